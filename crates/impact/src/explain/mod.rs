@@ -1,7 +1,21 @@
 //! What explains a time without delivery: one table of causes, tried in one order.
+//!
+//! ```text
+//! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
+//! ```
 
+mod control;
+mod path;
+mod same_limits;
+mod sas;
 mod scene;
+mod table;
+mod view;
+
+#[cfg(test)]
+mod tests;
 
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
+pub use table::{ExplanationRow, ROWS, explain};

@@ -56,6 +56,41 @@ plain_data! {
         pub evidence: Vec<usize>,
         /// Frames that show it (bounded).
         pub frames: Vec<u64>,
+        /// Index in `exchanges`: the renewal that came too late, took long or brought the way back, or after which it began.
+        #[serde(default)]
+        pub exchange: Option<usize>,
+        /// How long that exchange took, or how long the silent side was silent, seconds.
+        #[serde(default)]
+        pub seconds: Option<f64>,
+        /// The limit that the SA had reached, in kilobytes of 1,024 bytes: read, or learnt from SAs that ended alike.
+        #[serde(default)]
+        pub limit_kilobytes: Option<u64>,
+        /// The limit that the SA had reached, in seconds: read, or learnt from SAs that ended alike.
+        #[serde(default)]
+        pub limit_seconds: Option<u64>,
+        /// Requests that were refused or unanswered; packets that were lost on the new or the old SA, or came too late; bytes of
+        /// the largest packet that still passed; SAs that ended at the same limit.
+        #[serde(default)]
+        pub count: Option<u64>,
+    }
+}
+
+impl Explanation {
+    /// A cause, and nothing else of it yet.
+    pub fn of(cause: ExplanationCause, certainty: Certainty) -> Explanation {
+        Explanation {
+            cause,
+            certainty,
+            by: None,
+            event: None,
+            evidence: Vec::new(),
+            frames: Vec::new(),
+            exchange: None,
+            seconds: None,
+            limit_kilobytes: None,
+            limit_seconds: None,
+            count: None,
+        }
     }
 }
 

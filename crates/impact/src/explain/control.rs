@@ -1,0 +1,264 @@
+//! Rows about the control plane: deleted (2), deleted first (3), refused (4), unanswered (5), both at once (6), SAs lost (10).
+
+use crate::explain::same_limits::learnt_limit;
+use crate::explain::scene::MadeByExchange;
+use crate::explain::view::{OutageView, seconds};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::time::Timestamp;
+
+/// An ordinary rekey deletes the old SA so soon after the new one was agreed on: charon's `delete_rekeyed_delay` is 5 s.
+const DELETE_OF_A_REKEY: i64 = seconds(5);
+/// A refusal takes effect so soon: who gives up deletes the SA after one more try, and daemons try again after a second or two.
+const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
+/// The longest wait between two copies of a request that daemons choose by default (charon: 4, 7, 13, 23 s): until then the request
+/// is still out.
+const REQUEST_IS_OUT: i64 = seconds(30);
+/// A collision is settled by a Delete of the SA that is superfluous; charon repeats a request first after 4 s, and its answer comes back
+/// within another one or two.
+const COLLISION_IS_SETTLED: i64 = seconds(6);
+
+const DELETES: &[EventKind] = &[
+    EventKind::ChildDeleted,
+    EventKind::IkeSaDeleted,
+    EventKind::Deleted,
+];
+
+/// An explanation by an event.
+fn by_event(view: &OutageView<'_>, cause: ExplanationCause, event: &Event) -> Explanation {
+    let explanation = Explanation {
+        by: event.by,
+        event: Some(event.index),
+        count: event.count,
+        ..Explanation::of(cause, event.known)
+    };
+    view.with_frames(explanation, [])
+}
+
+/// An explanation by several events; the first one is named.
+fn by_events(view: &OutageView<'_>, cause: ExplanationCause, events: &[&Event]) -> Option<Explanation> {
+    let (first, others) = events.split_first()?;
+    let explanation = Explanation {
+        evidence: others.iter().map(|event| event.index).collect(),
+        ..by_event(view, cause, first)
+    };
+    Some(view.with_frames(explanation, others.iter().map(|event| event.frame)))
+}
+
+fn event_of<'a>(view: &OutageView<'a>, explanation: &Explanation) -> Option<&'a Event> {
+    view.scene.events.get(explanation.event?)
+}
+
+pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
+    let since = view.outage.from.plus_nanos(-view.near());
+    let told: Vec<&Event> = view
+        .events(&[EventKind::InvalidSpi], since, view.outage.to)
+        .collect();
+    let explanation = by_events(view, ExplanationCause::PeerLostSas, &told)?;
+    Some(Explanation {
+        count: Some(told.len() as u64),
+        ..explanation
+    })
+}
+
+/// ESP of the side that is said to have lost its SAs passes.
+pub(super) fn esp_passes(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    explanation.by.is_some() && !view.sends_no_esp(explanation.by)
+}
+
+pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
+    let since = view.outage.from.plus_nanos(-COLLISION_IS_SETTLED);
+    let until = view.begin().plus_nanos(view.near());
+    let both: Vec<&Event> = view.events(&[EventKind::Collision], since, until).collect();
+    let explanation = by_events(view, ExplanationCause::Collision, &both)?;
+    Some(Explanation {
+        by: None,
+        ..explanation
+    })
+}
+
+pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let mut refusals: Vec<&Event> = view
+        .events(&[EventKind::Refused], Timestamp(i64::MIN), outage.to)
+        .filter(|event| !view.got_new_sa_since(event.time))
+        .collect();
+    let since = outage.from.plus_nanos(-view.near());
+    let deleted = view.events(DELETES, since, outage.to).next().is_some();
+    if !deleted && !outage.open {
+        let (soonest, latest) = (
+            outage.from.plus_nanos(-REFUSAL_TAKES_EFFECT),
+            view.begin().plus_nanos(REFUSAL_TAKES_EFFECT),
+        );
+        refusals.retain(|event| event.time >= soonest && event.time <= latest);
+    }
+    let explanation = by_events(view, ExplanationCause::Refused, &refusals)?;
+    Some(Explanation {
+        count: Some(refusals.len() as u64),
+        ..explanation
+    })
+}
+
+/// The request came again with the group that the other side asked for, and was granted.
+pub(super) fn granted_at_once(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let Some(refusal) = event_of(view, explanation) else {
+        return false;
+    };
+    let until = refusal.time.plus_nanos(view.near());
+    view.exchanges().any(|(_, exchange)| {
+        exchange.begin >= refusal.time
+            && exchange.begin <= until
+            && exchange.made != MadeByExchange::Nothing
+            && Some(exchange.index) != refusal.exchange
+            && exchange.end < view.outage.to
+            && exchange.initiator != refusal.by
+    })
+}
+
+/// Events of some kinds that reach into the outage, or ended a while before it.
+fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> Vec<&'a Event> {
+    let since = view.outage.from.plus_nanos(-before);
+    view.events(kinds, Timestamp(i64::MIN), view.outage.to)
+        .filter(|event| event.until.unwrap_or(event.time) >= since)
+        .filter(|event| !view.got_new_sa_since(event.time))
+        .collect()
+}
+
+pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
+    let kinds: &[EventKind] = &[EventKind::Unanswered, EventKind::FragmentsIncomplete];
+    let requests = out(view, kinds, REQUEST_IS_OUT);
+    let explanation = by_events(view, ExplanationCause::Unanswered, &requests)?;
+    let copies = |event: &&&Event| event.kind == EventKind::Unanswered;
+    let sent: u64 = requests
+        .iter()
+        .filter(copies)
+        .filter_map(|event| event.count)
+        .sum();
+    Some(Explanation {
+        count: (sent > 0).then_some(sent),
+        ..explanation
+    })
+}
+
+pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
+    by_events(
+        view,
+        ExplanationCause::AnswerLost,
+        &out(view, &[EventKind::AnswerLost], 0),
+    )
+}
+
+/// Nothing else of the side that did not answer passes either.
+pub(super) fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    view.is_silent(explanation.by)
+}
+
+pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {
+    checked_in_vain(view).or_else(|| began_anew(view))
+}
+
+/// Checks remain unanswered, and then a new IKE SA begins; nothing came from the peer in between.
+fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let since = outage.from.plus_nanos(-view.near());
+    let until = outage.to.plus_nanos(view.near());
+    view.events(&[EventKind::ChecksUnanswered], since, outage.to)
+        .find_map(|checks| {
+            let anew = view.events(&[EventKind::NewIkeSa], checks.time, until).next()?;
+            let (from, to) = view.side(checks.by?)?.nothing;
+            let silent = from <= checks.time.plus_nanos(view.near())
+                && to.plus_nanos(view.near()) >= anew.time.min(outage.to);
+            silent.then_some((checks, anew))
+        })
+        .and_then(|(checks, anew)| {
+            let explanation = by_events(view, ExplanationCause::PeerLostSas, &[anew, checks])?;
+            Some(Explanation {
+                by: checks.by,
+                certainty: Certainty::Inferred,
+                count: None,
+                ..explanation
+            })
+        })
+}
+
+/// The side that had fallen silent begins a new IKE SA although the old one lives.
+fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let until = outage.to.plus_nanos(view.near());
+    let begins = view.events(&[EventKind::NewIkeSa], outage.from, until);
+    let silent_before = |event: &&Event| {
+        let half = event.time.min(outage.to).nanos_since(outage.from) / 2;
+        let side = event.by.and_then(|by| view.side(by));
+        side.is_some_and(|side| side.no_esp.1.nanos_since(side.no_esp.0) >= half)
+    };
+    let anew = begins
+        .filter(|event| event.successor == Some(true))
+        .find(silent_before)?;
+    let told = view
+        .events(&[EventKind::InitialContact], anew.time, until)
+        .find(|event| event.by == anew.by);
+    let events: Vec<&Event> = [Some(anew), told].into_iter().flatten().collect();
+    let certainty = match told {
+        Some(_) => Certainty::Proven,
+        None => Certainty::Inferred,
+    };
+    let explanation = by_events(view, ExplanationCause::PeerLostSas, &events)?;
+    Some(Explanation {
+        certainty,
+        count: None,
+        ..explanation
+    })
+}
+
+/// ESP of the peer passes, or a Delete took the SAs.
+pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let until = event_of(view, explanation).map_or(view.outage.to, |event| event.time);
+    esp_passes(view, explanation) || view.events(DELETES, view.outage.from, until).next().is_some()
+}
+
+/// The Delete at the begin that no successor had been made for.
+fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
+    let since = view.outage.from.plus_nanos(-view.near());
+    let until = view.begin().plus_nanos(view.near());
+    view.events(DELETES, since, until)
+        .find(|event| event.successor != Some(true))
+}
+
+fn exchange_since(view: &OutageView<'_>, time: Timestamp) -> Option<usize> {
+    let mut exchanges = view.exchanges();
+    let place = |(place, _)| place;
+    exchanges
+        .find(|(_, exchange)| exchange.begin > time && exchange.begin < view.outage.to)
+        .map(place)
+}
+
+pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
+    let delete = delete_at_begin(view)?;
+    exchange_since(view, delete.time)
+        .is_none()
+        .then(|| by_event(view, ExplanationCause::Deleted, delete))
+}
+
+pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
+    let delete = delete_at_begin(view)?;
+    let exchange = &view.scene.exchanges[exchange_since(view, delete.time)?];
+    let explanation = by_event(view, ExplanationCause::BreakBeforeMake, delete);
+    Some(Explanation {
+        exchange: Some(exchange.index),
+        seconds: Some(exchange.end.seconds_since(exchange.begin)),
+        ..learnt_limit(view, explanation)
+    })
+}
+
+/// An exchange of this tunnel was answered shortly before the Delete: an ordinary rekey.
+pub(super) fn rekeyed_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let Some(delete) = event_of(view, explanation) else {
+        return false;
+    };
+    let since = delete.time.plus_nanos(-DELETE_OF_A_REKEY);
+    view.exchanges().any(|(_, exchange)| {
+        exchange.made != MadeByExchange::Nothing
+            && exchange
+                .answered
+                .is_some_and(|answered| answered >= since && answered <= delete.time)
+    })
+}

@@ -1,0 +1,152 @@
+//! Rows about the path and the capture: hole (1), address changed (11), silent (12), large packets (13), and what nothing explains (17).
+
+use crate::explain::view::{OutageView, seconds};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::time::Timestamp;
+
+/// A sender whose data went to the old address has tried twice again by then (RFC 6298: after 1 s, and 2 s more).
+const CHANGE_TAKES_EFFECT: i64 = seconds(3);
+/// One echo may have been on its way when large packets stopped.
+const LEAST_ECHOES: u64 = 2;
+
+pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
+    let hole = view
+        .events(&[EventKind::CaptureHole], Timestamp(i64::MIN), view.outage.to)
+        .find(|event| view.lasts_half(event))?;
+    let explanation = Explanation {
+        event: Some(hole.index),
+        count: hole.count,
+        ..Explanation::of(ExplanationCause::CaptureHole, hole.known)
+    };
+    Some(view.with_frames(explanation, []))
+}
+
+pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let since = outage.from.plus_nanos(-CHANGE_TAKES_EFFECT);
+    let change = view
+        .events(
+            &[EventKind::AddressChanged, EventKind::PortChanged],
+            since,
+            outage.to,
+        )
+        .next()?;
+    let silent = outage.silences.iter().any(|side| view.fills_half(side.nothing));
+    let to_the_old_one = outage.old_address_until.is_some_and(|until| until > outage.from);
+    (silent || to_the_old_one).then(|| {
+        let explanation = Explanation {
+            by: change.by,
+            event: Some(change.index),
+            seconds: outage
+                .old_address_until
+                .map(|until| until.seconds_since(change.time))
+                .filter(|seconds| *seconds > 0.0),
+            ..Explanation::of(ExplanationCause::AddressChanged, change.known)
+        };
+        view.with_frames(explanation, [])
+    })
+}
+
+/// Fragments of ICMP and the checks that belong to a silence.
+const SIGNS_OF_SILENCE: &[EventKind] = &[
+    EventKind::EverythingSilent,
+    EventKind::Unreachable,
+    EventKind::ChecksUnanswered,
+    EventKind::EchoUnanswered,
+];
+
+pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let [sender, receiver] = outage.silences.map(|side| view.fills_half(side.nothing));
+    let signs: Vec<&Event> = view
+        .events(SIGNS_OF_SILENCE, outage.from.plus_nanos(-view.near()), outage.to)
+        .collect();
+    let everything = signs
+        .iter()
+        .find(|event| event.kind == EventKind::EverythingSilent && view.lasts_half(event));
+    let (cause, of) = match (sender, receiver) {
+        (true, true) => (ExplanationCause::PathSilent, None),
+        (true, false) => (ExplanationCause::PeerSilent, Some(outage.silences[0])),
+        (false, true) => (ExplanationCause::PeerSilent, Some(outage.silences[1])),
+        (false, false) => return None,
+    };
+    let silence = of.unwrap_or(outage.silences[1]).nothing;
+    let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa());
+    let brought_back = new_sa
+        .and_then(|place| view.sa(place)?.exchange)
+        .and_then(|place| view.scene.exchanges.get(place));
+    let main = everything.or(signs.first()).copied();
+    let explanation = Explanation {
+        by: of.map(|side| side.side),
+        event: main.map(|event| event.index),
+        evidence: signs
+            .iter()
+            .map(|event| event.index)
+            .filter(|index| main.is_none_or(|main| main.index != *index))
+            .collect(),
+        exchange: brought_back.map(|exchange| exchange.index),
+        seconds: Some(silence.1.seconds_since(silence.0)),
+        ..Explanation::of(cause, Certainty::Proven)
+    };
+    let last = outage
+        .silences
+        .iter()
+        .filter(|side| of.is_none_or(|of| of.side == side.side));
+    Some(view.with_frames(explanation, last.filter_map(|side| side.last_frame)))
+}
+
+pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let told = view
+        .events(&[EventKind::OnlySmallPass], Timestamp(i64::MIN), outage.to)
+        .find(|event| event.until.is_none_or(|until| until >= outage.from));
+    let smallest = outage.swallowed_packets.iter().map(|packet| packet.bytes).min();
+    let only_large = match (smallest, outage.largest_passed) {
+        (Some(smallest), Some(passed)) => smallest > passed,
+        (Some(_), None) => true,
+        (None, _) => false,
+    };
+    let echoes = outage.echoes_answered >= LEAST_ECHOES && only_large;
+    if told.is_none() && !echoes {
+        return None;
+    }
+    let until = view.begin().plus_nanos(view.near());
+    let changed = view
+        .exchanges()
+        .filter(|(_, exchange)| exchange.end <= until)
+        .last();
+    let since = outage.from.plus_nanos(-view.near());
+    let explanation = Explanation {
+        event: told.map(|event| event.index),
+        evidence: view
+            .events(&[EventKind::Unreachable], since, outage.to)
+            .map(|event| event.index)
+            .collect(),
+        exchange: changed
+            .filter(|(_, exchange)| exchange.end >= since)
+            .map(|(_, exchange)| exchange.index),
+        count: told
+            .and_then(|event| event.count)
+            .or(outage.largest_passed.map(u64::from)),
+        ..Explanation::of(
+            ExplanationCause::LargePackets,
+            told.map_or(Certainty::Inferred, |event| event.known),
+        )
+    };
+    Some(view.with_frames(explanation, []))
+}
+
+/// Segments came behind later ones: the numbers on the way were in disorder, and size had nothing to do with it.
+pub(super) fn reordered(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    explanation.event.is_none() && view.outage.behind_replay_window > 0
+}
+
+pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
+    let rest = view.outage.over && view.outage.swallowed == 0;
+    (!rest).then(|| {
+        view.with_frames(
+            Explanation::of(ExplanationCause::Unexplained, Certainty::Proven),
+            [],
+        )
+    })
+}

@@ -1,0 +1,62 @@
+//! SAs that end alike: the limit that nobody could read.
+
+use crate::explain::view::{OutageView, same_limit};
+use rekeyscope_model::analysis::Explanation;
+
+/// Bytes in a kilobyte of a lifetime (RFC 2407 §4.5).
+const KILOBYTE: f64 = 1024.0;
+
+/// Adds the volume or the age at which the SAs of at least two outages stopped. An SA and its opposite are one.
+pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) -> Explanation {
+    let Some(place) = view.outage.sa.filter(|_| view.stopped_on_its_sa()) else {
+        return explanation;
+    };
+    let opposite = view.sa(place).and_then(|sa| sa.opposite);
+    let (volume, age) = view.volume_and_age();
+    let others: Vec<(Option<f64>, Option<f64>)> = view
+        .scene
+        .outages
+        .iter()
+        .filter(|other| other.tunnel == view.outage.tunnel && other.sa != Some(place) && other.sa != opposite)
+        .map(|outage| OutageView {
+            scene: view.scene,
+            outage,
+        })
+        .filter(|other| other.stopped_on_its_sa())
+        .map(|other| other.volume_and_age())
+        .collect();
+    let alike = |own: Option<f64>, theirs: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| {
+        let own = own?;
+        let same = others
+            .iter()
+            .filter_map(theirs)
+            .filter(|other| same_limit(own, *other));
+        Some((own, same.count() as u64)).filter(|(_, count)| *count > 0)
+    };
+    let (by_volume, by_age) = (alike(volume, |other| other.0), alike(age, |other| other.1));
+    explanation.limit_kilobytes = by_volume.map(|(bytes, _)| (bytes / KILOBYTE).round() as u64);
+    explanation.limit_seconds = by_age.map(|(seconds, _)| seconds.round() as u64);
+    let ended_alike = [by_volume, by_age]
+        .into_iter()
+        .flatten()
+        .map(|(_, count)| count + 1)
+        .max();
+    explanation.count = ended_alike.or(explanation.count);
+    explanation
+}
+
+/// The limit that was read and is reached.
+pub(super) fn read_limit(view: &OutageView<'_>) -> (Option<u64>, Option<u64>) {
+    let Some(sa) = view.outage.sa.and_then(|place| view.sa(place)) else {
+        return (None, None);
+    };
+    let (volume, age) = view.volume_and_age();
+    let reached = |limit: Option<u64>, own: Option<f64>| {
+        limit.filter(|limit| own.is_some_and(|own| same_limit(*limit as f64, own)))
+    };
+    let bytes = reached(sa.limit_bytes, volume);
+    (
+        bytes.map(|bytes| (bytes as f64 / KILOBYTE).round() as u64),
+        reached(sa.limit_seconds, age),
+    )
+}

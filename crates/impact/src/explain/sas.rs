@@ -1,0 +1,247 @@
+//! Rows about the SAs: limit (7), new SA lost (8), deleted too early (9), slow exchange (14), replay window (15).
+
+use crate::explain::same_limits::{learnt_limit, read_limit};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};
+use crate::explain::view::OutageView;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::time::NANOS_PER_MILLI;
+
+/// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
+const FIRST_NUMBERS: u64 = 3;
+/// First packets that were lost on one new SA only may be chance.
+const SEVERAL: usize = 2;
+/// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
+const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
+/// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
+const LEAST_LATE: u64 = 3;
+
+/// Whether the packets are half of those that are known to be lost.
+fn are_half(view: &OutageView<'_>, packets: usize) -> bool {
+    packets > 0 && 2 * packets >= view.outage.swallowed_packets.len()
+}
+
+pub(super) fn new_sa_lost(view: &OutageView<'_>) -> Option<Explanation> {
+    swallowed_from_the_first(view)
+        .or_else(|| first_numbers(view))
+        .or_else(|| never_answered(view))
+}
+
+/// New SAs of the direction that was not delivered, and their first and last packets.
+fn new_sas<'a>(view: &OutageView<'a>) -> impl Iterator<Item = (usize, &'a SaInScene)> {
+    let since = view.outage.from.plus_nanos(-view.near());
+    let (until, direction) = (view.outage.to, view.outage.direction);
+    view.own_sas().filter(move |(_, sa)| {
+        sa.direction == direction && sa.used.is_some_and(|(first, _)| first >= since && first <= until)
+    })
+}
+
+fn of_new_sa(view: &OutageView<'_>, sa: &SaInScene, certainty: Certainty) -> Explanation {
+    let exchange = sa.exchange.and_then(|place| view.scene.exchanges.get(place));
+    Explanation {
+        by: Some(view.outage.silences[1].side),
+        exchange: exchange.map(|exchange| exchange.index),
+        seconds: exchange.map(|exchange| exchange.end.seconds_since(exchange.begin)),
+        ..Explanation::of(ExplanationCause::NewSaLost, certainty)
+    }
+}
+
+/// The packets of a new SA did not arrive, from the first ones on.
+fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
+    new_sas(view).find_map(|(place, sa)| {
+        let own = || {
+            let packets = view.outage.swallowed_packets.iter();
+            packets.filter(move |packet| packet.sa == place)
+        };
+        let lowest = own().map(|packet| packet.number).min()?;
+        let lost = own().count();
+        (lowest <= FIRST_NUMBERS && are_half(view, lost)).then(|| {
+            let explanation = Explanation {
+                count: Some(lost as u64),
+                ..of_new_sa(view, sa, Certainty::Proven)
+            };
+            view.with_frames(explanation, own().map(|packet| packet.frame))
+        })
+    })
+}
+
+/// The first packets of several new SAs never came to the capture.
+fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
+    let above = |event: &&Event| {
+        event.kind == EventKind::FirstNumber
+            && event.tunnel == Some(view.outage.tunnel)
+            && event.count.is_some_and(|number| number > FIRST_NUMBERS)
+    };
+    let all = view.scene.events.iter().filter(above);
+    let since = view.outage.from.plus_nanos(-view.near());
+    let until = view.outage.to.plus_nanos(view.near());
+    let own = view.events(&[EventKind::FirstNumber], since, until).find(above)?;
+    let sa = new_sas(view).find(|(_, sa)| own.spis.contains(&sa.spi));
+    let back_on = view.outage.back_on.and_then(|place| view.sa(place));
+    let sa = sa.map(|(_, sa)| sa).or(back_on)?;
+    (all.count() >= SEVERAL).then(|| {
+        let explanation = Explanation {
+            event: Some(own.index),
+            count: own.count.map(|number| number - 1),
+            ..of_new_sa(view, sa, own.known)
+        };
+        view.with_frames(explanation, [])
+    })
+}
+
+/// The new SA stops soon after its first packet, and nothing comes back on it.
+fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
+    let (place, sa) = new_sas(view).find(|(_, sa)| {
+        let soon = sa
+            .used
+            .is_some_and(|(first, last)| last.nanos_since(first) <= view.near());
+        let ends_early = sa
+            .used
+            .is_some_and(|(_, last)| last.plus_nanos(view.near()) < view.outage.to);
+        let opposite = sa.opposite.and_then(|opposite| view.sa(opposite));
+        soon && ends_early && opposite.is_some_and(|opposite| opposite.used.is_none())
+    })?;
+    let lost = view
+        .outage
+        .swallowed_packets
+        .iter()
+        .filter(|packet| packet.sa == place)
+        .count();
+    let explanation = Explanation {
+        count: (lost > 0).then_some(lost as u64),
+        ..of_new_sa(view, sa, Certainty::Inferred)
+    };
+    Some(view.with_frames(explanation, []))
+}
+
+/// The capture lacks packets at the outage.
+pub(super) fn hole_in_it(view: &OutageView<'_>, _: &Explanation) -> bool {
+    view.scene.events.iter().any(|event| {
+        event.kind == EventKind::CaptureHole
+            && event.time <= view.outage.to
+            && event.until.unwrap_or(event.time) >= view.outage.from
+    })
+}
+
+pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
+    let in_flight = view.outage.round_trip + HANDED_OVER;
+    view.own_sas().find_map(|(place, sa)| {
+        let deleted = sa.deleted.filter(|_| sa.successor.is_some())?;
+        let (earliest, latest) = (deleted.plus_nanos(-in_flight), deleted.plus_nanos(view.near()));
+        let own: Vec<&SwallowedPacket> = view
+            .outage
+            .swallowed_packets
+            .iter()
+            .filter(|packet| packet.sa == place)
+            .collect();
+        let died_before = own.iter().any(|packet| packet.time < earliest);
+        let lost = own.iter().filter(|packet| packet.time <= latest).count();
+        if died_before || !are_half(view, lost) {
+            return None;
+        }
+        let kinds: &[EventKind] = &[
+            EventKind::ChildDeleted,
+            EventKind::IkeSaDeleted,
+            EventKind::Deleted,
+        ];
+        let delete = view.events(kinds, deleted, deleted).next();
+        let explanation = Explanation {
+            by: delete.and_then(|event| event.by),
+            event: delete.map(|event| event.index),
+            count: Some(lost as u64),
+            ..Explanation::of(ExplanationCause::DeletedEarly, Certainty::Proven)
+        };
+        Some(view.with_frames(explanation, own.iter().map(|packet| packet.frame)))
+    })
+}
+
+pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
+    if !view.stopped_on_its_sa() {
+        return None;
+    }
+    let since = view.outage.from.plus_nanos(-view.near());
+    let until = view.begin().plus_nanos(view.near());
+    let told = view.events(&[EventKind::LimitReached], since, until).next();
+    let (kilobytes, seconds) = read_limit(view);
+    let learnt = learnt_limit(
+        view,
+        Explanation::of(ExplanationCause::LimitReached, Certainty::Inferred),
+    );
+    let is_learnt = learnt.limit_kilobytes.or(learnt.limit_seconds).is_some();
+    let renewal = renewal_under_way(view);
+    let certainty = match told {
+        _ if kilobytes.or(seconds).is_some() => Certainty::Read,
+        Some(event) => event.known,
+        None if is_learnt || renewal.is_some() => Certainty::Inferred,
+        None => return None,
+    };
+    let was_read = kilobytes.or(seconds).is_some();
+    let explanation = Explanation {
+        certainty,
+        by: renewal.and_then(|exchange| exchange.initiator),
+        event: told.map(|event| event.index),
+        exchange: renewal.map(|exchange| exchange.index),
+        seconds: renewal.map(|exchange| exchange.end.seconds_since(exchange.begin)),
+        limit_kilobytes: if was_read {
+            kilobytes
+        } else {
+            learnt.limit_kilobytes
+        },
+        limit_seconds: if was_read { seconds } else { learnt.limit_seconds },
+        ..learnt
+    };
+    Some(view.with_frames(explanation, []))
+}
+
+/// The exchange that replaces the SA had begun when data stopped on it, and was not done: its margin was too short.
+fn renewal_under_way<'a>(view: &OutageView<'a>) -> Option<&'a ExchangeInScene> {
+    let sa = view.outage.sa?;
+    let successor = view
+        .sa(sa)?
+        .successor
+        .and_then(|successor| view.sa(successor)?.exchange);
+    let mut exchanges = view.exchanges();
+    let under_way = exchanges.find(|(place, exchange)| {
+        (exchange.renews == Some(sa) || successor == Some(*place))
+            && exchange.made != MadeByExchange::Nothing
+            && exchange.begin <= view.outage.from
+            && exchange.end > view.outage.from
+    });
+    under_way.map(|(_, exchange)| exchange)
+}
+
+pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
+    let since = view.outage.from.plus_nanos(-view.near());
+    let back_on = view.outage.back_on.and_then(|place| view.sa(place)?.exchange);
+    let (_, exchange) = view.exchanges().find(|(place, exchange)| {
+        exchange.made != MadeByExchange::Nothing
+            && back_on.is_none_or(|made| made == *place)
+            && exchange.begin >= since
+            && exchange.end <= view.outage.to.plus_nanos(view.near())
+            && exchange.end.nanos_since(exchange.begin) > view.near()
+            && view.fills_half((exchange.begin, exchange.end))
+    })?;
+    let repeated = view
+        .events(&[EventKind::AnsweredLate], exchange.begin, exchange.end)
+        .find(|event| event.exchange == Some(exchange.index));
+    let explanation = Explanation {
+        by: exchange.initiator,
+        event: repeated.map(|event| event.index),
+        count: repeated.and_then(|event| event.count),
+        exchange: Some(exchange.index),
+        seconds: Some(exchange.end.seconds_since(exchange.begin)),
+        ..Explanation::of(ExplanationCause::SlowExchange, Certainty::Proven)
+    };
+    Some(view.with_frames(explanation, []))
+}
+
+pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {
+    let late = view.outage.behind_replay_window;
+    (late >= LEAST_LATE && 2 * late >= view.outage.swallowed).then(|| {
+        let explanation = Explanation {
+            by: Some(view.outage.silences[1].side),
+            count: Some(late),
+            ..Explanation::of(ExplanationCause::ReplayWindow, Certainty::Inferred)
+        };
+        view.with_frames(explanation, [])
+    })
+}

@@ -1,0 +1,204 @@
+//! The table: the rows in the order in which they are tried. The first one that holds explains an outage.
+
+use crate::explain::scene::Scene;
+use crate::explain::view::OutageView;
+use crate::explain::{control, path, sas};
+use rekeyscope_model::analysis::{Explanation, ExplanationCause};
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct ExplanationRow {
+    /// Its name in catalogues and documentation.
+    pub id: &'static str,
+    /// The causes that it gives.
+    pub causes: &'static [ExplanationCause],
+    /// What it needs, for the documentation.
+    pub needs: &'static str,
+    /// What excludes it, for the documentation.
+    pub unless: &'static str,
+    /// Whether it makes an outage of a time that is shorter than two retransmission timeouts.
+    pub explains_short: bool,
+    holds: fn(&OutageView<'_>) -> Option<Explanation>,
+    excluded: fn(&OutageView<'_>, &Explanation) -> bool,
+}
+
+fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
+    false
+}
+
+/// All rows, in the order of the test.
+pub static ROWS: [ExplanationRow; 18] = [
+    ExplanationRow {
+        id: "capture-hole",
+        causes: &[ExplanationCause::CaptureHole],
+        needs: "the capture lacks packets, or its clock was set, for half of the outage",
+        unless: "",
+        explains_short: false,
+        holds: path::capture_hole,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "invalid-spi",
+        causes: &[ExplanationCause::PeerLostSas],
+        needs: "a peer says INVALID-SPI of an SA of these inner addresses, in the outage",
+        unless: "ESP of that peer passes for half of the outage",
+        explains_short: true,
+        holds: control::invalid_spi,
+        excluded: control::esp_passes,
+    },
+    ExplanationRow {
+        id: "collision",
+        causes: &[ExplanationCause::Collision],
+        needs: "exchanges of both sides overlap, or a notification says so, at most 6 s before; the outage is of the SA that they renew",
+        unless: "",
+        explains_short: true,
+        holds: control::collision,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "refused",
+        causes: &[ExplanationCause::Refused],
+        needs: "a request for an SA of these inner addresses was refused and none has been made since; a Delete lies in the outage, or it has not ended, or it begins within 3 s",
+        unless: "a second request was granted at once (INVALID_KE_PAYLOAD)",
+        explains_short: true,
+        holds: control::refused,
+        excluded: control::granted_at_once,
+    },
+    ExplanationRow {
+        id: "unanswered",
+        causes: &[ExplanationCause::Unanswered],
+        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came",
+        unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage",
+        explains_short: true,
+        holds: control::unanswered,
+        excluded: control::all_silent,
+    },
+    ExplanationRow {
+        id: "answer-lost",
+        causes: &[ExplanationCause::AnswerLost],
+        needs: "the answer is in the capture, and the request came again until the outage or in it",
+        unless: "neither ESP nor IKE comes from the side that asked again for half of the outage",
+        explains_short: true,
+        holds: control::answer_lost,
+        excluded: control::all_silent,
+    },
+    ExplanationRow {
+        id: "peer-restarted",
+        causes: &[ExplanationCause::PeerLostSas],
+        needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or the side that had fallen silent began a new IKE SA although the old one lived",
+        unless: "ESP of that peer passes for half of the outage; an SA was deleted before",
+        explains_short: true,
+        holds: control::peer_restarted,
+        excluded: control::no_restart,
+    },
+    ExplanationRow {
+        id: "deleted",
+        causes: &[ExplanationCause::Deleted],
+        needs: "an SA of these inner addresses, or their IKE SA, was deleted up to three round trips (at least 0.3 s) after the begin, and no exchange begins until the end",
+        unless: "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey",
+        explains_short: true,
+        holds: control::deleted,
+        excluded: control::rekeyed_just_before,
+    },
+    ExplanationRow {
+        id: "break-before-make",
+        causes: &[ExplanationCause::BreakBeforeMake],
+        needs: "the same, and an exchange begins after the Delete",
+        unless: "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey",
+        explains_short: true,
+        holds: control::break_before_make,
+        excluded: control::rekeyed_just_before,
+    },
+    ExplanationRow {
+        id: "large-packets",
+        causes: &[ExplanationCause::LargePackets],
+        needs: "two echoes were answered in it, and all that was lost is larger than what passed",
+        unless: "packets came behind the replay window",
+        explains_short: false,
+        holds: path::large_packets,
+        excluded: path::reordered,
+    },
+    ExplanationRow {
+        id: "new-sa-lost",
+        causes: &[ExplanationCause::NewSaLost],
+        needs: "half of the lost packets are of a new SA, from number 3 or lower on; or the first packets of several new SAs never came; or the new SA ends at once and nothing comes back on it",
+        unless: "the capture lacks packets; only small packets pass",
+        explains_short: true,
+        holds: sas::new_sa_lost,
+        excluded: sas::hole_in_it,
+    },
+    ExplanationRow {
+        id: "address-changed",
+        causes: &[ExplanationCause::AddressChanged],
+        needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or goes on to the old address",
+        unless: "",
+        explains_short: false,
+        holds: path::address_changed,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "deleted-early",
+        causes: &[ExplanationCause::DeletedEarly],
+        needs: "half of the lost packets are of the old SA and were sent around its Delete",
+        unless: "a packet was lost on it more than a round trip and 50 ms before the Delete: the SA was dead already",
+        explains_short: true,
+        holds: sas::deleted_early,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "limit-reached",
+        causes: &[ExplanationCause::LimitReached],
+        needs: "data stops on its SA and comes back on another one, or not at all; and the limit that was read is reached (3 %), or two outages begin at the same volume or age (3 %), or the renewal was under way",
+        unless: "it is the only one, and no limit could be read",
+        explains_short: true,
+        holds: sas::limit_reached,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "slow-exchange",
+        causes: &[ExplanationCause::SlowExchange],
+        needs: "an exchange that lies in it fills half of it, and the way came back with the SA that it made",
+        unless: "",
+        explains_short: false,
+        holds: sas::slow_exchange,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "silent",
+        causes: &[ExplanationCause::PeerSilent, ExplanationCause::PathSilent],
+        needs: "neither ESP nor IKE came from one side, or from both, for half of it",
+        unless: "small packets pass",
+        explains_short: false,
+        holds: path::silent,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "replay-window",
+        causes: &[ExplanationCause::ReplayWindow],
+        needs: "half of what was lost came behind a number higher by 32 or more",
+        unless: "acknowledgements advance: then it is no outage",
+        explains_short: false,
+        holds: sas::replay_window,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "unexplained",
+        causes: &[ExplanationCause::Unexplained],
+        needs: "nothing of these holds",
+        unless: "the transfer was over, and nothing was lost",
+        explains_short: false,
+        holds: path::unexplained,
+        excluded: never,
+    },
+];
+
+/// What explains each outage of a scene; `None` where it is none: nothing explains a short one, and a transfer was over.
+pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
+    let first_that_holds = |view: &OutageView<'_>| {
+        let rows = ROWS.iter().filter(|row| row.explains_short || !view.outage.short);
+        rows.filter_map(|row| (row.holds)(view).filter(|explanation| !(row.excluded)(view, explanation)))
+            .next()
+    };
+    let views = scene.outages.iter().map(|outage| OutageView { scene, outage });
+    views.map(|view| first_that_holds(&view)).collect()
+}

@@ -1,0 +1,624 @@
+//! For every row a scene that plants it and one that looks like it and is not it; and controls.
+
+use super::*;
+use rekeyscope_model::analysis::ExplanationCause::*;
+use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The client, which sends, and the gateway, which receives.
+const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 1));
+const GATEWAY: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 2));
+const LAN: (IpAddr, IpAddr) = (
+    IpAddr::V4(Ipv4Addr::new(10, 65, 0, 1)),
+    IpAddr::V4(Ipv4Addr::new(10, 65, 0, 2)),
+);
+const DMZ: (IpAddr, IpAddr) = (
+    IpAddr::V4(Ipv4Addr::new(10, 66, 0, 1)),
+    IpAddr::V4(Ipv4Addr::new(10, 66, 0, 2)),
+);
+
+fn at(seconds: f64) -> Timestamp {
+    Timestamp::default().plus_seconds(seconds)
+}
+
+fn sa(direction: Direction, spi: u32, used: Option<(f64, f64)>) -> SaInScene {
+    SaInScene {
+        tunnel: 0,
+        direction,
+        spi: Spi(spi),
+        used: used.map(|(first, last)| (at(first), at(last))),
+        first_number: Some(1),
+        limit_bytes: None,
+        limit_seconds: None,
+        exchange: None,
+        opposite: None,
+        predecessor: None,
+        successor: None,
+        inner: vec![LAN],
+        deleted: None,
+    }
+}
+
+fn packet(time: f64, sa: usize, number: u64) -> SwallowedPacket {
+    SwallowedPacket {
+        time: at(time),
+        frame: (time * 1000.0) as u64,
+        sa,
+        number,
+        bytes: 1400,
+    }
+}
+
+fn silences(side: IpAddr, nothing: (f64, f64)) -> SilencesOfSide {
+    let nothing = (at(nothing.0), at(nothing.1));
+    SilencesOfSide {
+        side,
+        nothing,
+        no_esp: nothing,
+        last_frame: Some(7),
+    }
+}
+
+fn outage(from: f64, to: f64) -> OutageInScene {
+    OutageInScene {
+        tunnel: 0,
+        direction: Direction::AToB,
+        inner: Some(LAN),
+        from: at(from),
+        to: at(to),
+        open: false,
+        over: false,
+        short: false,
+        dead: Some((at(from + 0.01), at(to - 1.0))),
+        swallowed: 4,
+        swallowed_packets: (0..4)
+            .map(|n| packet(from + 0.01 + f64::from(n), 0, 5000))
+            .collect(),
+        behind_replay_window: 0,
+        echoes_answered: 0,
+        largest_passed: None,
+        round_trip: 20 * NANOS_PER_MILLI,
+        sa: Some(0),
+        sa_bytes: Some(70_000_000),
+        back_on: Some(0),
+        old_address_until: None,
+        silences: [
+            silences(CLIENT, (from, from + 1.0)),
+            silences(GATEWAY, (from, from + 1.0)),
+        ],
+    }
+}
+
+/// One SA pair from 1 s on, and an outage of the upload from 10 to 20 s.
+fn scene() -> Scene {
+    let mut scene = Scene {
+        sas: vec![
+            sa(Direction::AToB, 0xa0, Some((1.0, 30.0))),
+            sa(Direction::BToA, 0xb0, Some((1.0, 30.0))),
+        ],
+        outages: vec![outage(10.0, 20.0)],
+        ..Scene::default()
+    };
+    (scene.sas[0].opposite, scene.sas[1].opposite) = (Some(1), Some(0));
+    scene
+}
+
+/// The same with a second SA pair, which an exchange made and which replaces the first.
+fn rekeyed(begin: f64, end: f64) -> Scene {
+    let mut scene = scene();
+    scene
+        .exchanges
+        .push(exchange(begin, end, MadeByExchange::ChildSa));
+    for (old, direction, spi) in [(0, Direction::AToB, 0xa1), (1, Direction::BToA, 0xb1)] {
+        let mut new = sa(direction, spi, Some((end + 0.01, 30.0)));
+        new.exchange = Some(0);
+        new.predecessor = Some(old);
+        scene.sas[old].successor = Some(scene.sas.len());
+        scene.sas.push(new);
+    }
+    (scene.sas[2].opposite, scene.sas[3].opposite) = (Some(3), Some(2));
+    scene.outages[0].back_on = Some(2);
+    scene
+}
+
+fn exchange(begin: f64, end: f64, made: MadeByExchange) -> ExchangeInScene {
+    ExchangeInScene {
+        index: 40,
+        tunnel: 0,
+        initiator: Some(CLIENT),
+        begin: at(begin),
+        answered: Some(at(end)),
+        end: at(end),
+        made,
+        renews: None,
+    }
+}
+
+impl Scene {
+    fn event(&mut self, kind: EventKind, time: f64, by: IpAddr) -> &mut Event {
+        let index = self.events.len();
+        self.events.push(Event {
+            index,
+            tunnel: Some(0),
+            by: Some(by),
+            ..Event::at(kind, Certainty::Read, at(time), 100 + index as u64)
+        });
+        &mut self.events[index]
+    }
+
+    fn outage(&mut self) -> &mut OutageInScene {
+        &mut self.outages[0]
+    }
+
+    fn silent(&mut self, side: IpAddr, from: f64, to: f64) {
+        let place = usize::from(side == GATEWAY);
+        self.outages[0].silences[place] = silences(side, (from, to));
+    }
+}
+
+fn explained(scene: &Scene) -> Explanation {
+    explain(scene).swap_remove(0).expect("explained")
+}
+
+#[track_caller]
+fn is(scene: &Scene, cause: ExplanationCause) -> Explanation {
+    let explanation = explained(scene);
+    assert_eq!(explanation.cause, cause, "{explanation:?}");
+    explanation
+}
+
+#[test]
+fn nothing_else_is_not_explained() {
+    let explanation = is(&scene(), Unexplained);
+    assert_eq!(explanation.frames.first(), Some(&10010));
+    let mut over = scene();
+    over.outage().over = true;
+    is(&over, Unexplained);
+    over.outage().swallowed = 0;
+    assert_eq!(explain(&over), [None], "the end of a transfer is no outage");
+    let mut short = scene();
+    short.outage().short = true;
+    assert_eq!(explain(&short), [None], "a short one needs a row");
+}
+
+#[test]
+fn a_hole_of_the_capture() {
+    let mut hole = scene();
+    hole.event(EventKind::CaptureHole, 11.0, CLIENT).until = Some(at(19.0));
+    is(&hole, CaptureHole);
+    hole.events[0].until = Some(at(12.0));
+    is(&hole, Unexplained);
+}
+
+#[test]
+fn a_peer_that_does_not_know_the_spi() {
+    let mut lost = scene();
+    lost.silent(GATEWAY, 10.0, 20.0);
+    for time in [11.0, 13.0, 15.0] {
+        lost.event(EventKind::InvalidSpi, time, GATEWAY).spis = vec![Spi(0xa0)];
+    }
+    let explanation = is(&lost, PeerLostSas);
+    assert_eq!(explanation.by, Some(GATEWAY));
+    assert_eq!((explanation.count, explanation.evidence), (Some(3), vec![1, 2]));
+
+    let mut esp_passes = lost.clone();
+    esp_passes.silent(GATEWAY, 10.0, 11.0);
+    is(&esp_passes, Unexplained);
+    let mut of_another_child = lost.clone();
+    of_another_child.sas.push(SaInScene {
+        inner: vec![DMZ],
+        ..sa(Direction::AToB, 0xd0, Some((1.0, 30.0)))
+    });
+    of_another_child
+        .events
+        .iter_mut()
+        .for_each(|event| event.spis = vec![Spi(0xd0)]);
+    is(&of_another_child, PeerSilent);
+}
+
+#[test]
+fn both_sides_at_once() {
+    let mut both = scene();
+    both.event(EventKind::Collision, 6.0, CLIENT);
+    let explanation = is(&both, Collision);
+    assert_eq!(explanation.by, None);
+    let mut without_packets = both.clone();
+    (without_packets.outage().swallowed, without_packets.outage().dead) = (0, None);
+    without_packets.outage().swallowed_packets.clear();
+    is(&without_packets, Collision);
+    both.events[0].time = at(3.0);
+    is(&both, Unexplained);
+}
+
+#[test]
+fn a_refusal() {
+    let mut open = scene();
+    open.outage().open = true;
+    for time in [2.0, 3.0, 4.0] {
+        open.event(EventKind::Refused, time, GATEWAY).notify = Some("NO_PROPOSAL_CHOSEN".into());
+    }
+    let explanation = is(&open, Refused);
+    assert_eq!((explanation.count, explanation.by), (Some(3), Some(GATEWAY)));
+
+    let mut deleted = open.clone();
+    deleted.outage().open = false;
+    is(&deleted, Unexplained);
+    deleted.event(EventKind::IkeSaDeleted, 10.1, GATEWAY);
+    is(&deleted, Refused);
+    let mut soon = open.clone();
+    soon.outage().open = false;
+    soon.events[2].time = at(8.0);
+    assert_eq!(is(&soon, Refused).count, Some(1));
+
+    let mut renewed_since = open.clone();
+    renewed_since
+        .sas
+        .push(sa(Direction::AToB, 0xa1, Some((8.0, 9.0))));
+    is(&renewed_since, Unexplained);
+    let mut of_another_child = open.clone();
+    of_another_child.sas.push(SaInScene {
+        inner: vec![DMZ],
+        ..sa(Direction::AToB, 0xd0, Some((1.0, 30.0)))
+    });
+    of_another_child.exchanges.push(ExchangeInScene {
+        renews: Some(2),
+        ..exchange(2.0, 2.1, MadeByExchange::Nothing)
+    });
+    of_another_child
+        .events
+        .iter_mut()
+        .for_each(|event| event.exchange = Some(40));
+    is(&of_another_child, Unexplained);
+}
+
+#[test]
+fn a_second_try_with_the_group_that_was_asked_for_costs_nothing() {
+    let mut refused = rekeyed(9.96, 10.0);
+    refused.event(EventKind::Refused, 9.94, GATEWAY).notify = Some("INVALID_KE_PAYLOAD".into());
+    refused.outage().back_on = Some(0);
+    is(&refused, Unexplained);
+    refused.exchanges[0].made = MadeByExchange::Nothing;
+    refused.sas.truncate(2);
+    is(&refused, Refused);
+}
+
+#[test]
+fn a_request_without_an_answer() {
+    let mut unanswered = scene();
+    let event = unanswered.event(EventKind::Unanswered, 2.0, GATEWAY);
+    (event.until, event.count) = (Some(at(9.0)), Some(3));
+    let explanation = is(&unanswered, Unanswered);
+    assert_eq!((explanation.count, explanation.by), (Some(3), Some(GATEWAY)));
+    let mut fragments = unanswered.clone();
+    fragments.events[0].kind = EventKind::FragmentsIncomplete;
+    is(&fragments, Unanswered);
+
+    let mut nothing_passes = unanswered.clone();
+    nothing_passes.silent(GATEWAY, 10.0, 20.0);
+    is(&nothing_passes, PeerSilent);
+    let mut long_ago = unanswered;
+    long_ago.outages = vec![outage(45.0, 55.0)];
+    is(&long_ago, Unexplained);
+}
+
+#[test]
+fn an_answer_that_did_not_arrive() {
+    let mut lost = scene();
+    let event = lost.event(EventKind::AnswerLost, 6.0, CLIENT);
+    event.until = Some(at(13.0));
+    is(&lost, AnswerLost);
+    lost.events[0].until = Some(at(8.0));
+    is(&lost, Unexplained);
+}
+
+#[test]
+fn a_peer_that_began_anew() {
+    let mut checked = scene();
+    checked.silent(GATEWAY, 10.0, 19.5);
+    checked.event(EventKind::ChecksUnanswered, 12.0, GATEWAY);
+    checked.event(EventKind::NewIkeSa, 19.5, CLIENT).successor = Some(true);
+    let explanation = is(&checked, PeerLostSas);
+    assert_eq!(
+        (explanation.by, explanation.certainty),
+        (Some(GATEWAY), Certainty::Inferred)
+    );
+    let mut heard_in_between = checked.clone();
+    heard_in_between.silent(GATEWAY, 10.0, 13.0);
+    is(&heard_in_between, Unexplained);
+
+    let mut restarted = scene();
+    restarted.silent(GATEWAY, 10.0, 19.5);
+    restarted.event(EventKind::NewIkeSa, 19.5, GATEWAY).successor = Some(true);
+    let explanation = is(&restarted, PeerLostSas);
+    assert_eq!(explanation.certainty, Certainty::Inferred);
+    restarted.event(EventKind::InitialContact, 19.6, GATEWAY);
+    assert_eq!(is(&restarted, PeerLostSas).certainty, Certainty::Proven);
+    let mut the_first_one = restarted.clone();
+    the_first_one.events[0].successor = Some(false);
+    is(&the_first_one, PeerSilent);
+    let mut deleted = restarted;
+    deleted.event(EventKind::IkeSaDeleted, 10.1, GATEWAY);
+    is(&deleted, Deleted);
+}
+
+#[test]
+fn a_delete_that_nothing_follows() {
+    let mut deleted = scene();
+    deleted.event(EventKind::IkeSaDeleted, 10.2, GATEWAY).successor = Some(false);
+    deleted.silent(GATEWAY, 10.2, 20.0);
+    let explanation = is(&deleted, Deleted);
+    assert_eq!((explanation.by, explanation.event), (Some(GATEWAY), Some(0)));
+
+    let mut rested = deleted.clone();
+    rested.events[0].time = at(17.0);
+    is(&rested, PeerSilent);
+    rested.outage().dead = Some((at(17.1), at(19.0)));
+    is(&rested, Deleted);
+
+    let mut ordinary = rekeyed(6.0, 6.1);
+    ordinary.event(EventKind::Deleted, 10.2, GATEWAY);
+    is(&ordinary, Unexplained);
+    let mut replaced = deleted;
+    replaced.events[0].successor = Some(true);
+    is(&replaced, PeerSilent);
+}
+
+#[test]
+fn deleted_first_and_negotiated_then() {
+    let mut reauthenticated = rekeyed(10.3, 10.6);
+    reauthenticated.event(EventKind::IkeSaDeleted, 10.0, CLIENT);
+    let explanation = is(&reauthenticated, BreakBeforeMake);
+    assert_eq!((explanation.exchange, explanation.seconds), (Some(40), Some(0.3)));
+    let mut made_first = reauthenticated.clone();
+    made_first.exchanges[0] = exchange(9.0, 9.3, MadeByExchange::ChildSa);
+    made_first.outage().back_on = Some(0);
+    is(&made_first, Unexplained);
+
+    let mut twice = reauthenticated;
+    twice.sas.push(sa(Direction::AToB, 0xa2, Some((50.0, 90.0))));
+    let (last, mut second) = (twice.sas.len() - 1, outage(59.1, 60.0));
+    (second.sa, second.sa_bytes) = (Some(last), Some(90_000_000));
+    second.back_on = None;
+    twice.outages.push(second);
+    assert_eq!(is(&twice, BreakBeforeMake).limit_seconds, Some(9));
+}
+
+#[test]
+fn only_small_packets_pass() {
+    let mut large = scene();
+    (large.outage().echoes_answered, large.outage().largest_passed) = (5, Some(84));
+    let explanation = is(&large, LargePackets);
+    assert_eq!(
+        (explanation.count, explanation.certainty),
+        (Some(84), Certainty::Inferred)
+    );
+    let mut told = scene();
+    told.event(EventKind::OnlySmallPass, 10.0, CLIENT).count = Some(1372);
+    assert_eq!(is(&told, LargePackets).count, Some(1372));
+
+    let mut one_echo = large.clone();
+    one_echo.outage().echoes_answered = 1;
+    is(&one_echo, Unexplained);
+    let mut small_lost = large.clone();
+    small_lost.outage().swallowed_packets[2].bytes = 60;
+    is(&small_lost, Unexplained);
+    let mut reordering = large;
+    reordering.outage().behind_replay_window = 1;
+    is(&reordering, Unexplained);
+}
+
+#[test]
+fn a_new_sa_whose_receiver_is_not_ready() {
+    let mut not_ready = rekeyed(9.5, 9.9);
+    not_ready.outage().swallowed_packets = (0..4u32)
+        .map(|n| packet(10.0 + f64::from(n), 2, 1 + u64::from(n)))
+        .collect();
+    let explanation = is(&not_ready, NewSaLost);
+    assert_eq!((explanation.count, explanation.by), (Some(4), Some(GATEWAY)));
+    assert_eq!(explanation.exchange, Some(40));
+
+    let mut later_ones = not_ready.clone();
+    for lost in &mut later_ones.outage().swallowed_packets {
+        lost.number += 500;
+    }
+    is(&later_ones, Unexplained);
+    let mut hole = not_ready.clone();
+    hole.event(EventKind::CaptureHole, 12.0, CLIENT).until = Some(at(12.5));
+    is(&hole, Unexplained);
+    let mut old_ones = not_ready;
+    for lost in &mut old_ones.outage().swallowed_packets[..3] {
+        lost.sa = 0;
+    }
+    is(&old_ones, Unexplained);
+}
+
+#[test]
+fn first_packets_that_never_came() {
+    let mut offload = rekeyed(9.5, 9.9);
+    offload.outage().swallowed_packets.clear();
+    for (time, spi, number) in [(9.95, 0xa1, 47), (70.0, 0xa2, 43)] {
+        let event = offload.event(EventKind::FirstNumber, time, CLIENT);
+        (event.spis, event.count) = (vec![Spi(spi)], Some(number));
+    }
+    assert_eq!(is(&offload, NewSaLost).count, Some(46));
+    offload.events.pop();
+    is(&offload, Unexplained);
+}
+
+#[test]
+fn a_new_sa_that_nobody_answers() {
+    let mut dead = rekeyed(9.5, 9.9);
+    dead.sas[2].used = Some((at(9.91), at(10.0)));
+    dead.sas[3].used = None;
+    is(&dead, NewSaLost);
+    dead.sas[3].used = Some((at(9.95), at(10.1)));
+    is(&dead, Unexplained);
+}
+
+#[test]
+fn an_address_that_changed() {
+    let mut moved = scene();
+    moved.event(EventKind::AddressChanged, 10.5, CLIENT);
+    is(&moved, Unexplained);
+    moved.outage().old_address_until = Some(at(14.5));
+    let explanation = is(&moved, AddressChanged);
+    assert_eq!((explanation.by, explanation.seconds), (Some(CLIENT), Some(4.0)));
+    let mut silent = moved.clone();
+    silent.outage().old_address_until = None;
+    silent.silent(GATEWAY, 10.0, 18.0);
+    is(&silent, AddressChanged);
+    silent.events[0].time = at(6.0);
+    is(&silent, PeerSilent);
+}
+
+#[test]
+fn an_sa_that_was_deleted_under_way() {
+    let mut early = rekeyed(9.9, 9.99);
+    early.sas[0].deleted = Some(at(10.02));
+    early.event(EventKind::ChildDeleted, 10.02, CLIENT).successor = Some(true);
+    early.outage().swallowed_packets = vec![packet(10.0, 0, 900), packet(10.01, 0, 901), packet(10.3, 2, 7)];
+    let explanation = is(&early, DeletedEarly);
+    assert_eq!((explanation.count, explanation.by), (Some(2), Some(CLIENT)));
+
+    let mut dead_before = early.clone();
+    dead_before
+        .outage()
+        .swallowed_packets
+        .insert(0, packet(9.9, 0, 800));
+    is(&dead_before, Unexplained);
+    let mut on_the_new_one = early;
+    for lost in &mut on_the_new_one.outage().swallowed_packets {
+        (lost.sa, lost.number) = (2, 100);
+    }
+    is(&on_the_new_one, Unexplained);
+}
+
+#[test]
+fn a_limit_that_is_reached() {
+    let mut read = rekeyed(12.0, 12.1);
+    read.sas[0].limit_bytes = Some(70_500_000);
+    let explanation = is(&read, LimitReached);
+    assert_eq!(explanation.certainty, Certainty::Read);
+    assert_eq!(
+        (explanation.limit_kilobytes, explanation.limit_seconds),
+        (Some(68_848), None)
+    );
+    let mut far_from_it = read.clone();
+    far_from_it.sas[0].limit_bytes = Some(80_000_000);
+    is(&far_from_it, Unexplained);
+    let mut the_sa_goes_on = read;
+    the_sa_goes_on.outage().back_on = Some(0);
+    is(&the_sa_goes_on, Unexplained);
+
+    let mut too_late = rekeyed(9.9, 12.0);
+    too_late.exchanges[0].renews = Some(0);
+    let explanation = is(&too_late, LimitReached);
+    assert_eq!((explanation.exchange, explanation.by), (Some(40), Some(CLIENT)));
+    assert_eq!(explanation.certainty, Certainty::Inferred);
+}
+
+#[test]
+fn two_that_end_alike_and_one_that_a_rekey_brings_back() {
+    let mut alike = rekeyed(15.0, 15.1);
+    alike.silent(GATEWAY, 10.0, 15.0);
+    alike.sas.push(sa(Direction::AToB, 0xa2, Some((15.2, 90.0))));
+    let mut second = outage(60.0, 70.0);
+    (second.sa, second.back_on, second.sa_bytes) = (Some(2), Some(4), Some(71_000_000));
+    alike.outages.push(second);
+    let explanation = is(&alike, LimitReached);
+    assert_eq!(
+        (explanation.limit_kilobytes, explanation.limit_seconds),
+        (Some(68_359), None)
+    );
+    assert_eq!(
+        (explanation.count, explanation.certainty),
+        (Some(2), Certainty::Inferred)
+    );
+
+    let mut opposite = alike.clone();
+    opposite.outages[1].sa = Some(1);
+    is(&opposite, PeerSilent);
+    let mut only_one = alike;
+    only_one.outages[1].sa_bytes = Some(90_000_000);
+    let explanation = is(&only_one, PeerSilent);
+    assert_eq!(
+        explanation.exchange,
+        Some(40),
+        "the rekey that brought the way back"
+    );
+}
+
+#[test]
+fn a_key_exchange_that_takes_long() {
+    let mut slow = rekeyed(10.05, 19.0);
+    let explanation = is(&slow, SlowExchange);
+    assert_eq!(
+        (explanation.exchange, explanation.seconds),
+        (Some(40), Some(8.95))
+    );
+    slow.outage().back_on = Some(0);
+    slow.sas[0].exchange = Some(7);
+    is(&slow, Unexplained);
+    is(&rekeyed(10.05, 10.25), Unexplained);
+}
+
+#[test]
+fn silence_of_one_side_and_of_both() {
+    let mut peer = scene();
+    peer.silent(GATEWAY, 10.0, 18.0);
+    peer.event(EventKind::EchoUnanswered, 12.0, GATEWAY);
+    let explanation = is(&peer, PeerSilent);
+    assert_eq!((explanation.by, explanation.seconds), (Some(GATEWAY), Some(8.0)));
+    assert_eq!((explanation.event, explanation.exchange), (Some(0), None));
+    let mut path = peer.clone();
+    path.silent(CLIENT, 11.0, 19.0);
+    assert_eq!(is(&path, PathSilent).by, None);
+    let mut small_packets = peer.clone();
+    small_packets.outage().echoes_answered = 3;
+    is(&small_packets, LargePackets);
+    peer.silent(GATEWAY, 10.0, 14.0);
+    is(&peer, Unexplained);
+}
+
+#[test]
+fn packets_behind_the_replay_window() {
+    let mut late = scene();
+    late.outage().behind_replay_window = 3;
+    assert_eq!(is(&late, ReplayWindow).count, Some(3));
+    late.outage().swallowed = 40;
+    is(&late, Unexplained);
+}
+
+#[test]
+fn without_keys_the_tunnel_is_looked_at() {
+    let mut sealed = scene();
+    sealed.sas.iter_mut().for_each(|sa| sa.inner.clear());
+    sealed.outage().inner = None;
+    sealed.event(EventKind::Deleted, 10.1, GATEWAY).known = Certainty::Inferred;
+    let explanation = is(&sealed, Deleted);
+    assert_eq!(explanation.certainty, Certainty::Inferred);
+    sealed.events[0].tunnel = Some(1);
+    is(&sealed, Unexplained);
+}
+
+#[test]
+fn the_refusal_comes_before_the_delete_that_it_leads_to() {
+    let mut both = scene();
+    both.event(EventKind::Refused, 9.9, GATEWAY);
+    both.event(EventKind::ChildDeleted, 10.1, CLIENT);
+    is(&both, Refused);
+}
+
+#[test]
+fn the_table_names_every_cause() {
+    let causes: Vec<ExplanationCause> = ROWS.iter().flat_map(|row| row.causes).copied().collect();
+    for cause in [SlowExchange, PathSilent, AnswerLost, ReplayWindow, Unexplained] {
+        assert!(causes.contains(&cause), "{cause}");
+    }
+    let mut ids: Vec<&str> = ROWS.iter().map(|row| row.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), ROWS.len());
+}

@@ -1,0 +1,178 @@
+//! One outage with what lies around it: the questions that the rows ask.
+
+use crate::explain::scene::{ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide};
+use rekeyscope_model::analysis::{Event, EventKind, Explanation};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::net::IpAddr;
+
+/// A delayed acknowledgement (usual hosts wait up to 0.2 s) and the handling of one IKE message.
+const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
+/// Round trips after which the other side knows, has answered, and the answer has taken effect.
+const NEAR_ROUND_TRIPS: i64 = 3;
+/// Two volumes or ages are the same limit when they differ by less: a daemon looks at them every second or every few packets,
+/// and the capture counts neither padding nor headers as each kernel does.
+const SAME_LIMIT: f64 = 0.03;
+/// Frames that an explanation names: as many as a reader looks up.
+const FRAMES: usize = 8;
+
+/// An outage in its scene.
+pub(super) struct OutageView<'a> {
+    pub(super) scene: &'a Scene,
+    pub(super) outage: &'a OutageInScene,
+}
+
+impl<'a> OutageView<'a> {
+    /// So far apart two things belong together: cause and effect see each other after a round trip or two.
+    pub(super) fn near(&self) -> i64 {
+        NEAR_AT_LEAST.max(NEAR_ROUND_TRIPS * self.outage.round_trip)
+    }
+
+    /// When the way was first known to be closed: a transfer that rested after its last delivery shows it only when it goes on.
+    pub(super) fn begin(&self) -> Timestamp {
+        let first_in_vain = self.outage.dead.map(|(first, _)| first);
+        first_in_vain.map_or(self.outage.from, |first| first.max(self.outage.from))
+    }
+
+    pub(super) fn nanos(&self) -> i64 {
+        self.outage.to.nanos_since(self.outage.from)
+    }
+
+    /// Whether the part of a stretch that lies in the outage is half of the outage.
+    pub(super) fn fills_half(&self, stretch: (Timestamp, Timestamp)) -> bool {
+        let from = stretch.0.max(self.outage.from);
+        let to = stretch.1.min(self.outage.to);
+        self.nanos() > 0 && 2 * to.nanos_since(from) >= self.nanos()
+    }
+
+    /// Whether an event lasts for half of the outage.
+    pub(super) fn lasts_half(&self, event: &Event) -> bool {
+        self.fills_half((event.time, event.until.unwrap_or(event.time)))
+    }
+
+    /// The silences of an end.
+    pub(super) fn side(&self, address: IpAddr) -> Option<&'a SilencesOfSide> {
+        self.outage.silences.iter().find(|side| side.side == address)
+    }
+
+    /// Whether neither ESP nor IKE came from an end for half of the outage.
+    pub(super) fn is_silent(&self, address: Option<IpAddr>) -> bool {
+        let side = address.and_then(|address| self.side(address));
+        side.is_some_and(|side| self.fills_half(side.nothing))
+    }
+
+    /// Whether an end sent no ESP of the pair for half of the outage.
+    pub(super) fn sends_no_esp(&self, address: Option<IpAddr>) -> bool {
+        let side = address.and_then(|address| self.side(address));
+        side.is_some_and(|side| self.fills_half(side.no_esp))
+    }
+
+    /// Events of some kinds that concern the pair, in a time, bounds included.
+    pub(super) fn events(
+        &self,
+        kinds: &'static [EventKind],
+        from: Timestamp,
+        to: Timestamp,
+    ) -> impl Iterator<Item = &'a Event> {
+        let events = self.scene.events.iter();
+        events.filter(move |e| kinds.contains(&e.kind) && e.time >= from && e.time <= to && self.concerns(e))
+    }
+
+    /// Exchanges of the tunnel.
+    pub(super) fn exchanges(&self) -> impl Iterator<Item = (usize, &'a ExchangeInScene)> {
+        let all = self.scene.exchanges.iter().enumerate();
+        all.filter(|(_, exchange)| exchange.tunnel == self.outage.tunnel)
+    }
+
+    pub(super) fn sa(&self, place: usize) -> Option<&'a SaInScene> {
+        self.scene.sas.get(place)
+    }
+
+    /// SAs that carry the pair, of both directions. Where the addresses inside are not known, every SA of the tunnel may.
+    pub(super) fn own_sas(&self) -> impl Iterator<Item = (usize, &'a SaInScene)> {
+        let sas = self.scene.sas.iter().enumerate();
+        sas.filter(|(_, sa)| self.carries(sa))
+    }
+
+    fn carries(&self, sa: &SaInScene) -> bool {
+        let pair = self.outage.inner;
+        let same = |inner: &(IpAddr, IpAddr)| {
+            pair.is_none_or(|(from, to)| *inner == (from, to) || *inner == (to, from))
+        };
+        sa.tunnel == self.outage.tunnel && (sa.inner.is_empty() || sa.inner.iter().any(same))
+    }
+
+    /// Whether an event is about the pair: by the SPIs that it names, else by the SA that its exchange renews, else by its tunnel.
+    pub(super) fn concerns(&self, event: &Event) -> bool {
+        if event.tunnel.is_some_and(|tunnel| tunnel != self.outage.tunnel) {
+            return false;
+        }
+        let sas = &self.scene.sas;
+        let mut named = sas
+            .iter()
+            .filter(|sa| sa.tunnel == self.outage.tunnel && event.spis.contains(&sa.spi))
+            .peekable();
+        if named.peek().is_some() {
+            return named.any(|sa| self.carries(sa));
+        }
+        let mut exchanges = self.scene.exchanges.iter();
+        let exchange = event
+            .exchange
+            .and_then(|index| exchanges.find(|exchange| exchange.index == index));
+        let renewed = exchange.and_then(|exchange| self.sa(exchange.renews?));
+        renewed.is_none_or(|sa| self.carries(sa))
+    }
+
+    /// Whether the pair got a new SA between a moment and the begin of the outage.
+    pub(super) fn got_new_sa_since(&self, time: Timestamp) -> bool {
+        let begin = self.outage.from;
+        let first_use = |sa: &SaInScene| sa.used.map(|(first, _)| first);
+        self.own_sas()
+            .filter_map(|(_, sa)| first_use(sa))
+            .any(|first| first > time && first <= begin)
+    }
+
+    /// Whether data came back on another SA than the one that it was sent on, or not at all.
+    pub(super) fn stopped_on_its_sa(&self) -> bool {
+        self.outage.sa.is_some() && self.outage.back_on != self.outage.sa
+    }
+
+    /// What the SA had carried at the begin, and its age in seconds.
+    pub(super) fn volume_and_age(&self) -> (Option<f64>, Option<f64>) {
+        let first = self
+            .outage
+            .sa
+            .and_then(|place| self.sa(place)?.used)
+            .map(|(first, _)| first);
+        let age = first.map(|first| self.outage.from.seconds_since(first));
+        (self.outage.sa_bytes.map(|bytes| bytes as f64), age)
+    }
+
+    /// Names frames, those of an event first.
+    pub(super) fn with_frames(
+        &self,
+        mut explanation: Explanation,
+        frames: impl IntoIterator<Item = u64>,
+    ) -> Explanation {
+        let of_event = explanation.event.and_then(|index| self.scene.events.get(index));
+        let mut named: Vec<u64> = of_event.map(|event| event.frame).into_iter().collect();
+        let swallowed = self.outage.swallowed_packets.iter().map(|packet| packet.frame);
+        for frame in frames.into_iter().chain(swallowed) {
+            if named.len() < FRAMES && !named.contains(&frame) {
+                named.push(frame);
+            }
+        }
+        explanation.frames = named;
+        explanation
+    }
+}
+
+/// Whether two volumes or ages are the same limit.
+pub(super) fn same_limit(a: f64, b: f64) -> bool {
+    let larger = a.max(b);
+    larger > 0.0 && (a - b).abs() <= SAME_LIMIT * larger
+}
+
+/// Seconds as nanoseconds, for thresholds.
+pub(super) const fn seconds(seconds: i64) -> i64 {
+    seconds * NANOS_PER_SECOND
+}
