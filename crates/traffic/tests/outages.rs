@@ -130,6 +130,12 @@ fn an_event_in_the_middle_of_a_transfer_shows_an_outage() {
         run(&download(0, 1_000), &deleted, 9_000),
         ["outage 990-9000 ControlPlane 0 open"]
     );
+    let refused = [event(1_020, EventKind::Refused)];
+    assert_eq!(
+        run(&download(0, 1_000), &refused, 9_000),
+        ["short 990-9000 0"],
+        "only if something explains it"
+    );
     let finished = download(0, 1_000) + "1000 < F 100000:0 ack 0\n1020 > 0:0 ack 100001\n";
     assert_eq!(run(&finished, &deleted, 9_000), [""; 0], "the transfer was over");
     let renewed = [

@@ -8,12 +8,12 @@ use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{
     AccountConnection, Accounted, Death, DownSpan, RekeyWindow, Surroundings, account,
 };
+use rekeyscope_impact::explain::is_cost_of_renewal;
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
-    Account, Attempt, AttemptOutcome, Direction, ExplanationCause, FlowTcp, Impact, Outage, OutageEnd,
-    ProofRule,
+    Account, Attempt, AttemptOutcome, Direction, FlowTcp, Impact, Outage, OutageEnd, ProofRule,
 };
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::HashMap;
@@ -174,15 +174,7 @@ fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
 fn is_of_a_rekey(outage: &Outage, attempts: &[Attempt]) -> bool {
     let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
     let of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
-    let by_renewal = matches!(
-        cause,
-        Some(
-            ExplanationCause::LimitReached
-                | ExplanationCause::NewSaLost
-                | ExplanationCause::DeletedEarly
-                | ExplanationCause::SlowExchange
-        )
-    );
+    let by_renewal = cause.is_some_and(is_cost_of_renewal);
     by_renewal
         && outage.ended_by == OutageEnd::NewSa
         && !attempts.iter().filter(of_it).any(|a| a.outcome.failed())

@@ -2,7 +2,7 @@
 
 use crate::assembly::outages::{OutageSeen, is_harmless, outages};
 use crate::assembly::places::Places;
-use crate::assembly::scene::Found;
+use crate::assembly::scene::Explored;
 use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
 use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, display_filter};
 use crate::pipeline::record::Record;
@@ -44,7 +44,7 @@ pub(crate) fn failures(
     seen.retain(|a| record.wants(a.tunnel));
     let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
-        outages(Found {
+        outages(Explored {
             record,
             places,
             children,

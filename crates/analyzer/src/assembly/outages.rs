@@ -1,6 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
-use crate::assembly::scene::{Found, scene};
+use crate::assembly::scene::{Explored, scene};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
@@ -33,7 +33,7 @@ pub(crate) struct OutageSeen {
 }
 
 /// All outages in order of time.
-pub(crate) fn outages(found: Found<'_>) -> Vec<OutageSeen> {
+pub(crate) fn outages(found: Explored<'_>) -> Vec<OutageSeen> {
     let record = found.record;
     let ends = record.totals.last_time.unwrap_or_default();
     let mut stretches: Vec<(Interval, Undelivered)> = record
@@ -48,6 +48,13 @@ pub(crate) fn outages(found: Found<'_>) -> Vec<OutageSeen> {
             _ => None,
         })
         .collect();
+        for i in record.traffic.intervals(found.events, ends) {
+            #[allow(clippy::print_stderr)]
+            {
+                eprintln!("{:?}", i);
+            }
+        }
+    }
     let beyond = BeyondLimits { found, ends }.stretches();
     stretches.retain(|(interval, _)| !beyond.iter().any(|(longer, _)| holds(longer, interval)));
     stretches.extend(beyond);
@@ -98,7 +105,7 @@ fn one_of_each(mut stretches: Vec<(Interval, Undelivered)>) -> Vec<(Interval, Un
 }
 
 /// The attempts that an outage comes from: those that explain it, else those that failed, or nearly did, while it lasted.
-fn attempts_of(found: Found<'_>, interval: &Interval, explanation: Option<&Explanation>) -> Vec<usize> {
+fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Explanation>) -> Vec<usize> {
     let named = explanation
         .into_iter()
         .flat_map(|e| e.event.into_iter().chain(e.evidence.iter().copied()));
@@ -153,7 +160,7 @@ fn end_of(record: &Record, interval: &Interval) -> OutageEnd {
 
 /// Payload that nobody acknowledges goes on beyond the limit of its SA, and is dropped.
 struct BeyondLimits<'a> {
-    found: Found<'a>,
+    found: Explored<'a>,
     ends: Timestamp,
 }
 

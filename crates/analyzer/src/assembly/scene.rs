@@ -19,9 +19,9 @@ use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, Undelivered};
 use std::net::IpAddr;
 
-/// What was found before the outages are explained.
+/// What is known before the outages are explained.
 #[derive(Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct Explored<'a> {
     pub(crate) record: &'a Record,
     pub(crate) places: &'a Places,
     pub(crate) children: &'a [ChildSa],
@@ -31,7 +31,7 @@ pub(crate) struct Found<'a> {
 }
 
 /// The scene of these stretches, in their order.
-pub(crate) fn scene(found: Found<'_>, stretches: &[(Interval, Undelivered)]) -> Scene {
+pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)]) -> Scene {
     let exchanges = exchanges(found);
     let by_exchange: HashMap<usize, usize> = exchanges
         .iter()
@@ -75,7 +75,7 @@ fn heard(record: &Record) -> HeardIke {
     heard
 }
 
-fn sas(found: Found<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScene> {
+fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScene> {
     let record = found.record;
     let timeline = record.timeline.exchanges();
     let mut deleted: HashMap<(IpAddr, Spi), Timestamp> = HashMap::default();
@@ -146,7 +146,7 @@ fn end_children(record: &Record, exchange: &Exchange, sas: &mut [SaInScene]) {
 }
 
 /// Exchanges that make SAs, each with its index in the timeline.
-fn exchanges(found: Found<'_>) -> Vec<(usize, ExchangeInScene)> {
+fn exchanges(found: Explored<'_>) -> Vec<(usize, ExchangeInScene)> {
     let record = found.record;
     let outcomes: HashMap<usize, AttemptOutcome> = found
         .attempts

@@ -12,7 +12,7 @@ const FIRST_STEP: i64 = 50 * NANOS_PER_MILLI;
 const MOST_SAS: usize = 1 << 14;
 
 #[derive(Debug)]
-struct Course {
+struct VolumeCourse {
     points: Vec<(Timestamp, u64)>,
     step: i64,
 }
@@ -20,7 +20,7 @@ struct Course {
 /// The courses of all SAs.
 #[derive(Debug, Default)]
 pub(super) struct Volumes {
-    courses: HashMap<SaIndex, Course>,
+    courses: HashMap<SaIndex, VolumeCourse>,
     /// The next point of the SA of the last packet in each direction: most packets make none.
     next: [Option<(SaIndex, Timestamp)>; 2],
 }
@@ -40,11 +40,11 @@ impl Volumes {
         if self.courses.len() >= MOST_SAS && !self.courses.contains_key(&sa) {
             return;
         }
-        let course = self.courses.entry(sa).or_insert_with(|| Course {
+        let course = self.courses.entry(sa).or_insert_with(|| VolumeCourse {
             points: Vec::new(),
             step: FIRST_STEP,
         });
-        let due = |course: &Course| course.points.last().map(|(last, _)| last.plus_nanos(course.step));
+        let due = |course: &VolumeCourse| course.points.last().map(|(last, _)| last.plus_nanos(course.step));
         if due(course).is_none_or(|due| time >= due) {
             if course.points.len() >= MOST_POINTS {
                 let mut index = 0;

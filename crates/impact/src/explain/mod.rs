@@ -18,4 +18,4 @@ mod tests;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-pub use table::{ExplanationRow, ROWS, explain};
+pub use table::{ExplanationRow, ROWS, explain, is_cost_of_renewal};

@@ -202,3 +202,15 @@ pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
     let views = scene.outages.iter().map(|outage| OutageView { scene, outage });
     views.map(|view| first_that_holds(&view)).collect()
 }
+
+/// An outage of this cause is what a renewal costs that succeeds: late, to a receiver that is not ready, or with an early Delete. Others
+/// are failures.
+pub fn is_cost_of_renewal(cause: ExplanationCause) -> bool {
+    matches!(
+        cause,
+        ExplanationCause::LimitReached
+            | ExplanationCause::NewSaLost
+            | ExplanationCause::DeletedEarly
+            | ExplanationCause::SlowExchange
+    )
+}

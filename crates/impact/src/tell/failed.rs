@@ -1,7 +1,10 @@
 //! What failed, in sentences: which rekey, how, and for how long nothing passed. Read from the finished lists.
 
+use crate::explain::is_cost_of_renewal;
 use crate::tell::sentence::words::seconds;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, Outage, OutageEnd, Tunnel};
+use rekeyscope_model::analysis::{
+    Attempt, AttemptOutcome, Direction, ExplanationCause, Outage, OutageEnd, Tunnel,
+};
 use rekeyscope_model::text::{Arg, Message};
 use rekeyscope_model::time::Timestamp;
 
@@ -48,15 +51,25 @@ struct Told<'a> {
 impl Told<'_> {
     fn tell(&self) -> Option<ToldFailure> {
         let longest = |a: &&&Outage, b: &&&Outage| a.seconds.total_cmp(&b.seconds);
-        let worst = self.outages.iter().filter(|o| self.is_failure(o)).max_by(longest);
-        let (message, direction) = match worst {
-            Some(outage) => (self.of_outage(outage), Some(outage.direction)),
-            None => (self.of_attempt(self.for_good()?, None), None),
+        let worst = self.outages.iter().filter(|o| is_failure(o)).max_by(longest);
+        let (message, headline, direction) = match worst {
+            Some(outage) => (
+                self.of_outage(outage),
+                self.about("headline-outage", outage.start)
+                    .with("down", down(outage)),
+                Some(outage.direction),
+            ),
+            None => {
+                let attempt = self.for_good()?;
+                let headline =
+                    Message::new("headline-failed").with("down", Message::new("headline-not-down"));
+                let headline = headline.with("time", self.moment(attempt.first_time));
+                (self.of_attempt(attempt), headline, None)
+            }
         };
-        let headline = headline(&message, worst.copied());
         let mut messages = vec![message];
         let failed = self.attempts.iter().filter(|a| a.outcome.failed()).count();
-        if failed > 1 {
+        if failed > 0 && (worst.is_some() || failed > 1) {
             messages.push(
                 Message::new("failed-in-all")
                     .with("failed", failed)
@@ -69,19 +82,6 @@ impl Told<'_> {
             headline,
             messages,
         })
-    }
-
-    /// The attempts an outage comes from, those that failed first.
-    fn causing(&self, outage: &Outage) -> Vec<&Attempt> {
-        let of_it = |a: &&&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
-        let mut own: Vec<&Attempt> = self.attempts.iter().filter(of_it).copied().collect();
-        own.sort_by_key(|a| (!a.outcome.failed(), a.index));
-        own
-    }
-
-    /// An SA that passed its limit while its successor was negotiated in time is the statistics' matter.
-    fn is_failure(&self, outage: &Outage) -> bool {
-        !outage.causes.is_empty() || self.causing(outage).iter().any(|a| !a.causes.is_empty())
     }
 
     /// The first attempt that failed with no success after it.
@@ -100,47 +100,41 @@ impl Told<'_> {
     }
 
     fn of_outage(&self, outage: &Outage) -> Message {
-        match self.causing(outage).first() {
-            Some(attempt) => self.of_attempt(attempt, Some(outage)),
-            None => self
-                .about("failed-check", outage.start)
-                .with("outage", ended(outage)),
-        }
+        let cause = outage
+            .explanation
+            .as_ref()
+            .map_or(ExplanationCause::Unexplained, |e| e.cause);
+        let label = format!("failed-by-{}", cause.as_str().replace('_', "-"));
+        self.about("failed-outage", outage.start)
+            .with("cause", Message::new(&label))
+            .with("outage", ended(outage))
+    }
+
+    fn moment(&self, time: Timestamp) -> String {
+        format!("{:.1} s", time.seconds_since(self.origin))
     }
 
     fn about(&self, id: &str, time: Timestamp) -> Message {
-        Message::new(id).with("time", format!("{:.1} s", time.seconds_since(self.origin)))
+        Message::new(id).with("time", self.moment(time))
     }
 
-    fn of_attempt(&self, attempt: &Attempt, outage: Option<&Outage>) -> Message {
+    fn of_attempt(&self, attempt: &Attempt) -> Message {
         let about = |id: &str| self.about(id, attempt.first_time);
-        let ended = outage.map_or_else(|| Message::new("failed-no-outage"), ended);
-        let message = match (attempt.outcome, outage) {
-            (AttemptOutcome::Refused, _) => about("failed-refused")
-                .with("requests", self.alike(attempt, outage))
+        let message = match attempt.outcome {
+            AttemptOutcome::Refused => about("failed-refused")
+                .with("requests", self.alike(attempt))
                 .with("who", self.who(attempt))
                 .with("reason", reason(attempt)),
-            (AttemptOutcome::Unanswered, _) => {
-                about("failed-unanswered").with("requests", attempt.transmissions)
-            }
-            (AttemptOutcome::LimitWithoutAttempt, _) => about("failed-limit"),
-            (AttemptOutcome::BreakBeforeMake, _) => about("failed-break"),
-            (_, Some(outage)) if attempt.causes.iter().any(|c| c.id == "blackhole_after_rekey") => self
-                .about("failed-blackhole", outage.start)
-                .with("from", self.sender(outage)),
-            (_, _) => about("failed-late")
-                .with("requests", attempt.transmissions)
-                .with("wait", seconds(attempt.answered_after_s.unwrap_or_default())),
+            AttemptOutcome::LimitWithoutAttempt => about("failed-limit"),
+            AttemptOutcome::BreakBeforeMake => about("failed-break"),
+            _ => about("failed-unanswered").with("requests", attempt.transmissions),
         };
-        message.with("outage", ended)
+        message.with("outage", Message::new("failed-no-outage"))
     }
 
-    /// Attempts of the same outcome that led to the same outage.
-    fn alike(&self, attempt: &Attempt, outage: Option<&Outage>) -> usize {
-        let same = |a: &&&Attempt| {
-            let index = |o: Option<&Outage>| o.map(|o| o.index);
-            a.outcome == attempt.outcome && index(a.outage.as_ref()) == index(outage)
-        };
+    /// Attempts of the same outcome.
+    fn alike(&self, attempt: &Attempt) -> usize {
+        let same = |a: &&&Attempt| a.outcome == attempt.outcome;
         self.attempts.iter().filter(same).count()
     }
 
@@ -150,13 +144,13 @@ impl Told<'_> {
             None => Message::new("failed-someone").into(),
         }
     }
+}
 
-    fn sender(&self, outage: &Outage) -> String {
-        match outage.direction {
-            Direction::AToB => self.tunnel.a.to_string(),
-            Direction::BToA => self.tunnel.b.to_string(),
-        }
-    }
+/// What a renewal costs that succeeds is the statistics' matter; packets that the capture lacks are nobody's. Documents of version 2 have
+/// no explanations.
+fn is_failure(outage: &Outage) -> bool {
+    let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
+    cause.is_none_or(|cause| cause != ExplanationCause::CaptureHole && !is_cost_of_renewal(cause))
 }
 
 fn reason(attempt: &Attempt) -> Arg {
@@ -166,33 +160,13 @@ fn reason(attempt: &Attempt) -> Arg {
     }
 }
 
-/// A sentence without its particulars: `failed-refused` is `headline-refused`, at the same time.
-fn headline(message: &Message, outage: Option<&Outage>) -> Message {
-    let id = match message.id.as_str() {
-        "failed-refused" => "headline-refused",
-        "failed-late" => "headline-late",
-        "failed-limit" => "headline-limit",
-        "failed-break" => "headline-break",
-        "failed-blackhole" => "headline-blackhole",
-        "failed-check" => "headline-check",
-        _ => "headline-unanswered",
+fn down(outage: &Outage) -> Message {
+    let id = if outage.at_least {
+        "headline-down-open"
+    } else {
+        "headline-down"
     };
-    let lasted = |o: &Outage| {
-        let id = if o.at_least {
-            "headline-down-open"
-        } else {
-            "headline-down"
-        };
-        Message::new(id).with("seconds", seconds(o.seconds))
-    };
-    let down = outage.map_or_else(|| Message::new("headline-not-down"), lasted);
-    let headline = Message::new(id).with("down", down);
-    message
-        .args
-        .get("time")
-        .cloned()
-        .into_iter()
-        .fold(headline, |m, time| m.with("time", time))
+    Message::new(id).with("seconds", seconds(outage.seconds))
 }
 
 /// For how long nothing passed, and what ended that.

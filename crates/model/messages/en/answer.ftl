@@ -30,13 +30,8 @@ headline-no-traffic = { $total ->
 
 ## Line 1 where a rekey failed (impact/tell/failed.rs). $down: how long nothing passed
 
-headline-refused = The rekey at { $time } failed: { $down }.
-headline-unanswered = The rekey at { $time } failed: { $down }.
-headline-late = The rekey at { $time } nearly failed: { $down }.
-headline-limit = An SA ran out at { $time }: { $down }.
-headline-break = The SAs were deleted at { $time }: { $down }.
-headline-blackhole = An SA died unnoticed at { $time }: { $down }.
-headline-check = The peer fell silent at { $time }: { $down }.
+headline-failed = The rekey at { $time } failed: { $down }.
+headline-outage = Nothing was delivered from { $time } on: { $down }.
 headline-down = the tunnel was down for { $seconds }
 headline-down-open = the tunnel stayed down ({ $seconds } so far)
 headline-not-down = no outage was seen

@@ -8,14 +8,9 @@ failed-unanswered = A rekey failed at { $time }: { $requests ->
     [one] one request
    *[other] { $requests } requests
 }, no answer; { $outage }.
-failed-late = A rekey nearly failed at { $time }: { $requests ->
-    [one] one request
-   *[other] { $requests } requests
-} in { $wait } until the first answer; { $outage }.
 failed-limit = An SA passed its limit at { $time }, and nobody asked for a new one; { $outage }.
 failed-break = The SAs were deleted at { $time }, and new ones were negotiated only afterwards; { $outage }.
-failed-blackhole = An SA died unnoticed at { $time }: what { $from } sent went out again and again, and nothing was acknowledged; { $outage }.
-failed-check = The peer stopped answering at { $time }; { $outage }.
+failed-outage = Nothing was delivered from { $time } on ({ $cause }): { $outage }.
 failed-in-all = { $failed } of { $attempts } attempts to renew SAs failed.
 
 ## Parts of them
@@ -24,6 +19,25 @@ failed-in-all = { $failed } of { $attempts } attempts to renew SAs failed.
 failed-someone = the initiator
 # $reason of failed-refused
 failed-short-answer = one that makes no SA (its reason cannot be read)
+# $cause of failed-outage
+failed-by-capture-hole = the capture lacks packets
+failed-by-deleted = an SA was deleted, and nothing followed
+failed-by-break-before-make = the old SA was deleted before the new one was negotiated
+failed-by-refused = the renewal was refused
+failed-by-unanswered = the renewal was not answered
+failed-by-answer-lost = the answer to the renewal was lost
+failed-by-collision = both sides renewed at once
+failed-by-limit-reached = an SA reached its limit
+failed-by-new-sa-lost = the first packets of a new SA were lost
+failed-by-deleted-early = the old SA was deleted too early
+failed-by-peer-lost-sas = a peer lost its SAs
+failed-by-address-changed = an address or a port changed
+failed-by-peer-silent = the peer fell silent
+failed-by-path-silent = both sides fell silent
+failed-by-large-packets = large packets no longer passed
+failed-by-slow-exchange = the key exchange took long
+failed-by-replay-window = packets came too late for the replay window
+failed-by-unexplained = these packets do not show why
 # $outage
 failed-no-outage = no outage is seen in this capture
 failed-outage-open = nothing passed for { $seconds } or more

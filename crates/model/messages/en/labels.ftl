@@ -180,7 +180,6 @@ cause-rekey-refused = the other side refused the rekey
 cause-rekey-unanswered = the other side did not answer the rekey, or only after several requests
 cause-limit-without-rekey = an SA passed its limit, and nobody asked for a new one
 cause-break-before-make = the SAs were deleted before new ones were negotiated
-cause-blackhole-after-rekey = an SA swallowed everything after a rekey: its data was sent again and again, and nothing was acknowledged
 cause-dpd-unanswered = the peer did not answer dead peer detection
 cause-rekey-storm = attempt after attempt, in the time in which there is usually one rekey
 cause-old-sa-deleted-early = the old SA was deleted while packets were still on their way

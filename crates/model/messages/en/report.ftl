@@ -226,8 +226,6 @@ advice-limit-without-rekey-why = an SA passed its limit and nobody asked
 advice-limit-without-rekey = set the soft limit of one side below the hard limit of both. The side that enforces a limit has to renew before, or the other one has to know it (IKEv2 negotiates no lifetime).
 advice-break-before-make-why = an SA was deleted before the next was negotiated
 advice-break-before-make = negotiate first and delete afterwards (strongSwan: `make_before_break = yes`, or `reauth_time = 0`). Rekeying instead of reauthentication leaves no gap.
-advice-blackhole-after-rekey-why = an SA delivered nothing after a rekey
-advice-blackhole-after-rekey = switch dead peer detection on, with an interval shorter than the outage. On the receiving side, look whether that SA still existed (`ip xfrm state`).
 advice-dpd-unanswered-why = the peer did not answer dead peer detection
 advice-dpd-unanswered = look at the path between the peers and at the peer itself: nothing of IKE came back. The interval and the number of dead peer detection decide how long the outage lasts.
 advice-rekey-storm-why = there was attempt after attempt

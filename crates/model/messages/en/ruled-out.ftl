@@ -20,7 +20,6 @@ absent-refused = none of the { $attempts } attempts was answered by an error
 absent-unanswered = each of the { $attempts } attempts was answered after two requests at most
 absent-limit-without-rekey = a new SA was asked for before any limit was passed
 absent-break-before-make = no SA in use was deleted before a new one was asked for
-absent-blackhole = no SA stopped delivering while its data was sent again
 absent-dpd = no check of the peer was asked three times in vain
 absent-storm = of { $attempts } attempts, never three came in vain within the usual interval
 absent-delete =

@@ -19,13 +19,8 @@ headline-no-traffic = { $total ->
 
 ## 1 行目（リキーの失敗、impact/tell/failed.rs）
 
-headline-refused = { $time } のリキー（鍵更新）が失敗: { $down }
-headline-unanswered = { $time } のリキー（鍵更新）が失敗: { $down }
-headline-late = { $time } のリキー（鍵更新）が失敗寸前: { $down }
-headline-limit = { $time } に SA が期限切れ（リキーなし）: { $down }
-headline-break = { $time } に SA が先に削除されました: { $down }
-headline-blackhole = { $time } に SA が気づかれずに停止: { $down }
-headline-check = { $time } に相手が沈黙: { $down }
+headline-failed = { $time } のリキー（鍵更新）が失敗: { $down }
+headline-outage = { $time } から何も届かず: { $down }
 headline-down = トンネルが { $seconds } 不通
 headline-down-open = トンネルは { $seconds } 以上不通のまま
 headline-not-down = 不通は見られません

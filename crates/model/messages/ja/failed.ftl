@@ -2,11 +2,9 @@
 
 failed-refused = { $time } のリキーは失敗しました。{ $who } が { $requests } 回要求し、応答は { $reason } でした。{ $outage }。
 failed-unanswered = { $time } のリキーは失敗しました。要求 { $requests } 回に応答がありません。{ $outage }。
-failed-late = { $time } のリキーは失敗しかけました。最初の応答まで { $wait } の間に要求が { $requests } 回送られました。{ $outage }。
 failed-limit = { $time } に SA がリミットを超えましたが、新しい SA は要求されませんでした。{ $outage }。
 failed-break = { $time } に SA が削除され、新しい SA の交渉はその後に始まりました。{ $outage }。
-failed-blackhole = { $time } に SA が気づかれないまま使えなくなりました。{ $from } の送信は再送を繰り返し、確認応答はありませんでした。{ $outage }。
-failed-check = { $time } から相手が応答しなくなりました。{ $outage }。
+failed-outage = { $time } から何も届いていません（{ $cause }）。{ $outage }。
 failed-in-all = SA の更新 { $attempts } 回のうち { $failed } 回が失敗しました。
 
 ## 上の文の部分
@@ -15,6 +13,25 @@ failed-in-all = SA の更新 { $attempts } 回のうち { $failed } 回が失敗
 failed-someone = イニシエーター
 # failed-refused の $reason
 failed-short-answer = SA を作らない応答（理由は解読できません）
+# $cause of failed-outage
+failed-by-capture-hole = キャプチャにパケットの欠落
+failed-by-deleted = SA が削除され、その後の交渉なし
+failed-by-break-before-make = 新しい SA の交渉より先に古い SA を削除
+failed-by-refused = リキーの拒否
+failed-by-unanswered = リキーに応答なし
+failed-by-answer-lost = リキーへの応答が届かない
+failed-by-collision = 双方が同時にリキー
+failed-by-limit-reached = SA の寿命に到達
+failed-by-new-sa-lost = 新しい SA の最初のパケットの損失
+failed-by-deleted-early = 古い SA の削除が早すぎる
+failed-by-peer-lost-sas = 相手側が SA を失った
+failed-by-address-changed = アドレスまたはポートの変更
+failed-by-peer-silent = 相手が無応答
+failed-by-path-silent = 双方が無応答
+failed-by-large-packets = 大きなパケットが通らない
+failed-by-slow-exchange = 鍵交換に時間がかかった
+failed-by-replay-window = リプレイウィンドウより遅れたパケット
+failed-by-unexplained = このキャプチャからは原因不明
 # $outage
 failed-no-outage = このキャプチャに不通区間は見られません
 failed-outage-open = { $seconds } 以上何も通りませんでした

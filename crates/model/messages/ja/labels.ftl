@@ -180,7 +180,6 @@ cause-rekey-refused = 相手によるリキーの拒否
 cause-rekey-unanswered = リキーの要求への応答なし、または度重なる要求後の応答
 cause-limit-without-rekey = リキーの要求がないままの SA のリミット超過
 cause-break-before-make = 新しい SA の交渉より先の SA 削除
-cause-blackhole-after-rekey = リキー後の SA の不達（再送の繰り返し、確認応答なし）
 cause-dpd-unanswered = 生存確認（DPD）への応答なし
 cause-rekey-storm = 通常ならリキー 1 回の時間に続いた試行
 cause-old-sa-deleted-early = パケットの到着より先の古い SA の削除

@@ -189,8 +189,6 @@ advice-limit-without-rekey-why = SA がリミットを超えても要求がな�
 advice-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低くしてください。リミットを守らせる側が先に更新するか、相手がそれを知っている必要があります（IKEv2 は有効期間を交渉しません）。
 advice-break-before-make-why = 次の交渉より先に SA が削除されたため
 advice-break-before-make = 先に交渉し、後で削除してください（strongSwan: `make_before_break = yes`、または `reauth_time = 0`）。再認証の代わりにリキーを行えば途切れません。
-advice-blackhole-after-rekey-why = リキー後の SA が何も届けなかったため
-advice-blackhole-after-rekey = 不通より短い間隔で DPD を有効にしてください。受信側にその SA がまだあったかも調べます（`ip xfrm state`）。
 advice-dpd-unanswered-why = 相手が生存確認に応答しなかったため
 advice-dpd-unanswered = 両側の間の経路と相手を調べてください。IKE は何も返ってきていません。不通の長さは DPD の間隔と回数で決まります。
 advice-rekey-storm-why = 試行が続いたため

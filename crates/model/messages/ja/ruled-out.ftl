@@ -20,7 +20,6 @@ absent-refused = { $attempts } 回の試行のうち、エラーで答えられ�
 absent-unanswered = { $attempts } 回の試行は、いずれも 2 回目までの要求で応答がありました
 absent-limit-without-rekey = リミットを超える前に新しい SA が要求されています
 absent-break-before-make = 新しい SA を要求する前に使用中の SA が削除された例はありません
-absent-blackhole = データが再送され続けて届かなくなった SA はありません
 absent-dpd = 3 回続けて応答のなかった生存確認はありません
 absent-storm = { $attempts } 回の試行のうち、通常の間隔の中で 3 回続けて無駄になったものはありません
 absent-delete =

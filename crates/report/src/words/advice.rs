@@ -20,7 +20,6 @@ pub(crate) const ADVISED: [&str; 11] = [
     "rekey_unanswered",
     "limit_without_rekey",
     "break_before_make",
-    "blackhole_after_rekey",
     "dpd_unanswered",
     "rekey_storm",
     "slow_key_exchange",

@@ -64,7 +64,7 @@ pub struct Undelivered {
 pub enum IntervalKind {
     /// Nothing was delivered though the sender tried, for longer than two retransmission timeouts.
     Outage(Undelivered),
-    /// The same, shorter: an outage only if something explains it.
+    /// The same, shorter, or without a lost packet beside an event after which there may be no way: an outage only if something explains it.
     ShortOutage(Undelivered),
     /// One or two packets were lost, and the sender waited for its timer.
     Loss(Undelivered),

@@ -22,8 +22,10 @@ const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 pub(super) struct Circumstances {
     /// The most numbers that are missing at once.
     pub(super) missing: u32,
-    /// An event of the control plane lies in it.
+    /// An event of the control plane lies in it that ends ways.
     pub(super) event: bool,
+    /// An event lies in it after which a sender may have no security association to send on.
+    pub(super) hint: bool,
     /// The last new IKE SA in it: it may have brought the way back.
     pub(super) new_ike_sa: Option<Timestamp>,
     /// Echo requests of the other side in it that nobody answered.
@@ -52,11 +54,12 @@ pub(super) fn judge(
         || swallowed >= MANY_SWALLOWED
         || attempts >= MANY_ATTEMPTS && swallowed > 0
         || in_vain.unheard() >= LEAST_SWALLOWED;
+    let stopped = (before.busy || swallowed > 0) && (!around.open || around.unfinished);
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
     } else if around.missing >= LEAST_MISSING {
         Some(ShownBy::MissingNumbers)
-    } else if around.event && (before.busy || swallowed > 0) && (!around.open || around.unfinished) {
+    } else if around.event && stopped {
         Some(ShownBy::ControlPlane)
     } else if before.busy && around.asked >= LEAST_SWALLOWED {
         Some(ShownBy::Requests)
@@ -79,6 +82,9 @@ pub(super) fn judge(
     };
     match shown_by {
         Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),
+        None if long && around.hint && stopped => {
+            Some(IntervalKind::ShortOutage(facts(ShownBy::ControlPlane)))
+        }
         _ if swallowed >= LEAST_SWALLOWED => Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed))),
         _ if swallowed > 0 => Some(IntervalKind::Loss(facts(ShownBy::Swallowed))),
         _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => Some(IntervalKind::Rest),

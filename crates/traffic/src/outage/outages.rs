@@ -300,7 +300,9 @@ impl Outages {
         });
         let first = events.partition_point(|event| event.time < from);
         let inside = events.iter().skip(first).take_while(|event| event.time <= to);
-        let inside = inside.filter(|event| ends_ways(event.kind) && concerns(event, own.tunnel));
+        let inside = inside.filter(|event| concerns(event, own.tunnel));
+        let hint = inside.clone().any(|event| leaves_none(event.kind));
+        let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| {
             let place = self.directions.find(&(own.pair, direction));
             place.and_then(|place| self.directions.get(place))
@@ -310,6 +312,7 @@ impl Outages {
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
             event: inside.clone().next().is_some(),
+            hint,
             new_ike_sa: inside
                 .filter(|event| event.kind == EventKind::NewIkeSa)
                 .last()
@@ -328,6 +331,20 @@ fn ends_ways(kind: EventKind) -> bool {
     matches!(
         kind,
         EventKind::ChecksUnanswered | EventKind::InvalidSpi | EventKind::NewIkeSa | EventKind::IkeSaDeleted
+    )
+}
+
+/// The kinds after which a sender may have no security association to send on, so that nothing is lost either. A pause of the
+/// application looks the same, so the stretch counts only where a row of the explanations holds.
+fn leaves_none(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::ChildDeleted
+            | EventKind::Deleted
+            | EventKind::LimitReached
+            | EventKind::Refused
+            | EventKind::Unanswered
+            | EventKind::Collision
     )
 }
 

@@ -26,7 +26,7 @@ const MOST_SILENCES: usize = 1 << 10;
 
 /// What one side sent, and how the other one answered.
 #[derive(Debug, Default)]
-struct Sent {
+struct UnreadSide {
     packets: u64,
     unread: u64,
     bytes: u64,
@@ -52,7 +52,7 @@ struct Sent {
 #[derive(Debug)]
 pub(super) struct UnreadTunnel {
     pub(super) tunnel: u32,
-    sides: [Sent; 2],
+    sides: [UnreadSide; 2],
     last: [Option<Delivered>; 2],
 }
 
@@ -160,7 +160,7 @@ impl UnreadTunnel {
     }
 }
 
-impl Sent {
+impl UnreadSide {
     fn look_at(&mut self, now: Timestamp) {
         if self.look.is_none_or(|since| now.nanos_since(since) > LOOK) {
             if self.in_look >= LEAST_IN_LOOK {

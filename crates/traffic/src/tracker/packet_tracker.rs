@@ -58,6 +58,17 @@ impl Tracker {
         }
     }
 
+    /// Forgets all connections: the packets that follow were captured before those that came. Names of addresses stay.
+    pub fn forget_connections(&mut self) {
+        let new = Tracker::new();
+        *self = Tracker {
+            pairs: std::mem::replace(&mut self.pairs, BoundedTable::new(MOST_PAIRS)),
+            begun: self.begun,
+            begun_pairs: self.begun_pairs,
+            ..new
+        };
+    }
+
     /// Takes the next packet of the capture.
     pub fn push(&mut self, packet: &Packet) -> Segment {
         self.settled.clear();

@@ -1,5 +1,5 @@
 use super::*;
-use rekeyscope_model::analysis::{Cause, Confidence, Encapsulation};
+use rekeyscope_model::analysis::{Cause, Certainty, Confidence, Encapsulation, Explanation};
 use rekeyscope_model::text::Said;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use std::net::IpAddr;
@@ -73,13 +73,6 @@ fn outage(index: usize) -> Outage {
     }
 }
 
-fn led_to(outage: &Outage, attempt: Attempt) -> Attempt {
-    Attempt {
-        outage: Some(outage.clone()),
-        ..attempt
-    }
-}
-
 fn told(attempts: &[Attempt], outages: &[Outage]) -> Option<(String, String)> {
     let tunnels = [tunnel(0), tunnel(1)];
     let mut all = failed(attempts, outages, &tunnels, at(100));
@@ -91,21 +84,32 @@ fn told(attempts: &[Attempt], outages: &[Outage]) -> Option<(String, String)> {
     ))
 }
 
+fn explained(cause: ExplanationCause, outage: Outage) -> Outage {
+    Outage {
+        explanation: Some(Explanation::of(cause, Certainty::Proven)),
+        ..outage
+    }
+}
+
 #[test]
-fn a_refusal_with_its_outage() {
-    let down = outage(0);
-    let twice = [led_to(&down, attempt(0)), led_to(&down, attempt(1))];
-    let (headline, said) = told(&twice, &[down]).unwrap();
+fn an_outage_is_told_with_its_cause() {
+    let down = explained(ExplanationCause::Refused, outage(0));
+    let (headline, said) = told(&[attempt(0), attempt(1)], &[down]).unwrap();
     assert_eq!(
         headline,
-        "The rekey at 10.0 s failed: the tunnel was down for 7.50 s."
+        "Nothing was delivered from 12.0 s on: the tunnel was down for 7.50 s."
     );
     assert_eq!(
         said,
-        "A rekey failed at 10.0 s: 192.0.2.1 asked 2 times, and the answer was NO_PROPOSAL_CHOSEN; nothing passed for 7.50 s, \
-         until a new SA carried data. 2 of 2 attempts to renew SAs failed."
+        "Nothing was delivered from 12.0 s on (the renewal was refused): nothing passed for 7.50 s, until a new SA carried \
+         data. 2 of 2 attempts to renew SAs failed."
     );
-    let (_, said) = told(&[attempt(0)], &[]).unwrap();
+}
+
+#[test]
+fn an_attempt_that_failed_for_good_is_told_without_an_outage() {
+    let (headline, said) = told(&[attempt(0)], &[]).unwrap();
+    assert_eq!(headline, "The rekey at 10.0 s failed: no outage was seen.");
     assert!(
         said.ends_with(
             "asked once, and the answer was NO_PROPOSAL_CHOSEN; no outage is seen in this capture."
@@ -121,38 +125,18 @@ fn a_refusal_with_its_outage() {
         said.contains("the initiator asked once, and the answer was one that makes no SA"),
         "{said}"
     );
-}
-
-#[test]
-fn each_outcome_has_its_sentence() {
-    let said = |change: &dyn Fn(&mut Attempt)| {
-        let down = outage(0);
-        let mut of = led_to(&down, attempt(0));
-        change(&mut of);
-        told(&[of], &[down]).unwrap()
+    let outcome = |outcome| {
+        let own = Attempt {
+            outcome,
+            ..attempt(0)
+        };
+        told(&[own], &[]).unwrap().1
     };
-    let (headline, unanswered) = said(&|a| a.outcome = AttemptOutcome::Unanswered);
-    assert!(unanswered.starts_with("A rekey failed at 10.0 s: 3 requests, no answer; nothing passed"));
-    assert!(headline.starts_with("The rekey at 10.0 s failed"));
-    let (headline, limit) = said(&|a| a.outcome = AttemptOutcome::LimitWithoutAttempt);
     assert!(
-        limit.starts_with("An SA passed its limit at 10.0 s") && headline.starts_with("An SA ran out at")
+        outcome(AttemptOutcome::Unanswered).starts_with("A rekey failed at 10.0 s: 3 requests, no answer")
     );
-    let (headline, deleted) = said(&|a| a.outcome = AttemptOutcome::BreakBeforeMake);
-    assert!(
-        deleted.starts_with("The SAs were deleted at 10.0 s") && headline.starts_with("The SAs were deleted")
-    );
-    let (headline, late) = said(&|a| a.outcome = AttemptOutcome::Completed);
-    assert!(late.starts_with("A rekey nearly failed at 10.0 s: 3 requests in 2.50 s until the first answer"));
-    assert!(headline.starts_with("The rekey at 10.0 s nearly failed"));
-    let (headline, hole) = said(&|a| {
-        (a.outcome, a.causes) = (AttemptOutcome::Completed, vec![cause("blackhole_after_rekey")]);
-    });
-    assert!(
-        hole.starts_with("An SA died unnoticed at 12.0 s: what 192.0.2.2 sent went out"),
-        "{hole}"
-    );
-    assert!(headline.starts_with("An SA died unnoticed at 12.0 s"));
+    assert!(outcome(AttemptOutcome::LimitWithoutAttempt).starts_with("An SA passed its limit at 10.0 s"));
+    assert!(outcome(AttemptOutcome::BreakBeforeMake).starts_with("The SAs were deleted at 10.0 s"));
 }
 
 #[test]
@@ -161,9 +145,9 @@ fn an_outage_ends_with_something_or_stays_open() {
         let down = Outage {
             ended_by,
             at_least,
-            ..outage(0)
+            ..explained(ExplanationCause::PeerSilent, outage(0))
         };
-        told(&[led_to(&down, attempt(0))], &[down]).unwrap()
+        told(&[], &[down]).unwrap()
     };
     let (headline, open) = said(OutageEnd::End, true);
     assert!(open.contains("nothing passed for 7.50 s or more"));
@@ -171,59 +155,24 @@ fn an_outage_ends_with_something_or_stays_open() {
         headline.ends_with("the tunnel stayed down (7.50 s so far)."),
         "{headline}"
     );
-    assert!(
-        said(OutageEnd::NewIkeSa, false)
-            .1
-            .contains("7.50 s, until a new IKE SA stood")
-    );
-    assert!(
-        said(OutageEnd::OldSa, false)
-            .1
-            .contains("nothing passed for 7.50 s.")
-    );
-    let check = Outage {
-        causes: vec![cause("dead_peer")],
-        direction: Direction::AToB,
-        ..outage(0)
-    };
-    let (headline, alone) = told(&[], &[check]).unwrap();
-    assert!(alone.starts_with("The peer stopped answering at 12.0 s; nothing passed for 7.50 s"));
-    assert!(
-        headline.starts_with("The peer fell silent at 12.0 s"),
-        "{headline}"
-    );
+    let ended = |by| said(by, false).1;
+    assert!(ended(OutageEnd::NewIkeSa).contains("7.50 s, until a new IKE SA stood"));
+    assert!(ended(OutageEnd::OldSa).contains("(the peer fell silent): nothing passed for 7.50 s."));
 }
 
-/// The longest outage, and of its attempts one that failed before one that did not.
 #[test]
-fn the_worst_is_told() {
+fn the_longest_is_told() {
     let short = Outage {
         seconds: 2.0,
-        ..outage(0)
+        ..explained(ExplanationCause::Deleted, outage(0))
     };
-    let long = outage(1);
-    let completed = Attempt {
-        outcome: AttemptOutcome::Completed,
-        ..led_to(&long, attempt(0))
-    };
-    let refused = Attempt {
-        first_time: at(105),
-        ..led_to(&long, attempt(1))
-    };
-    let of_the_short_one = led_to(&short, attempt(2));
-    let (headline, said) = told(&[completed, refused, of_the_short_one], &[short, long]).unwrap();
-    assert_eq!(
-        headline,
-        "The rekey at 5.0 s failed: the tunnel was down for 7.50 s."
-    );
-    assert!(
-        said.contains("asked once") && said.ends_with("2 of 3 attempts to renew SAs failed."),
-        "{said}"
-    );
+    let long = explained(ExplanationCause::Refused, outage(1));
+    let (_, said) = told(&[], &[short, long]).unwrap();
+    assert!(said.contains("refused"), "{said}");
 }
 
 #[test]
-fn what_was_made_good_or_has_no_cause_is_no_failure() {
+fn what_was_made_good_or_is_the_cost_of_a_renewal_is_no_failure() {
     let completed = Attempt {
         outcome: AttemptOutcome::Completed,
         ..attempt(1)
@@ -235,13 +184,10 @@ fn what_was_made_good_or_has_no_cause_is_no_failure() {
     };
     assert_eq!(told(&[attempt(0), unused], &[]), None);
     assert!(told(&[completed.clone(), attempt(2)], &[]).is_some());
-    assert_eq!(told(&[completed], &[]), None);
-    let without_cause = Attempt {
-        causes: Vec::new(),
-        outcome: AttemptOutcome::Completed,
-        ..led_to(&outage(0), attempt(0))
-    };
-    assert_eq!(told(&[without_cause], &[outage(0)]), None);
+    for cause in [ExplanationCause::DeletedEarly, ExplanationCause::CaptureHole] {
+        let down = explained(cause, outage(0));
+        assert_eq!(told(std::slice::from_ref(&completed), &[down]), None);
+    }
     let of_another_tunnel = Attempt {
         tunnel: 5,
         ..attempt(0)
