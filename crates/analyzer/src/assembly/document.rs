@@ -102,7 +102,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rekeys,
         attempts: failures.attempts,
         outages: failures.outages,
-        events: Vec::new(),
+        events: events(record),
         trigger_rules,
         flows: flows(record, measured),
         impact,
@@ -123,6 +123,11 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         ruled_out: crate::assembly::ruled_out::ruled_out(&document),
         ..document
     }
+}
+
+fn events(record: &Record) -> Vec<Event> {
+    let numbered = crate::events::moves(record).into_iter().enumerate();
+    numbered.map(|(index, event)| Event { index, ..event }).collect()
 }
 
 fn settings(record: &Record, asked: &Asked) -> Settings {
