@@ -72,6 +72,7 @@ fn ike(message: &[u8]) {
             time: Timestamp(frame as i64 * 1_000_000_000),
             src,
             dst,
+            outer: (src, dst),
             udp: UdpPorts { src: 500, dst: 500 },
         };
         timeline.push(context, message, &mut diagnostics);

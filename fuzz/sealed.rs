@@ -164,6 +164,7 @@ pub(super) fn ike(data: &[u8]) {
             time: Timestamp(START + frame as i64 * 20_000_000),
             src,
             dst,
+            outer: (src, dst),
             udp: UdpPorts { src: 500, dst: 500 },
         };
         timeline.push(context, &message, &mut diagnostics);

@@ -10,6 +10,7 @@ mod close_up;
 mod exchange;
 mod failure;
 mod ikev2;
+mod moves;
 mod path;
 mod planted;
 mod sas;

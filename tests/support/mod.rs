@@ -90,13 +90,6 @@ pub(crate) fn analyze(capture: &Path, keys: &[PathBuf]) -> Analysis {
 pub(crate) fn analyze_world(world: World, with_ike_key: bool) -> Analysis {
     let folder = tempfile::tempdir().unwrap();
     let keys = world.write(folder.path(), with_ike_key);
-        std::process::Command::new("cp")
-            .arg("-r")
-            .arg(folder.path())
-            .arg(d)
-            .status()
-            .unwrap();
-    }
     analyze(&folder.path().join("trace.pcap"), &keys)
 }
 

@@ -66,7 +66,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         .map(|(index, (succession, trigger))| rekey(record, &places, index, succession, trigger))
         .collect();
     number_within_tunnels(&mut rekeys);
-    let events = Vec::new();
+    let events = events(record);
     let failures = attempts::failures(record, &evidence, &children, &successions, &places, &events);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
     let assessed = verdicts::assess(record, &successions, &rekeys, &rests);
@@ -124,6 +124,11 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         ruled_out: crate::assembly::ruled_out::ruled_out(&document),
         ..document
     }
+}
+
+fn events(record: &Record) -> Vec<Event> {
+    let numbered = crate::events::moves(record).into_iter().enumerate();
+    numbered.map(|(index, event)| Event { index, ..event }).collect()
 }
 
 fn settings(record: &Record, asked: &Asked) -> Settings {

@@ -48,13 +48,6 @@ pub(crate) fn outages(found: Explored<'_>) -> Vec<OutageSeen> {
             _ => None,
         })
         .collect();
-        for i in record.traffic.intervals(found.events, ends) {
-            #[allow(clippy::print_stderr)]
-            {
-                eprintln!("{:?}", i);
-            }
-        }
-    }
     let beyond = BeyondLimits { found, ends }.stretches();
     stretches.retain(|(interval, _)| !beyond.iter().any(|(longer, _)| holds(longer, interval)));
     stretches.extend(beyond);

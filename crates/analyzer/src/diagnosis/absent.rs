@@ -1,7 +1,9 @@
 //! What was seen instead of a cause that no rekey has, from the finished document.
 
 use crate::diagnosis::switch::ASYMMETRY_MARGIN;
-use rekeyscope_model::analysis::{Analysis, Exchange, ExchangeKind, Flow, Rekey, SecurityAssociation};
+use rekeyscope_model::analysis::{
+    Analysis, EventKind, Exchange, ExchangeKind, Flow, Rekey, SecurityAssociation,
+};
 use rekeyscope_model::text::{Message, grouped};
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
@@ -118,6 +120,21 @@ pub(super) fn fragmentation_change(analysis: &Analysis) -> Message {
     match suites.as_slice() {
         [one] => Message::new("absent-fragmentation-suite").with("suite", one.as_str()),
         _ => Message::new("absent-fragmentation"),
+    }
+}
+
+pub(super) fn nat_mapping_change(analysis: &Analysis) -> Message {
+    let mut changes = analysis
+        .events
+        .iter()
+        .filter(|e| e.kind == EventKind::PortChanged);
+    match changes.next() {
+        None => Message::new("absent-nat"),
+        Some(first) => Message::new("absent-nat-elsewhere")
+            .with("count", changes.count() + 1)
+            .with("from", first.from.clone().unwrap_or_default())
+            .with("to", first.to.clone().unwrap_or_default())
+            .with("frame", first.frame),
     }
 }
 

@@ -115,7 +115,7 @@ pub(crate) static CAUSES: [KnownCause; 26] = [
     row("slow_key_exchange",      Explanation,   Ike,      exchange::slow_key_exchange,       absent::slow_key_exchange),
     row("phase1_renewal",         Fact,          Ike,      exchange::phase1_renewal,          absent::phase1_renewal),
     row("fragmentation_change",   Fact,          Esp,      path::fragmentation_change,        absent::fragmentation_change),
-    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          |_| Message::new("absent-nat")),
+    row("nat_mapping_change",     Fact,          Esp,      path::nat_mapping_change,          absent::nat_mapping_change),
     row("ppp_trouble",            Fact,          Keys,     path::ppp_trouble,                 |_| Message::new("absent-ppp")),
     row("desync",                 Fact,          Esp,      path::desync,                      |_| Message::new("absent-desync")),
     row("capture_artefact",       FactIfProven,  Esp,      path::capture_artefact,            absent::capture_artefact),

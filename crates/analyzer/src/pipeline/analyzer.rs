@@ -15,6 +15,7 @@ mod jumps;
 mod key_files;
 mod live;
 mod nested;
+mod roles;
 mod stream;
 mod stretches;
 

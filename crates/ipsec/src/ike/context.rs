@@ -11,10 +11,12 @@ pub struct MessageContext {
     pub frame: u64,
     /// Time.
     pub time: Timestamp,
-    /// Outer source.
+    /// Sender: what its end of the tunnel is called, wherever it is now.
     pub src: IpAddr,
-    /// Outer destination.
+    /// Receiver, likewise.
     pub dst: IpAddr,
+    /// Outer source and destination of this packet.
+    pub outer: (IpAddr, IpAddr),
     /// Ports.
     pub udp: UdpPorts,
 }

@@ -60,7 +60,7 @@ pub struct Exchange {
     pub responder: IpAddr,
     /// Place of the message that it is first seen with, as far as its header says.
     pub first_seen: FirstSeen,
-    /// The messages, in order (bounded; `messages` keeps counting).
+    /// The messages, in order of time (bounded; `messages` keeps counting).
     pub records: Vec<MessageRecord>,
     /// Messages, retransmissions included.
     pub messages: u64,
@@ -169,13 +169,23 @@ impl Exchange {
         }
     }
 
+    /// Its first message comes after others, where the file is out of order.
+    pub(super) fn begins_with(&mut self, context: &MessageContext) {
+        if self.first_seen != FirstSeen::Begins {
+            self.first_seen = FirstSeen::Begins;
+            (self.initiator, self.responder) = (context.src, context.dst);
+        }
+    }
+
+    /// Notes a message in its place: a file may be out of order.
     pub(super) fn record(&mut self, record: MessageRecord) {
         self.messages += 1;
         self.retransmissions += u64::from(record.retransmission);
         if self.records.len() >= Self::MAX_RECORDS {
             self.records.pop();
         }
-        self.records.push(record);
+        let at = self.records.partition_point(|r| r.time <= record.time);
+        self.records.insert(at, record);
     }
 
     pub(super) fn add_rekeyed(&mut self, spi: Option<Spi>) {

@@ -66,6 +66,7 @@ pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
             time,
             src: address(26),
             dst: address(30),
+            outer: (address(26), address(30)),
             udp,
         };
         found.push((context, message.to_vec()));

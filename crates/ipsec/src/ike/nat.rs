@@ -36,7 +36,10 @@ pub(super) fn detected(
         let own = endpoint_hash(hash, header, address, port);
         !list.is_empty() && !list.iter().any(|&given| given == own)
     };
-    Some(differs(source, context.src, context.udp.src) || differs(destination, context.dst, context.udp.dst))
+    Some(
+        differs(source, context.outer.0, context.udp.src)
+            || differs(destination, context.outer.1, context.udp.dst),
+    )
 }
 
 #[cfg(test)]
@@ -63,6 +66,7 @@ mod tests {
             time: Timestamp(0),
             src: [192, 0, 2, 1].into(),
             dst: [198, 51, 100, 7].into(),
+            outer: ([192, 0, 2, 1].into(), [198, 51, 100, 7].into()),
             udp: UdpPorts { src: 500, dst: 500 },
         };
         let mut input = vec![1; 8];

@@ -15,6 +15,7 @@ use rekeyscope_testkit::ike::{
     esp_sa, ikev2_ike_sa, ikev2_sa, rekey_sa,
 };
 
+mod backwards;
 mod ikev1;
 mod ikev2;
 
@@ -62,11 +63,13 @@ impl Wire for Observing {
         self.now = self.now.plus_nanos(20 * NANOS_PER_MILLI);
         self.frame += 1;
         let (a, b) = (INITIATOR.into(), RESPONDER.into());
+        let (src, dst) = if from_initiator { (a, b) } else { (b, a) };
         let context = MessageContext {
             frame: self.frame,
             time: self.now,
-            src: if from_initiator { a } else { b },
-            dst: if from_initiator { b } else { a },
+            src,
+            dst,
+            outer: (src, dst),
             udp: UdpPorts {
                 src: self.ports,
                 dst: self.ports,

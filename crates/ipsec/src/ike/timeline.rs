@@ -10,7 +10,7 @@ pub use crate::ike::exchange::{
 };
 use crate::ike::exchange_type::{begun_by_initiator, exchange_kind};
 use crate::ike::fragment::Ikev1Fragments;
-use crate::ike::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, IkeHeader, LEN};
+use crate::ike::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, FLAG_RESPONSE, IkeHeader, LEN};
 use crate::ike::ikev2_keys::Ikev2Keys;
 use crate::ike::payload::v1;
 use crate::ike::state::{ExchangeState, Keyring, SaState};
@@ -31,6 +31,8 @@ pub struct Observed {
     pub first_of_exchange: bool,
     /// `children` of that exchange changed with this message.
     pub children_changed: bool,
+    /// It repeats an earlier message of that exchange byte for byte.
+    pub repeats: bool,
 }
 
 impl Observed {
@@ -38,6 +40,7 @@ impl Observed {
         exchange: None,
         first_of_exchange: false,
         children_changed: false,
+        repeats: false,
     };
 }
 
@@ -152,6 +155,7 @@ impl Timeline {
             exchange: Some(index),
             first_of_exchange,
             children_changed,
+            repeats,
         }
     }
 
@@ -200,7 +204,12 @@ impl Timeline {
             None => self.begin_ike_sa(header, context),
         };
         self.ike_sa_by_spis.insert(full, index);
+        // The message that began it may come after those that have both SPIs, where the file is out of order.
+        self.ike_sa_by_spis.entry(half_open).or_insert(index);
         let sa = &mut self.ike_sas[index];
+        if header.major == 1 && begins_ike_sa(header) {
+            (sa.initiator, sa.responder) = (context.src, context.dst);
+        }
         if header.responder_spi != IkeSpi::ZERO {
             sa.responder_spi.get_or_insert(header.responder_spi);
         }
@@ -262,6 +271,10 @@ impl Timeline {
             begun_by_initiator: header.major == 2 && begun_by_initiator(header),
         };
         if let Some(&index) = self.exchange_by_id.get(&id) {
+            let request = header.major == 2 && !header.has(FLAG_RESPONSE);
+            if request || begins_ike_sa(header) {
+                self.exchanges[index].begins_with(context);
+            }
             return Some((index, false));
         }
         let informational = exchange_kind(header) == ExchangeKind::Informational;
@@ -354,6 +367,14 @@ impl Timeline {
         self.ike_sas[ike_sa].nat = state.nat(header.major);
         changed
     }
+}
+
+/// Only its initiator does not know the responder's SPI (RFC 2408 §2.5.3, RFC 7296 §2.6). An IKEv1 notification of an error may lack
+/// it too.
+fn begins_ike_sa(header: &IkeHeader) -> bool {
+    let kind = exchange_kind(header);
+    header.responder_spi == IkeSpi::ZERO
+        && matches!(kind, ExchangeKind::MainMode | ExchangeKind::AggressiveMode)
 }
 
 /// The header of a message that came in fragments: of the same exchange, and not a fragment again.

@@ -12,7 +12,7 @@ use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::spi::IpsecProtocol;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, VecDeque};
 
 /// An SA that carries packets for longer than this after its supposed successor began …
@@ -20,6 +20,9 @@ const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
 /// … and for longer than this share of its whole life, goes on beside it. (An old SA may drain for 30 s of an hour; two
 /// parallel SAs of 3 s each overlap for most of their lives.)
 const CARRIES_ON_SHARE: f64 = 0.25;
+/// SAs that begin closer together than this stand side by side where no exchange says otherwise: what renews the first would begin
+/// after it and take a round trip and a computation, and no lifetime in use is so short.
+const TOGETHER_NANOS: i64 = 100 * NANOS_PER_MILLI;
 /// Under a new IKE SA, a child SA that begins this long after the last packet of the old one is a new connection.
 const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
 /// A phase 1 that finished within this before the exchange came with it: the rekey is a reauthentication.
@@ -47,7 +50,10 @@ pub fn successions(evidence: &Evidence<'_>, children: &[ChildSa]) -> Vec<Success
         let predecessor = told.or_else(|| {
             (0..lineages.len())
                 .filter(|&l| renews(evidence, head(l), child))
-                .min_by_key(|&l| (distance(evidence, head(l), child), l))
+                .min_by_key(|&l| {
+                    let elsewhere = !have_inner_ends_in_common(evidence, head(l), child);
+                    (elsewhere, distance(evidence, head(l), child), l)
+                })
                 .map(|l| (l, lineages[l].head))
         });
         match predecessor {
@@ -130,8 +136,8 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if protocol(evidence, old) != protocol(evidence, new) {
         return false;
     }
-    if old.exchange.is_none() && new.exchange.is_none() && !have_a_direction_in_common(old, new) {
-        return false; // the other side of the same pair, which spoke late
+    if old.exchange.is_none() && new.exchange.is_none() && !takes_over(evidence, old, new) {
+        return false;
     }
     if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
         return false;
@@ -141,8 +147,35 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     !beside && !new_connection(evidence, old, new)
 }
 
-fn have_a_direction_in_common(old: &ChildSa, new: &ChildSa) -> bool {
-    (0..2).any(|d| old.sa[d].is_some() && new.sa[d].is_some())
+/// Without IKE, that one SA ends and another begins has to show: of each direction that both have, the old one was there alone for
+/// longer than beside the new one, and of one of them it carried more than a single packet, which has no end. (Without a
+/// direction in common they are the two sides of one pair, of which one spoke late.)
+fn takes_over(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let mut ends = false;
+    for d in 0..2 {
+        let (Some(o), Some(n)) = (sa_of(evidence, old, d), sa_of(evidence, new, d)) else {
+            continue;
+        };
+        let (Some((o_first, _)), Some((o_last, _)), Some((n_first, _))) = (o.first, o.last, n.first) else {
+            continue;
+        };
+        let alone = n_first.nanos_since(o_first);
+        if alone < TOGETHER_NANOS || o_last.nanos_since(n_first) > alone {
+            return false;
+        }
+        ends |= o_last > o_first;
+    }
+    ends
+}
+
+/// Opened packets of both were of the same inner hosts: of several child SAs with other traffic selectors, it is this one's traffic
+/// that goes on.
+fn have_inner_ends_in_common(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    (0..2).any(|d| {
+        let carried = |child| sa_of(evidence, child, d).map_or(&[][..], Association::inner_ends);
+        let before = carried(old);
+        carried(new).iter().any(|ends| before.contains(ends))
+    })
 }
 
 /// Both sides renewed at once (RFC 7296 §2.8.1; with IKEv1 both results stay): each may go on sending on the pair of its

@@ -32,12 +32,7 @@ pub(super) struct MadeUp {
 
 impl MadeUp {
     pub(super) fn new() -> Self {
-        let tunnel = || Tunnel {
-            ends: [CLIENT, SERVER],
-            initiator: None,
-            encapsulation: None,
-            port_changed: false,
-        };
+        let tunnel = || Tunnel::between([CLIENT, SERVER]);
         MadeUp {
             tunnels: vec![tunnel(), tunnel()],
             exchanges: Vec::new(),

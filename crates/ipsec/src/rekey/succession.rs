@@ -13,6 +13,32 @@ pub fn slot(direction: Direction) -> usize {
     }
 }
 
+/// What comes before and after a one-way SA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SaNeighbours {
+    /// The SA of its direction that it renews.
+    pub predecessor: Option<SaIndex>,
+    /// The SA of its direction that renews it; where both sides did at once, the one that began last.
+    pub successor: Option<SaIndex>,
+}
+
+/// Of each of the first `sas` SAs, by the successions in order.
+pub fn sa_neighbours(successions: &[Succession], sas: usize) -> Vec<SaNeighbours> {
+    let mut found = vec![SaNeighbours::default(); sas];
+    for succession in successions {
+        for (old, new) in succession.old.into_iter().zip(succession.new) {
+            let (Some(old), Some(new)) = (old, new) else {
+                continue;
+            };
+            if old < sas && new < sas {
+                found[old].successor = Some(new);
+                found[new].predecessor.get_or_insert(old);
+            }
+        }
+    }
+    found
+}
+
 /// A renewal of one child SA by another, in internal directions.
 #[derive(Debug, Clone)]
 pub struct Succession {

@@ -7,6 +7,7 @@ use crate::sa::docket::Docket;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::specimen::Lacking;
 use crate::sa::tunnel::TunnelIndex;
+use crate::sa::whereabouts::Path;
 use rekeyscope_keylog::{EspKey, KeyOrigin};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
@@ -142,12 +143,16 @@ pub struct Association {
     pub tunnel: TunnelIndex,
     /// Internal direction (see [`crate::sa::tunnel::Tunnel`]).
     pub direction: Direction,
-    /// Outer source.
+    /// Outer source: what its end of the tunnel is called.
     pub src: IpAddr,
-    /// Outer destination.
+    /// Outer destination, likewise.
     pub dst: IpAddr,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
+    /// Where its newest packet was seen, and how its numbers go; ahead of `counters` by what is still in batches.
+    pub(super) course: Option<Course>,
+    /// Inner source and destination of its packets, the first pairs.
+    inner_ends: Vec<(IpAddr, IpAddr)>,
     /// An AH SA whose packets are around those of an ESP SA, or inside: that SA tells of their payload and of rekeys.
     pub bundled: bool,
     /// SPI.
@@ -204,10 +209,83 @@ pub struct Association {
     pub queued: u64,
 }
 
+/// Where the packets of an SA go, and with which numbers, as they come in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Course {
+    pub(super) path: Path,
+    first: (Timestamp, u32),
+    newest: (Timestamp, u32),
+}
+
+/// A packet this far behind the highest number is late; what is later still, no receiver takes (RFC 4303 §3.4.3: a window of 64
+/// is the default).
+const LATE: i32 = 64;
+/// A sender does not speed up while its peer moves: from an old path to a new one no more numbers are lost than this many times
+/// what it sent before in that time.
+const FASTER: f64 = 2.0;
+
+impl Course {
+    pub(super) fn begin(path: Path, time: Timestamp, number: u32) -> Self {
+        Course {
+            path,
+            first: (time, number),
+            newest: (time, number),
+        }
+    }
+
+    /// How far a number is ahead of the highest one. An SA with extended numbers wraps.
+    fn ahead(&self, number: u32) -> i32 {
+        number.wrapping_sub(self.newest.1) as i32
+    }
+
+    /// A packet on `path`. False for a late one: where it was seen says nothing new.
+    pub(super) fn advance(&mut self, path: &Path, time: Timestamp, number: u32) -> bool {
+        let newer = self.ahead(number) > 0;
+        if newer {
+            (self.path, self.newest) = (*path, (time, number));
+        }
+        newer
+    }
+
+    /// Whether a number continues those before. A new SA begins at 1.
+    pub(super) fn goes_on(&self, number: u32) -> bool {
+        let ahead = self.ahead(number);
+        ahead > 0 || ahead > -LATE && number > LATE.unsigned_abs()
+    }
+
+    /// Whether a number continues those before so closely that both are of one SA, though the receiver may be another.
+    pub(super) fn goes_on_closely(&self, time: Timestamp, number: u32) -> bool {
+        let span = self.newest.0.seconds_since(self.first.0);
+        let sent = f64::from(self.newest.1.wrapping_sub(self.first.1));
+        let rate = if span > 0.0 { sent / span } else { 0.0 };
+        let lost = FASTER * rate * time.seconds_since(self.newest.0);
+        self.goes_on(number) && f64::from(self.ahead(number)) <= lost.max(f64::from(LATE))
+    }
+}
+
 impl Association {
+    /// Pairs of inner addresses that are kept: a tunnel of hosts has one, one of networks some.
+    const MOST_INNER_ENDS: usize = 4;
+
     /// It had a packet, perhaps one that still waits in a batch.
     pub fn was_seen(&self) -> bool {
-        self.queued > 0 || self.counters.packets > 0
+        self.course.is_some()
+    }
+
+    /// Inner source and destination of its opened packets: the first pairs, at most four.
+    pub fn inner_ends(&self) -> &[(IpAddr, IpAddr)] {
+        &self.inner_ends
+    }
+
+    /// Notes the inner source and destination of an opened packet.
+    #[inline]
+    pub fn carry(&mut self, ends: (IpAddr, IpAddr)) {
+        if self.inner_ends.last() != Some(&ends)
+            && self.inner_ends.len() < Self::MOST_INNER_ENDS
+            && !self.inner_ends.contains(&ends)
+        {
+            self.inner_ends.push(ends);
+        }
     }
 
     /// An SA that no packet has used yet.
@@ -225,6 +303,8 @@ impl Association {
             src,
             dst,
             protocol,
+            course: None,
+            inner_ends: Vec::new(),
             bundled: false,
             spi,
             encapsulation,

@@ -1,6 +1,7 @@
 //! All SAs of a capture. Bounded: [`SaDatabase::MAX_SAS`].
 
 mod live;
+pub mod path;
 
 use crate::esp::null::NullVerdict;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
@@ -43,6 +44,8 @@ pub struct SaContext {
 pub struct SaDatabase {
     associations: Vec<Association>,
     newest: HashMap<SaId, SaIndex>,
+    by_end: HashMap<EndId, SaIndex>,
+    by_spi: HashMap<Spi, Vec<SaIndex>>,
     /// By the last bits of an SPI the SA that began last with these: it is looked at before the table.
     recent: [SaIndex; RECENT],
     derived: HashMap<SaIndex, Vec<AssignedKey>>,
@@ -56,6 +59,9 @@ pub struct SaDatabase {
     /// SAs that keep packets, the oldest first.
     holding: VecDeque<SaIndex>,
 }
+
+/// An SA by the end of its tunnel that receives it, wherever that end is.
+type EndId = (TunnelIndex, Direction, IpsecProtocol, Spi);
 
 /// Places of SAs that are found without the table.
 const RECENT: usize = 64;
@@ -73,6 +79,8 @@ impl SaDatabase {
         SaDatabase {
             associations: Vec::new(),
             newest: HashMap::new(),
+            by_end: HashMap::new(),
+            by_spi: HashMap::new(),
             recent: [0; RECENT],
             derived: HashMap::new(),
             mining: Mining::default(),
@@ -100,12 +108,6 @@ impl SaDatabase {
         self.by_tunnel.get(&tunnel).map_or(&[], Vec::as_slice)
     }
 
-    /// The newest generation of the SA that a packet names, made on first sight; `None` at the bound.
-    pub fn of_packet(&mut self, context: SaContext, spi: Spi) -> Option<SaIndex> {
-        let known = self.newest(context.dst, context.protocol, spi);
-        known.or_else(|| self.insert(context, spi))
-    }
-
     /// The newest generation of an SA, where there is one.
     pub fn newest(&self, dst: IpAddr, protocol: IpsecProtocol, spi: Spi) -> Option<SaIndex> {
         let recent = self.recent[spi.0 as usize % RECENT];
@@ -126,6 +128,8 @@ impl SaDatabase {
         };
         self.recent[a.spi.0 as usize % RECENT] = sa;
         self.newest.insert(id, sa);
+        self.by_end.insert((a.tunnel, a.direction, a.protocol, a.spi), sa);
+        self.by_spi.entry(a.spi).or_default().push(sa);
         self.by_tunnel.entry(a.tunnel).or_default().push(sa);
     }
 
@@ -180,7 +184,8 @@ impl SaDatabase {
         exchange: usize,
         keys: &[ChildKeys],
     ) -> Option<SaIndex> {
-        let known = self.newest(child.dst, child.protocol, child.spi);
+        let of_end = self.of_end(context.tunnel, context.direction, child.protocol, child.spi);
+        let known = of_end.or_else(|| self.newest(child.dst, child.protocol, child.spi));
         // The same SPI in a later exchange is a new SA, unless its first packets overtook the message.
         let reused = known.is_some_and(|sa| self.associations[sa].exchange.is_some_and(|e| e != exchange));
         let sa = match known {

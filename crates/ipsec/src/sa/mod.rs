@@ -22,3 +22,4 @@ pub mod specimen;
 pub mod tunnel;
 pub mod volume;
 mod weigh;
+pub mod whereabouts;

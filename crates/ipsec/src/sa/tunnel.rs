@@ -1,62 +1,127 @@
-//! Tunnels: two addresses with IPsec between them, and where NAT puts several clients behind one address, their ports.
+//! Tunnels: an IKE SA and its successors with their SAs, between two ends. What names one is where its ends are (and where NAT puts
+//! several clients behind one address, their ports); an end that moves takes further names, and the tunnel stays the same.
 
+use crate::sa::whereabouts::{Carrier, ChangeKind, Path, TunnelChange, WELL_KNOWN, Whereabouts};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::spi::IkeSpi;
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
-
-/// Ports that say nothing about a client: IKE's own (RFC 7296 §2, RFC 3947).
-const WELL_KNOWN: [u16; 2] = [500, 4500];
 
 /// Index in [`TunnelTable::tunnels`].
 pub type TunnelIndex = usize;
 
-/// A tunnel while the capture is read. Directions inside the analysis run from `ends[0]`, the first sender seen; who
-/// initiated IKE may become known later, so the document's `a` and `b` are chosen at the end ([`Tunnel::published`]).
+/// How it is known which end is the client, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RoleEvidence {
+    /// Who began the first exchange of IKE.
+    Ike,
+    /// Who asked for an L2TP session, or was told its address by PPP.
+    Ppp,
+    /// The peer answers at the port that a NAT gave: who is behind a NAT began.
+    Port,
+    /// Who uses the other's service inside.
+    Service,
+}
+
+/// A tunnel while the capture is read. Directions inside the analysis run from `ends[0]`, the first sender seen; who is the
+/// client may become known later, so the document's `a` and `b` are chosen at the end ([`Tunnel::published`]).
 #[derive(Debug, Clone)]
 pub struct Tunnel {
-    /// First sender seen, and its peer.
+    /// First sender seen, and its peer, where they were then: what each is called from then on.
     pub ends: [IpAddr; 2],
-    /// The IKE initiator, once IKE showed it.
-    pub initiator: Option<IpAddr>,
+    /// Other addresses that each had since.
+    moved: [Vec<IpAddr>; 2],
+    whereabouts: [Whereabouts; 2],
+    /// Changes that are kept of it.
+    changes: usize,
+    /// Which end is the client, and how that is known.
+    client: Option<(RoleEvidence, usize)>,
     /// Seen around ESP.
     pub encapsulation: Option<Encapsulation>,
-    /// One side used IKE's own port and the other none of them: something in between changed it.
+    /// A NAT shows: one side used IKE's own port and the other none of them, or a port changed.
     pub port_changed: bool,
 }
 
 impl Tunnel {
-    /// Internal direction of a packet towards `dst`.
+    /// Other addresses that are kept of an end; of one with more, the oldest is forgotten.
+    const MOST_ADDRESSES: usize = 64;
+
+    /// Between two ends, where they are now.
+    pub fn between(ends: [IpAddr; 2]) -> Self {
+        Tunnel {
+            ends,
+            moved: Default::default(),
+            whereabouts: Default::default(),
+            changes: 0,
+            client: None,
+            encapsulation: None,
+            port_changed: false,
+        }
+    }
+
+    fn was_at(&self, end: usize, address: IpAddr) -> bool {
+        self.ends[end] == address || self.moved[end].contains(&address)
+    }
+
+    /// Internal direction of a packet towards `dst`, an address of one of its ends.
     pub fn direction_to(&self, dst: IpAddr) -> Direction {
-        if dst == self.ends[0] && self.ends[0] != self.ends[1] {
+        if self.ends[0] != self.ends[1] && self.was_at(0, dst) {
             Direction::BToA
         } else {
             Direction::AToB
         }
     }
 
-    /// The document's `a`: the IKE initiator.
+    /// Internal direction of a packet: one of its ends is where it was before.
+    pub fn direction_of(&self, path: &Path) -> Direction {
+        let known = self.was_at(0, path.dst) || self.was_at(1, path.dst);
+        if known || !self.was_at(1, path.src) {
+            self.direction_to(path.dst)
+        } else {
+            Direction::BToA
+        }
+    }
+
+    /// What its ends are called, of a packet in this direction: source and destination.
+    pub fn names(&self, internal: Direction) -> (IpAddr, IpAddr) {
+        let [a, b] = self.ends;
+        internal.pick((a, b), (b, a))
+    }
+
+    fn client(&self) -> usize {
+        self.client.map_or(0, |(_, end)| end)
+    }
+
+    /// The document's `a`: the client.
     pub fn a(&self) -> IpAddr {
-        self.initiator.unwrap_or(self.ends[0])
+        self.ends[self.client()]
     }
 
     /// The document's `b`.
     pub fn b(&self) -> IpAddr {
-        if self.a() == self.ends[0] {
-            self.ends[1]
-        } else {
-            self.ends[0]
-        }
+        self.ends[1 - self.client()]
     }
 
     /// The document's direction for an internal one.
     pub fn published(&self, internal: Direction) -> Direction {
-        if self.a() == self.ends[0] {
+        if self.client() == 0 {
             internal
         } else {
             internal.reverse()
         }
+    }
+
+    fn take_address(&mut self, end: usize, address: IpAddr) {
+        if self.was_at(end, address) {
+            return;
+        }
+        let moved = &mut self.moved[end];
+        if moved.len() >= Self::MOST_ADDRESSES {
+            moved.remove(0);
+        }
+        moved.push(address);
     }
 }
 
@@ -77,6 +142,10 @@ impl TunnelKey {
             TunnelKey { low: y, high: x }
         }
     }
+
+    fn of(path: &Path) -> TunnelKey {
+        TunnelKey::new(path.src, path.dst, path.udp)
+    }
 }
 
 /// All tunnels. Bounded by [`TunnelTable::MAX_TUNNELS`]: packets of a further one are counted and not analysed.
@@ -86,6 +155,7 @@ pub struct TunnelTable {
     pub tunnels: Vec<Tunnel>,
     by_key: HashMap<TunnelKey, TunnelIndex>,
     by_cookie: HashMap<IkeSpi, TunnelIndex>,
+    changes: Vec<TunnelChange>,
 }
 
 impl TunnelTable {
@@ -93,45 +163,50 @@ impl TunnelTable {
     pub const MAX_TUNNELS: usize = 4_096;
     /// Most names (address pairs with ports, cookies) that lead to them.
     const MAX_NAMES: usize = 1 << 16;
+    /// Most changes that are kept, 1.5 MB: four of each tunnel.
+    const MAX_CHANGES: usize = 4 * Self::MAX_TUNNELS;
+    /// Most of one tunnel: a NAT that gives every packet another port leaves room for the others.
+    const MOST_CHANGES: usize = 64;
 
-    /// The tunnel of an ESP packet.
-    pub fn of_esp(
-        &mut self,
-        src: IpAddr,
-        dst: IpAddr,
-        udp: Option<UdpPorts>,
-        encapsulation: Encapsulation,
-    ) -> Option<TunnelIndex> {
-        let tunnel = self.by_key(src, dst, udp)?;
-        self.note_ports(tunnel, udp);
-        let seen = &mut self.tunnels[tunnel].encapsulation;
-        // Where AH is around ESP, the tunnel is one of ESP.
-        if seen.is_none_or(|e| e == Encapsulation::Ah) {
-            *seen = Some(encapsulation);
+    /// The tunnel of which this is a name already.
+    pub fn of_path(&self, path: &Path) -> Option<TunnelIndex> {
+        self.by_key.get(&TunnelKey::of(path)).copied()
+    }
+
+    /// The tunnel of which this is a name, else a new one.
+    pub fn begin(&mut self, path: &Path) -> Option<TunnelIndex> {
+        if let Some(tunnel) = self.of_path(path) {
+            return Some(tunnel);
         }
+        if self.tunnels.len() >= Self::MAX_TUNNELS || self.by_key.len() >= Self::MAX_NAMES {
+            return None;
+        }
+        let tunnel = self.tunnels.len();
+        self.tunnels.push(Tunnel::between([path.src, path.dst]));
+        self.by_key.insert(TunnelKey::of(path), tunnel);
         Some(tunnel)
+    }
+
+    /// A packet of a tunnel in an internal direction, perhaps from where its ends were not seen before.
+    pub fn join(&mut self, tunnel: TunnelIndex, path: &Path, direction: Direction) {
+        if self.by_key.len() < Self::MAX_NAMES {
+            self.by_key.entry(TunnelKey::of(path)).or_insert(tunnel);
+        }
+        let (from, to) = direction.pick((0, 1), (1, 0));
+        let joined = &mut self.tunnels[tunnel];
+        joined.take_address(from, path.src);
+        joined.take_address(to, path.dst);
     }
 
     /// The tunnel of an IKE message. The initiator's cookie holds a client together when NAT moves its ports (RFC 3947
     /// §4) or its address changes (RFC 4555).
-    pub fn of_ike(
-        &mut self,
-        src: IpAddr,
-        dst: IpAddr,
-        udp: UdpPorts,
-        initiator_cookie: IkeSpi,
-    ) -> Option<TunnelIndex> {
+    pub fn of_ike(&mut self, path: &Path, initiator_cookie: IkeSpi) -> Option<TunnelIndex> {
         if let Some(&tunnel) = self.by_cookie.get(&initiator_cookie) {
-            if self.by_key.len() < Self::MAX_NAMES {
-                self.by_key
-                    .entry(TunnelKey::new(src, dst, Some(udp)))
-                    .or_insert(tunnel);
-            }
-            self.note_ports(tunnel, Some(udp));
+            let direction = self.tunnels[tunnel].direction_of(path);
+            self.join(tunnel, path, direction);
             return Some(tunnel);
         }
-        let tunnel = self.by_key(src, dst, Some(udp))?;
-        self.note_ports(tunnel, Some(udp));
+        let tunnel = self.begin(path)?;
         if self.by_cookie.len() < Self::MAX_NAMES {
             self.by_cookie.insert(initiator_cookie, tunnel);
         }
@@ -143,38 +218,86 @@ impl TunnelTable {
         self.by_key.get(&TunnelKey::new(src, dst, None)).copied()
     }
 
+    /// A packet shows where both ends of its tunnel are.
+    pub fn show(
+        &mut self,
+        tunnel: TunnelIndex,
+        path: &Path,
+        carrier: Carrier,
+        direction: Direction,
+        (time, frame): (Timestamp, u64),
+    ) {
+        let shown = &mut self.tunnels[tunnel];
+        let own = |port: u16| WELL_KNOWN.contains(&port);
+        if let Some(udp) = path.udp.filter(|u| own(u.src) != own(u.dst)) {
+            shown.port_changed = true;
+            let behind_nat = direction.pick(0, 1) ^ usize::from(own(udp.src));
+            shown.settle(RoleEvidence::Port, behind_nat);
+        }
+        let (from, to) = direction.pick((0, 1), (1, 0));
+        let places = [(from, path.from(), path.to()), (to, path.to(), path.from())];
+        for (is_receiver, (end, place, peer)) in [false, true].into_iter().zip(places) {
+            let change = shown.whereabouts[end].show(is_receiver, carrier, place, peer.port);
+            let Some((kind, before)) = change else { continue };
+            shown.port_changed |= kind == ChangeKind::Port;
+            if shown.changes >= Self::MOST_CHANGES || self.changes.len() >= Self::MAX_CHANGES {
+                continue;
+            }
+            shown.changes += 1;
+            self.changes.push(TunnelChange {
+                tunnel,
+                end,
+                time,
+                frame,
+                from: before,
+                to: place,
+                kind,
+                carrier,
+            });
+        }
+    }
+
+    /// Where ends went, in the order of the capture.
+    pub fn changes(&self) -> &[TunnelChange] {
+        &self.changes
+    }
+
+    /// Forgets the changes; where the ends are stays known.
+    pub fn leave_changes_behind(&mut self) {
+        self.changes = Vec::new();
+        self.tunnels.iter_mut().for_each(|tunnel| tunnel.changes = 0);
+    }
+
+    /// What ESP is carried in.
+    pub fn take_encapsulation(&mut self, tunnel: TunnelIndex, encapsulation: Encapsulation) {
+        let seen = &mut self.tunnels[tunnel].encapsulation;
+        // Where AH is around ESP, the tunnel is one of ESP.
+        if seen.is_none_or(|e| e == Encapsulation::Ah) {
+            *seen = Some(encapsulation);
+        }
+    }
+
     /// IKE shows who initiated; the first such word stays.
     pub fn settle(&mut self, tunnel: TunnelIndex, initiator: IpAddr) {
         if let Some(t) = self.tunnels.get_mut(tunnel)
-            && t.initiator.is_none()
-            && t.ends.contains(&initiator)
+            && let Some(end) = (0..2).find(|&end| t.was_at(end, initiator))
         {
-            t.initiator = Some(initiator);
+            t.settle(RoleEvidence::Ike, end);
         }
     }
 
-    fn note_ports(&mut self, tunnel: TunnelIndex, udp: Option<UdpPorts>) {
-        let own = |port: u16| WELL_KNOWN.contains(&port);
-        self.tunnels[tunnel].port_changed |= udp.is_some_and(|u| own(u.src) != own(u.dst));
+    /// What is inside shows that the client sends in this internal direction.
+    pub fn settle_role(&mut self, tunnel: TunnelIndex, evidence: RoleEvidence, client_sends: Direction) {
+        self.tunnels[tunnel].settle(evidence, client_sends.pick(0, 1));
     }
+}
 
-    fn by_key(&mut self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
-        let key = TunnelKey::new(src, dst, udp);
-        if let Some(&tunnel) = self.by_key.get(&key) {
-            return Some(tunnel);
+impl Tunnel {
+    /// The best evidence decides, and of equal one the first.
+    fn settle(&mut self, evidence: RoleEvidence, end: usize) {
+        if self.client.is_none_or(|(known, _)| evidence < known) {
+            self.client = Some((evidence, end));
         }
-        if self.tunnels.len() >= Self::MAX_TUNNELS || self.by_key.len() >= Self::MAX_NAMES {
-            return None;
-        }
-        let tunnel = self.tunnels.len();
-        self.tunnels.push(Tunnel {
-            ends: [src, dst],
-            initiator: None,
-            encapsulation: None,
-            port_changed: false,
-        });
-        self.by_key.insert(key, tunnel);
-        Some(tunnel)
     }
 }
 
@@ -184,35 +307,78 @@ mod tests {
 
     const A: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
     const B: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 7));
+    const AWAY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9));
 
-    fn ports(src: u16, dst: u16) -> UdpPorts {
-        UdpPorts { src, dst }
+    fn path(src: IpAddr, dst: IpAddr, ports: Option<(u16, u16)>) -> Path {
+        let udp = ports.map(|(src, dst)| UdpPorts { src, dst });
+        Path { src, dst, udp }
     }
 
     #[test]
     fn two_clients_behind_one_nat_are_two_tunnels() {
         let mut t = TunnelTable::default();
-        let first = t.of_ike(A, B, ports(500, 500), IkeSpi([1; 8]));
-        let second = t.of_ike(A, B, ports(1024, 500), IkeSpi([2; 8]));
+        let first = t.of_ike(&path(A, B, Some((500, 500))), IkeSpi([1; 8]));
+        let second = t.of_ike(&path(A, B, Some((1024, 500))), IkeSpi([2; 8]));
         assert_ne!(first, second);
-        assert_eq!(t.of_ike(A, B, ports(1025, 4500), IkeSpi([2; 8])), second);
-        assert_eq!(
-            t.of_esp(B, A, Some(ports(4500, 1025)), Encapsulation::Udp),
-            second
-        );
-        assert_eq!(t.of_esp(A, B, Some(ports(4500, 4500)), Encapsulation::Udp), first);
-        assert_eq!(t.of_esp(B, A, None, Encapsulation::Esp), first);
+        assert_eq!(t.of_ike(&path(A, B, Some((1025, 4500))), IkeSpi([2; 8])), second);
+        assert_eq!(t.begin(&path(B, A, Some((4500, 1025)))), second);
+        assert_eq!(t.begin(&path(A, B, Some((4500, 4500)))), first);
+        assert_eq!(t.begin(&path(B, A, None)), first);
     }
 
     #[test]
-    fn the_first_word_on_the_initiator_stays() {
+    fn the_first_word_of_the_best_evidence_stays() {
         let mut t = TunnelTable::default();
-        let id = t.of_esp(B, A, None, Encapsulation::Esp).unwrap();
+        let id = t.begin(&path(B, A, None)).unwrap();
+        assert_eq!(t.tunnels[id].a(), B);
+        // A is behind a NAT.
+        let natted = path(A, B, Some((1024, 4500)));
+        t.join(id, &natted, Direction::BToA);
+        t.show(id, &natted, Carrier::Esp, Direction::BToA, (Timestamp(0), 1));
+        assert_eq!(t.tunnels[id].a(), A);
+        t.settle_role(id, RoleEvidence::Ppp, Direction::AToB);
         assert_eq!(t.tunnels[id].a(), B);
         t.settle(id, A);
         t.settle(id, B);
         let tunnel = &t.tunnels[id];
         assert_eq!((tunnel.a(), tunnel.b()), (A, B));
         assert_eq!(tunnel.published(tunnel.direction_to(B)), Direction::AToB);
+    }
+
+    #[test]
+    fn a_client_that_moves_is_called_what_it_was() {
+        let mut t = TunnelTable::default();
+        let cookie = IkeSpi([1; 8]);
+        let id = t.of_ike(&path(A, B, Some((4500, 4500))), cookie).unwrap();
+        let away = path(AWAY, B, Some((4500, 4500)));
+        assert_eq!(t.of_ike(&away, cookie), Some(id));
+        let back = path(B, AWAY, None);
+        assert_eq!(t.of_path(&back), Some(id));
+        let tunnel = &t.tunnels[id];
+        assert_eq!(tunnel.direction_of(&away), Direction::AToB);
+        assert_eq!(tunnel.direction_of(&back), Direction::BToA);
+        assert_eq!(tunnel.names(Direction::BToA), (B, A));
+        t.settle(id, AWAY);
+        assert_eq!(t.tunnels[id].a(), A);
+    }
+
+    #[test]
+    fn a_port_that_flaps_is_told_a_bounded_number_of_times() {
+        let mut t = TunnelTable::default();
+        let id = t.begin(&path(A, B, Some((1024, 4500)))).unwrap();
+        for n in 0..10_000 {
+            let flapping = path(A, B, Some((1024 + n % 2, 4500)));
+            t.show(id, &flapping, Carrier::Esp, Direction::AToB, (Timestamp(0), 1));
+        }
+        assert_eq!(t.changes().len(), TunnelTable::MOST_CHANGES);
+        assert!(
+            t.changes()
+                .iter()
+                .all(|c| c.end == 0 && c.kind == ChangeKind::Port)
+        );
+        t.leave_changes_behind();
+        let back = path(A, B, Some((1030, 4500)));
+        t.show(id, &back, Carrier::Esp, Direction::AToB, (Timestamp(0), 1));
+        assert_eq!(t.changes().len(), 1, "where it was before is known");
     }
 }

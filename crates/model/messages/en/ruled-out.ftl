@@ -47,6 +47,11 @@ absent-phase1 =
 absent-fragmentation-suite = all SAs use { $suite }; the share of fragments did not rise at a switch
 absent-fragmentation = neither transform nor encapsulation nor the share of fragments changed at a switch
 absent-nat = no UDP port of ESP changed within a direction
+absent-nat-elsewhere =
+    { $count ->
+        [one] no UDP port of ESP changed around a rekey; elsewhere one did ({ $from } became { $to } at frame { $frame })
+       *[other] no UDP port of ESP changed around a rekey; elsewhere { $count } times one did (first { $from } became { $to } at frame { $frame })
+    }
 absent-ppp = around the rekeys no StopCCN, CDN, LCP Terminate, Protocol-Reject or new Configure-Request; no Hello without an answer
 absent-desync = around the rekeys no INVALID-SPI notification and no L2TP in clear between the ends
 absent-capture-artefact = { $missing } ESP numbers are missing in the whole capture, none of them where a rekey hurt and the peer acknowledged the data

@@ -41,6 +41,7 @@ absent-phase1 =
 absent-fragmentation-suite = すべての SA が { $suite } を使っており、切り替え時にフラグメントの割合は増えていません
 absent-fragmentation = 切り替え時に、変換方式、カプセル化、フラグメントの割合のいずれも変わっていません
 absent-nat = 同じ方向の中で ESP の UDP ポートは変わっていません
+absent-nat-elsewhere = リキーの前後で ESP の UDP ポートは変わっていません。それ以外では { $count } 回変わりました（最初はフレーム { $frame } で { $from } が { $to } に）
 absent-ppp = リキーの前後に StopCCN、CDN、LCP Terminate、Protocol-Reject、新たな Configure-Request はなく、応答のない Hello もありません
 absent-desync = リキーの前後に INVALID-SPI 通知はなく、両端の間に暗号化されていない L2TP もありません
 absent-capture-artefact = キャプチャ全体で { $missing } 個の ESP 番号が欠けていますが、リキーが転送を妨げた箇所で、相手が確認応答したデータに当たるものはありません

@@ -15,7 +15,7 @@ use rekeyscope_model::text::{Catalogue, Message};
 pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
 
 /// The causes that something can be done about, in the order in which it is advised.
-pub(crate) const ADVISED: [&str; 11] = [
+pub(crate) const ADVISED: [&str; 10] = [
     "rekey_refused",
     "rekey_unanswered",
     "limit_without_rekey",

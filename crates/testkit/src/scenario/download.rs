@@ -2,7 +2,7 @@
 
 use crate::headers::{Tcp, ipv4, udp};
 use crate::scenario::packets::{l2tp, tcp_packet};
-use crate::scenario::world::{CLIENT, MILLI, RTT, SEGMENT, SERVER, World};
+use crate::scenario::world::{MILLI, RTT, SEGMENT, SERVER, World};
 use std::collections::VecDeque;
 
 /// A packet of the server.
@@ -114,6 +114,6 @@ impl World {
 
     /// L2TP in clear.
     pub fn leak(&mut self) {
-        self.capture(ipv4(SERVER, CLIENT, 17, &from_server(1, 100, 10)));
+        self.capture(ipv4(SERVER, self.client, 17, &from_server(1, 100, 10)));
     }
 }

@@ -40,6 +40,8 @@ pub struct World {
     pub tick: u64,
     /// Payload bytes of a segment.
     pub segment_len: usize,
+    /// Where the client is: its outer address.
+    pub client: [u8; 4],
     /// UDP encapsulation with this port at the client's side.
     pub nat_port: Option<u16>,
     /// AH instead of ESP.
@@ -48,6 +50,8 @@ pub struct World {
     pub mtu: Option<usize>,
     /// Nothing is captured meanwhile.
     pub blind: bool,
+    /// The file has the last packet first.
+    pub backwards: bool,
     /// The initiator's cookie or SPI of the phase 1 in use.
     pub cookie: [u8; 8],
     pub(super) cookies: Vec<[u8; 8]>,
@@ -84,10 +88,12 @@ impl World {
             acks: VecDeque::new(),
             tick: TICK,
             segment_len: SEGMENT,
+            client: CLIENT,
             nat_port: None,
             ah: false,
             mtu: None,
             blind: false,
+            backwards: false,
             cookie,
             cookies: vec![cookie],
             next_message_id: 0x1001,
@@ -100,12 +106,12 @@ impl World {
 
     /// A payload (from UDP on) towards the client.
     pub fn esp_down(&mut self, payload: &[u8]) {
-        self.down = self.esp(self.down, SERVER, CLIENT, payload);
+        self.down = self.esp(self.down, SERVER, self.client, payload);
     }
 
     /// A payload (from UDP on) towards the server.
     pub fn esp_up(&mut self, payload: &[u8]) {
-        self.up = self.esp(self.up, CLIENT, SERVER, payload);
+        self.up = self.esp(self.up, self.client, SERVER, payload);
     }
 
     /// An L2TP control message of this type towards the client; `None`: an acknowledgement.
@@ -173,6 +179,19 @@ impl World {
         self.now += 1_000;
     }
 
+    /// What passes the capture of another tunnel too, at its own times.
+    pub fn beside(&mut self, other: World) {
+        self.frames.extend(other.frames);
+        self.spis.extend(other.spis);
+        self.cookies.extend(other.cookies);
+    }
+
+    /// Other SPIs for the pair in use: towards the client, towards the server.
+    pub fn name_pair(&mut self, down: u32, up: u32) {
+        (self.down, self.up) = (Sa::new(down), Sa::new(up));
+        self.spis.extend([down, up]);
+    }
+
     /// What the pair in use has carried: towards the client, towards the server.
     pub fn carried(&self) -> [Carried; 2] {
         [self.down, self.up].map(|sa| self.carried.get(&sa.spi).copied().unwrap_or_default())
@@ -188,9 +207,9 @@ impl World {
     /// An IKE message passes the capture.
     pub(super) fn ike_datagram(&mut self, from_client: bool, message: &[u8]) {
         let (src, dst) = if from_client {
-            (CLIENT, SERVER)
+            (self.client, SERVER)
         } else {
-            (SERVER, CLIENT)
+            (SERVER, self.client)
         };
         let datagram = match self.nat_port {
             None => udp(500, 500, message),

@@ -12,6 +12,9 @@ impl World {
     pub fn write(mut self, folder: &Path, with_ike_key: bool) -> Vec<std::path::PathBuf> {
         // Packets of the two ends are stamped in order of time.
         self.frames.sort_by_key(|frame| frame.time);
+        if self.backwards {
+            self.frames.reverse();
+        }
         let (file, _) = pcap(PcapKind::Nanos, Order::Little, 1, &self.frames);
         std::fs::write(folder.join("trace.pcap"), file).unwrap();
         let rows: String = self

@@ -152,6 +152,10 @@ impl Analyzer {
                 });
         }
         if decoded.opened.is_some() {
+            if let Some(flow) = &decoded.inner.flow {
+                association.carry((flow.src, flow.dst));
+            }
+            self.note_role(sa, &decoded.inner);
             self.look_further_in(sa, pending, decoded, packet);
         }
         // A packet around IPsec goes on as ESP or IKE, and is measured as that.

@@ -6,17 +6,25 @@ use crate::decode::{Authenticated, Pending};
 use rekeyscope_capture::framing::{AH, Authentication, Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::AhInside;
 use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::database::path::Arriving;
+use rekeyscope_ipsec::sa::whereabouts::Path;
 use rekeyscope_model::analysis::Encapsulation;
+use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
 
 impl Analyzer {
     /// The header around a datagram.
     pub(super) fn push_ah(&mut self, datagram: &Datagram<'_>, ah: &Authentication<'_>) {
-        let Some(sa) = self.sa_of(ah.ends, None, Encapsulation::Ah, ah.spi) else {
-            self.count_too_many(datagram.frame);
+        let seen = (datagram.time, datagram.frame);
+        let Some(sa) = self.sa_of_ah(ah.ends, (ah.spi, ah.sequence), seen) else {
             return;
         };
         let around_ipsec = !matches!(datagram.kind, DatagramKind::Other(AH));
-        self.record.sas.get_mut(sa).bundled |= around_ipsec;
+        let association = self.record.sas.get_mut(sa);
+        association.bundled |= around_ipsec;
+        let ends = (association.src, association.dst);
         // What is inside has numbers of its own.
         if let Some(point) = &mut self.record.point
             && !around_ipsec
@@ -30,7 +38,7 @@ impl Analyzer {
             datagram.time,
             ah.outer_bytes,
             ah.wire_len,
-            ah.ends,
+            ends,
             datagram.cut,
             ah.sequence,
         );
@@ -54,11 +62,32 @@ impl Analyzer {
         }
     }
 
+    fn sa_of_ah(
+        &mut self,
+        (src, dst): (IpAddr, IpAddr),
+        (spi, number): (Spi, u32),
+        (time, frame): (Timestamp, u64),
+    ) -> Option<SaIndex> {
+        let arriving = Arriving {
+            path: Path { src, dst, udp: None },
+            protocol: IpsecProtocol::Ah,
+            spi,
+            number,
+            time,
+            specimen: None,
+        };
+        let sa = self.sa_of(&arriving, Encapsulation::Ah, frame);
+        if sa.is_none() {
+            self.count_too_many(frame);
+        }
+        sa
+    }
+
     /// The header inside an opened ESP packet.
     pub(super) fn account_ah_inside(&mut self, pending: &Pending, ah: &AhInside) {
         let ends = ah.ends.unwrap_or(pending.ends);
-        let Some(sa) = self.sa_of(ends, None, Encapsulation::Ah, ah.spi) else {
-            self.count_too_many(pending.frame);
+        let seen = (pending.time, pending.frame);
+        let Some(sa) = self.sa_of_ah(ends, (ah.spi, ah.sequence), seen) else {
             return;
         };
         let again = self.seen.observe(sa, u64::from(ah.sequence), ah.icv_begin);

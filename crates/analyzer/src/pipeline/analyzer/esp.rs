@@ -4,12 +4,13 @@ use super::Analyzer;
 use crate::decode::Pending;
 use crate::pipeline::options::Verify;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
+use rekeyscope_ipsec::sa::database::path::Arriving;
 use rekeyscope_ipsec::sa::database::{SaContext, SaIndex};
 use rekeyscope_ipsec::sa::specimen::Specimen;
+use rekeyscope_ipsec::sa::whereabouts::{Carrier, Path};
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use rekeyscope_model::text::Message;
-use std::net::IpAddr;
 
 impl Analyzer {
     pub(super) fn push_esp(
@@ -31,8 +32,21 @@ impl Analyzer {
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
         let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
-        let ends = (datagram.src, datagram.dst);
-        let Some(sa) = self.sa_of(ends, udp, encapsulation, spi) else {
+        let whole = !datagram.cut;
+        let specimen = Specimen { packet, whole };
+        let arriving = Arriving {
+            path: Path {
+                src: datagram.src,
+                dst: datagram.dst,
+                udp,
+            },
+            protocol: IpsecProtocol::Esp,
+            spi,
+            number: sequence,
+            time: datagram.time,
+            specimen: Some(specimen),
+        };
+        let Some(sa) = self.sa_of(&arriving, encapsulation, datagram.frame) else {
             self.count_too_many(datagram.frame);
             return;
         };
@@ -42,8 +56,6 @@ impl Analyzer {
         {
             point.packet(datagram, sa, sequence);
         }
-        let whole = !datagram.cut;
-        let specimen = Specimen { packet, whole };
         if self.record.sas.prove(sa, specimen) || self.record.sas.recognise_null(sa, specimen) {
             self.open_waiting(sa);
         }
@@ -55,8 +67,9 @@ impl Analyzer {
             cut,
             ..
         } = *datagram;
-        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         let association = self.record.sas.get_mut(sa);
+        let ends = (association.src, association.dst);
+        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
         pending.esn_high = association.esn_high(sequence);
         pending.proven = association.proven;
         pending.opens = association.opens();
@@ -85,25 +98,49 @@ impl Analyzer {
         }
     }
 
-    /// The SA of a packet between `ends`, made on first sight; `None` at the bound.
+    /// The SA of a packet, made on first sight; `None` at the bound.
     pub(super) fn sa_of(
         &mut self,
-        (src, dst): (IpAddr, IpAddr),
-        udp: Option<UdpPorts>,
+        packet: &Arriving<'_>,
         encapsulation: Encapsulation,
-        spi: Spi,
+        frame: u64,
     ) -> Option<SaIndex> {
-        let protocol = match encapsulation {
-            Encapsulation::Ah => IpsecProtocol::Ah,
-            _ => IpsecProtocol::Esp,
-        };
-        if let Some(sa) = self.record.sas.newest(dst, protocol, spi)
-            && self.record.sas.associations()[sa].was_seen()
-        {
+        if let Some(sa) = self.record.sas.on_path(packet) {
             return Some(sa);
         }
-        let tunnel = self.record.tunnels.of_esp(src, dst, udp, encapsulation)?;
-        let direction = self.record.tunnels.tunnels[tunnel].direction_to(dst);
+        let sa = self.look_for_sa(packet, encapsulation)?;
+        let association = self.record.sas.get_mut(sa);
+        if !association.was_seen() {
+            association.encapsulation = encapsulation;
+        }
+        let (tunnel, direction) = (association.tunnel, association.direction);
+        let tunnels = &mut self.record.tunnels;
+        tunnels.take_encapsulation(tunnel, encapsulation);
+        tunnels.join(tunnel, &packet.path, direction);
+        if self.record.sas.take_path(sa, packet) {
+            let seen = (packet.time, frame);
+            tunnels.show(tunnel, &packet.path, Carrier::Esp, direction, seen);
+        }
+        Some(sa)
+    }
+
+    /// The SA of a packet that is not where the one before it was.
+    fn look_for_sa(&mut self, packet: &Arriving<'_>, encapsulation: Encapsulation) -> Option<SaIndex> {
+        let Arriving {
+            path, protocol, spi, ..
+        } = *packet;
+        let (tunnels, sas) = (&mut self.record.tunnels, &mut self.record.sas);
+        let known = tunnels.of_path(&path);
+        let own = known.and_then(|tunnel| {
+            let direction = tunnels.tunnels[tunnel].direction_of(&path);
+            sas.of_end(tunnel, direction, protocol, spi)
+        });
+        if let Some(sa) = own.or_else(|| sas.going_on(packet, known.is_some())) {
+            return Some(sa);
+        }
+        let tunnel = tunnels.begin(&path)?;
+        let direction = tunnels.tunnels[tunnel].direction_of(&path);
+        let (src, dst) = tunnels.tunnels[tunnel].names(direction);
         let context = SaContext {
             tunnel,
             direction,
@@ -112,9 +149,6 @@ impl Analyzer {
             encapsulation,
             protocol,
         };
-        let sa = self.record.sas.of_packet(context, spi)?;
-        let association = self.record.sas.get_mut(sa);
-        association.encapsulation = encapsulation;
-        Some(sa)
+        sas.of_packet(context, spi)
     }
 }

@@ -8,6 +8,7 @@ use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair, slot};
 use rekeyscope_ipsec::sa::database::SaContext;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::whereabouts::{Carrier, Path};
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol};
@@ -26,10 +27,12 @@ impl Analyzer {
     pub(super) fn push_ike(&mut self, datagram: &Datagram<'_>, udp: UdpPorts, message: &[u8]) {
         self.record.totals.ike_packets += 1;
         let cookie = message.first_chunk::<8>().map_or(IkeSpi::ZERO, |c| IkeSpi(*c));
-        let tunnel = self
-            .record
-            .tunnels
-            .of_ike(datagram.src, datagram.dst, udp, cookie);
+        let path = Path {
+            src: datagram.src,
+            dst: datagram.dst,
+            udp: Some(udp),
+        };
+        let tunnel = self.record.tunnels.of_ike(&path, cookie);
         let wanted = tunnel.is_none_or(|tunnel| self.record.wants(tunnel));
         if self.is_duplicate(datagram, wanted) {
             return;
@@ -39,7 +42,7 @@ impl Analyzer {
             if let Some(point) = &mut self.record.point
                 && self.nested.depth == 0
             {
-                let towards = self.record.tunnels.tunnels[tunnel].direction_to(datagram.dst);
+                let towards = self.record.tunnels.tunnels[tunnel].direction_of(&path);
                 point.message(datagram, message, tunnel, towards);
             }
         }
@@ -50,18 +53,19 @@ impl Analyzer {
         } else {
             &mut unheard
         };
-        let Datagram {
-            frame,
-            time,
-            src,
-            dst,
-            ..
-        } = *datagram;
+        let Datagram { frame, time, .. } = *datagram;
+        let ends = tunnel.map(|tunnel| {
+            let tunnel = &self.record.tunnels.tunnels[tunnel];
+            let direction = tunnel.direction_of(&path);
+            (direction, tunnel.names(direction))
+        });
+        let (src, dst) = ends.map_or((path.src, path.dst), |(_, names)| names);
         let context = MessageContext {
             frame,
             time,
             src,
             dst,
+            outer: (path.src, path.dst),
             udp,
         };
         let observed = self.record.timeline.push(context, message, diagnostics);
@@ -69,6 +73,11 @@ impl Analyzer {
             self.count_too_many(frame);
             return;
         };
+        // A copy of a message that a NAT translated is no move.
+        if let Some((direction, _)) = ends.filter(|_| observed.exchange.is_some() && !observed.repeats) {
+            let tunnels = &mut self.record.tunnels;
+            tunnels.show(tunnel, &path, Carrier::Ike, direction, (time, frame));
+        }
         self.note_exchange(tunnel, observed, time);
     }
 

@@ -100,6 +100,7 @@ impl Analyzer {
             }
             moved.is_some()
         });
+        record.tunnels.leave_changes_behind();
         record.flows = FlowTable::new();
         record.connections = Connections::new(record.options.account());
         record.meters = Meters::default();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ike::exchange::MessageRecord;
 use crate::rekey::made_up::{CLIENT, MadeUp, SERVER, at};
-use crate::rekey::succession::slot;
+use crate::rekey::succession::{sa_neighbours, slot};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_testkit::thread_time::assert_linear;
 use std::net::{IpAddr, Ipv4Addr};
@@ -306,6 +306,56 @@ fn what_is_no_renewal() {
         tunnel.associations[sa].tunnel = 1;
     }
     assert_eq!(tunnel.renewals(), [], "another tunnel");
+}
+
+#[test]
+fn without_ike_an_sa_has_to_end_where_the_other_one_begins() {
+    // (the first from and to, the second from), and whether that is a renewal.
+    for (first, second, renewed) in [
+        ((0, 2), 5, false),      // begun together, as IMS does
+        ((0, 900), 5, false),    // side by side, for less than a second
+        ((0, 0), 60_000, false), // one packet has no end
+        ((0, 0), 5, false),
+        ((0, 180), 100, true), // 100 ms of data, and the old one drains
+        ((0, 210), 100, false),
+        ((0, 60_000), 60_500, true),
+    ] {
+        let mut tunnel = MadeUp::new();
+        tunnel.pair(first, None);
+        tunnel.pair((second, second + 60_000), None);
+        let found = tunnel.renewals();
+        assert_eq!(found.len(), usize::from(renewed), "{first:?} {second}");
+    }
+    // An exchange says what the packets do not.
+    let mut tunnel = MadeUp::new();
+    tunnel.quick_mode(0, 100);
+    tunnel.quick_mode(1_000, 60_000);
+    assert_eq!(tunnel.renewals().len(), 1);
+}
+
+/// Of two that end at the same time, the one with the same hosts inside, whatever their order.
+#[test]
+fn what_goes_on_inside_tells_children_apart() {
+    let host = |n: u8| IpAddr::from([10, 66, n, 1]);
+    for swapped in [false, true] {
+        let mut tunnel = MadeUp::new();
+        let [a, b] = [0, 1_000].map(|from| tunnel.quick_mode(from, 20_000));
+        let [c, d] = [20_050, 20_060].map(|from| tunnel.quick_mode(from, 60_000));
+        let after = if swapped { [d, c] } else { [c, d] };
+        for (inside, pairs) in [(0, [a, after[0]]), (1, [b, after[1]])] {
+            for sa in pairs.into_iter().flatten() {
+                tunnel.associations[sa].carry((host(inside), host(2)));
+            }
+        }
+        let mut found = tunnel.renewals();
+        found.sort_unstable();
+        let expected = [(a, after[0]), (b, after[1])].map(|(old, new)| (Some(old[0]), Some(new[0])));
+        assert_eq!(found, expected, "{swapped}");
+        let neighbours = sa_neighbours(&tunnel.successions(), tunnel.associations.len());
+        assert_eq!(neighbours[a[0]].successor, Some(after[0][0]));
+        assert_eq!(neighbours[after[0][0]].predecessor, Some(a[0]));
+        assert_eq!(neighbours[after[1][1]].successor, None);
+    }
 }
 
 #[test]

@@ -29,6 +29,8 @@ impl SaDatabase {
         let holding = self.holding.drain(..);
         self.holding = holding.filter_map(|sa| sas.get(sa)).collect();
         self.newest.clear();
+        self.by_end.clear();
+        self.by_spi.clear();
         self.by_tunnel.clear();
         (0..self.associations.len()).for_each(|sa| self.name(sa));
         sas

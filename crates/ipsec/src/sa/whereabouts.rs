@@ -1,0 +1,202 @@
+//! Where an end of a tunnel is, and when that changed.
+
+use crate::sa::tunnel::TunnelIndex;
+use rekeyscope_capture::framing::UdpPorts;
+use rekeyscope_model::time::Timestamp;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+/// Ports that say nothing about a client: IKE's own (RFC 7296 §2, RFC 3947). A move from one to the other is no change.
+pub(super) const WELL_KNOWN: [u16; 2] = [500, 4500];
+
+/// Outer addresses of a packet, with its ports where it is in UDP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Path {
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// UDP (or TCP) ports around ESP or IKE.
+    pub udp: Option<UdpPorts>,
+}
+
+impl Path {
+    pub(super) fn from(&self) -> Place {
+        Place {
+            address: self.src,
+            port: self.udp.map(|u| u.src),
+        }
+    }
+
+    pub(super) fn to(&self) -> Place {
+        Place {
+            address: self.dst,
+            port: self.udp.map(|u| u.dst),
+        }
+    }
+}
+
+/// An outer address, and its port where there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Outer address.
+    pub address: IpAddr,
+    /// UDP (or TCP) port.
+    pub port: Option<u16>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Some(port) => SocketAddr::new(self.address, port).fmt(f),
+            None => self.address.fmt(f),
+        }
+    }
+}
+
+/// What shows where an end is. The two may take different ways for a while: a request is repeated to the old address while data
+/// goes to the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carrier {
+    /// A packet of an SA.
+    Esp,
+    /// An IKE message.
+    Ike,
+}
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The outer address.
+    Address,
+    /// The port alone.
+    Port,
+}
+
+/// An end of a tunnel has another address, or another port.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TunnelChange {
+    /// Tunnel.
+    pub tunnel: TunnelIndex,
+    /// Which end, as an index of [`Tunnel::ends`](crate::sa::tunnel::Tunnel::ends).
+    pub end: usize,
+    /// First packet with it.
+    pub time: Timestamp,
+    /// Its frame.
+    pub frame: u64,
+    /// Place before.
+    pub from: Place,
+    /// Place from now on.
+    pub to: Place,
+    /// Address, or port alone.
+    pub kind: ChangeKind,
+    /// What that packet was.
+    pub carrier: Carrier,
+}
+
+/// What packets said last of where an end is: the place, and the peer's port.
+type Said = (Place, Option<u16>);
+
+/// Where an end is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Whereabouts {
+    address: Option<IpAddr>,
+    /// Its ports towards the peer's port 500, and towards any other: a NAT maps the two apart.
+    ports: [Option<u16>; 2],
+    /// By packets from it and to it, of ESP and of IKE: what is still sent to the old place is no return.
+    said: [[Option<Said>; 2]; 2],
+}
+
+impl Whereabouts {
+    /// A packet from this end, or to it, shows it at `place`. Where that is a change: what of, and the place before.
+    pub(super) fn show(
+        &mut self,
+        is_receiver: bool,
+        carrier: Carrier,
+        place: Place,
+        peer_port: Option<u16>,
+    ) -> Option<(ChangeKind, Place)> {
+        let said = &mut self.said[usize::from(is_receiver)][carrier as usize];
+        if said.replace((place, peer_port)) == Some((place, peer_port)) {
+            return None;
+        }
+        let towards = usize::from(peer_port != Some(WELL_KNOWN[0]));
+        let address = self.address.replace(place.address);
+        let port = self.ports[towards];
+        self.ports[towards] = place.port.or(port);
+        let before = Place {
+            address: address.unwrap_or(place.address),
+            port: place.port.and(port),
+        };
+        if before.address != place.address {
+            self.ports[1 - towards] = None;
+            return Some((ChangeKind::Address, before));
+        }
+        let (old, new) = before.port.zip(place.port)?;
+        let floats = WELL_KNOWN.contains(&old) && WELL_KNOWN.contains(&new);
+        (old != new && !floats).then_some((ChangeKind::Port, before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+    const AWAY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 22));
+
+    fn at(address: IpAddr, port: u16) -> Place {
+        Place {
+            address,
+            port: Some(port),
+        }
+    }
+
+    #[test]
+    fn what_is_still_sent_to_the_old_place_is_no_return() {
+        let mut end = Whereabouts::default();
+        let mut show = |to: bool, carrier, address| {
+            end.show(to, carrier, at(address, 4500), Some(4500))
+                .map(|(k, _)| k)
+        };
+        use Carrier::{Esp, Ike};
+        for (to, carrier) in [(false, Ike), (true, Ike), (false, Esp), (true, Esp)] {
+            assert_eq!(show(to, carrier, HOME), None);
+        }
+        assert_eq!(show(false, Esp, AWAY), Some(ChangeKind::Address));
+        // The peer learns it a round trip later, and its IKE later still.
+        assert_eq!(show(true, Esp, HOME), None);
+        assert_eq!(show(true, Ike, HOME), None);
+        assert_eq!(show(true, Esp, AWAY), None);
+        assert_eq!(show(true, Ike, AWAY), None);
+        assert_eq!(show(false, Esp, HOME), Some(ChangeKind::Address), "and back");
+    }
+
+    #[test]
+    fn a_port_changes_where_the_peers_port_stays() {
+        let mut end = Whereabouts::default();
+        let mut show = |own, peer| end.show(false, Carrier::Ike, at(HOME, own), Some(peer));
+        for (own, peer) in [(500, 500), (4500, 4500), (1024, 4500), (1025, 500)] {
+            let seen = show(own, peer);
+            let changed = [1024, 1025].contains(&own);
+            assert_eq!(seen.is_some(), changed, "{own} towards {peer}");
+        }
+        let (kind, before) = show(1030, 4500).unwrap();
+        assert_eq!((kind, before), (ChangeKind::Port, at(HOME, 1024)));
+    }
+
+    #[test]
+    fn a_gateway_that_goes_on_on_port_4500_stays_where_it_was() {
+        let mut end = Whereabouts::default();
+        assert_eq!(end.show(true, Carrier::Ike, at(HOME, 500), Some(1024)), None);
+        assert_eq!(end.show(true, Carrier::Ike, at(HOME, 4500), Some(1025)), None);
+        assert_eq!(end.show(true, Carrier::Esp, at(HOME, 4500), Some(1026)), None);
+        let plain = Place {
+            address: HOME,
+            port: None,
+        };
+        assert_eq!(end.show(true, Carrier::Esp, plain, None), None, "without UDP");
+        assert_eq!(at(HOME, 4500).to_string(), "192.0.2.1:4500");
+        assert_eq!(plain.to_string(), "192.0.2.1");
+    }
+}
