@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
+//! document ─→ told                                  which outages an answer speaks of
 //! ```
 
 mod control;
@@ -10,6 +11,7 @@ mod same_limits;
 mod sas;
 mod scene;
 mod table;
+mod told;
 mod view;
 
 #[cfg(test)]
@@ -19,3 +21,4 @@ pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
 pub use table::{ExplanationRow, ROWS, explain, is_cost_of_renewal};
+pub use told::{ToldOutages, told_outages};

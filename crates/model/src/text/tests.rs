@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 22] = [
+const ALIKE: [&str; 23] = [
     "account-filter",
     "advice",
     "attempt-filter",
@@ -29,6 +29,7 @@ const ALIKE: [&str; 22] = [
     "direction-sentence",
     "do-lifetime-yamaha",
     "note-suite-of",
+    "outage-kilobytes",
     "outcome-because",
 ];
 

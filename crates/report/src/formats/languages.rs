@@ -17,6 +17,9 @@ const WIDTHS: [usize; 4] = [80, 100, 140, 200];
 fn documents() -> Vec<Analysis> {
     let mut documents = example::all();
     documents.push(example::with_overlays(example::seven_rekeys()));
+    // Their words have a test of their own: here a few for the widths.
+    let outages = example::outages().into_iter().step_by(8);
+    documents.extend(outages.map(|(_, document)| document));
     documents.push(example::build(&example::Shape {
         keys: false,
         ..Default::default()

@@ -78,12 +78,21 @@ pub(crate) fn of_cause(t: &Catalogue, id: &str) -> Option<Advice> {
 /// What follows from the reasons that refusals gave.
 pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
-    let of = |&(_, text): &(&[&str], &str)| Advice {
+    refusals.map(|(_, text)| of_refusal(t, text)).collect()
+}
+
+/// What follows from a refusal with a notification of this name, where something does.
+pub(crate) fn of_notification(t: &Catalogue, name: &str) -> Option<Advice> {
+    let (_, text) = REFUSALS.iter().find(|(names, _)| names.contains(&name))?;
+    Some(of_refusal(t, text))
+}
+
+fn of_refusal(t: &Catalogue, text: &str) -> Advice {
+    Advice {
         system: t.word("advice-both-sides"),
         because: Some(Message::new("advice-rekey-refused-why")),
         text: Message::new(text),
-    };
-    refusals.map(of).collect()
+    }
 }
 
 /// Whose log gave the keys: the system that can be told what to change.

@@ -3,28 +3,22 @@
 
 mod change;
 mod headline;
+mod lines;
 mod loss;
+mod outage;
 mod why;
+
+pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
 
-/// What everyone reads.
-pub(crate) struct Answer {
-    /// At most 15 words with the number (in Japanese 40 wide characters: both are a line of 80 columns).
-    pub(crate) headline: String,
-    /// The cause that most of them share, or what there is instead; may be empty.
-    pub(crate) why: String,
-    /// What to do; backticks set off what is typed.
-    pub(crate) change: String,
-}
-
-/// The answer of a document.
+/// The answer of a document: of its outages where they cost more than rekeys, or have not ended.
 pub(crate) fn answer(focus: &Focus) -> Answer {
-    Answer {
+    outage::of_outages(focus).unwrap_or_else(|| Answer {
         headline: headline::headline(focus),
         why: why::why(focus),
         change: change::change(focus),
-    }
+    })
 }
 
 #[cfg(test)]

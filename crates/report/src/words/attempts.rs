@@ -1,6 +1,7 @@
 //! Attempts and outages in words.
 
 use crate::words::common::direction;
+use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, Finding, Outage, OutageEnd};
@@ -54,7 +55,13 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
     own.take(most)
         .map(|o| {
             let from = format::or_unknown(focus.seconds(o.start), format::clock);
-            outage(focus.t, focus.analysis, o, &from)
+            let said = outage(focus.t, focus.analysis, o, &from);
+            match Explained::new(focus, o).and_then(|explained| explained.item()) {
+                Some(clause) => focus
+                    .t
+                    .fill("outage-because", &[("clause", &clause), ("outage", &said)]),
+                None => said,
+            }
         })
         .collect()
 }

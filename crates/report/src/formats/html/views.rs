@@ -6,6 +6,7 @@ use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::{Focus, key};
 use crate::words::{self, clean, format};
+use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::projection::lost_share;
 use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity, Verdict};
 use rekeyscope_model::text::Catalogue;
@@ -175,9 +176,12 @@ fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
         value,
         detail,
     };
-    let outages = analysis.outages.iter();
-    let longest = outages.max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    if let Some(outage) = longest.filter(|_| words::told_failure(analysis).is_some()) {
+    let longest = || {
+        let outages = analysis.outages.iter();
+        outages.max_by(|a, b| a.seconds.total_cmp(&b.seconds))
+    };
+    let failed = || longest().filter(|_| words::told_failure(analysis).is_some());
+    if let Some(outage) = told_outages(analysis).map(|told| told.outage).or_else(failed) {
         let value = format::least(outage.at_least, format::seconds(outage.seconds));
         return Some(figure("figure-outage", value, t.word("figure-outage-detail")));
     }

@@ -159,7 +159,7 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
 }
 
 /// Where only one direction of the headline's tunnel carries packets in this capture.
-fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
+pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let captured = focus.directions(headline.tunnel).map(|direction| {
         let mut sas = focus.sas(headline.tunnel, direction);
         sas.any(|sa| sa.packets > 0).then_some(direction)

@@ -1,0 +1,167 @@
+//! Which outages an answer speaks of: those that have not ended, else the cause that cost most.
+
+use rekeyscope_model::analysis::{
+    Analysis, Explanation, ExplanationCause, Impact, Outage, RekeyImpact, Verdict,
+};
+use rekeyscope_model::time::Timestamp;
+
+/// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
+const TIMER_S: f64 = 1.0;
+
+/// The outages of one cause, as an answer tells them.
+#[derive(Debug, Clone)]
+pub struct ToldOutages<'a> {
+    /// The one that stands for them: the one that has not ended, else the longest.
+    pub outage: &'a Outage,
+    /// What explains it.
+    pub explanation: &'a Explanation,
+    /// All of them in the order of time. Those at the same time, in both directions or of several pairs, are one.
+    pub alike: Vec<&'a Outage>,
+    /// The shortest and the longest, seconds.
+    pub range_s: (f64, f64),
+    /// Seconds without a way in `outage`, where the sender then waited for its timer.
+    pub no_way_s: Option<f64>,
+    /// Outages that have other causes.
+    pub others: usize,
+    /// Other inner addresses of the tunnel go on meanwhile.
+    pub others_pass: bool,
+}
+
+/// Outages that an answer begins with; `None` where nothing explains one, or where rekeys cost more.
+pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
+    let mut groups: Vec<Vec<(&Outage, &Explanation)>> = Vec::new();
+    for outage in &analysis.outages {
+        let Some(explanation) = outage.explanation.as_ref().filter(|e| is_of_the_tunnel(e)) else {
+            continue;
+        };
+        let same = |(other, theirs): &(&Outage, &Explanation)| {
+            (other.tunnel, theirs.cause, theirs.by) == (outage.tunnel, explanation.cause, explanation.by)
+        };
+        match groups.iter_mut().find(|group| group.iter().any(same)) {
+            Some(group) => group.push((outage, explanation)),
+            None => groups.push(vec![(outage, explanation)]),
+        }
+    }
+    let all: usize = groups.iter().map(|group| at_different_times(group).len()).sum();
+    let worst = groups.into_iter().max_by(|a, b| {
+        let open = |group: &[(&Outage, &Explanation)]| group.iter().any(|(outage, _)| is_open(outage));
+        open(a).cmp(&open(b)).then(seconds(a).total_cmp(&seconds(b)))
+    })?;
+    let longest = |a: &&(&Outage, &Explanation), b: &&(&Outage, &Explanation)| {
+        is_open(a.0)
+            .cmp(&is_open(b.0))
+            .then(a.0.seconds.total_cmp(&b.0.seconds))
+    };
+    let (outage, explanation) = *worst.iter().max_by(longest)?;
+    if !is_open(outage) && seconds(&worst) <= cost_of_rekeys(analysis) {
+        return None;
+    }
+    let alike = at_different_times(&worst);
+    let lengths = || alike.iter().map(|outage| outage.seconds);
+    Some(ToldOutages {
+        outage,
+        explanation,
+        range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
+        no_way_s: no_way(outage),
+        others: all - alike.len(),
+        others_pass: others_pass(analysis, outage),
+        alike,
+    })
+}
+
+/// Packets that only the capture lacks were no outage of the tunnel.
+fn is_of_the_tunnel(explanation: &Explanation) -> bool {
+    explanation.cause != ExplanationCause::CaptureHole
+}
+
+fn is_open(outage: &Outage) -> bool {
+    outage.end.is_none()
+}
+
+fn end(outage: &Outage) -> Timestamp {
+    outage
+        .end
+        .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds))
+}
+
+/// In the order of time; of those that overlap the longest, and the open one before all.
+fn at_different_times<'a>(group: &[(&'a Outage, &Explanation)]) -> Vec<&'a Outage> {
+    let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
+    in_order.sort_by_key(|outage| outage.start);
+    let mut apart: Vec<&Outage> = Vec::new();
+    for outage in in_order {
+        match apart.last_mut() {
+            Some(last) if outage.start < end(last) => {
+                let rank = |outage: &Outage| (is_open(outage), outage.seconds);
+                if rank(outage) > rank(last) {
+                    *last = outage;
+                }
+            }
+            _ => apart.push(outage),
+        }
+    }
+    apart
+}
+
+fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
+    at_different_times(group)
+        .iter()
+        .map(|outage| outage.seconds)
+        .sum()
+}
+
+/// The time without a way, where what followed was the sender's timer.
+fn no_way(outage: &Outage) -> Option<f64> {
+    let (_, last) = outage.dead?;
+    let no_way = last.seconds_since(outage.start);
+    (!is_open(outage) && no_way > 0.0 && outage.seconds - no_way > TIMER_S).then_some(no_way)
+}
+
+/// Whether the tunnel carries other inner addresses that had no outage at the same time.
+fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
+    let Some(pair) = outage.inner else {
+        return false;
+    };
+    let silent = |inner: (std::net::IpAddr, std::net::IpAddr)| {
+        analysis.outages.iter().any(|other| {
+            let theirs = other.inner;
+            let same = theirs == Some(inner) || theirs == Some((inner.1, inner.0));
+            same && other.start < end(outage) && outage.start < end(other)
+        })
+    };
+    analysis.flows.iter().any(|flow| {
+        let inner = (flow.src, flow.dst);
+        flow.tunnel == outage.tunnel
+            && flow.new_bytes > 0
+            && inner != pair
+            && inner != (pair.1, pair.0)
+            && !silent(inner)
+    })
+}
+
+/// Seconds that rekeys cost the transfer that suffers most, where a cost was shown.
+fn cost_of_rekeys(analysis: &Analysis) -> f64 {
+    let cost = |impact: &Impact| match impact.verdict {
+        Verdict::Shown => {
+            let mean = impact.stall_ms.as_ref().map_or(0.0, |stall| stall.mean);
+            mean.max(0.0) * impact.rekeys_used as f64 / 1000.0
+        }
+        Verdict::Some => {
+            let length = |of: &RekeyImpact| of.longest_gap_ms.or(of.proof.as_ref().map(|p| p.outage_ms));
+            let hurt = impact
+                .rekeys_hurt
+                .iter()
+                .filter_map(|index| analysis.rekeys.get(*index));
+            let own = hurt
+                .flat_map(|rekey| &rekey.impact)
+                .filter(|of| of.direction == impact.direction);
+            own.filter_map(length).sum::<f64>() / 1000.0
+        }
+        Verdict::Failed
+        | Verdict::Bounded
+        | Verdict::Inconclusive
+        | Verdict::NoRekeys
+        | Verdict::NoTraffic => 0.0,
+    };
+    analysis.impact.iter().map(cost).fold(0.0, f64::max)
+}

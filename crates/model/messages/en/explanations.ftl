@@ -1,0 +1,163 @@
+### What explains an outage (words/explanations.rs). Rows and their order: impact/explain/table.rs.
+
+## Line 1. $who: outage-client, outage-gateway or an address; $at: outage-at or outage-times; $probably: outage-probably or nothing
+
+outage-line = { $clause }: { $down }.
+outage-client = the client
+outage-gateway = the gateway
+outage-someone = one side
+outage-at = at { $moment }
+outage-times = { $n } times
+outage-probably = probably{ " " }
+outage-down = { $nothing } passed for { $seconds }
+outage-down-open = { $nothing } has passed since ({ $seconds })
+outage-down-since = { $nothing } has passed since { $from } ({ $seconds })
+outage-down-each = { $nothing } passed for { $seconds } each
+outage-nothing = nothing
+outage-nothing-to = nothing to { $to }
+outage-nothing-large = no large packet
+
+outage-deleted = { $who } { $probably }deleted { $what ->
+    [ike] the IKE SA
+   *[child] an SA
+} { $at }
+outage-break-before-make = { $who } { $probably }renews by deleting first ({ $at })
+outage-refused = { $who } { $probably }refused the renewal { $at }
+outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
+outage-answer-lost = the answer to the renewal { $at } was { $probably }lost
+outage-collision = both sides { $probably }renewed at once { $at }
+outage-limit-reached = an SA { $probably }reached its limit { $at }
+outage-new-sa-lost = a new SA { $probably }lost its first packets { $at }
+outage-deleted-early = { $who } { $probably }deleted the old SA too early { $at }
+outage-peer-lost-sas = { $who } { $probably }lost its SAs { $at }
+outage-address-changed = the { $what ->
+    [port] port
+   *[address] address
+} of { $who } { $probably }changed { $at }
+outage-peer-silent = { $who } { $probably }fell silent { $at }
+outage-path-silent = both sides { $probably }fell silent { $at }
+outage-large-packets = large packets { $probably }stopped passing { $at }
+outage-slow-exchange = a key exchange { $probably }took too long { $at }
+outage-replay-window = { $who } { $probably }dropped late packets { $at }
+outage-unexplained = Nothing was delivered from { $from } to { $to }, and the capture does not show why.
+outage-unexplained-open = Nothing has been delivered since { $from } ({ $seconds }), and the capture does not show why.
+outage-unexplained-times = Nothing was delivered { $n } times ({ $seconds }), and the capture does not show why.
+outage-capture-hole = the capture lacks packets from { $from } to { $to }, and whether anything passed is not known
+
+# An item of the list of outages; $outage: outage-item
+outage-because = { $clause }. { $outage }
+
+## Line 2
+
+why-outage = Why: { $text }
+explains-deleted = { $what ->
+    [ike] with the IKE SA its child SAs ended, and no new exchange was begun in that time.
+    [child] that SA carried this traffic, and no new exchange was begun in that time.
+   *[unknown] what was deleted is encrypted; no new exchange was begun in that time.
+}
+explains-break-before-make = the new exchange began only after the Delete, and took { $took }.
+explains-refused = the answer was { $notify } ({ $count ->
+    [one] once
+   *[other] { $count } times
+}), and no new SA took the place of the old one.
+explains-refused-encrypted = { $count ->
+    [one] one request was
+   *[other] { $count } requests were
+} refused, why is encrypted; no new SA took the place of the old one.
+explains-unanswered = { $count ->
+    [0] requests
+    [one] one request
+   *[other] { $count } requests
+} for a new SA got no answer, while other packets of { $who } came.
+explains-fragments = of a large IKE message only fragments came, and nothing answered it.
+explains-answer-lost = the answer is in this capture, and the request came again: it did not arrive.
+explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
+explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
+explains-limit-learnt = data stopped on { $count } SAs at the same point, about { $limit }.
+explains-limit-late = data stopped on the old SA before its renewal was done.
+explains-new-sa-lost = { $count ->
+    [0] what was
+    [one] one packet
+   *[other] { $count } packets
+} sent on the new SA did not arrive, from the first one on: { $who } did not have it yet.
+explains-first-number = { $count ->
+    [one] the first packet
+   *[other] the first { $count } packets
+} of the new SA never came to the capture, and it was so with others: the sender's offload lost them.
+explains-deleted-early = { $count ->
+    [one] one packet was
+   *[other] { $count } packets were
+} still on the way on the old SA when it was deleted.
+explains-invalid-spi = { $who } said INVALID-SPI { $count ->
+    [one] once
+   *[other] { $count } times
+}: it no longer had the SA.
+explains-restarted = nothing came from { $who } until a new IKE SA began: it had lost the old one.
+explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
+explains-peer-silent = neither ESP nor IKE came from { $who } for { $took }.
+explains-path-silent = neither ESP nor IKE came from either side for { $took }.
+explains-large-packets = packets of up to { $bytes } bytes passed, and no larger one did.
+explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
+explains-slow-exchange = the exchange at { $moment } took { $took }, and the data waited for the new SA.
+explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
+explains-unexplained = not known. It shows { $count ->
+    [0] no packet that was lost
+    [one] one packet that did not arrive
+   *[other] { $count } packets that did not arrive
+}, and no event of the tunnel that would explain it.
+outage-dead = Nothing arrived for { $seconds }: no way for { $dead }, then the sender's timer.
+outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
+outage-renewal-took = The renewal took { $took }.
+outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end, a lost NAT mapping and a restart look alike here.
+outage-since-renewal = It began with the renewal at { $moment }.
+outage-moments = They began at { $list }.
+outage-earlier = { $count ->
+    [one] It had happened once before.
+   *[other] It had happened { $n } times before.
+}
+outage-others = { $count ->
+    [one] One more outage has another cause (-v).
+   *[other] { $n } more outages have other causes (-v).
+}
+outage-frames = Frames: { $frames }.
+
+## Line 3
+
+cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
+    [ike] a rekey time below the lifetime of the IKE SA
+   *[child] a rekey time below the lifetime
+} (strongSwan: not `rekey = no`), or let the other side renew first.
+cure-break-before-make = { $what ->
+    [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
+   *[child] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
+}
+cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must fit at the renewal, too.
+cure-unanswered = find what drops IKE while ESP passes: a NAT timeout, a filter for UDP 500 and 4500, or large messages (IKE fragmentation, a smaller group).
+cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
+cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
+cure-limit-reached = give both sides the same limits, or the smaller ones to who renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
+cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
+cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
+cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
+cure-peer-lost-sas = find out why { $who } restarted, and let dead peer detection look more often at the other end (strongSwan: `dpd_delay`).
+cure-address-changed = use IKEv2 with MOBIKE, send NAT keepalives at least every 20 s, and raise the timeout of the NAT.
+cure-peer-silent = capture at the end of { $who }, too: that tells the path from { $who } itself. Not the rekeys.
+cure-silent-renewed = make the lifetimes of both ends the same, send NAT keepalives at least every 20 s, and capture at the end of { $who }, too.
+cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
+cure-large-packets = lower the MSS or the MTU of the tunnel (`rekeyscope overhead` gives the figures), and see what changed: suite or encapsulation.
+cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
+cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
+cure-unexplained = capture at the end of { $who }, too: that would tell where the packets were lost.
+cure-windows = Windows renews every 250,000 kB and offers no setting. What can be won is { $part }{ $most }.
+cure-windows-ready = a responder that is ready for the new SA at once
+cure-windows-exchange = a faster exchange (it took { $took })
+cure-windows-most = , at most { $rate }
+
+## Times, sizes
+
+outage-seconds = { $n } s
+outage-minutes = { $minutes } min { $n } s
+outage-hours = { $hours } h { $minutes } min
+outage-range = { $from }–{ $to } s
+outage-kilobytes = { $n } kB
+outage-kilobytes-and-seconds = { $kilobytes } and { $seconds }

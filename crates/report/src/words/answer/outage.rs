@@ -1,0 +1,130 @@
+//! The three lines where an outage cost most, or has not ended.
+
+use crate::words::answer::lines::Answer;
+use crate::words::answer::why::one_way;
+use crate::words::explanations::Explained;
+use crate::words::focus::Focus;
+use crate::words::format;
+use crate::words::lengths::{duration, moment, range};
+use rekeyscope_impact::explain::{ToldOutages, told_outages};
+use rekeyscope_model::analysis::ExplanationCause;
+
+/// The answer where outages are what there is to tell.
+pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
+    let told = told_outages(focus.analysis)?;
+    let explained = Explained::new(focus, told.outage)?;
+    Some(Answer {
+        headline: headline(focus, &told, &explained),
+        why: why(focus, &told, &explained),
+        change: focus.t.fill("do", &[("text", &explained.cure())]),
+    })
+}
+
+/// How often it counts in line 1: one that has not ended stands for itself.
+fn times(told: &ToldOutages<'_>) -> usize {
+    match told.outage.end {
+        Some(_) => told.alike.len(),
+        None => 1,
+    }
+}
+
+fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
+    if told.explanation.cause == ExplanationCause::Unexplained {
+        return unexplained(focus, told, explained);
+    }
+    let down = down(focus, told, explained);
+    let clause = explained.clause(times(told));
+    focus
+        .t
+        .fill("outage-line", &[("clause", &clause), ("down", &down)])
+}
+
+fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
+    let (t, outage) = (focus.t, told.outage);
+    let seconds = duration(t, outage.seconds);
+    match (outage.end, told.alike.len()) {
+        (None, _) => t.fill(
+            "outage-unexplained-open",
+            &[("from", &moment(focus, outage.start)), ("seconds", &seconds)],
+        ),
+        (Some(_), 0 | 1) => explained.clause(1),
+        (Some(_), n) => t.fill(
+            "outage-unexplained-times",
+            &[("n", &n.to_string()), ("seconds", &range(t, told.range_s))],
+        ),
+    }
+}
+
+/// What did not pass, and for how long.
+fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
+    let (t, outage) = (focus.t, told.outage);
+    let receiver = outage
+        .inner
+        .filter(|_| told.others_pass)
+        .map(|(_, receiver)| receiver);
+    let nothing = match receiver {
+        _ if told.explanation.cause == ExplanationCause::LargePackets => t.word("outage-nothing-large"),
+        Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver.to_string())]),
+        None => t.word("outage-nothing"),
+    };
+    let seconds = match times(told) {
+        0 | 1 => duration(t, outage.seconds),
+        _ => range(t, told.range_s),
+    };
+    let from = moment(focus, outage.start);
+    let args = [
+        ("nothing", nothing.as_str()),
+        ("seconds", seconds.as_str()),
+        ("from", from.as_str()),
+    ];
+    match (outage.end, times(told)) {
+        (None, _) if explained.may_lie_before() => t.fill("outage-down-since", &args),
+        (None, _) => t.fill("outage-down-open", &args),
+        (Some(_), 0 | 1) => t.fill("outage-down", &args),
+        (Some(_), _) => t.fill("outage-down-each", &args),
+    }
+}
+
+fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
+    let t = focus.t;
+    let mut sentences = vec![t.fill("why-outage", &[("text", &explained.why())])];
+    if let Some(no_way) = told.no_way_s {
+        let (seconds, dead) = (duration(t, told.outage.seconds), duration(t, no_way));
+        sentences.push(t.fill("outage-dead", &[("seconds", &seconds), ("dead", &dead)]));
+    }
+    sentences.extend(others_alike(focus, told));
+    if told.others > 0 {
+        sentences.push(format::counted(t, "outage-others", told.others as u64));
+    }
+    let headline = focus.analysis.impact.first();
+    sentences.extend(headline.and_then(|headline| one_way(focus, headline)));
+    let frames = &told.explanation.frames;
+    if !frames.is_empty() {
+        let frames: Vec<String> = frames.iter().map(u64::to_string).collect();
+        sentences.push(t.fill("outage-frames", &[("frames", &t.joined(&frames))]));
+    }
+    t.sentences(&sentences)
+}
+
+/// When they began, or how many came before.
+fn others_alike(focus: &Focus, told: &ToldOutages<'_>) -> Option<String> {
+    /// Moments that a sentence lists: more are in the list of outages.
+    const LISTED: usize = 4;
+    let t = focus.t;
+    let before = told.alike.len().saturating_sub(1);
+    match (told.outage.end, before) {
+        (_, 0) => None,
+        (None, n) => Some(format::counted(t, "outage-earlier", n as u64)),
+        (Some(_), _) => {
+            let listed = told.alike.iter().take(LISTED);
+            let mut moments: Vec<String> = listed.map(|outage| moment(focus, outage.start)).collect();
+            if told.alike.len() > LISTED {
+                moments.push("…".to_owned());
+            }
+            Some(t.fill("outage-moments", &[("list", &t.joined(&moments))]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

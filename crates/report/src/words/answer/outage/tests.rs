@@ -1,0 +1,193 @@
+//! What is said of outages: every row in both languages, one line, and what outages are told at all.
+
+use crate::words::answer::{Answer, answer};
+use crate::words::focus::Focus;
+use rekeyscope_impact::explain::{ROWS, told_outages};
+use rekeyscope_model::analysis::{Analysis, Interval, Outage, Verdict};
+use rekeyscope_model::text::{Language, take_missing};
+use rekeyscope_testkit::example;
+
+fn said(document: &Analysis, language: Language) -> Answer {
+    answer(&Focus::new(document, language))
+}
+
+fn of_row(row: &str, n: usize) -> Analysis {
+    let all = example::outages();
+    let mut of_row = all.into_iter().filter(|(id, _)| *id == row);
+    of_row.nth(n).expect("an example").1
+}
+
+#[test]
+fn every_row_has_its_words() {
+    let documents = example::outages();
+    for row in &ROWS {
+        assert!(documents.iter().any(|(id, _)| *id == row.id), "{}", row.id);
+    }
+    for language in Language::ALL {
+        for (id, document) in &documents {
+            let Answer {
+                headline,
+                why,
+                change,
+            } = said(document, language);
+            assert!(!headline.is_empty() && !why.is_empty(), "{id}");
+            for text in [&headline, &why, &change] {
+                assert!(!text.contains('–') || text.contains("5.5–6.8"), "{id}: {text}");
+            }
+        }
+    }
+    assert_eq!(take_missing(), Vec::<String>::new());
+}
+
+#[test]
+fn a_first_line_is_short() {
+    for (id, document) in example::outages() {
+        let english = said(&document, Language::English).headline;
+        // A moment besides a length makes a few words more.
+        assert!(english.split_whitespace().count() <= 18, "{id}: {english}");
+        assert!(console::measure_text_width(&english) <= 86, "{id}: {english}");
+        let japanese = said(&document, Language::Japanese).headline;
+        assert!(console::measure_text_width(&japanese) <= 80, "{id}: {japanese}");
+    }
+}
+
+#[test]
+fn the_three_lines_of_every_row() {
+    let lines = |language| {
+        let all = example::outages();
+        let lines = all.iter().map(|(id, document)| {
+            let Answer {
+                headline,
+                why,
+                change,
+            } = said(document, language);
+            format!("[{id}]\n{headline}\n{why}\n{change}\n")
+        });
+        lines.collect::<Vec<String>>().join("\n")
+    };
+    insta::assert_snapshot!("english", lines(Language::English));
+    insta::assert_snapshot!("japanese", lines(Language::Japanese));
+}
+
+#[test]
+fn rekeys_that_cost_more_come_first() {
+    let mut document = of_row("silent", 0);
+    let impact = &mut document.impact[0];
+    (impact.verdict, impact.rekeys_used) = (Verdict::Shown, 10);
+    let mean = |mean| {
+        Some(Interval {
+            mean,
+            low: mean - 1.0,
+            high: mean + 1.0,
+        })
+    };
+    impact.stall_ms = mean(550.0);
+    assert!(told_outages(&document).is_some());
+    document.impact[0].stall_ms = mean(570.0);
+    assert!(told_outages(&document).is_none());
+    document.outages[0].end = None;
+    assert!(told_outages(&document).is_some(), "it has not ended");
+}
+
+#[test]
+fn what_has_not_ended_comes_before_what_was_longer() {
+    let mut document = of_row("silent", 0);
+    let mut open = of_row("deleted", 0);
+    let mut outage: Outage = open.outages.remove(0);
+    (outage.index, outage.seconds, outage.start) = (1, 2.0, document.outages[0].start.plus_seconds(19.0));
+    document.events = open.events;
+    document.outages.push(outage);
+    let answer = said(&document, Language::English);
+    assert!(
+        answer.headline.ends_with("nothing has passed since (2.00 s)."),
+        "{}",
+        answer.headline
+    );
+    assert!(
+        answer.why.contains("One more outage has another cause (-v)."),
+        "{}",
+        answer.why
+    );
+}
+
+#[test]
+fn both_directions_at_once_are_one_outage() {
+    let mut document = of_row("silent", 0);
+    let first = document.outages[0].clone();
+    document.outages.push(Outage {
+        index: 1,
+        direction: first.direction.reverse(),
+        seconds: 4.0,
+        start: first.start.plus_seconds(0.5),
+        ..first
+    });
+    let told = told_outages(&document).unwrap();
+    assert_eq!((told.alike.len(), told.others, told.range_s), (1, 0, (5.6, 5.6)));
+}
+
+#[test]
+fn the_pair_that_suffers_is_named_where_another_goes_on() {
+    let mut document = of_row("silent", 0);
+    let flow = example::seven_rekeys().flows.remove(0);
+    document.outages[0].inner = Some(("10.66.1.1".parse().unwrap(), "10.66.1.2".parse().unwrap()));
+    document.flows = vec![flow];
+    let headline = said(&document, Language::English).headline;
+    assert!(
+        headline.ends_with("nothing to 10.66.1.2 passed for 5.60 s."),
+        "{headline}"
+    );
+    document.flows.clear();
+    let headline = said(&document, Language::English).headline;
+    assert!(headline.ends_with("nothing passed for 5.60 s."), "{headline}");
+}
+
+#[test]
+fn a_hole_of_the_capture_is_no_outage_of_the_tunnel() {
+    assert!(told_outages(&of_row("capture-hole", 0)).is_none());
+}
+
+/// The page of explanations: what each row needs, what excludes it, and the three lines of examples. `BLESS=1` writes it anew.
+#[test]
+fn docs_list_every_row() {
+    let mut page = String::from(
+        "# What explains an outage\n\nMade by `BLESS=1 cargo test -p rekeyscope-report docs_list_every_row` from the table of \
+         explanations (`crates/impact/src/explain/table.rs`), the catalogues and constructed examples.\n\nAn outage is a time in which \
+         data was sent between two inner addresses and none arrived. The first of these rows that holds explains it; its `cause` in the \
+         document stands in brackets. The answer says \"probably\" of what was inferred and neither read nor proven by packets.\n",
+    );
+    let examples = example::outages();
+    for row in &ROWS {
+        let causes: Vec<String> = row.causes.iter().map(|cause| format!("`{cause}`")).collect();
+        page += &format!(
+            "\n## {} ({})\n\nHolds when {}.\n",
+            row.id,
+            causes.join(", "),
+            row.needs
+        );
+        if !row.unless.is_empty() {
+            page += &format!("\nNot when {}.\n", row.unless);
+        }
+        if row.explains_short {
+            page += "\nMakes an outage of a time that is shorter than two retransmission timeouts.\n";
+        }
+        for (_, document) in examples.iter().filter(|(id, _)| *id == row.id) {
+            if told_outages(document).is_some() {
+                let Answer {
+                    headline,
+                    why,
+                    change,
+                } = said(document, Language::English);
+                page += &format!("\n> {headline}  \n> {why}  \n> {change}\n");
+            }
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explanations.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &page).expect("the page is writable");
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        written == page,
+        "BLESS=1 cargo test -p rekeyscope-report docs_list_every_row"
+    );
+}

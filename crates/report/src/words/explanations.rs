@@ -1,0 +1,375 @@
+//! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
+
+use crate::words::advice::{WINDOWS_KILOBYTES, of_notification};
+use crate::words::focus::Focus;
+use crate::words::lengths::{duration, moment};
+use crate::words::{clean, format};
+use rekeyscope_model::analysis::{
+    Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Outage, OutageEnd,
+};
+use rekeyscope_model::text::{Catalogue, Message};
+use std::net::IpAddr;
+
+/// The messages of a cause.
+struct Ids {
+    /// The clause of line 1.
+    clause: &'static str,
+    why: &'static str,
+    cure: &'static str,
+}
+
+/// An outage with its explanation.
+pub(crate) struct Explained<'a> {
+    focus: &'a Focus<'a>,
+    pub(crate) outage: &'a Outage,
+    pub(crate) explanation: &'a Explanation,
+}
+
+impl<'a> Explained<'a> {
+    pub(crate) fn new(focus: &'a Focus<'a>, outage: &'a Outage) -> Option<Self> {
+        let explanation = outage.explanation.as_ref()?;
+        Some(Explained {
+            focus,
+            outage,
+            explanation,
+        })
+    }
+
+    fn t(&self) -> &'static Catalogue {
+        self.focus.t
+    }
+
+    pub(crate) fn event(&self) -> Option<&'a Event> {
+        self.focus.analysis.events.get(self.explanation.event?)
+    }
+
+    fn exchange(&self) -> Option<&'a Exchange> {
+        self.focus.analysis.exchanges.get(self.explanation.exchange?)
+    }
+
+    fn notification(&self) -> Option<&'a str> {
+        self.event()?.notify.as_deref()
+    }
+
+    /// What happened, without its length: `The gateway deleted the IKE SA at 10.96 s`.
+    pub(crate) fn clause(&self, times: usize) -> String {
+        let at = match times {
+            0 | 1 => self.t().fill("outage-at", &[("moment", &self.began())]),
+            n => self.t().fill("outage-times", &[("n", &n.to_string())]),
+        };
+        let said = self.t().say(&self.about(self.ids().clause).with("at", at));
+        format::capitalised(&said)
+    }
+
+    /// The same for a list that says the length anyway; nothing where nothing explains it.
+    pub(crate) fn item(&self) -> Option<String> {
+        (!self.is(ExplanationCause::Unexplained)).then(|| self.clause(1))
+    }
+
+    /// The evidence in plain words.
+    pub(crate) fn why(&self) -> String {
+        let mut sentences = vec![self.t().say(&self.about(self.ids().why))];
+        sentences.extend(self.alike());
+        sentences.extend(self.renewal());
+        self.t().sentences(&sentences)
+    }
+
+    /// Who can cure it, and how.
+    pub(crate) fn cure(&self) -> String {
+        let refusal = self.notification().filter(|_| self.is(ExplanationCause::Refused));
+        if let Some(advice) = refusal.and_then(|name| of_notification(self.t(), name)) {
+            return advice.instruction(self.t());
+        }
+        self.of_windows()
+            .unwrap_or_else(|| self.t().say(&self.about(self.ids().cure)))
+    }
+
+    fn is(&self, cause: ExplanationCause) -> bool {
+        self.explanation.cause == cause
+    }
+
+    fn ids(&self) -> Ids {
+        let ids = |clause, why, cure| Ids { clause, why, cure };
+        let kind = self.event().map(|event| event.kind);
+        let e = self.explanation;
+        match e.cause {
+            ExplanationCause::CaptureHole => {
+                ids("outage-capture-hole", "outage-capture-hole", "cure-unexplained")
+            }
+            ExplanationCause::Deleted => ids("outage-deleted", "explains-deleted", "cure-deleted"),
+            ExplanationCause::BreakBeforeMake => ids(
+                "outage-break-before-make",
+                "explains-break-before-make",
+                "cure-break-before-make",
+            ),
+            ExplanationCause::Refused => {
+                let why = match self.notification() {
+                    Some(_) => "explains-refused",
+                    None => "explains-refused-encrypted",
+                };
+                ids("outage-refused", why, "cure-refused")
+            }
+            ExplanationCause::Unanswered if kind == Some(EventKind::FragmentsIncomplete) => {
+                ids("outage-unanswered", "explains-fragments", "cure-fragments")
+            }
+            ExplanationCause::Unanswered => {
+                ids("outage-unanswered", "explains-unanswered", "cure-unanswered")
+            }
+            ExplanationCause::AnswerLost => {
+                ids("outage-answer-lost", "explains-answer-lost", "cure-unanswered")
+            }
+            ExplanationCause::Collision => ids("outage-collision", "explains-collision", "cure-collision"),
+            ExplanationCause::LimitReached => {
+                let limit = e.limit_kilobytes.or(e.limit_seconds);
+                let why = match e.certainty {
+                    _ if limit.is_none() => "explains-limit-late",
+                    Certainty::Read => "explains-limit-read",
+                    Certainty::Proven | Certainty::Inferred => "explains-limit-learnt",
+                };
+                ids("outage-limit-reached", why, "cure-limit-reached")
+            }
+            ExplanationCause::NewSaLost if kind == Some(EventKind::FirstNumber) => {
+                ids("outage-new-sa-lost", "explains-first-number", "cure-first-number")
+            }
+            ExplanationCause::NewSaLost => {
+                ids("outage-new-sa-lost", "explains-new-sa-lost", "cure-new-sa-lost")
+            }
+            ExplanationCause::DeletedEarly => ids(
+                "outage-deleted-early",
+                "explains-deleted-early",
+                "cure-deleted-early",
+            ),
+            ExplanationCause::PeerLostSas => {
+                let why = match kind {
+                    Some(EventKind::InvalidSpi) => "explains-invalid-spi",
+                    _ => "explains-restarted",
+                };
+                ids("outage-peer-lost-sas", why, "cure-peer-lost-sas")
+            }
+            ExplanationCause::AddressChanged => ids(
+                "outage-address-changed",
+                "explains-address-changed",
+                "cure-address-changed",
+            ),
+            ExplanationCause::PeerSilent => {
+                let cure = match self.brought_back() {
+                    true => "cure-silent-renewed",
+                    false => "cure-peer-silent",
+                };
+                ids("outage-peer-silent", "explains-peer-silent", cure)
+            }
+            ExplanationCause::PathSilent => {
+                ids("outage-path-silent", "explains-path-silent", "cure-path-silent")
+            }
+            ExplanationCause::LargePackets => {
+                let why = match e.count {
+                    Some(_) => "explains-large-packets",
+                    None => "explains-large-packets-only",
+                };
+                ids("outage-large-packets", why, "cure-large-packets")
+            }
+            ExplanationCause::SlowExchange => ids(
+                "outage-slow-exchange",
+                "explains-slow-exchange",
+                "cure-slow-exchange",
+            ),
+            ExplanationCause::ReplayWindow => ids(
+                "outage-replay-window",
+                "explains-replay-window",
+                "cure-replay-window",
+            ),
+            ExplanationCause::Unexplained => {
+                ids("outage-unexplained", "explains-unexplained", "cure-unexplained")
+            }
+        }
+    }
+
+    /// A message with everything that the messages here ask for.
+    fn about(&self, id: &str) -> Message {
+        let (t, e, event) = (self.t(), self.explanation, self.event());
+        let said = |text: Option<String>| text.unwrap_or_else(|| format::UNKNOWN.to_owned());
+        let name = |text: Option<&String>| said(text.map(|text| clean::line(text)));
+        let probably = match e.certainty {
+            Certainty::Inferred => t.word("outage-probably"),
+            Certainty::Read | Certainty::Proven => String::new(),
+        };
+        let end = self
+            .outage
+            .end
+            .unwrap_or(self.outage.start.plus_seconds(self.outage.seconds));
+        let change = self.is(ExplanationCause::AddressChanged);
+        let count = match e.cause {
+            ExplanationCause::Unexplained => self.outage.swallowed,
+            _ => e.count.unwrap_or(0),
+        };
+        let (from, to) = match change {
+            true => (
+                name(event.and_then(|event| event.from.as_ref())),
+                name(event.and_then(|event| event.to.as_ref())),
+            ),
+            false => (moment(self.focus, self.outage.start), moment(self.focus, end)),
+        };
+        Message::new(id)
+            .with("who", self.who())
+            .with("what", self.what())
+            .with("probably", probably)
+            .with("notify", said(self.notification().map(clean::line)))
+            .with("count", count)
+            .with("bytes", format::count(count))
+            .with("took", said(e.seconds.map(|s| duration(t, s))))
+            .with("limit", said(self.limit()))
+            .with("moment", self.began())
+            .with("from", from)
+            .with("to", to)
+    }
+
+    /// Whom it is about; where that is nobody, the end at which a capture would tell.
+    fn who(&self) -> String {
+        let tunnel = self.focus.analysis.tunnels.get(self.outage.tunnel);
+        let receiver = || Some(self.outage.direction.pick(tunnel?.b, tunnel?.a));
+        let unexplained = self.is(ExplanationCause::Unexplained);
+        let address: Option<IpAddr> = match self.explanation.by {
+            None if unexplained => receiver(),
+            by => by,
+        };
+        match (address, tunnel) {
+            (Some(address), Some(ends)) if address == ends.a => self.t().word("outage-client"),
+            (Some(address), Some(ends)) if address == ends.b => self.t().word("outage-gateway"),
+            (Some(address), _) => address.to_string(),
+            (None, _) => self.t().word("outage-someone"),
+        }
+    }
+
+    /// What was deleted, or what changed.
+    fn what(&self) -> &'static str {
+        match self.event().map(|event| event.kind) {
+            Some(EventKind::IkeSaDeleted) => "ike",
+            Some(EventKind::ChildDeleted) => "child",
+            Some(EventKind::PortChanged) => "port",
+            Some(EventKind::AddressChanged) => "address",
+            _ => "unknown",
+        }
+    }
+
+    /// When it began: with the event where that came first, else with the first packet that did not arrive.
+    fn began(&self) -> String {
+        let event = match self.explanation.cause {
+            ExplanationCause::Deleted
+            | ExplanationCause::BreakBeforeMake
+            | ExplanationCause::Refused
+            | ExplanationCause::Unanswered
+            | ExplanationCause::AnswerLost
+            | ExplanationCause::Collision
+            | ExplanationCause::AddressChanged
+            | ExplanationCause::DeletedEarly => self.event().map(|event| event.time),
+            ExplanationCause::SlowExchange => self.exchange().map(|exchange| exchange.first_time),
+            _ => None,
+        };
+        let first = self.outage.dead.map_or(self.outage.start, |(first, _)| first);
+        moment(self.focus, event.unwrap_or(first))
+    }
+
+    /// Whether the event came while the old SA still carried data.
+    pub(crate) fn may_lie_before(&self) -> bool {
+        matches!(
+            self.explanation.cause,
+            ExplanationCause::Refused
+                | ExplanationCause::Unanswered
+                | ExplanationCause::AnswerLost
+                | ExplanationCause::Collision
+        )
+    }
+
+    fn limit(&self) -> Option<String> {
+        let t = self.t();
+        let kilobytes = |n| t.fill("outage-kilobytes", &[("n", &format::count(n))]);
+        let seconds = |n| t.fill("outage-seconds", &[("n", &format::count(n))]);
+        match (self.explanation.limit_kilobytes, self.explanation.limit_seconds) {
+            (Some(n), Some(s)) => Some(t.fill(
+                "outage-kilobytes-and-seconds",
+                &[("kilobytes", &kilobytes(n)), ("seconds", &seconds(s))],
+            )),
+            (Some(n), None) => Some(kilobytes(n)),
+            (None, Some(s)) => Some(seconds(s)),
+            (None, None) => None,
+        }
+    }
+
+    /// Deletes that come at the same limit each time.
+    fn alike(&self) -> Option<String> {
+        let limit = self
+            .limit()
+            .filter(|_| self.is(ExplanationCause::BreakBeforeMake))?;
+        let count = self.explanation.count?.to_string();
+        Some(
+            self.t()
+                .fill("outage-alike", &[("limit", &limit), ("count", &count)]),
+        )
+    }
+
+    /// What the renewal near it did.
+    fn renewal(&self) -> Option<String> {
+        let t = self.t();
+        let at = || Some(moment(self.focus, self.exchange()?.first_time));
+        match self.explanation.cause {
+            ExplanationCause::LimitReached | ExplanationCause::NewSaLost => {
+                let took = duration(t, self.explanation.seconds?);
+                Some(t.fill("outage-renewal-took", &[("took", &took)]))
+            }
+            ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
+                let moment = at()?;
+                self.brought_back()
+                    .then(|| t.fill("outage-brought-back", &[("moment", &moment)]))
+            }
+            ExplanationCause::LargePackets => {
+                let moment = at()?;
+                Some(t.fill("outage-since-renewal", &[("moment", &moment)]))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a renewal ended it.
+    fn brought_back(&self) -> bool {
+        let new = matches!(self.outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa);
+        new && self.exchange().is_some()
+    }
+
+    /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
+    fn of_windows(&self) -> Option<String> {
+        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.outage.tunnel);
+        let proposed = analysis
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.tunnel == tunnel)
+            .any(|exchange| {
+                exchange.lifetime.and_then(|lifetime| lifetime.kilobytes) == Some(WINDOWS_KILOBYTES)
+            });
+        let learnt = self
+            .focus
+            .rekeys(tunnel)
+            .any(|r| r.trigger.limit_kilobytes == Some(WINDOWS_KILOBYTES));
+        if !proposed && !learnt {
+            return None;
+        }
+        let part = match (self.explanation.cause, self.explanation.seconds) {
+            (ExplanationCause::NewSaLost, _) => t.word("cure-windows-ready"),
+            (
+                ExplanationCause::LimitReached
+                | ExplanationCause::SlowExchange
+                | ExplanationCause::BreakBeforeMake,
+                Some(took),
+            ) => t.fill("cure-windows-exchange", &[("took", &duration(t, took))]),
+            _ => return None,
+        };
+        let rate = analysis
+            .impact
+            .first()
+            .and_then(|impact| impact.counterfactual_bps);
+        let most = rate.map(|rate| t.fill("cure-windows-most", &[("rate", &format::rate(rate))]));
+        Some(t.fill(
+            "cure-windows",
+            &[("part", &part), ("most", &most.unwrap_or_default())],
+        ))
+    }
+}

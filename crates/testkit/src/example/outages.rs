@@ -1,0 +1,313 @@
+//! Synthetic outages, one document for each way in which one is explained.
+
+use super::build::build;
+use super::shape::{Shape, at};
+use rekeyscope_model::analysis::*;
+use rekeyscope_model::spi::Spi;
+
+/// A download in which nothing is delivered from 10.9 to 16.5 s; the way was closed up to 14.2 s, and then the sender waited.
+fn document(explanation: Explanation) -> Analysis {
+    let mut document = build(&Shape {
+        rekeys: 1,
+        hurt_every: 0,
+        ..Shape::default()
+    });
+    for exchange in &mut document.exchanges {
+        (exchange.lifetime, exchange.first_time) = (None, at(10.95));
+    }
+    document
+        .rekeys
+        .iter_mut()
+        .for_each(|rekey| rekey.trigger = Trigger::default());
+    document
+        .impact
+        .iter_mut()
+        .for_each(|impact| impact.verdict = Verdict::Bounded);
+    document.outages.push(Outage {
+        index: 0,
+        tunnel: 0,
+        direction: Direction::BToA,
+        start: at(10.9),
+        end: Some(at(16.5)),
+        seconds: 5.6,
+        at_least: false,
+        ended_by: OutageEnd::NewSa,
+        confidence: Confidence::High,
+        explanation: Some(Explanation {
+            frames: vec![20_000, 20_100],
+            ..explanation
+        }),
+        inner: None,
+        dead: Some((at(10.92), at(14.2))),
+        swallowed: 9,
+        causes: Vec::new(),
+        frames: vec![20_000, 20_100],
+        display_filter: "frame.number in {20000, 20100}".into(),
+    });
+    document
+}
+
+/// The same with an event that shows it.
+fn shown(kind: EventKind, change: impl FnOnce(&mut Event), explanation: Explanation) -> Analysis {
+    let mut document = document(Explanation {
+        event: Some(0),
+        ..explanation
+    });
+    let mut event = Event {
+        tunnel: Some(0),
+        by: explanation_by(&document),
+        ..Event::at(kind, Certainty::Read, at(10.96), 20_000)
+    };
+    change(&mut event);
+    document.events.push(event);
+    document
+}
+
+fn explanation_by(document: &Analysis) -> Option<std::net::IpAddr> {
+    document.outages[0].explanation.as_ref()?.by
+}
+
+fn of(cause: ExplanationCause, certainty: Certainty) -> Explanation {
+    Explanation::of(cause, certainty)
+}
+
+/// Each with the name of its row in the table of explanations; several where a row is told in several ways.
+pub fn outages() -> Vec<(&'static str, Analysis)> {
+    let ends = build(&Shape::default());
+    let (client, gateway) = (Some(ends.tunnels[0].a), Some(ends.tunnels[0].b));
+    let mut all = of_the_control_plane(client, gateway);
+    all.extend(of_sas(client, gateway));
+    all.extend(of_the_path(client, gateway));
+    all
+}
+
+fn of_the_control_plane(
+    client: Option<std::net::IpAddr>,
+    gateway: Option<std::net::IpAddr>,
+) -> Vec<(&'static str, Analysis)> {
+    let refused = |notify: Option<&str>| {
+        let notify = notify.map(str::to_owned);
+        let explanation = Explanation {
+            by: gateway,
+            count: Some(3),
+            ..of(ExplanationCause::Refused, Certainty::Read)
+        };
+        shown(EventKind::Refused, |event| event.notify = notify, explanation)
+    };
+    let by = |by, cause, certainty| Explanation {
+        by,
+        ..of(cause, certainty)
+    };
+    let deleted = |kind, certainty| {
+        let explanation = by(gateway, ExplanationCause::Deleted, certainty);
+        shown(kind, |_| (), explanation)
+    };
+    let mut open = deleted(EventKind::IkeSaDeleted, Certainty::Read);
+    let outage = &mut open.outages[0];
+    (outage.end, outage.seconds, outage.at_least) = (None, 14.1, true);
+    let unanswered = |kind| {
+        let explanation = Explanation {
+            count: Some(4),
+            ..by(gateway, ExplanationCause::Unanswered, Certainty::Proven)
+        };
+        shown(kind, |_| (), explanation)
+    };
+    let deletes_first = Explanation {
+        seconds: Some(0.31),
+        exchange: Some(0),
+        limit_seconds: Some(3600),
+        count: Some(2),
+        ..by(client, ExplanationCause::BreakBeforeMake, Certainty::Read)
+    };
+    let mut never_renewed = refused(Some("TS_UNACCEPTABLE"));
+    let outage = &mut never_renewed.outages[0];
+    (outage.start, outage.dead, outage.end) = (at(15.0), Some((at(15.1), at(29.0))), None);
+    (outage.seconds, outage.at_least) = (15.0, true);
+    vec![
+        ("deleted", open),
+        ("refused", never_renewed),
+        ("deleted", deleted(EventKind::ChildDeleted, Certainty::Read)),
+        ("deleted", deleted(EventKind::Deleted, Certainty::Inferred)),
+        (
+            "break-before-make",
+            shown(EventKind::IkeSaDeleted, |_| (), deletes_first),
+        ),
+        ("refused", refused(Some("NO_PROPOSAL_CHOSEN"))),
+        ("refused", refused(Some("UNKNOWN_FUTURE_NOTIFY"))),
+        ("refused", refused(None)),
+        ("unanswered", unanswered(EventKind::Unanswered)),
+        ("unanswered", unanswered(EventKind::FragmentsIncomplete)),
+        (
+            "answer-lost",
+            shown(
+                EventKind::AnswerLost,
+                |_| (),
+                by(client, ExplanationCause::AnswerLost, Certainty::Proven),
+            ),
+        ),
+        (
+            "collision",
+            shown(
+                EventKind::Collision,
+                |_| (),
+                of(ExplanationCause::Collision, Certainty::Proven),
+            ),
+        ),
+        (
+            "invalid-spi",
+            shown(
+                EventKind::InvalidSpi,
+                |_| (),
+                Explanation {
+                    count: Some(9),
+                    ..by(gateway, ExplanationCause::PeerLostSas, Certainty::Read)
+                },
+            ),
+        ),
+        (
+            "peer-restarted",
+            shown(
+                EventKind::NewIkeSa,
+                |event| event.time = at(16.2),
+                by(gateway, ExplanationCause::PeerLostSas, Certainty::Inferred),
+            ),
+        ),
+    ]
+}
+
+fn of_sas(
+    client: Option<std::net::IpAddr>,
+    gateway: Option<std::net::IpAddr>,
+) -> Vec<(&'static str, Analysis)> {
+    let limit = |certainty, kilobytes, count| {
+        document(Explanation {
+            by: client,
+            exchange: Some(0),
+            limit_kilobytes: kilobytes,
+            count,
+            ..of(ExplanationCause::LimitReached, certainty)
+        })
+    };
+    let late = Explanation {
+        by: client,
+        exchange: Some(0),
+        seconds: Some(1.7),
+        ..of(ExplanationCause::LimitReached, Certainty::Inferred)
+    };
+    let not_ready = Explanation {
+        by: client,
+        exchange: Some(0),
+        seconds: Some(0.25),
+        count: Some(7),
+        ..of(ExplanationCause::NewSaLost, Certainty::Proven)
+    };
+    let mut windows = document(not_ready.clone());
+    windows.exchanges[0].lifetime = Some(Lifetime {
+        seconds: Some(3600),
+        kilobytes: Some(250_000),
+    });
+    windows.impact[0].counterfactual_bps = Some(9.1e6);
+    let early = Explanation {
+        by: gateway,
+        count: Some(7),
+        ..of(ExplanationCause::DeletedEarly, Certainty::Proven)
+    };
+    let slow = Explanation {
+        by: client,
+        exchange: Some(0),
+        seconds: Some(5.2),
+        ..of(ExplanationCause::SlowExchange, Certainty::Proven)
+    };
+    let replay = Explanation {
+        by: client,
+        count: Some(7),
+        ..of(ExplanationCause::ReplayWindow, Certainty::Inferred)
+    };
+    vec![
+        ("limit-reached", limit(Certainty::Read, Some(150), None)),
+        ("limit-reached", limit(Certainty::Inferred, Some(68_359), Some(2))),
+        ("limit-reached", document(late)),
+        ("new-sa-lost", document(not_ready.clone())),
+        (
+            "new-sa-lost",
+            shown(
+                EventKind::FirstNumber,
+                |event| event.spis = vec![Spi(0xa1)],
+                not_ready,
+            ),
+        ),
+        ("new-sa-lost", windows),
+        ("deleted-early", shown(EventKind::ChildDeleted, |_| (), early)),
+        ("slow-exchange", document(slow)),
+        ("replay-window", document(replay)),
+    ]
+}
+
+fn of_the_path(
+    client: Option<std::net::IpAddr>,
+    gateway: Option<std::net::IpAddr>,
+) -> Vec<(&'static str, Analysis)> {
+    let changed = |kind| {
+        let name = |event: &mut Event| {
+            event.from = Some("10.9.0.1:4500".into());
+            event.to = Some("10.9.0.22:4500".into());
+        };
+        let explanation = Explanation {
+            by: client,
+            ..of(ExplanationCause::AddressChanged, Certainty::Read)
+        };
+        shown(kind, name, explanation)
+    };
+    let silent = |by, exchange, cause| {
+        document(Explanation {
+            by,
+            exchange,
+            seconds: Some(5.1),
+            ..of(cause, Certainty::Proven)
+        })
+    };
+    let large = |count, exchange| {
+        document(Explanation {
+            count,
+            exchange,
+            ..of(ExplanationCause::LargePackets, Certainty::Proven)
+        })
+    };
+    let several = |cause, by| {
+        let mut document = silent(by, None, cause);
+        let first = document.outages[0].clone();
+        for (index, (start, seconds)) in [(1, (18.0, 6.8)), (2, (26.0, 5.5))] {
+            document.outages.push(Outage {
+                index,
+                start: at(start),
+                end: Some(at(start + seconds)),
+                seconds,
+                ..first.clone()
+            });
+        }
+        document
+    };
+    vec![
+        (
+            "capture-hole",
+            shown(
+                EventKind::CaptureHole,
+                |_| (),
+                of(ExplanationCause::CaptureHole, Certainty::Proven),
+            ),
+        ),
+        ("address-changed", changed(EventKind::AddressChanged)),
+        ("address-changed", changed(EventKind::PortChanged)),
+        ("silent", silent(gateway, None, ExplanationCause::PeerSilent)),
+        ("silent", silent(gateway, Some(0), ExplanationCause::PeerSilent)),
+        ("silent", silent(None, None, ExplanationCause::PathSilent)),
+        ("silent", several(ExplanationCause::PeerSilent, gateway)),
+        ("large-packets", large(Some(1372), Some(0))),
+        ("large-packets", large(None, None)),
+        (
+            "unexplained",
+            document(of(ExplanationCause::Unexplained, Certainty::Proven)),
+        ),
+        ("unexplained", several(ExplanationCause::Unexplained, None)),
+    ]
+}
