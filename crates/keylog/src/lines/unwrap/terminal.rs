@@ -1,0 +1,119 @@
+//! What a terminal leaves: a pager's words, and lines that it broke at its edge.
+
+use crate::lines::dump::whole_row;
+use crate::lines::hex;
+use crate::lines::text::Text;
+
+/// What pagers ask with.
+const PAGERS: [&[u8]; 12] = [
+    b"--More--", b"-- More --", b"<--- More --->", b"--- more ---", b"---(more)---", b"--more--", b"-- more --", b"---\xe3\x81\xa4\xe3\x81\xa5\xe3\x81\x8f---",
+    b"---\x82\xc2\x82\xc3\x82\xad---", b"<- More ->", b"(END)", b"Press any key to continue",
+];
+
+/// The lines without a pager's words at their start.
+pub(super) fn pager(text: &Text) -> Option<Text> {
+    text.map(|line| {
+        let trimmed = line.trim_ascii_start();
+        let asked = PAGERS.into_iter().find(|words| trimmed.starts_with(words)).map(<[u8]>::len).or_else(|| {
+            // `---(more 25%)---` of Junos, `-- [Q quit|D dump|down]` of RouterOS, `--More--(50%)`.
+            let junos = trimmed.starts_with(b"---(more");
+            let router_os = trimmed.starts_with(b"-- [");
+            (junos || router_os).then(|| trimmed.iter().position(|b| matches!(b, b')' | b']')).map_or(0, |at| at + 1))
+        })?;
+        let rest = trimmed.get(asked..).unwrap_or_default();
+        let percent = rest.starts_with(b"(").then(|| rest.iter().position(|b| *b == b')')).flatten().map_or(0, |at| at + 1);
+        let rest = rest.get(percent..).unwrap_or_default();
+        Some(rest.strip_prefix(b"---").unwrap_or(rest).to_vec())
+    })
+}
+
+/// Narrowest and widest terminal.
+const WIDTHS: std::ops::RangeInclusive<usize> = 20..=1_000;
+/// Bytes at the start of a line by which lines are compared.
+const HEAD: usize = 4;
+
+/// Lines that were broken at one width are whole again: none is longer, those that reach it end inside a word, and what follows them begins as no
+/// other line does.
+pub(super) fn wrapped(text: &Text) -> Option<Text> {
+    let width = text.lines().map(|line| columns(line.bytes)).max().filter(|width| WIDTHS.contains(width))?;
+    let lines: Vec<&[u8]> = text.lines().map(|line| line.bytes).collect();
+    let reaches = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_some_and(|line| columns(line) == width);
+    let fresh = (0..lines.len()).filter(|at| !reaches(at.checked_sub(1)));
+    let mut heads: Vec<[u8; HEAD]> = fresh.filter_map(|at| head(lines.get(at)?)).collect();
+    heads.sort_unstable();
+    heads.dedup();
+    let begins = |line: &[u8]| head(line).is_none_or(|head| heads.binary_search(&head).is_ok());
+    let (mut inside, mut between) = (0, 0);
+    for pair in lines.windows(2) {
+        let [line, after] = pair else { continue };
+        if columns(line) == width {
+            match is_inside_a_word(line, after).filter(|_| !begins(after)) {
+                Some(true) => inside += 1,
+                Some(false) => {}
+                None => between += 1,
+            }
+        }
+    }
+    if inside == 0 || inside < between {
+        return None;
+    }
+    let mut next = text.next();
+    let mut before: &[u8] = b"";
+    for line in text.lines() {
+        let joint: &[u8] = match columns(before) {
+            _ if begins(line.bytes) || is_row_of_rows(before, line.bytes) => b"\n",
+            len if len == width => b"",
+            // A blank at the edge is not copied.
+            len if len + 1 == width => b" ",
+            _ => b"\n",
+        };
+        if joint == b"\n" {
+            next.push(line);
+        } else {
+            next.extend_last(&[joint, line.bytes]);
+        }
+        before = line.bytes;
+    }
+    Some(next)
+}
+
+/// Columns that a line takes.
+fn columns(line: &[u8]) -> usize {
+    line.iter().filter(|b| !(0x80..0xc0).contains(*b)).count()
+}
+
+/// The kinds of the first characters.
+fn head(line: &[u8]) -> Option<[u8; HEAD]> {
+    let kind = |byte: &u8| match byte {
+        b'0'..=b'9' => b'0',
+        b'a'..=b'z' | b'A'..=b'Z' => b'a',
+        b'\t' => b' ',
+        other => *other,
+    };
+    let mut head = [b' '; HEAD];
+    head.iter_mut().zip(line).for_each(|(head, byte)| *head = kind(byte));
+    (!line.trim_ascii().is_empty()).then_some(head)
+}
+
+/// Rows of one dump are as wide as each other.
+fn is_row_of_rows(line: &[u8], after: &[u8]) -> bool {
+    whole_row(line).is_some() && whole_row(after).is_some()
+}
+
+/// Whether a word goes on: `Some(false)` where it may as well end, `None` where it does. A value in hex goes on with hex, ends behind a whole group and
+/// may end where it is as long as a key.
+fn is_inside_a_word(line: &[u8], after: &[u8]) -> Option<bool> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
+    let mut words = line.rsplit(|b| !is_word(b)).map(|word| hex::after_0x(word).unwrap_or(word));
+    let (last, before) = (words.next()?, words.next().unwrap_or_default());
+    let first: &[u8] = after.split(|b| !is_word(b)).next().unwrap_or_default();
+    if last.is_empty() || first.is_empty() || is_row_of_rows(line, after) {
+        return None;
+    }
+    let group = before.len() == last.len() && hex::all_digits(before);
+    if !hex::all_digits(last) || last.len() < 8 && !group {
+        return Some(true);
+    }
+    let whole = matches!(last.len(), 32 | 40 | 48 | 56 | 64 | 72 | 96 | 128);
+    (!group && hex::all_digits(first)).then_some(!whole)
+}
