@@ -3,14 +3,13 @@
 use crate::formats::charon::Charon;
 use crate::formats::esp_sa::EspSa;
 use crate::formats::format::KeyFormat;
-use crate::formats::fortios::FortiOs;
 use crate::formats::ike_tables::{Ikev1Table, Ikev2Table};
-use crate::formats::mikrotik::MikroTik;
+use crate::formats::listing::reader::{
+    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM,
+};
 use crate::formats::pluto::Pluto;
 use crate::formats::racoon::Racoon;
-use crate::formats::setkey::Setkey;
 use crate::formats::tcpdump::TcpdumpE;
-use crate::formats::xfrm::Xfrm;
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 use crate::formats::yamaha::show_sa::YamahaShowSa;
 
@@ -25,16 +24,21 @@ const fn row(name: &'static str, reader: fn() -> Box<dyn KeyFormat>) -> FormatRo
 }
 
 /// The strictest first: a line belongs to the first that takes it.
-pub(crate) const FORMATS: [FormatRow; 13] = [
+pub(crate) const FORMATS: [FormatRow; 18] = [
     row("Wireshark esp_sa", || Box::<EspSa>::default()),
     row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
     row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
     row("strongSwan charon log", || Box::<Charon>::default()),
-    row("ip xfrm", || Box::<Xfrm>::default()),
-    row("setkey -D", || Box::<Setkey>::default()),
+    row("ip xfrm", || Box::new(Listing::new(&XFRM))),
+    row("setkey -D", || Box::new(Listing::new(&SETKEY))),
+    row("setkey.conf", || Box::new(Listing::new(&SETKEY_CONF))),
     row("tcpdump -E", || Box::new(TcpdumpE)),
-    row("FortiOS tunnel list", || Box::<FortiOs>::default()),
-    row("MikroTik installed-sa", || Box::<MikroTik>::default()),
+    row("FortiOS tunnel list", || Box::new(Listing::new(&FORTIOS))),
+    row("FortiOS ike debug", || Box::new(Listing::new(&FORTIOS_IKE))),
+    row("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),
+    row("VPP show ipsec sa", || Box::new(Listing::new(&VPP))),
+    row("DPDK ipsec-secgw", || Box::new(Listing::new(&DPDK))),
+    row("scapy", || Box::new(Listing::new(&SCAPY))),
     row("pluto log", || Box::<Pluto>::default()),
     row("racoon log", || Box::<Racoon>::default()),
     row("Yamaha show ipsec sa", || Box::<YamahaShowSa>::default()),
