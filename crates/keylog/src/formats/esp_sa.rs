@@ -6,7 +6,8 @@
 //! An address or SPI with `*` in it stands for any.
 
 use crate::formats::format::KeyFormat;
-use crate::lines::hex;
+use crate::lines::fields::{self, words};
+use crate::lines::{algorithm_names, hex};
 use crate::lines::outer::LogLine;
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::claim::Claim;
@@ -29,6 +30,12 @@ pub(crate) struct EspSa {
 impl KeyFormat for EspSa {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.raw.trim_ascii_start();
+        let preferences = preferences(text);
+        if !preferences.is_empty() {
+            self.finish(sink);
+            preferences.into_iter().for_each(|row| self.take(line.number, row, sink));
+            return true;
+        }
         if starts_row(text) {
             self.finish(sink);
             self.take(line.number, text.to_vec(), sink);
@@ -66,6 +73,30 @@ impl EspSa {
             report(number, read_row(number, &row, sink), sink);
         }
     }
+}
+
+/// The rows of `tshark -o 'uat:esp_sa:"IPv4",…' -o …`, also with their quotes escaped.
+fn preferences(line: &[u8]) -> Vec<Vec<u8>> {
+    const NAME: &[u8] = b"uat:esp_sa:";
+    let starts: Vec<usize> = memchr::memmem::find_iter(line, NAME).collect();
+    let rows = starts.iter().enumerate().filter_map(|(at, start)| {
+        let end = starts.get(at + 1).copied().unwrap_or(line.len());
+        let escaped = line.get(start + NAME.len()..end)?;
+        // The quote before the name ends the row.
+        let outer = start.checked_sub(1).and_then(|before| line.get(before));
+        let escaped = match outer {
+            Some(b'\'') => escaped.split(|b| *b == b'\'').next()?,
+            Some(b'"') if escaped.starts_with(b"\\\"") => {
+                let end = escaped.windows(2).position(|w| matches!(w, [before, b'"'] if *before != b'\\'));
+                escaped.get(..end.map_or(escaped.len(), |end| end + 1))?
+            }
+            _ => escaped,
+        };
+        let row: Vec<u8> = escaped.iter().copied().filter(|b| *b != b'\\').collect();
+        let last = row.iter().rposition(|b| *b == b'"')?;
+        Some(row.get(..=last)?.to_vec())
+    });
+    rows.collect()
 }
 
 fn quotes(row: &[u8]) -> usize {
@@ -139,6 +170,13 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
     let mut claim = sa(&columns)?;
     let (integrity, checked) = integrity_column(integrity)?;
     claim.integrity = integrity;
+    if let (Some(encryption), false) = (claim.encryption.filter(|e| e.is_aead()), checked) {
+        // Before Wireshark 3.6 a combined mode had the length of its ICV here.
+        let bits = words(columns.get(6).copied().unwrap_or_default()).find_map(fields::number);
+        let bits = bits.and_then(|bits| u32::try_from(bits).ok()).unwrap_or(128);
+        claim.encryption = Some(algorithm_names::with_icv_bits(encryption, bits));
+        claim.integrity = Some(Integrity::None);
+    }
     let keys = key_column(encryption_key, 6).and_then(|encryption_key| {
         let integrity_key = if checked {
             key_column(integrity_key, 8)?
@@ -224,7 +262,8 @@ fn spi_column(text: &[u8]) -> Result<Option<Spi>, String> {
 
 /// The transform, and whether its key means anything: `ANY 96 bit authentication [no checking]` has none.
 fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
-    if text.starts_with(b"ANY ") && text.ends_with(b"[no checking]") {
+    let lower = text.to_ascii_lowercase();
+    if lower.starts_with(b"any ") && lower.ends_with(b"[no checking]") {
         return Ok((None, false));
     }
     let integrity = Integrity::named(text).ok_or(

@@ -3,7 +3,7 @@
 mod charon;
 mod charon_child;
 mod esp_sa;
-mod format;
+pub(crate) mod format;
 mod ike_tables;
 mod listing;
 mod pluto;

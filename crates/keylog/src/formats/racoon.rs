@@ -111,8 +111,15 @@ fn message_of(raw: &[u8]) -> Option<&[u8]> {
     memchr::memchr_iter(b' ', reach).find_map(|blank| {
         let rest = raw.get(blank..)?;
         let level = LEVELS.into_iter().find(|level| rest.starts_with(level))?;
-        rest.get(level.len()..)
+        rest.get(level.len()..).map(after_location)
     })
+}
+
+/// The message behind `oakley.c:512:oakley_compute_keymat_x(): ` of ipsec-tools 0.3 and KAME.
+fn after_location(text: &[u8]) -> &[u8] {
+    let word = words(text).next().unwrap_or_default();
+    let located = word.ends_with(b"():") && find(word, b".c:").is_some();
+    find(text, b"():").filter(|_| located).and_then(|at| text.get(at + 3..)).unwrap_or(text)
 }
 
 impl Racoon {

@@ -23,6 +23,15 @@ const fn row(name: &'static str, reader: fn() -> Box<dyn KeyFormat>) -> FormatRo
     FormatRow { name, reader }
 }
 
+/// Logs of a router, whose lines a collector may bring in any framing: their reader keeps senders apart itself. Of the others each sender has a reader of its
+/// own, so that two logs in one file do not mix.
+pub(crate) fn keeps_senders_apart(name: &str) -> bool {
+    name == YAMAHA_TABLE || name == YAMAHA_LOG
+}
+
+const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
+const YAMAHA_LOG: &str = "Yamaha key log";
+
 /// The strictest first: a line belongs to the first that takes it.
 pub(crate) const FORMATS: [FormatRow; 18] = [
     row("Wireshark esp_sa", || Box::<EspSa>::default()),
@@ -41,6 +50,6 @@ pub(crate) const FORMATS: [FormatRow; 18] = [
     row("scapy", || Box::new(Listing::new(&SCAPY))),
     row("pluto log", || Box::<Pluto>::default()),
     row("racoon log", || Box::<Racoon>::default()),
-    row("Yamaha show ipsec sa", || Box::<YamahaShowSa>::default()),
-    row("Yamaha key log", || Box::<YamahaKeyInfo>::default()),
+    row(YAMAHA_TABLE, || Box::<YamahaShowSa>::default()),
+    row(YAMAHA_LOG, || Box::<YamahaKeyInfo>::default()),
 ];

@@ -1,16 +1,18 @@
 //! Reads key files: every line goes to the first format that takes it.
 
-use crate::formats::table::FORMATS;
+use crate::formats::format::KeyFormat;
+use crate::formats::table::{FORMATS, FormatRow, keeps_senders_apart};
 use crate::lines::order;
+use crate::lines::outer::LogLine;
 use crate::material::contents::{KeyFileInfo, KeyMaterial};
 use crate::material::sink::Sink;
-use crate::reading::unpack::Unpacked;
+use crate::reading::unpack::{Unpacked, archive};
 use rekeyscope_model::error::Error;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl KeyMaterial {
-    /// Reads one more file; its formats, its compression (gzip, zstd) and how it writes its characters are recognised by content. Streams: memory does not grow with the file beyond
+    /// Reads one more file, or the files of a folder, as rotated logs lie in one: the oldest first. Formats, compression (gzip, zstd) and how it writes its characters are recognised by content. Streams: memory does not grow with the file beyond
     /// the stated bounds.
     ///
     /// # Errors
@@ -20,9 +22,27 @@ impl KeyMaterial {
             path: path.to_owned(),
             source,
         };
+        if path.is_dir() {
+            for file in rotated(path).map_err(failed)? {
+                self.read_file(&file, false)?;
+            }
+            return Ok(());
+        }
+        self.read_file(path, true)
+    }
+
+    /// Reads a file. A capture among the files of a folder is no mistake.
+    fn read_file(&mut self, path: &Path, named: bool) -> Result<(), Error> {
+        let failed = |source| Error::KeyFile {
+            path: path.to_owned(),
+            source,
+        };
         let file = std::fs::File::open(path).map_err(failed)?;
         let mut text = Unpacked::new(file).map_err(failed)?;
         if is_capture(text.head()) {
+            if !named {
+                return Ok(());
+            }
             let other =
                 std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
             return Err(failed(other));
@@ -53,36 +73,110 @@ impl KeyMaterial {
     }
 
     fn read_text(&mut self, path: &Path, text: &mut Unpacked<'_>) -> std::io::Result<()> {
-        let mut formats = FORMATS.map(|row| (row.name, (row.reader)(), false));
         self.files.push(KeyFileInfo {
             path: path.to_owned(),
             block: None,
             formats: Vec::new(),
         });
         let mut sink = Sink::new(self);
-        let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| {
-            for (_, format, seen) in &mut formats {
-                if format.line(line, sink) {
-                    *seen = true;
-                    break;
-                }
-            }
-        });
-        for (_, format, _) in &mut formats {
-            format.finish(&mut sink);
+        if let Some(archive) = archive(text.head()) {
+            sink.saw_text();
+            sink.problem(1, format!("this is {archive}: unpack it and give the text in it"));
+            sink.finish(Vec::new());
+            return Ok(());
         }
+        let mut readers = Readers::default();
+        let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| readers.line(line, sink));
+        let names = readers.finish(&mut sink);
         if let Some(sentence) = text.trouble() {
             sink.saw_text();
             sink.problem(1, sentence);
         }
-        let names = formats
-            .iter()
-            .filter(|(_, _, seen)| *seen)
-            .map(|(name, format, _)| format.special_name().unwrap_or(name))
-            .collect();
         sink.finish(names);
         result
     }
+}
+
+/// Most senders of one file with readers of their own; further ones share the first's.
+const MOST_SENDERS: usize = 64;
+
+/// The readers of one file, by sender.
+#[derive(Default)]
+struct Readers {
+    of_sender: Vec<(u64, Vec<Reader>)>,
+    /// The sender of the last line: one without anything before it is of the same.
+    last: u64,
+}
+
+struct Reader {
+    name: &'static str,
+    format: Box<dyn KeyFormat>,
+    seen: bool,
+}
+
+impl Readers {
+    /// Hands a line to the first format that takes it.
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
+        if line.sender != 0 || line.framed_at() > 0 {
+            self.last = line.sender;
+        }
+        let mine = self.index(self.last);
+        for at in 0..FORMATS.len() {
+            let apart = FORMATS.get(at).is_some_and(|row| keeps_senders_apart(row.name));
+            let readers = self.of_sender.get_mut(if apart { 0 } else { mine });
+            if let Some(reader) = readers.and_then(|(_, readers)| readers.get_mut(at))
+                && reader.format.line(line, sink)
+            {
+                reader.seen = true;
+                break;
+            }
+        }
+    }
+
+    fn index(&mut self, sender: u64) -> usize {
+        if let Some(at) = self.of_sender.iter().position(|(known, _)| *known == sender) {
+            return at;
+        }
+        if self.of_sender.len() >= MOST_SENDERS {
+            return 0;
+        }
+        let reader = |row: &FormatRow| Reader { name: row.name, format: (row.reader)(), seen: false };
+        self.of_sender.push((sender, FORMATS.iter().map(reader).collect()));
+        self.of_sender.len() - 1
+    }
+
+    /// The file ends. The names of the formats that were in it.
+    fn finish(mut self, sink: &mut Sink<'_>) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for at in 0..FORMATS.len() {
+            for (_, readers) in &mut self.of_sender {
+                let Some(reader) = readers.get_mut(at) else { continue };
+                reader.format.finish(sink);
+                let name = reader.format.special_name().unwrap_or(reader.name);
+                if reader.seen && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+}
+
+/// The files of a folder, the oldest first: `charon.log.2.gz`, `charon.log.1`, `charon.log`.
+fn rotated(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let parts: Vec<&str> = name.split('.').collect();
+            let turn = parts.iter().rev().find_map(|part| part.parse::<u32>().ok());
+            let stem = parts.iter().take_while(|part| part.parse::<u32>().is_err()).copied().collect::<Vec<_>>().join(".");
+            files.push((stem.trim_end_matches(".gz").to_owned(), std::cmp::Reverse(turn.unwrap_or(0)), path));
+        }
+    }
+    files.sort();
+    Ok(files.into_iter().map(|(.., path)| path).collect())
 }
 
 /// Whether a file begins as a pcap file (either byte order, micro- or nanoseconds) or a pcapng file does.

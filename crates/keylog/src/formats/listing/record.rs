@@ -124,7 +124,11 @@ impl Record {
             Awaited::Src => self.src = address(word).or(self.src),
             Awaited::Dst => self.dst = address(word).or(self.dst),
             Awaited::Protocol => self.other_protocol = word != b"esp" && word != b"50",
-            Awaited::Spi => self.spi = self.spi.or(hex::spi_number(word).map(Spi)),
+            Awaited::Spi => {
+                // Others repeat it in brackets: `0xc7df968a(3353319050)`.
+                let number = word.split(|b| *b == b'(').next().unwrap_or_default();
+                self.spi = self.spi.or(hex::spi_number(number).map(Spi));
+            }
             Awaited::HexSpi => self.spi = self.spi.or(hex::spi_digits(hex::after_0x(word).unwrap_or(word)).map(Spi)),
             Awaited::Name(half) => self.name(half, word, line),
             Awaited::Count(half) => self.key(half).count = fields::number(word),
