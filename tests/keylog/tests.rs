@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 mod hostile;
 mod lab;
 mod lookalikes;
+mod matrix;
 mod mining;
 mod properties;
 mod shapes;

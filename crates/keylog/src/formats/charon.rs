@@ -87,17 +87,26 @@ impl Charon {
     fn bare_message<'l>(&self, line: &LogLine<'l>) -> Option<((u64, u32), &'l [u8])> {
         let text = line.text.trim_ascii_start();
         // `charon: `, `ipsec[123]: ` and the like of a syslog without a number.
-        let text = text.splitn(2, |b| *b == b' ').nth(1).filter(|_| is_program(text)).map_or(text, <[u8]>::trim_ascii_start);
+        let text = text
+            .splitn(2, |b| *b == b' ')
+            .nth(1)
+            .filter(|_| is_program(text))
+            .map_or(text, <[u8]>::trim_ascii_start);
         let key = (line.sender, line.about.thread.unwrap_or(NO_THREAD));
         let is_open = |key: &(u64, u32)| self.threads.get(key).is_some_and(|thread| thread.dump.is_some());
-        if line.framed_at() == 0 && is_open(&self.last) && (row(text).is_some() || !spaced_pairs(text).is_empty()) {
+        if line.framed_at() == 0
+            && is_open(&self.last)
+            && (row(text).is_some() || !spaced_pairs(text).is_empty())
+        {
             return Some((self.last, text));
         }
         let known = dump_header(text).is_some_and(|(label, _)| is_known_label(label))
-            || text.starts_with(b"using ") && (text.ends_with(b" for encryption") || text.ends_with(b" for integrity"))
+            || text.starts_with(b"using ")
+                && (text.ends_with(b" for encryption") || text.ends_with(b" for integrity"))
             || text.starts_with(b"adding ") && text.ends_with(b" ESP SA")
             || text.starts_with(b"SPI 0x") && find(text, b", src ").is_some()
-            || text.starts_with(b"parsed ") && (find(text, b" request ").is_some() || find(text, b" response ").is_some())
+            || text.starts_with(b"parsed ")
+                && (find(text, b" request ").is_some() || find(text, b" response ").is_some())
             || find(text, b"_SA ").is_some() && find(text, b" with SPIs ").is_some()
             || is_open(&key) && (row(text).is_some() || !spaced_pairs(text).is_empty());
         known.then_some((key, text))
@@ -107,7 +116,9 @@ impl Charon {
 fn is_program(text: &[u8]) -> bool {
     let word = words(text).next().unwrap_or_default();
     let name = word.strip_suffix(b":").unwrap_or_default();
-    [&b"charon"[..], b"ipsec", b"strongswan", b"daemon."].iter().any(|known| name.starts_with(known))
+    [&b"charon"[..], b"ipsec", b"strongswan", b"daemon."]
+        .iter()
+        .any(|known| name.starts_with(known))
 }
 
 /// What precedes the thread number, the number, and the message after `09[CHD] `, `09[CHD4] ` or `09[CHD] <lab|1> `.
@@ -126,11 +137,23 @@ fn split(raw: &[u8]) -> Option<(&[u8], u32, &[u8])> {
             [level, b']', rest @ ..] if level.is_ascii_digit() => Some(rest),
             _ => None,
         })?;
-        let message = if rest.is_empty() { rest } else { rest.strip_prefix(b" ")? };
-        let name = message.strip_prefix(b"<").and_then(|name| name.iter().position(|b| *b == b'>'));
-        let named = name.and_then(|end| message.get(end + 2..)).and_then(|rest| rest.strip_prefix(b" ").or(rest.is_empty().then_some(rest)));
+        let message = if rest.is_empty() {
+            rest
+        } else {
+            rest.strip_prefix(b" ")?
+        };
+        let name = message
+            .strip_prefix(b"<")
+            .and_then(|name| name.iter().position(|b| *b == b'>'));
+        let named = name
+            .and_then(|end| message.get(end + 2..))
+            .and_then(|rest| rest.strip_prefix(b" ").or(rest.is_empty().then_some(rest)));
         let (prefix, number) = before.split_at(bracket - digits);
-        Some((prefix, std::str::from_utf8(number).ok()?.parse().ok()?, named.unwrap_or(message).trim_ascii_start()))
+        Some((
+            prefix,
+            std::str::from_utf8(number).ok()?.parse().ok()?,
+            named.unwrap_or(message).trim_ascii_start(),
+        ))
     })
 }
 
@@ -185,7 +208,11 @@ impl Thread {
         };
         let left = *len - dump.bytes.len().min(*len);
         let pairs = spaced_pairs(pairs);
-        dump.append(pairs.get(..left.min(16 - dump.bytes.len() % 16)).unwrap_or(&pairs));
+        dump.append(
+            pairs
+                .get(..left.min(16 - dump.bytes.len() % 16))
+                .unwrap_or(&pairs),
+        );
         if dump.bytes.len() == *len
             && let Some((dump, _)) = self.dump.take()
         {
@@ -324,7 +351,9 @@ fn ike_slot(label: &[u8]) -> Option<(u8, Slot)> {
         b"Sk_er secret" => (2, |s| &mut s.sk_er),
         b"Sk_ai secret" => (2, |s| &mut s.sk_ai),
         b"Sk_ar secret" => (2, |s| &mut s.sk_ar),
-        b"shared Diffie Hellman secret" | b"shared key exchange secret" | b"key exchange secret" => (0, |s| &mut s.dh_secret),
+        b"shared Diffie Hellman secret" | b"shared key exchange secret" | b"key exchange secret" => {
+            (0, |s| &mut s.dh_secret)
+        }
         _ => return None,
     })
 }

@@ -91,9 +91,14 @@ impl Child {
 
     /// Whether a dump of this label is of a CHILD_SA.
     pub(crate) fn has_label(label: &[u8]) -> bool {
-        let key = label.strip_suffix(b" initiator key").or_else(|| label.strip_suffix(b" responder key"));
+        let key = label
+            .strip_suffix(b" initiator key")
+            .or_else(|| label.strip_suffix(b" responder key"));
         matches!(key, Some(b"encryption" | b"integrity"))
-            || matches!(label, b"DH secret" | b"KE secret" | b"initiator SA seed" | b"responder SA seed" | b"seed")
+            || matches!(
+                label,
+                b"DH secret" | b"KE secret" | b"initiator SA seed" | b"responder SA seed" | b"seed"
+            )
     }
 
     /// A dump; true when its label is one of a CHILD_SA.

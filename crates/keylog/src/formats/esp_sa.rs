@@ -7,8 +7,8 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::fields::{self, words};
-use crate::lines::{algorithm_names, hex};
 use crate::lines::outer::LogLine;
+use crate::lines::{algorithm_names, hex};
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::claim::Claim;
 use crate::material::key::KeyDefect;
@@ -29,11 +29,13 @@ pub(crate) struct EspSa {
 
 impl KeyFormat for EspSa {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        let text = line.raw.trim_ascii_start();
+        let text = line.text.trim_ascii_start();
         let preferences = preferences(text);
         if !preferences.is_empty() {
             self.finish(sink);
-            preferences.into_iter().for_each(|row| self.take(line.number, row, sink));
+            preferences
+                .into_iter()
+                .for_each(|row| self.take(line.number, row, sink));
             return true;
         }
         if starts_row(text) {
@@ -87,7 +89,9 @@ fn preferences(line: &[u8]) -> Vec<Vec<u8>> {
         let escaped = match outer {
             Some(b'\'') => escaped.split(|b| *b == b'\'').next()?,
             Some(b'"') if escaped.starts_with(b"\\\"") => {
-                let end = escaped.windows(2).position(|w| matches!(w, [before, b'"'] if *before != b'\\'));
+                let end = escaped
+                    .windows(2)
+                    .position(|w| matches!(w, [before, b'"'] if *before != b'\\'));
                 escaped.get(..end.map_or(escaped.len(), |end| end + 1))?
             }
             _ => escaped,

@@ -63,13 +63,30 @@ fn table_line(message: &[u8]) -> Option<(bool, TableLine)> {
         b"R" => false,
         _ => return None,
     };
-    let mut spi = || words.next().and_then(hex::after_0x).and_then(hex::decode)?.try_into().ok().map(IkeSpi);
+    let mut spi = || {
+        words
+            .next()
+            .and_then(hex::after_0x)
+            .and_then(hex::decode)?
+            .try_into()
+            .ok()
+            .map(IkeSpi)
+    };
     let spis = (spi()?, spi()?);
     let mut key = || {
-        let (_, digits) = words.next().and_then(|word| word.split_at_checked(word.iter().position(|b| *b == b':')? + 1))?;
+        let (_, digits) = words
+            .next()
+            .and_then(|word| word.split_at_checked(word.iter().position(|b| *b == b':')? + 1))?;
         hex::after_0x(digits).and_then(hex::decode).map(SecretBytes::new)
     };
-    Some((initiator, TableLine { spis, keys: [key()?, key()?], secrets: IkeSecrets::default() }))
+    Some((
+        initiator,
+        TableLine {
+            spis,
+            keys: [key()?, key()?],
+            secrets: IkeSecrets::default(),
+        },
+    ))
 }
 
 struct Pair {
@@ -85,7 +102,11 @@ impl KeyFormat for Pluto {
         if memchr::memchr2(b'|', b'#', line.raw).is_none() {
             return false; // neither a debugging line nor one about a state
         }
-        let message = debug_message(line.raw);
+        let message = debug_message(if line.text.starts_with(b"|") {
+            line.text
+        } else {
+            line.raw
+        });
         if let Some(dump) = &mut self.dump
             && let Some(row) = message.and_then(whole_row)
         {
@@ -243,7 +264,11 @@ impl Pluto {
 
     /// Both lines of the table are one IKE SA.
     fn hand_over_table(&mut self, ike: TableLine, initiator: bool, line: u64, sink: &mut Sink<'_>) {
-        let (mut other, first) = self.table.take().filter(|(known, _)| known.spis == ike.spis).unwrap_or((ike.clone(), line));
+        let (mut other, first) = self
+            .table
+            .take()
+            .filter(|(known, _)| known.spis == ike.spis)
+            .unwrap_or((ike.clone(), line));
         let [integrity, encryption] = ike.keys.map(Some);
         if initiator {
             (other.secrets.sk_ai, other.secrets.sk_ei) = (integrity, encryption);
@@ -327,7 +352,12 @@ impl Pluto {
             let (outbound, inbound) = (after(b"=>0x"), after(b"<0x"));
             let waiting = std::mem::take(&mut self.waiting);
             // What KEYMAT already told with its side is there again when the kernel gets it.
-            let told = |pair: &Pair| pair.inbound.is_none() && waiting.iter().any(|p| p.inbound.is_some() && p.encryption_key == pair.encryption_key);
+            let told = |pair: &Pair| {
+                pair.inbound.is_none()
+                    && waiting
+                        .iter()
+                        .any(|p| p.inbound.is_some() && p.encryption_key == pair.encryption_key)
+            };
             for pair in waiting.iter().filter(|pair| !told(pair)) {
                 for (spi, of_inbound) in [(outbound, false), (inbound, true)] {
                     if let (Some(spi), true) = (spi, pair.inbound.is_none_or(|inbound| inbound == of_inbound))

@@ -39,7 +39,9 @@ fn holds_latin(sample: &[u8], len: usize, low: usize) -> bool {
         let fits = unit.iter().enumerate().all(|(at, b)| (*b != 0) == (at == low));
         *(if fits { &mut latin } else { &mut others }) += 1;
     }
-    let marked = sample.get(..len).and_then(|unit| unit.iter().position(|b| *b == 0xff));
+    let marked = sample
+        .get(..len)
+        .and_then(|unit| unit.iter().position(|b| *b == 0xff));
     latin > others || marked == Some(low) && latin > others / SOME_LATIN
 }
 

@@ -138,7 +138,8 @@ impl LineOrder<'_> {
             }
         }
         if let Some(run) = self.run(line.sender) {
-            run.held.push((line.number, line.about, Zeroizing::new(line.raw.to_vec())));
+            run.held
+                .push((line.number, line.about, Zeroizing::new(line.raw.to_vec())));
         }
         self.held_bytes += line.raw.len() + size_of::<(u64, Vec<u8>)>();
         if self.held_bytes > MOST_HELD {
@@ -160,7 +161,14 @@ impl LineOrder<'_> {
             held.reverse();
         }
         for (number, about, raw) in &held {
-            self.pass(&LogLine::new(Line { number: *number, bytes: raw, about: *about }), sink);
+            self.pass(
+                &LogLine::new(Line {
+                    number: *number,
+                    bytes: raw,
+                    about: *about,
+                }),
+                sink,
+            );
         }
     }
 
@@ -184,8 +192,15 @@ impl LineOrder<'_> {
     fn pass(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
         let known = self.last.iter().position(|(sender, _)| *sender == line.sender);
         if let Some(times) = repetitions(line.text) {
-            let last = known.and_then(|at| self.last.get(at)).map(|(_, last)| last.clone()).unwrap_or_default();
-            let repeated = LogLine::new(Line { number: line.number, bytes: &last, about: line.about });
+            let last = known
+                .and_then(|at| self.last.get(at))
+                .map(|(_, last)| last.clone())
+                .unwrap_or_default();
+            let repeated = LogLine::new(Line {
+                number: line.number,
+                bytes: &last,
+                about: line.about,
+            });
             (0..times.min(MOST_REPEATS)).for_each(|_| (self.each)(&repeated, sink));
             return;
         }

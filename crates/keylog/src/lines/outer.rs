@@ -64,7 +64,11 @@ pub(crate) struct LogLine<'a> {
 impl<'a> LogLine<'a> {
     /// Takes the framing off.
     pub(crate) fn new(line: Line<'a>) -> LogLine<'a> {
-        let Line { number, bytes: raw, about } = line;
+        let Line {
+            number,
+            bytes: raw,
+            about,
+        } = line;
         let mut line = LogLine {
             number,
             raw,
@@ -76,7 +80,7 @@ impl<'a> LogLine<'a> {
             tag: Tag::None,
             framed_at: 0,
         };
-        let mut prefix_len = 0;
+        let (mut prefix_len, mut collected_len) = (0, 0);
         if let Some((start, moment)) = find_timestamp(raw) {
             line.moment = Some(moment);
             prefix_len = start;
@@ -84,6 +88,12 @@ impl<'a> LogLine<'a> {
             line.text = after.strip_prefix(b":").unwrap_or(after);
         } else {
             line.text = stamp::header(raw).rest;
+            // A collector's header may stand before a daemon's own.
+            let inner = stamp::header(line.text);
+            if inner.time.is_some() && line.text.len() < raw.len() {
+                collected_len = raw.len() - line.text.len();
+                line.text = inner.rest;
+            }
             prefix_len = prefix_len.max(raw.len() - line.text.len());
         }
         if let Some((start, len, tag)) = find_tag(line.text) {
@@ -95,7 +105,10 @@ impl<'a> LogLine<'a> {
         }
         line.text = line.text.trim_ascii();
         line.take_context();
-        line.sender = about.source ^ sender(raw.get(..prefix_len).unwrap_or_default());
+        // Where a collector names a host, that is the sender, whatever a daemon writes before its own lines.
+        let outer = sender(raw.get(..collected_len).unwrap_or_default());
+        let inner = || sender(raw.get(..prefix_len).unwrap_or_default());
+        line.sender = about.source ^ if outer == 0 { inner() } else { outer };
         line.framed_at = prefix_len;
         line
     }
@@ -205,7 +218,8 @@ pub(crate) fn sender(prefix: &[u8]) -> u64 {
         let word = word.strip_suffix(b":").unwrap_or(word);
         let word = word.strip_prefix(b"[").unwrap_or(word);
         let dots = word.iter().filter(|b| **b == b'.').count();
-        let time = word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit) || stamp::is_of_a_date(word);
+        let time =
+            word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit) || stamp::is_of_a_date(word);
         if !time && (dots >= 3 || word.iter().any(u8::is_ascii_alphabetic)) {
             word.hash(&mut hasher);
             named = true;
@@ -219,7 +233,11 @@ mod tests {
     use super::*;
 
     fn line(bytes: &[u8]) -> LogLine<'_> {
-        LogLine::new(Line { number: 1, bytes, about: About::default() })
+        LogLine::new(Line {
+            number: 1,
+            bytes,
+            about: About::default(),
+        })
     }
 
     fn text(raw: &[u8]) -> String {

@@ -76,7 +76,9 @@ struct Stretches<'c> {
 impl Stretches<'_> {
     fn take(&mut self, mut data: &[u8]) {
         if self.skipping {
-            let Some(end) = memchr::memchr2(b'\n', b'\r', data) else { return };
+            let Some(end) = memchr::memchr2(b'\n', b'\r', data) else {
+                return;
+            };
             self.skipping = false;
             data = data.get(end..).unwrap_or_default();
         }
@@ -102,7 +104,10 @@ impl Stretches<'_> {
         wiped::append(&mut self.held, whole.get(len..).unwrap_or_default());
         whole.truncate(len);
         let text = Text::split(without_marks(whole), self.next);
-        self.next = text.lines().next_back().map_or(self.next, |last| last.number + u64::from(!self.skipping));
+        self.next = text
+            .lines()
+            .next_back()
+            .map_or(self.next, |last| last.number + u64::from(!self.skipping));
         (self.each)(text, self.cut.take());
     }
 
@@ -132,7 +137,10 @@ mod tests {
 
     fn lines(data: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let mut out = Vec::new();
-        for_each(data, &mut |text, _| out.extend(text.lines().map(|l| (l.number, l.bytes.to_vec())))).unwrap();
+        for_each(data, &mut |text, _| {
+            out.extend(text.lines().map(|l| (l.number, l.bytes.to_vec())))
+        })
+        .unwrap();
         out
     }
 
@@ -149,7 +157,9 @@ mod tests {
     #[test]
     fn lines_keep_their_numbers_from_stretch_to_stretch() {
         let count = 2 * WHOLE / 8 + 3;
-        let data: Vec<u8> = (1..=count).flat_map(|n| format!("{n:07}\n").into_bytes()).collect();
+        let data: Vec<u8> = (1..=count)
+            .flat_map(|n| format!("{n:07}\n").into_bytes())
+            .collect();
         let got = lines(&data);
         assert_eq!(got.len(), count);
         assert!(got.iter().all(|(n, line)| format!("{n:07}").as_bytes() == line));

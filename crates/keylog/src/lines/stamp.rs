@@ -15,7 +15,10 @@ pub(crate) fn header(raw: &[u8]) -> LineHeader<'_> {
     rfc5424(rest)
         .or_else(|| rfc3164(rest))
         .or_else(|| iso(rest))
-        .unwrap_or(LineHeader { time: None, rest: after_pri(raw) })
+        .unwrap_or(LineHeader {
+            time: None,
+            rest: after_pri(raw),
+        })
 }
 
 /// What follows `<15>`.
@@ -84,12 +87,16 @@ fn iso_time(text: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 const DAYS: [&[u8]; 7] = [b"Mon ", b"Tue ", b"Wed ", b"Thu ", b"Fri ", b"Sat ", b"Sun "];
-const MONTHS: [&[u8; 3]; 12] =
-    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+const MONTHS: [&[u8; 3]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
 
 /// `Nov 20 20:11:53 HOST MESSAGE` (RFC 3164 §4.1.2), also with the day of the week before and the year behind, as OpenWrt has it.
 fn rfc3164(text: &[u8]) -> Option<LineHeader<'_>> {
-    let text = text.get(4..).filter(|_| DAYS.iter().any(|day| text.starts_with(day))).unwrap_or(text);
+    let text = text
+        .get(4..)
+        .filter(|_| DAYS.iter().any(|day| text.starts_with(day)))
+        .unwrap_or(text);
     let [a, b, c, b' ', ten, rest @ ..] = text else {
         return None;
     };

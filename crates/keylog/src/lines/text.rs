@@ -67,7 +67,12 @@ impl Text {
         let has_lf = memchr::memchr(b'\n', &bytes).is_some();
         let (mut spans, mut start, mut number) = (Vec::new(), 0, first);
         let mut end_line = |start: usize, end: usize, number: u64| {
-            spans.push(Span { start, end, number, about: About::default() });
+            spans.push(Span {
+                start,
+                end,
+                number,
+                about: About::default(),
+            });
         };
         for at in memchr::memchr2_iter(b'\n', b'\r', &bytes) {
             if at < start {
@@ -102,7 +107,12 @@ impl Text {
         let start = self.bytes.len();
         parts.iter().for_each(|part| wiped::append(&mut self.bytes, part));
         let (end, number, about) = (self.bytes.len(), of.number, of.about);
-        self.spans.push(Span { start, end, number, about });
+        self.spans.push(Span {
+            start,
+            end,
+            number,
+            about,
+        });
         wiped::append(&mut self.bytes, b"\n");
     }
 
@@ -119,7 +129,10 @@ impl Text {
     pub(crate) fn push_lines(&mut self, of: Line<'_>, bytes: &[u8]) {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         for line in bytes.split(|b| *b == b'\n') {
-            self.push(Line { bytes: line.strip_suffix(b"\r").unwrap_or(line), ..of });
+            self.push(Line {
+                bytes: line.strip_suffix(b"\r").unwrap_or(line),
+                ..of
+            });
         }
     }
 

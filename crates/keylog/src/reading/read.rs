@@ -8,8 +8,10 @@ use crate::material::contents::{KeyFileInfo, KeyMaterial};
 use crate::material::sink::Sink;
 use crate::reading::unpack::{Unpacked, archive};
 use rekeyscope_model::error::Error;
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 impl KeyMaterial {
     /// Reads one more file, or the files of a folder, as rotated logs lie in one: the oldest first. Formats, compression (gzip, zstd) and how it writes its characters are recognised by content. Streams: memory does not grow with the file beyond
@@ -104,8 +106,10 @@ const MOST_SENDERS: usize = 64;
 #[derive(Default)]
 struct Readers {
     of_sender: Vec<(u64, Vec<Reader>)>,
-    /// The sender of the last line: one without anything before it is of the same.
-    last: u64,
+    /// Of each source the sender of its last line, and whether there is a log without a sender.
+    last: HashMap<u64, (u64, bool)>,
+    /// The message of the last line.
+    message: Zeroizing<Vec<u8>>,
 }
 
 struct Reader {
@@ -117,10 +121,20 @@ struct Reader {
 impl Readers {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
-        if line.sender != 0 || line.framed_at() > 0 {
-            self.last = line.sender;
+        let bare = line.sender == line.about.source && line.framed_at() == 0;
+        if bare && !line.text.is_empty() && line.text == self.message.as_slice() {
+            return; // the same line by a second logger
         }
-        let mine = self.index(self.last);
+        self.message.clear();
+        self.message.extend_from_slice(line.text);
+        let (last, nameless) = self.last.entry(line.about.source).or_insert((line.sender, false));
+        *nameless |= line.sender == line.about.source && !bare;
+        // A line without anything before it is of the sender before, unless a log without a sender is in the file.
+        if !bare || *nameless {
+            *last = line.sender;
+        }
+        let sender = *last;
+        let mine = self.index(sender);
         for at in 0..FORMATS.len() {
             let apart = FORMATS.get(at).is_some_and(|row| keeps_senders_apart(row.name));
             let readers = self.of_sender.get_mut(if apart { 0 } else { mine });
@@ -140,8 +154,13 @@ impl Readers {
         if self.of_sender.len() >= MOST_SENDERS {
             return 0;
         }
-        let reader = |row: &FormatRow| Reader { name: row.name, format: (row.reader)(), seen: false };
-        self.of_sender.push((sender, FORMATS.iter().map(reader).collect()));
+        let reader = |row: &FormatRow| Reader {
+            name: row.name,
+            format: (row.reader)(),
+            seen: false,
+        };
+        self.of_sender
+            .push((sender, FORMATS.iter().map(reader).collect()));
         self.of_sender.len() - 1
     }
 
@@ -150,7 +169,9 @@ impl Readers {
         let mut names = Vec::new();
         for at in 0..FORMATS.len() {
             for (_, readers) in &mut self.of_sender {
-                let Some(reader) = readers.get_mut(at) else { continue };
+                let Some(reader) = readers.get_mut(at) else {
+                    continue;
+                };
                 reader.format.finish(sink);
                 let name = reader.format.special_name().unwrap_or(reader.name);
                 if reader.seen && !names.contains(&name) {
@@ -168,11 +189,24 @@ fn rotated(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_file() {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             let parts: Vec<&str> = name.split('.').collect();
             let turn = parts.iter().rev().find_map(|part| part.parse::<u32>().ok());
-            let stem = parts.iter().take_while(|part| part.parse::<u32>().is_err()).copied().collect::<Vec<_>>().join(".");
-            files.push((stem.trim_end_matches(".gz").to_owned(), std::cmp::Reverse(turn.unwrap_or(0)), path));
+            let stem = parts
+                .iter()
+                .take_while(|part| part.parse::<u32>().is_err())
+                .copied()
+                .collect::<Vec<_>>()
+                .join(".");
+            files.push((
+                stem.trim_end_matches(".gz").to_owned(),
+                std::cmp::Reverse(turn.unwrap_or(0)),
+                path,
+            ));
         }
     }
     files.sort();

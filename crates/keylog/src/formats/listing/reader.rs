@@ -9,12 +9,21 @@ use crate::lines::outer::{LogLine, Tag};
 use crate::material::sink::Sink;
 use std::net::IpAddr;
 
-pub(crate) use crate::formats::listing::specs::{DPDK, FORTIOS, FORTIOS_IKE, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM};
+pub(crate) use crate::formats::listing::specs::{
+    DPDK, FORTIOS, FORTIOS_IKE, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM,
+};
 
 /// Lines after which an SA that nothing was added to is complete.
 const MOST_LINES: u64 = 40;
 /// Words before a literal that are no key.
-const CALLS: [&[u8]; 6] = [b"b", b"bytes.fromhex", b"binascii.unhexlify", b"unhexlify", b"bytearray.fromhex", b"codecs.decode"];
+const CALLS: [&[u8]; 6] = [
+    b"b",
+    b"bytes.fromhex",
+    b"binascii.unhexlify",
+    b"unhexlify",
+    b"bytearray.fromhex",
+    b"codecs.decode",
+];
 
 /// Reader of a listing.
 pub(crate) struct Listing {
@@ -32,7 +41,15 @@ pub(crate) struct Listing {
 
 impl Listing {
     pub(crate) fn new(spec: &'static Spec) -> Listing {
-        Listing { spec, record: None, last: 0, open: None, awaited: Vec::new(), ends: None, told_hidden: false }
+        Listing {
+            spec,
+            record: None,
+            last: 0,
+            open: None,
+            awaited: Vec::new(),
+            ends: None,
+            told_hidden: false,
+        }
     }
 }
 
@@ -41,13 +58,13 @@ impl KeyFormat for Listing {
         if line.moment.is_some() || line.tag != Tag::None {
             return false; // a router's log line
         }
-        if let Some(ends) = (self.spec.ends)(line.raw) {
+        if let Some(ends) = (self.spec.ends)(line.text) {
             self.finish(sink);
             self.ends = Some(ends);
             return true;
         }
-        let begins = (self.spec.begins)(line.raw);
-        let others = begins.is_none() && self.record.is_some() && begins_any(line.raw);
+        let begins = (self.spec.begins)(line.text);
+        let others = begins.is_none() && self.record.is_some() && begins_any(line.text);
         if begins.is_some() || others || line.number.saturating_sub(self.last) > MOST_LINES {
             self.finish(sink);
         }
@@ -60,7 +77,11 @@ impl KeyFormat for Listing {
             return false;
         }
         let start = begins.unwrap_or(0);
-        let taken = self.words(line.raw.get(start..).unwrap_or_default(), line.number, begins.is_some());
+        let taken = self.words(
+            line.text.get(start..).unwrap_or_default(),
+            line.number,
+            begins.is_some(),
+        );
         if taken {
             self.last = line.number;
         }
@@ -79,7 +100,9 @@ impl KeyFormat for Listing {
 impl Listing {
     /// Reads a line; true when anything on it is of the SA.
     fn words(&mut self, line: &[u8], number: u64, begins: bool) -> bool {
-        let Some(record) = &mut self.record else { return false };
+        let Some(record) = &mut self.record else {
+            return false;
+        };
         let mut taken = begins;
         let mut open = self.open.take();
         let mut last_half = None;
@@ -104,14 +127,19 @@ impl Listing {
             (begun, carried) = (true, false);
             if let Some(awaited) = self.awaited.first().copied() {
                 let call = matches!(awaited, Awaited::Key(_)) && !quoted && CALLS.contains(&word);
-                let bracketed = matches!(awaited, Awaited::Bits(_)) && (word.starts_with(b"(") || word.ends_with(b")"));
+                let bracketed =
+                    matches!(awaited, Awaited::Bits(_)) && (word.starts_with(b"(") || word.ends_with(b")"));
                 if call || bracketed {
                     continue;
                 }
                 self.awaited.remove(0);
                 record.value(awaited, word, quoted, number);
                 taken = true;
-                open = if let Awaited::Key(half) = awaited { Some(half) } else { None };
+                open = if let Awaited::Key(half) = awaited {
+                    Some(half)
+                } else {
+                    None
+                };
                 continue;
             }
             let Some((_, field)) = self.spec.labels.iter().find(|(label, _)| *label == word) else {
@@ -122,7 +150,12 @@ impl Listing {
             match field {
                 Field::Skip => {
                     // Up to the end of the line, or of what stands for one.
-                    let Some(end) = after.iter().position(|b| self.spec.separators == b"\\" && *b == b'\\') else { break };
+                    let Some(end) = after
+                        .iter()
+                        .position(|b| self.spec.separators == b"\\" && *b == b'\\')
+                    else {
+                        break;
+                    };
                     rest = after.get(end..).unwrap_or_default();
                 }
                 Field::Outbound => record.outbound(),
@@ -167,20 +200,34 @@ fn awaited(field: Field, last: Option<Half>) -> (Option<Half>, Vec<Awaited>) {
         Field::Encryption => (Some(Encryption), vec![Awaited::Name(Encryption)]),
         Field::EncryptionKey => (None, vec![Awaited::Key(Encryption)]),
         Field::EncryptionAndKey => (None, vec![Awaited::Name(Encryption), Awaited::Key(Encryption)]),
-        Field::EncryptionKeyAndBits => {
-            (None, vec![Awaited::Name(Encryption), Awaited::Key(Encryption), Awaited::Bits(Encryption)])
-        }
+        Field::EncryptionKeyAndBits => (
+            None,
+            vec![
+                Awaited::Name(Encryption),
+                Awaited::Key(Encryption),
+                Awaited::Bits(Encryption),
+            ],
+        ),
         Field::Integrity => (Some(Integrity), vec![Awaited::Name(Integrity)]),
         Field::IntegrityKey => (None, vec![Awaited::Key(Integrity)]),
         Field::IntegrityAndKey => (None, vec![Awaited::Name(Integrity), Awaited::Key(Integrity)]),
-        Field::IntegrityKeyAndBits => (None, vec![Awaited::Name(Integrity), Awaited::Key(Integrity), Awaited::Bits(Integrity)]),
+        Field::IntegrityKeyAndBits => (
+            None,
+            vec![
+                Awaited::Name(Integrity),
+                Awaited::Key(Integrity),
+                Awaited::Bits(Integrity),
+            ],
+        ),
         Field::CountedEncryptionKey => (None, vec![Awaited::Count(Encryption), Awaited::Key(Encryption)]),
         Field::CountedIntegrityKey => (None, vec![Awaited::Count(Integrity), Awaited::Key(Integrity)]),
         Field::NameOfLast => (None, vec![Awaited::Name(of_last)]),
         Field::KeyOfLast => (None, vec![Awaited::Key(of_last)]),
         Field::CountedKeyOfLast => (None, vec![Awaited::Count(of_last), Awaited::Key(of_last)]),
         Field::Salt => (None, vec![Awaited::Salt]),
-        Field::NotEsp | Field::Outbound | Field::NextIsEncryption | Field::NextIsIntegrity | Field::Skip => (None, Vec::new()),
+        Field::NotEsp | Field::Outbound | Field::NextIsEncryption | Field::NextIsIntegrity | Field::Skip => {
+            (None, Vec::new())
+        }
     }
 }
 
@@ -201,6 +248,9 @@ fn next_word<'l>(line: &'l [u8], separators: &[u8]) -> Option<(&'l [u8], bool, &
     {
         return Some((line.get(..1)?, false, line.get(1..)?));
     }
-    let end = line.iter().position(|b| parts(b) || matches!(b, b'"' | b'\'')).unwrap_or(line.len());
+    let end = line
+        .iter()
+        .position(|b| parts(b) || matches!(b, b'"' | b'\''))
+        .unwrap_or(line.len());
     Some((line.get(..end)?, false, line.get(end..)?))
 }

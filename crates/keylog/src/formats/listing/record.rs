@@ -115,7 +115,11 @@ impl Record {
 
     fn key(&mut self, half: Half) -> &mut Key {
         let [encryption, integrity] = &mut self.keys;
-        if half == Half::Encryption { encryption } else { integrity }
+        if half == Half::Encryption {
+            encryption
+        } else {
+            integrity
+        }
     }
 
     /// Takes a value.
@@ -129,7 +133,11 @@ impl Record {
                 let number = word.split(|b| *b == b'(').next().unwrap_or_default();
                 self.spi = self.spi.or(hex::spi_number(number).map(Spi));
             }
-            Awaited::HexSpi => self.spi = self.spi.or(hex::spi_digits(hex::after_0x(word).unwrap_or(word)).map(Spi)),
+            Awaited::HexSpi => {
+                self.spi = self
+                    .spi
+                    .or(hex::spi_digits(hex::after_0x(word).unwrap_or(word)).map(Spi))
+            }
             Awaited::Name(half) => self.name(half, word, line),
             Awaited::Count(half) => self.key(half).count = fields::number(word),
             Awaited::Bits(half) => self.bits(half, word),
@@ -152,7 +160,9 @@ impl Record {
     /// A word behind a key, or at the start of the next line, that goes on with it. On the same line only groups do.
     pub(super) fn goes_on(&mut self, half: Half, word: &[u8], next_line: bool) -> bool {
         let grouped = matches!(self.key(half).group, 2 | 4 | 8);
-        (if next_line { !self.is_whole(half) } else { grouped }) && !word.starts_with(b"0x") && self.key(half).add(word)
+        (if next_line { !self.is_whole(half) } else { grouped })
+            && !word.starts_with(b"0x")
+            && self.key(half).add(word)
     }
 
     /// Whether the key is as long as its transform asks for.
@@ -165,7 +175,12 @@ impl Record {
             Half::Integrity => integrity.map(|i| len == i.key_len()),
         };
         let counted = key.count.map(|count| len as u64 == count);
-        key.text.is_some() || key.hidden || key.digits.len().is_multiple_of(2) && counted.or(named).unwrap_or(matches!(len, 16 | 20 | 24 | 28 | 32 | 36 | 48 | 64))
+        key.text.is_some()
+            || key.hidden
+            || key.digits.len().is_multiple_of(2)
+                && counted
+                    .or(named)
+                    .unwrap_or(matches!(len, 16 | 20 | 24 | 28 | 32 | 36 | 48 | 64))
     }
 
     fn name(&mut self, half: Half, word: &[u8], line: u64) {
@@ -173,22 +188,31 @@ impl Record {
             Half::Encryption => {
                 self.encryption = algorithm_names::encryption(word);
                 if self.encryption.is_none() {
-                    self.wrong = self.wrong.or(Some((line, "the encryption of this SA is not supported here")));
+                    self.wrong = self
+                        .wrong
+                        .or(Some((line, "the encryption of this SA is not supported here")));
                 }
             }
             Half::Integrity => {
                 self.integrity = algorithm_names::integrity(word);
                 if self.integrity.is_none() {
-                    self.wrong = self.wrong.or(Some((line, "the authentication of this SA is not supported here")));
+                    self.wrong = self.wrong.or(Some((
+                        line,
+                        "the authentication of this SA is not supported here",
+                    )));
                 }
             }
         }
     }
 
     fn bits(&mut self, half: Half, word: &[u8]) {
-        let Some(bits) = fields::number(word).and_then(|bits| u32::try_from(bits).ok()) else { return };
+        let Some(bits) = fields::number(word).and_then(|bits| u32::try_from(bits).ok()) else {
+            return;
+        };
         match half {
-            Half::Encryption => self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits)),
+            Half::Encryption => {
+                self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits))
+            }
             Half::Integrity if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) => {
                 self.integrity = Some(Integrity::HmacSha256_96);
             }
@@ -198,7 +222,9 @@ impl Record {
 
     /// The SA is complete. `told` keeps hidden keys from being told SA by SA.
     pub(super) fn hand_over(mut self, hidden: &'static str, told: &mut bool, sink: &mut Sink<'_>) {
-        let Some(spi) = self.spi.filter(|_| !self.other_protocol) else { return };
+        let Some(spi) = self.spi.filter(|_| !self.other_protocol) else {
+            return;
+        };
         let keys = std::mem::take(&mut self.keys);
         let [encryption_key, integrity_key] = &keys;
         let line = encryption_key.line.max(integrity_key.line).max(self.line);
@@ -232,8 +258,10 @@ impl Record {
         match both {
             Ok((mut encryption, integrity)) => {
                 // Where a salt stands apart, it is not at the end of the key.
-                if let (Some(aead), Some(salt)) = (self.encryption.filter(|e| !fits_encryption(*e, encryption.len())), self.salt)
-                    && aead.salt_len() == 4
+                if let (Some(aead), Some(salt)) = (
+                    self.encryption.filter(|e| !fits_encryption(*e, encryption.len())),
+                    self.salt,
+                ) && aead.salt_len() == 4
                 {
                     encryption.extend_from_slice(&salt.to_be_bytes());
                 }
@@ -252,7 +280,11 @@ impl Key {
     /// Appends a word's hex digits; false when it has others.
     fn add(&mut self, word: &[u8]) -> bool {
         let digits = hex::after_0x(word).unwrap_or(word);
-        let bare: Vec<u8> = digits.iter().copied().filter(|b| !matches!(b, b':' | b'-' | b'.')).collect();
+        let bare: Vec<u8> = digits
+            .iter()
+            .copied()
+            .filter(|b| !matches!(b, b':' | b'-' | b'.'))
+            .collect();
         let is_hex = hex::all_digits(&bare);
         if is_hex {
             self.digits.extend_from_slice(&bare);

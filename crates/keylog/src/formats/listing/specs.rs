@@ -76,7 +76,10 @@ pub(crate) static SETKEY: Spec = Spec {
 /// `setkey.conf`: `add 10.9.0.1 10.9.0.2 esp 0x201 -m transport -E rijndael-cbc 0x… -A hmac-sha1 0x…;`
 pub(crate) static SETKEY_CONF: Spec = Spec {
     begins: |line| {
-        let add = find(line, b"add ").filter(|at| line.get(..*at).is_some_and(|b| b.iter().all(|b| !b.is_ascii_alphanumeric())))?;
+        let add = find(line, b"add ").filter(|at| {
+            line.get(..*at)
+                .is_some_and(|b| b.iter().all(|b| !b.is_ascii_alphanumeric()))
+        })?;
         two_addresses(line.get(add + 4..)?, add + 4)
     },
     separators: b";",
@@ -102,8 +105,10 @@ pub(crate) static MIKROTIK: Spec = Spec {
         let mut words = words(line);
         let number = words.next().is_some_and(|w| w.iter().all(u8::is_ascii_digit));
         let flags = |w: &[u8]| w.len() <= 4 && w.iter().all(u8::is_ascii_uppercase) && w.contains(&b'E');
-        let told = find(line, b"spi=").is_some() && (find(line, b"src-address=").is_some() || find(line, b"enc-key=").is_some());
-        let numbered = number && words.next().is_some_and(flags) && words.next().is_none_or(|word| word.contains(&b'='));
+        let told = find(line, b"spi=").is_some()
+            && (find(line, b"src-address=").is_some() || find(line, b"enc-key=").is_some());
+        let numbered =
+            number && words.next().is_some_and(flags) && words.next().is_none_or(|word| word.contains(&b'='));
         (told || numbered).then_some(0)
     },
     separators: b"=\",;",
@@ -130,7 +135,8 @@ pub(crate) static MIKROTIK: Spec = Spec {
 pub(crate) static FORTIOS: Spec = Spec {
     begins: |line| {
         let text = line.trim_ascii_start();
-        let begins = (text.starts_with(b"dec:") || text.starts_with(b"enc:")) && find(text, b" esp=").is_some();
+        let begins =
+            (text.starts_with(b"dec:") || text.starts_with(b"enc:")) && find(text, b" esp=").is_some();
         begins.then_some(0)
     },
     separators: b"=",
@@ -141,7 +147,11 @@ pub(crate) static FORTIOS: Spec = Spec {
         (b"ah", Field::Integrity),
         (b"key", Field::CountedKeyOfLast),
     ],
-    ends: |line| words(line).filter(|_| line.trim_ascii_start().starts_with(b"name=")).find_map(arrow),
+    ends: |line| {
+        words(line)
+            .filter(|_| line.trim_ascii_start().starts_with(b"name="))
+            .find_map(arrow)
+    },
     hidden: "FortiOS shows no keys here: run `diagnose vpn tunnel list` as an administrator with full rights",
 };
 
@@ -151,7 +161,12 @@ pub(crate) static FORTIOS: Spec = Spec {
 /// ike 0:HQ:7:HQ:12: IPsec SA dec spi c7df968a key 16:4976… auth 20:C46A…
 /// ```
 pub(crate) static FORTIOS_IKE: Spec = Spec {
-    begins: |line| find(line, b"IPsec SA ").filter(|at| line.get(at + 9..).is_some_and(|l| l.starts_with(b"dec spi") || l.starts_with(b"enc spi"))),
+    begins: |line| {
+        find(line, b"IPsec SA ").filter(|at| {
+            line.get(at + 9..)
+                .is_some_and(|l| l.starts_with(b"dec spi") || l.starts_with(b"enc spi"))
+        })
+    },
     separators: b":",
     labels: &[
         (b"spi", Field::HexSpi),
@@ -173,7 +188,8 @@ pub(crate) static FORTIOS_IKE: Spec = Spec {
 pub(crate) static VPP: Spec = Spec {
     begins: |line| {
         let esp = find(line, b"protocol:esp").or_else(|| find(line, b"protocol esp"));
-        esp.and(find(line, b"sa ")).filter(|_| find(line, b" spi ").is_some())
+        esp.and(find(line, b"sa "))
+            .filter(|_| find(line, b" spi ").is_some())
     },
     separators: b"()",
     labels: &[
@@ -216,7 +232,10 @@ pub(crate) static DPDK: Spec = Spec {
 
 /// scapy: `SecurityAssociation(ESP, spi=0xc7df968a, crypt_algo='AES-CBC', crypt_key=bytes.fromhex('4976…'), …)`
 pub(crate) static SCAPY: Spec = Spec {
-    begins: |line| find(line, b"SecurityAssociation(").filter(|at| line.get(*at..).is_some_and(|l| find(l, b"AH,").is_none())),
+    begins: |line| {
+        find(line, b"SecurityAssociation(")
+            .filter(|at| line.get(*at..).is_some_and(|l| find(l, b"AH,").is_none()))
+    },
     separators: b"=,()",
     labels: &[
         (b"spi", Field::Spi),
@@ -231,20 +250,39 @@ pub(crate) static SCAPY: Spec = Spec {
 
 /// Whether a line begins an SA of any listing.
 pub(super) fn begins_any(line: &[u8]) -> bool {
-    [&XFRM, &SETKEY, &SETKEY_CONF, &MIKROTIK, &FORTIOS, &FORTIOS_IKE, &VPP, &DPDK, &SCAPY].iter().any(|spec| (spec.begins)(line).is_some())
+    [
+        &XFRM,
+        &SETKEY,
+        &SETKEY_CONF,
+        &MIKROTIK,
+        &FORTIOS,
+        &FORTIOS_IKE,
+        &VPP,
+        &DPDK,
+        &SCAPY,
+    ]
+    .iter()
+    .any(|spec| (spec.begins)(line).is_some())
 }
 
 /// The part from `src` on: `[time] Updated src A dst B`, `ip xfrm state add src A dst B …`.
 fn xfrm_header(line: &[u8]) -> Option<usize> {
     let text = line.trim_ascii_start();
-    let at = if text.starts_with(b"src ") { line.len() - text.len() } else { find(line, b" src ")? + 1 };
+    let at = if text.starts_with(b"src ") {
+        line.len() - text.len()
+    } else {
+        find(line, b" src ")? + 1
+    };
     let before = line.get(..at)?.trim_ascii_end();
     let told = before.is_empty()
         || before.ends_with(b"]")
         || before.ends_with(b":")
-        || [&b"Updated"[..], b"Deleted", b"Expired", b"add", b"update"].iter().any(|word| before.ends_with(word));
+        || [&b"Updated"[..], b"Deleted", b"Expired", b"add", b"update"]
+            .iter()
+            .any(|word| before.ends_with(word));
     let mut words = words(line.get(at..)?);
-    let mut end = |name: &[u8]| words.next() == Some(name) && words.next().is_some_and(|w| address(w).is_some());
+    let mut end =
+        |name: &[u8]| words.next() == Some(name) && words.next().is_some_and(|w| address(w).is_some());
     (told && end(b"src") && end(b"dst")).then_some(at)
 }
 

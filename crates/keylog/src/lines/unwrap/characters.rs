@@ -13,7 +13,9 @@ pub(super) fn characters(text: &Text) -> Option<Text> {
     }
     text.map(|line| {
         let plain = line.is_ascii() && memchr::memchr3(0, ESCAPE, BACKSPACE, line).is_none();
-        (!plain).then(|| overwritten(&of_characters(&without_colours(line)))).filter(|changed| changed != line)
+        (!plain)
+            .then(|| overwritten(&of_characters(&without_colours(line))))
+            .filter(|changed| changed != line)
     })
 }
 
@@ -25,7 +27,11 @@ fn without_colours(line: &[u8]) -> Vec<u8> {
         out.extend_from_slice(rest.get(..at).unwrap_or_default());
         let after = rest.get(at + 1..).unwrap_or_default();
         let len = match after.first() {
-            Some(b'[') => after.iter().skip(1).position(|b| (0x40..=0x7e).contains(b)).map(|at| at + 2),
+            Some(b'[') => after
+                .iter()
+                .skip(1)
+                .position(|b| (0x40..=0x7e).contains(b))
+                .map(|at| at + 2),
             Some(b']') => after.iter().position(|b| *b == 7).map(|at| at + 1),
             Some(_) => Some(1),
             None => None,
@@ -44,8 +50,14 @@ fn of_characters(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     for character in text.chars() {
         match character {
-            '\0' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => out.push(b' '),
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => {}
+            '\0' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
+                out.push(b' ')
+            }
+            '\u{ad}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{feff}' => {}
             '\u{2028}' | '\u{2029}' | '\u{85}' => out.push(b'\n'),
             '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '〝' | '〞' => out.push(b'"'),
             '‘' | '’' | '‚' | '‛' | '‹' | '›' | '′' => out.push(b'\''),

@@ -6,8 +6,23 @@ use crate::lines::unwrap::json::time;
 
 /// Names of the field or the column with the message, the likeliest first, in lower case.
 pub(super) const MESSAGE_NAMES: [&[u8]; 17] = [
-    b"message", b"msg", b"_raw", b"log", b"line", b"textpayload", b"@message", b"log_line", b"full_message",
-    b"short_message", b"text", b"content", b"body", b"event", b"output", b"payload", b"data",
+    b"message",
+    b"msg",
+    b"_raw",
+    b"log",
+    b"line",
+    b"textpayload",
+    b"@message",
+    b"log_line",
+    b"full_message",
+    b"short_message",
+    b"text",
+    b"content",
+    b"body",
+    b"event",
+    b"output",
+    b"payload",
+    b"data",
 ];
 /// Shares of records, in tenths, that must have the same number of columns.
 const SAME: usize = 8;
@@ -17,63 +32,125 @@ type Field = (Vec<u8>, u64);
 
 /// The column of messages, or the table with commas.
 pub(super) fn columns(text: &Text) -> Option<Text> {
-    [b',', b';', b'\t'].into_iter().find_map(|separator| {
-        let quoted = [b'"', separator, b'"'];
-        let (marked, lines) = text.count(|line| memchr::memmem::find(line, &quoted).is_some());
-        let timed = || text.count(|line| memchr::memchr(separator, line).is_some_and(|at| line.get(..at).and_then(time).is_some()));
-        if marked * 4 < lines && timed().0 * 2 < lines {
-            return None;
-        }
-        let records = records(text, separator);
-        if records.iter().filter(|record| is_row(record)).count() * 2 < records.len() {
-            return messages(text, &records, marked > 0);
-        }
-        (separator != b',').then(|| with_commas(text, &records))
-    })
+    let (mut votes, mut lines) = ([0; SEPARATORS.len()], 0);
+    for line in text.filled() {
+        lines += 1;
+        let vote =
+            separator_of(line.bytes).and_then(|separator| SEPARATORS.iter().position(|s| *s == separator));
+        vote.and_then(|at| votes.get_mut(at))
+            .into_iter()
+            .for_each(|votes| *votes += 1);
+    }
+    let (at, votes) = votes.into_iter().enumerate().max_by_key(|(_, votes)| *votes)?;
+    // Further lines of one field have no vote.
+    let separator = *SEPARATORS.get(at).filter(|_| votes * 4 >= lines && votes > 0)?;
+    let records = records(text, separator);
+    if records.iter().filter(|record| is_row(record)).count() * 2 < records.len() {
+        return messages(text, &records);
+    }
+    (separator != b',').then(|| with_commas(text, &records))
+}
+
+/// What parts columns.
+const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+
+/// The separator behind a line's first column, where that is quoted, a time, or the family of an address.
+fn separator_of(line: &[u8]) -> Option<u8> {
+    if let Some(quoted) = line.strip_prefix(b"\"") {
+        let end = quoted.iter().position(|b| *b == b'"')?;
+        return quoted.get(end + 1).copied().filter(|b| SEPARATORS.contains(b));
+    }
+    let end = line.iter().position(|b| SEPARATORS.contains(b))?;
+    let first = line.get(..end)?;
+    (time(first).is_some() || is_family(first) || first.len() == 16 && hex::all_digits(first))
+        .then(|| line.get(end).copied())?
+}
+
+fn is_family(field: &[u8]) -> bool {
+    let field = field.trim_ascii_end();
+    let field = field.strip_suffix(b"\"").unwrap_or(field);
+    field.len() >= 4
+        && [&b"IPv4"[..], b"IPv6"].iter().any(|family| {
+            field
+                .get(field.len() - 4..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(family))
+        })
 }
 
 /// A row of one of Wireshark's tables.
 fn is_row(record: &[Field]) -> bool {
     let first = record.first().map(|f| f.0.trim_ascii()).unwrap_or_default();
-    let family = first.eq_ignore_ascii_case(b"IPv4") || first.eq_ignore_ascii_case(b"IPv6");
-    family || first.len() == 16 && hex::all_digits(first) && matches!(record.len(), 2 | 8)
+    is_family(first) || first.len() == 16 && hex::all_digits(first) && matches!(record.len(), 2 | 8)
 }
 
 /// The same table as Wireshark writes it.
 fn with_commas(text: &Text, records: &[Vec<Field>]) -> Text {
     let mut next = text.next();
     for record in records {
-        let fields: Vec<Vec<u8>> = record.iter().map(|(field, _)| [b"\"", field.as_slice(), b"\""].concat()).collect();
-        next.push(Line { number: record.first().map_or(0, |f| f.1), bytes: &fields.join(&b','), about: About::default() });
+        let fields: Vec<Vec<u8>> = record
+            .iter()
+            .map(|(field, _)| [b"\"", field.as_slice(), b"\""].concat())
+            .collect();
+        next.push(Line {
+            number: record.first().map_or(0, |f| f.1),
+            bytes: &fields.join(&b','),
+            about: About::default(),
+        });
     }
     next
 }
 
-fn messages(text: &Text, records: &[Vec<Field>], quoted: bool) -> Option<Text> {
+fn messages(text: &Text, records: &[Vec<Field>]) -> Option<Text> {
     let mut widths: Vec<usize> = records.iter().map(Vec::len).collect();
     widths.sort_unstable();
     let width = *widths.get(widths.len() / 2)?;
     let same = widths.iter().filter(|w| **w == width).count();
+    // `2026-11-20 20:11:53,123 …` is a time with a fraction, not two columns.
+    let quoted = text.count(|line| line.starts_with(b"\"")).0 > 0;
     if width < 2 || same * 10 < records.len() * SAME || (!quoted && width < 3) {
         return None;
     }
-    let header: Vec<Vec<u8>> = records.first()?.iter().map(|f| f.0.trim_ascii().to_ascii_lowercase()).collect();
-    let named = |names: &[&[u8]]| names.iter().find_map(|name| header.iter().position(|h| h == name));
+    let header: Vec<Vec<u8>> = records
+        .first()?
+        .iter()
+        .map(|f| f.0.trim_ascii().to_ascii_lowercase())
+        .collect();
+    let named = |names: &[&[u8]]| {
+        names
+            .iter()
+            .find_map(|name| header.iter().position(|h| h == name))
+    };
     let words = |column: usize| -> usize {
         let fields = records.iter().filter_map(|record| record.get(column));
-        fields.filter(|f| time(&f.0).is_none()).map(|f| f.0.iter().filter(|b| b" =:".contains(b)).count()).sum()
+        fields
+            .filter(|f| time(&f.0).is_none())
+            .map(|f| f.0.iter().filter(|b| b" =:".contains(b)).count())
+            .sum()
     };
     let message = named(&MESSAGE_NAMES).or_else(|| (0..width).max_by_key(|column| words(*column)))?;
     let host = named(&[b"host", b"hostname", b"source", b"_hostname", b"node"]);
     let mut next = text.next();
     for record in records {
-        let Some((value, number)) = record.get(message) else { continue };
+        let Some((value, number)) = record.get(message) else {
+            continue;
+        };
         let about = About {
             source: host.and_then(|host| record.get(host)).map_or(0, |f| source(&f.0)),
             thread: None,
-            time: record.iter().enumerate().filter(|(at, _)| *at != message).find_map(|(_, f)| time(&f.0)),
+            time: record
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| *at != message)
+                .find_map(|(_, f)| time(&f.0)),
         };
-        next.push_lines(Line { number: *number, bytes: &[], about }, value);
+        next.push_lines(
+            Line {
+                number: *number,
+                bytes: &[],
+                about,
+            },
+            value,
+        );
     }
     Some(next)
 }

@@ -3,21 +3,29 @@
 use crate::lines::dump::is_dump_row;
 use crate::lines::hex::digit;
 use crate::lines::text::{Line, Text};
+use crate::lines::unwrap::columns::MESSAGE_NAMES;
 
 /// A mail's body in quoted-printable (RFC 2045 §6.7): every `=` is followed by two digits, or ends its line.
 pub(super) fn quoted_printable(text: &Text) -> Option<Text> {
     let bytes = text.bytes();
     memchr::memchr(b'=', bytes)?;
     let told = memchr::memmem::find(bytes, b"quoted-printable").is_some();
-    let (mut encoded, mut others, mut soft) = (0, 0, 0);
+    let (mut encoded, mut plain, mut others, mut soft) = (0, 0, 0, 0);
     for at in memchr::memchr_iter(b'=', bytes) {
         match bytes.get(at + 1..).unwrap_or_default() {
             [] | [b'\n' | b'\r', ..] => soft += 1,
-            [a, b, ..] if upper_digit(*a) && upper_digit(*b) => encoded += 1,
+            [a, b, ..] if upper_digit(*a) && upper_digit(*b) => {
+                encoded += 1;
+                // Only what no line may hold as it is has to be encoded.
+                plain += usize::from(!matches!(
+                    [*a, *b],
+                    [b'0', b'9' | b'A' | b'D'] | [b'2', b'0'] | [b'3', b'D'] | [b'8'..=b'F', _]
+                ));
+            }
             _ => others += 1,
         }
     }
-    if others > 0 && !told || encoded + soft == 0 || !(told || soft > 0 || memchr::memmem::find(bytes, b"=3D").is_some()) {
+    if others > 0 && !told || encoded + soft == 0 || plain > 0 && soft == 0 && !told {
         return None;
     }
     let mut next = text.next();
@@ -29,12 +37,16 @@ pub(super) fn quoted_printable(text: &Text) -> Option<Text> {
         if goes_on {
             next.extend_last(&[&decoded]);
         } else {
-            next.push(Line { bytes: &decoded, ..line });
+            next.push(Line {
+                bytes: &decoded,
+                ..line
+            });
         }
         goes_on = soft.is_some();
     }
     // A header that names the encoding says so once.
-    next.map(|line| memchr::memmem::find(line, b"quoted-printable").map(|_| Vec::new())).or(Some(next))
+    next.map(|line| memchr::memmem::find(line, b"quoted-printable").map(|_| Vec::new()))
+        .or(Some(next))
 }
 
 fn upper_digit(byte: u8) -> bool {
@@ -76,12 +88,15 @@ pub(super) fn escapes(text: &Text) -> Option<Text> {
     let bytes = text.bytes();
     let count = |what: &[u8]| memchr::memmem::find_iter(bytes, what).count();
     let octal = count(b"#0") > 0;
-    let backslash = memchr::memchr(b'\\', bytes).is_some() && {
+    // The bytes of a key in a script are no text.
+    let script = count(b"\\x") > 0 && count(b"SecurityAssociation") > 0;
+    let backslash = !script && memchr::memchr(b'\\', bytes).is_some() && {
         let (_, lines) = text.count(|_| true);
         (count(b"\\n") + count(b"\\012")) * LINES_PER_ESCAPE >= lines.max(1)
     };
     let caret = memchr::memchr(b'^', bytes).is_some() && {
-        let (marked, lines) = text.count(|line| line.ends_with(b"^M") || line.ends_with(b"^M$") || line.ends_with(b"$"));
+        let (marked, lines) =
+            text.count(|line| line.ends_with(b"^M") || line.ends_with(b"^M$") || line.ends_with(b"$"));
         count(b"^[[") > 0 || marked > 0 && marked * 2 > lines
     };
     if !octal && !backslash && !caret {
@@ -100,14 +115,54 @@ pub(super) fn escapes(text: &Text) -> Option<Text> {
         }
         if caret {
             let shown = out.strip_suffix(b"$").unwrap_or(&out);
-            out = replaced(shown.strip_suffix(b"^M").unwrap_or(shown), b'^', |rest| match rest {
-                [b'[', ..] => Some((0x1b, 1)),
-                [b'I', ..] => Some((b'\t', 1)),
-                _ => None,
-            });
+            out = replaced(
+                shown.strip_suffix(b"^M").unwrap_or(shown),
+                b'^',
+                |rest| match rest {
+                    [b'[', ..] => Some((0x1b, 1)),
+                    [b'I', ..] => Some((b'\t', 1)),
+                    _ => None,
+                },
+            );
         }
+        let several = out.contains(&b'\n');
+        let out = if several {
+            without_name(&out, line).to_vec()
+        } else {
+            out
+        };
         (out != line).then_some(out)
     })
+}
+
+/// A message of several lines without the field's name and the quotes around it: `msg="…"`, `b'…'`. Quotes inside of it are escaped.
+fn without_name<'m>(message: &'m [u8], escaped: &[u8]) -> &'m [u8] {
+    let name = message.iter().position(|b| matches!(b, b':' | b'='));
+    let named = name.filter(|end| {
+        message
+            .get(..*end)
+            .is_some_and(|name| MESSAGE_NAMES.contains(&name.to_ascii_lowercase().as_slice()))
+    });
+    let value = named.map_or(message, |end| {
+        message.get(end + 1..).unwrap_or_default().trim_ascii_start()
+    });
+    let literal = value
+        .strip_prefix(b"b")
+        .filter(|rest| matches!(rest.first(), Some(b'"' | b'\'')))
+        .unwrap_or(value);
+    let Some((quote @ (b'"' | b'\''), inside)) = literal.split_first() else {
+        return value;
+    };
+    let quotes = escaped
+        .windows(2)
+        .filter(|pair| matches!(pair, [before, byte] if byte == quote && *before != b'\\'))
+        .count();
+    let around = quotes + usize::from(escaped.first() == Some(quote)) == 2;
+    inside
+        .trim_ascii_end()
+        .strip_suffix(&[*quote])
+        .filter(|_| around)
+        .unwrap_or(value)
 }
 
 /// What stands behind a backslash in C, Python and JSON.
@@ -137,7 +192,11 @@ pub(super) fn continued(text: &Text) -> Option<Text> {
     for line in text.lines() {
         let ends = goes_on(line.bytes);
         let trimmed = line.bytes.trim_ascii_end();
-        let part = if ends { trimmed.strip_suffix(b"\\").unwrap_or(trimmed) } else { line.bytes };
+        let part = if ends {
+            trimmed.strip_suffix(b"\\").unwrap_or(trimmed)
+        } else {
+            line.bytes
+        };
         if open {
             next.extend_last(&[part.trim_ascii_start()]);
         } else {

@@ -6,8 +6,10 @@ use crate::lines::text::{About, Line, Text, source};
 /// The messages, each with its thread, host and time.
 pub(super) fn export(text: &Text) -> Option<Text> {
     let begins = |what: &'static [u8]| move |line: &Line<'_>| line.bytes.trim_ascii_start().starts_with(what);
-    text.lines().find(|l| begins(b"MESSAGE=")(l) || l.bytes == b"MESSAGE")?;
-    text.lines().find(|l| begins(b"__REALTIME_TIMESTAMP=")(l) || begins(b"_HOSTNAME=")(l) || begins(b"_PID=")(l))?;
+    text.lines()
+        .find(|l| begins(b"MESSAGE=")(l) || l.bytes == b"MESSAGE")?;
+    text.lines()
+        .find(|l| begins(b"__REALTIME_TIMESTAMP=")(l) || begins(b"_HOSTNAME=")(l) || begins(b"_PID=")(l))?;
     let mut next = text.next();
     let mut entry = Entry::default();
     let mut skip_to = 0;
@@ -17,15 +19,22 @@ pub(super) fn export(text: &Text) -> Option<Text> {
             continue;
         }
         let trimmed = line.bytes.trim_ascii_start();
-        let name_len = trimmed.iter().take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || **b == b'_').count();
+        let name_len = trimmed
+            .iter()
+            .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || **b == b'_')
+            .count();
         let (name, rest) = trimmed.split_at(name_len);
         match rest.first() {
             // A value with a line end in it: its length in eight bytes, then the value.
             None if !name.is_empty() => {
                 let start = lines.peek().map_or(usize::MAX, |next| text.offset(*next));
-                let Some(len) = text.bytes().get(start..).and_then(|b| b.first_chunk::<8>()) else { continue };
+                let Some(len) = text.bytes().get(start..).and_then(|b| b.first_chunk::<8>()) else {
+                    continue;
+                };
                 let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
-                let Some(value) = text.bytes().get(start + 8..).and_then(|b| b.get(..len)) else { continue };
+                let Some(value) = text.bytes().get(start + 8..).and_then(|b| b.get(..len)) else {
+                    continue;
+                };
                 skip_to = start + 8 + len;
                 entry.field(name, line, value);
             }
@@ -66,7 +75,14 @@ impl Entry {
     fn give(&mut self, next: &mut Text) {
         let Entry { message, about } = std::mem::take(self);
         if let Some((number, message)) = message {
-            next.push_lines(Line { number, bytes: &[], about }, &message);
+            next.push_lines(
+                Line {
+                    number,
+                    bytes: &[],
+                    about,
+                },
+                &message,
+            );
         }
     }
 }

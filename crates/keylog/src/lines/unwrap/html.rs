@@ -3,24 +3,46 @@
 use crate::lines::text::Text;
 
 /// Tags that end a line.
-const BREAKS: [&[u8]; 12] =
-    [b"br", b"p", b"div", b"tr", b"li", b"pre", b"h1", b"h2", b"h3", b"hr", b"blockquote", b"table"];
+const BREAKS: [&[u8]; 12] = [
+    b"br",
+    b"p",
+    b"div",
+    b"tr",
+    b"li",
+    b"pre",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"hr",
+    b"blockquote",
+    b"table",
+];
 /// Tags that do not.
 const INLINE: [&[u8]; 25] = [
-    b"html", b"head", b"body", b"code", b"span", b"td", b"th", b"tbody", b"thead", b"ul", b"ol", b"a", b"b", b"i", b"em", b"strong",
-    b"font", b"tt", b"samp", b"kbd", b"mark", b"title", b"meta", b"article", b"section",
+    b"html", b"head", b"body", b"code", b"span", b"td", b"th", b"tbody", b"thead", b"ul", b"ol", b"a", b"b",
+    b"i", b"em", b"strong", b"font", b"tt", b"samp", b"kbd", b"mark", b"title", b"meta", b"article",
+    b"section",
 ];
 /// Longest tag, attributes included.
 const LONGEST_TAG: usize = 400;
 const ENTITIES: [(&[u8], &str); 8] = [
-    (b"gt;", ">"), (b"lt;", "<"), (b"amp;", "&"), (b"quot;", "\""), (b"apos;", "'"), (b"nbsp;", " "), (b"ldquo;", "\""), (b"rdquo;", "\""),
+    (b"gt;", ">"),
+    (b"lt;", "<"),
+    (b"amp;", "&"),
+    (b"quot;", "\""),
+    (b"apos;", "'"),
+    (b"nbsp;", " "),
+    (b"ldquo;", "\""),
+    (b"rdquo;", "\""),
 ];
 
 /// The text of the page.
 pub(super) fn html(text: &Text) -> Option<Text> {
     let bytes = text.bytes();
-    let entities = memchr::memchr_iter(b'&', bytes).any(|at| entity(bytes.get(at + 1..).unwrap_or_default()).is_some());
-    let tags = memchr::memchr_iter(b'<', bytes).any(|at| tag(bytes.get(at + 1..).unwrap_or_default()).is_some());
+    let entities =
+        memchr::memchr_iter(b'&', bytes).any(|at| entity(bytes.get(at + 1..).unwrap_or_default()).is_some());
+    let tags =
+        memchr::memchr_iter(b'<', bytes).any(|at| tag(bytes.get(at + 1..).unwrap_or_default()).is_some());
     if !entities && !tags {
         return None;
     }
@@ -69,7 +91,11 @@ fn entity(text: &[u8]) -> Option<(char, usize)> {
 /// Whether a tag behind its `<` ends a line, and its length. Names that HTML does not have are a daemon's: `<lab|1>`.
 fn tag(text: &[u8]) -> Option<(bool, usize)> {
     let name = text.strip_prefix(b"/").unwrap_or(text);
-    let len = name.iter().take(12).take_while(|b| b.is_ascii_alphanumeric()).count();
+    let len = name
+        .iter()
+        .take(12)
+        .take_while(|b| b.is_ascii_alphanumeric())
+        .count();
     let (name, rest) = name.split_at(len);
     let ended = matches!(rest.first(), Some(b'>' | b'/' | b' ' | b'\t'));
     let name = name.to_ascii_lowercase();

@@ -7,11 +7,26 @@ use crate::lines::text::{About, Line, Text, source};
 use crate::lines::unwrap::columns::MESSAGE_NAMES;
 
 /// Names of fields that say who wrote a message.
-const SOURCE_NAMES: [&[u8]; 7] =
-    [b"_hostname", b"hostname", b"host", b"source", b"container_name", b"pod", b"_source.host"];
+const SOURCE_NAMES: [&[u8]; 7] = [
+    b"_hostname",
+    b"hostname",
+    b"host",
+    b"source",
+    b"container_name",
+    b"pod",
+    b"_source.host",
+];
 /// Names of fields that say when.
 const TIME_NAMES: [&[u8]; 9] = [
-    b"__realtime_timestamp", b"time", b"timestamp", b"@timestamp", b"ts", b"_time", b"date", b"datetime", b"eventtime",
+    b"__realtime_timestamp",
+    b"time",
+    b"timestamp",
+    b"@timestamp",
+    b"ts",
+    b"_time",
+    b"date",
+    b"datetime",
+    b"eventtime",
 ];
 /// Most fields of one object; the rest of a larger one is left out.
 const MOST_FIELDS: usize = 256;
@@ -32,7 +47,11 @@ pub(super) fn json(text: &Text) -> Option<Text> {
     let mut next = text.next();
     let mut reader = Reader::default();
     for line in text.lines() {
-        let start = if document { 0 } else { object_at(line.bytes).unwrap_or(0) };
+        let start = if document {
+            0
+        } else {
+            object_at(line.bytes).unwrap_or(0)
+        };
         if reader.depth == 0 && object_at(line.bytes).is_none() && !document {
             next.push(line);
         } else {
@@ -46,7 +65,8 @@ pub(super) fn json(text: &Text) -> Option<Text> {
 fn object_at(line: &[u8]) -> Option<usize> {
     let at = memchr::memchr(b'{', line)?;
     let rest = line.get(at + 1..)?.trim_ascii();
-    let closed = rest.ends_with(b"}") || rest.ends_with(b"},") || rest.ends_with(b"}]") || rest.ends_with(b"]");
+    let closed =
+        rest.ends_with(b"}") || rest.ends_with(b"},") || rest.ends_with(b"}]") || rest.ends_with(b"]");
     (rest.starts_with(b"\"") && closed).then_some(at)
 }
 
@@ -102,42 +122,77 @@ impl Reader {
         if let Some(value) = value
             && self.fields.len() < MOST_FIELDS
         {
-            self.fields.push((self.key.to_ascii_lowercase(), value, line.number));
+            self.fields
+                .push((self.key.to_ascii_lowercase(), value, line.number));
         }
     }
 
     /// An object or an array ends.
     fn give(&mut self, line: Line<'_>, object: bool, next: &mut Text) {
-        let said = MESSAGE_NAMES.into_iter().find_map(|name| self.fields.iter().find(|(n, ..)| n == name));
+        let said = MESSAGE_NAMES
+            .into_iter()
+            .find_map(|name| self.fields.iter().find(|(n, ..)| n == name));
         // Loki's pairs of a time and a line.
-        let pair = (!object).then(|| self.fields.iter().rfind(|(_, value, _)| number(value).is_none())).flatten();
+        let pair = (!object)
+            .then(|| self.fields.iter().rfind(|(_, value, _)| number(value).is_none()))
+            .flatten();
         let widest = || {
             let words = |value: &[u8]| value.iter().filter(|b| b.is_ascii_whitespace()).count();
-            let fields = self.fields.iter().filter(|(name, value, _)| !is_about(name) && words(value) > 1);
+            let fields = self
+                .fields
+                .iter()
+                .filter(|(name, value, _)| !is_about(name) && words(value) > 1);
             fields.max_by_key(|(_, value, _)| words(value))
         };
         let about = self.about(line.about);
         if let Some((_, value, number)) = said.or(pair).or_else(widest) {
-            next.push_lines(Line { number: *number, bytes: &[], about }, value);
+            next.push_lines(
+                Line {
+                    number: *number,
+                    bytes: &[],
+                    about,
+                },
+                value,
+            );
         } else if object && self.fields.len() > 1 {
             let parts: Vec<Vec<u8>> = self
                 .fields
                 .iter()
                 .map(|(name, value, _)| [name.as_slice(), b"=\"", value, b"\" "].concat())
                 .collect();
-            next.push_lines(Line { bytes: &[], about, ..line }, &parts.concat());
+            next.push_lines(
+                Line {
+                    bytes: &[],
+                    about,
+                    ..line
+                },
+                &parts.concat(),
+            );
         }
         self.fields.clear();
         self.key.clear();
     }
 
     fn about(&self, about: About) -> About {
-        let named = |names: &[&[u8]]| self.fields.iter().find(|(n, ..)| names.contains(&n.as_slice())).map(|f| f.1.as_slice());
+        let named = |names: &[&[u8]]| {
+            self.fields
+                .iter()
+                .find(|(n, ..)| names.contains(&n.as_slice()))
+                .map(|f| f.1.as_slice())
+        };
         About {
             source: named(&SOURCE_NAMES).map_or(about.source, source),
-            thread: named(&[b"thread"]).and_then(number).and_then(|n| u32::try_from(n).ok()).or(about.thread),
+            thread: named(&[b"thread"])
+                .and_then(number)
+                .and_then(|n| u32::try_from(n).ok())
+                .or(about.thread),
             time: named(&TIME_NAMES)
-                .or_else(|| self.fields.iter().map(|f| f.1.as_slice()).find(|v| v.len() > 12 && number(v).is_some()))
+                .or_else(|| {
+                    self.fields
+                        .iter()
+                        .map(|f| f.1.as_slice())
+                        .find(|v| v.len() > 12 && number(v).is_some())
+                })
                 .and_then(time)
                 .or(about.time),
         }
@@ -149,10 +204,21 @@ fn is_about(name: &[u8]) -> bool {
     SOURCE_NAMES.contains(&name) || TIME_NAMES.contains(&name) || name == b"thread"
 }
 
-/// A time in any form, for comparison.
+/// A time in any form, to the millisecond, for comparison.
 pub(super) fn time(text: &[u8]) -> Option<u64> {
-    let whole = text.split(|b| *b == b'.').next().unwrap_or_default();
-    number(whole).or_else(|| stamp::header(text).time)
+    let mut parts = text.splitn(2, |b| *b == b'.');
+    let whole = parts.next().unwrap_or_default();
+    let fraction = parts.next().unwrap_or_default().iter().chain(b"000").take(3);
+    let thousandths = fraction
+        .map(|b| {
+            if b.is_ascii_digit() {
+                u64::from(b - b'0')
+            } else {
+                0
+            }
+        })
+        .fold(0, |n, digit| n * 10 + digit);
+    number(whole).or_else(|| Some(stamp::header(text).time?.saturating_mul(1_000) + thousandths))
 }
 
 /// A string up to its quote, and how many bytes that is, the quote included.

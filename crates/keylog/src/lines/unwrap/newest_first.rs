@@ -30,7 +30,8 @@ pub(super) fn newest_first(text: &Text) -> Option<Text> {
     let mut next = text.next();
     let mut lines: Vec<Line<'_>> = text.lines().collect();
     // An export keeps the lines of one message in order; so does a log whose messages begin with their time.
-    let grouped = lines.first().is_some_and(|first| time_of(*first).is_some()) && lines.last().is_some_and(|last| time_of(*last).is_none());
+    let grouped = lines.first().is_some_and(|first| time_of(*first).is_some())
+        && lines.last().is_some_and(|last| time_of(*last).is_none());
     lines.reverse();
     let same = |a: &Line<'_>, b: &Line<'_>| {
         let exported = a.number == b.number && a.about.time.is_some();
@@ -47,16 +48,25 @@ fn time_of(line: Line<'_>) -> Option<u64> {
     if outer::find_timestamp(line.bytes).is_some() {
         return None;
     }
-    line.about.time.or_else(|| stamp::header(line.bytes).time).or_else(|| epoch(line.bytes))
+    line.about
+        .time
+        .or_else(|| stamp::header(line.bytes).time)
+        .or_else(|| epoch(line.bytes))
 }
 
 /// `1795205513.615 09[CHD]`: seconds since 1970.
 fn epoch(line: &[u8]) -> Option<u64> {
     let (seconds, rest) = line.split_at_checked(10)?;
     let rest = rest.strip_prefix(b".").unwrap_or(rest);
-    let fraction: u64 = rest.iter().take(3).take_while(|b| b.is_ascii_digit()).fold(0, |n, b| n * 10 + u64::from(b - b'0'));
+    let fraction: u64 = rest
+        .iter()
+        .take(3)
+        .take_while(|b| b.is_ascii_digit())
+        .fold(0, |n, b| n * 10 + u64::from(b - b'0'));
     let all = stamp::shaped(seconds, b"0000000000")?;
-    line.get(10).is_some_and(|b| matches!(b, b'.' | b' ')).then_some(all * 1000 + fraction)
+    line.get(10)
+        .is_some_and(|b| matches!(b, b'.' | b' '))
+        .then_some(all * 1000 + fraction)
 }
 
 /// Of dumps without times: rows that follow the one after them, and rows in order.
@@ -73,7 +83,8 @@ fn rows(text: &Text) -> (usize, usize) {
 }
 
 fn offset(line: &[u8]) -> Option<u64> {
-    let colon = memchr::memmem::find_iter(line, b": ").find(|at| is_dump_row(line.get(at.saturating_sub(5)..).unwrap_or_default()))?;
+    let colon = memchr::memmem::find_iter(line, b": ")
+        .find(|at| is_dump_row(line.get(at.saturating_sub(5)..).unwrap_or_default()))?;
     let before = line.get(..colon)?;
     let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
     crate::lines::fields::number(before.get(colon - digits..)?)

@@ -14,6 +14,7 @@ const LAYERS: [Layer; 15] = [
     export::export,
     characters::characters,
     escapes::quoted_printable,
+    terminal::wrapped,
     quoting::quoting,
     json::json,
     html::html,
@@ -23,7 +24,6 @@ const LAYERS: [Layer; 15] = [
     terminal::pager,
     escapes::escapes,
     escapes::continued,
-    terminal::wrapped,
     prefixes::collector,
     newest_first::newest_first,
 ];

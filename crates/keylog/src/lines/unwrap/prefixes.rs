@@ -21,7 +21,9 @@ pub(super) fn numbered(text: &Text) -> Option<Text> {
             continue;
         }
         all += 1;
-        let Some((file, number, _)) = number_before(line.bytes) else { continue };
+        let Some((file, number, _)) = number_before(line.bytes) else {
+            continue;
+        };
         match last.insert(file, number) {
             None => first += 1,
             Some(before) if number > before => rising += 1,
@@ -31,15 +33,28 @@ pub(super) fn numbered(text: &Text) -> Option<Text> {
             return None;
         }
     }
-    if all < FEWEST || (rising + first) * 10 < all * 9 || first * 2 > all {
+    let paths = last
+        .keys()
+        .all(|file| file.contains(&b'/') || file.contains(&b'.'));
+    if (all < FEWEST || first * 2 > all) && !paths || rising + first == 0 || (rising + first) * 10 < all * 9 {
         return None;
     }
     let mut next = text.next();
     for line in text.lines().filter(|line| line.bytes != b"--") {
         match number_before(line.bytes) {
             Some((file, _, len)) => {
-                let about = About { source: if file.is_empty() { line.about.source } else { source(file) }, ..line.about };
-                next.push(Line { about, ..line.from(len) });
+                let about = About {
+                    source: if file.is_empty() {
+                        line.about.source
+                    } else {
+                        source(file)
+                    },
+                    ..line.about
+                };
+                next.push(Line {
+                    about,
+                    ..line.from(len)
+                });
             }
             None => next.push(line),
         }
@@ -64,13 +79,18 @@ fn number_before(line: &[u8]) -> Option<(&[u8], u64, usize)> {
         };
         return (ended > 0).then_some((&[][..], value, end + ended));
     }
-    reach.iter().enumerate().filter(|(_, b)| matches!(b, b':' | b'-')).find_map(|(at, mark)| {
-        let file = reach.get(..at)?;
-        let rest = reach.get(at + 1..)?;
-        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        let named = file.iter().any(u8::is_ascii_alphabetic) && !file.iter().any(u8::is_ascii_whitespace);
-        (named && digits > 0 && rest.get(digits) == Some(mark)).then(|| Some((file, number(rest.get(..digits)?)?, at + digits + 2)))?
-    })
+    reach
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| matches!(b, b':' | b'-'))
+        .find_map(|(at, mark)| {
+            let file = reach.get(..at)?;
+            let rest = reach.get(at + 1..)?;
+            let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+            let named = file.iter().any(u8::is_ascii_alphabetic) && !file.iter().any(u8::is_ascii_whitespace);
+            (named && digits > 0 && rest.get(digits) == Some(mark))
+                .then(|| Some((file, number(rest.get(..digits)?)?, at + digits + 2)))?
+        })
 }
 
 /// The name of a file (`grep -r`), a container (`docker compose logs`) or a pod before every line.
@@ -82,7 +102,13 @@ pub(super) fn named(text: &Text) -> Option<Text> {
     let mut next = text.next();
     for line in text.lines() {
         match name_before(line.bytes) {
-            Some((name, len)) => next.push(Line { about: About { source: source(name), ..line.about }, ..line.from(len) }),
+            Some((name, len)) => next.push(Line {
+                about: About {
+                    source: source(name),
+                    ..line.about
+                },
+                ..line.from(len)
+            }),
             None => next.push(line),
         }
     }
@@ -101,12 +127,17 @@ fn name_before(line: &[u8]) -> Option<(&[u8], usize)> {
     let rest = reach.get(word_len..)?;
     if rest.starts_with(b":") {
         // A file: it has a folder or an ending.
-        let path = word.contains(&b'/') || word.windows(4).any(|w| w == b".log" || w == b".txt" || w == b".out");
+        let path = word.contains(&b'/')
+            || word
+                .windows(4)
+                .any(|w| w == b".log" || w == b".txt" || w == b".out");
         return (path && letters && !word.starts_with(b"/ip")).then_some((word, word_len + 1));
     }
     let blanks = rest.iter().take_while(|b| **b == b' ').count();
     let bar = rest.get(blanks..)?.starts_with(b"| ");
-    let plain = word.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
+    let plain = word
+        .iter()
+        .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
     (bar && letters && plain).then_some((word, word_len + blanks + 2))
 }
 
@@ -118,7 +149,9 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
         let start = line.len() - word.len();
         let len = word.iter().position(u8::is_ascii_whitespace)?;
         let host = word.get(..len)?;
-        let plain = host.iter().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
+        let plain = host
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
         (plain && len > 1).then_some((start, len))
     };
     let mut first: Option<&[u8]> = None;
@@ -128,9 +161,14 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
             continue;
         }
         timed += 1;
-        let Some(host) = host_of(line.bytes).and_then(|(start, len)| line.bytes.get(start..start + len)) else { continue };
+        let Some(host) = host_of(line.bytes).and_then(|(start, len)| line.bytes.get(start..start + len))
+        else {
+            continue;
+        };
         same += usize::from(*first.get_or_insert(host) == host);
-        addresses += usize::from(host.iter().filter(|b| **b == b'.').count() == 3 && !host.iter().any(u8::is_ascii_alphabetic));
+        addresses += usize::from(
+            host.iter().filter(|b| **b == b'.').count() == 3 && !host.iter().any(u8::is_ascii_alphabetic),
+        );
     }
     if timed < FEWEST || (same < timed && addresses < timed) {
         return None;
@@ -143,8 +181,14 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
         };
         let (before, host) = line.bytes.split_at(start);
         let (host, rest) = host.split_at(len);
-        let about = About { source: source(host), ..line.about };
-        next.push_parts(Line { about, ..line }, &[before, rest.strip_prefix(b" ").unwrap_or(rest)]);
+        let about = About {
+            source: source(host),
+            ..line.about
+        };
+        next.push_parts(
+            Line { about, ..line },
+            &[before, rest.strip_prefix(b" ").unwrap_or(rest)],
+        );
     }
     Some(next)
 }

@@ -9,18 +9,31 @@ const MARKS: [&[u8]; 9] = [b"* ", b"- ", b"+ ", b"// ", b"; ", b";; ", b"% ", b"
 /// The quoted lines, as far as they are quoted.
 pub(super) fn quoting(text: &Text) -> Option<Text> {
     let (bars, lines) = text.count(|line| line.trim_ascii_start().starts_with(b"|"));
-    let twice = text.count(|line| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|"))).0;
+    let twice = text
+        .count(|line| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|")))
+        .0;
     // pluto begins its own lines so.
     let bars = bars * 10 >= lines * 9 && (twice * 4 >= bars || !of_pluto(text));
     let mark = MARKS.into_iter().find(|mark| {
         let (marked, lines) = text.count(|line| line.starts_with(mark) || line == mark.trim_ascii_end());
         marked * 10 >= lines * 9 && lines > 0
     });
-    let indent = text.filled().map(|line| line.bytes.iter().take_while(|b| matches!(b, b' ' | b'\t')).count()).min()?;
+    let indent = text
+        .filled()
+        .map(|line| {
+            line.bytes
+                .iter()
+                .take_while(|b| matches!(b, b' ' | b'\t'))
+                .count()
+        })
+        .min()?;
     text.map(|line| {
         let mut rest = line;
         if let Some(mark) = mark {
-            rest = rest.strip_prefix(mark).or_else(|| rest.strip_prefix(mark.trim_ascii_end())).unwrap_or(rest);
+            rest = rest
+                .strip_prefix(mark)
+                .or_else(|| rest.strip_prefix(mark.trim_ascii_end()))
+                .unwrap_or(rest);
         }
         if bars && let Some(inside) = after_bar(rest.trim_ascii_start()) {
             let inside = inside.trim_ascii_end();
@@ -41,10 +54,26 @@ fn after_bar(line: &[u8]) -> Option<&[u8]> {
 
 fn of_pluto(text: &Text) -> bool {
     text.lines().any(|line| {
-        let message = after_bar(line.bytes.trim_ascii_start()).unwrap_or_default().trim_ascii_start();
-        [&b"ESP "[..], b"KEYMAT", b"Peer KEYMAT", b"our ", b"peer ", b"Skeyid", b"SKEYID", b"ICOOKIE", b"RCOOKIE", b"enc key", b"enc_key", b"sk_", b"ikev"]
-            .iter()
-            .any(|label| message.starts_with(label))
+        let message = after_bar(line.bytes.trim_ascii_start())
+            .unwrap_or_default()
+            .trim_ascii_start();
+        [
+            &b"ESP "[..],
+            b"KEYMAT",
+            b"Peer KEYMAT",
+            b"our ",
+            b"peer ",
+            b"Skeyid",
+            b"SKEYID",
+            b"ICOOKIE",
+            b"RCOOKIE",
+            b"enc key",
+            b"enc_key",
+            b"sk_",
+            b"ikev",
+        ]
+        .iter()
+        .any(|label| message.starts_with(label))
     })
 }
 
@@ -54,7 +83,10 @@ fn without_marks(line: &[u8]) -> &[u8] {
     if text.starts_with(b"```") || text.starts_with(b"~~~") {
         return b"";
     }
-    if let Some(code) = text.strip_prefix(b"`").and_then(|code| code.trim_ascii_end().strip_suffix(b"`")) {
+    if let Some(code) = text
+        .strip_prefix(b"`")
+        .and_then(|code| code.trim_ascii_end().strip_suffix(b"`"))
+    {
         return code;
     }
     let (Some(b'>' | b'#'), false) = (text.first(), is_command(text)) else {

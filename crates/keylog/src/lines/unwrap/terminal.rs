@@ -6,22 +6,45 @@ use crate::lines::text::Text;
 
 /// What pagers ask with.
 const PAGERS: [&[u8]; 12] = [
-    b"--More--", b"-- More --", b"<--- More --->", b"--- more ---", b"---(more)---", b"--more--", b"-- more --", b"---\xe3\x81\xa4\xe3\x81\xa5\xe3\x81\x8f---",
-    b"---\x82\xc2\x82\xc3\x82\xad---", b"<- More ->", b"(END)", b"Press any key to continue",
+    b"--More--",
+    b"-- More --",
+    b"<--- More --->",
+    b"--- more ---",
+    b"---(more)---",
+    b"--more--",
+    b"-- more --",
+    b"---\xe3\x81\xa4\xe3\x81\xa5\xe3\x81\x8f---",
+    b"---\x82\xc2\x82\xc3\x82\xad---",
+    b"<- More ->",
+    b"(END)",
+    b"Press any key to continue",
 ];
 
 /// The lines without a pager's words at their start.
 pub(super) fn pager(text: &Text) -> Option<Text> {
     text.map(|line| {
         let trimmed = line.trim_ascii_start();
-        let asked = PAGERS.into_iter().find(|words| trimmed.starts_with(words)).map(<[u8]>::len).or_else(|| {
-            // `---(more 25%)---` of Junos, `-- [Q quit|D dump|down]` of RouterOS, `--More--(50%)`.
-            let junos = trimmed.starts_with(b"---(more");
-            let router_os = trimmed.starts_with(b"-- [");
-            (junos || router_os).then(|| trimmed.iter().position(|b| matches!(b, b')' | b']')).map_or(0, |at| at + 1))
-        })?;
+        let asked = PAGERS
+            .into_iter()
+            .find(|words| trimmed.starts_with(words))
+            .map(<[u8]>::len)
+            .or_else(|| {
+                // `---(more 25%)---` of Junos, `-- [Q quit|D dump|down]` of RouterOS, `--More--(50%)`.
+                let junos = trimmed.starts_with(b"---(more");
+                let router_os = trimmed.starts_with(b"-- [");
+                (junos || router_os).then(|| {
+                    trimmed
+                        .iter()
+                        .position(|b| matches!(b, b')' | b']'))
+                        .map_or(0, |at| at + 1)
+                })
+            })?;
         let rest = trimmed.get(asked..).unwrap_or_default();
-        let percent = rest.starts_with(b"(").then(|| rest.iter().position(|b| *b == b')')).flatten().map_or(0, |at| at + 1);
+        let percent = rest
+            .starts_with(b"(")
+            .then(|| rest.iter().position(|b| *b == b')'))
+            .flatten()
+            .map_or(0, |at| at + 1);
         let rest = rest.get(percent..).unwrap_or_default();
         Some(rest.strip_prefix(b"---").unwrap_or(rest).to_vec())
     })
@@ -30,31 +53,47 @@ pub(super) fn pager(text: &Text) -> Option<Text> {
 /// Narrowest and widest terminal.
 const WIDTHS: std::ops::RangeInclusive<usize> = 20..=1_000;
 /// Bytes at the start of a line by which lines are compared.
-const HEAD: usize = 4;
+const HEAD: usize = 6;
 
 /// Lines that were broken at one width are whole again: none is longer, those that reach it end inside a word, and what follows them begins as no
 /// other line does.
 pub(super) fn wrapped(text: &Text) -> Option<Text> {
-    let width = text.lines().map(|line| columns(line.bytes)).max().filter(|width| WIDTHS.contains(width))?;
+    let width = text
+        .lines()
+        .map(|line| columns(line.bytes))
+        .max()
+        .filter(|width| WIDTHS.contains(width))?;
     let lines: Vec<&[u8]> = text.lines().map(|line| line.bytes).collect();
-    let reaches = |at: Option<usize>| at.and_then(|at| lines.get(at)).is_some_and(|line| columns(line) == width);
+    let reaches = |at: Option<usize>| {
+        at.and_then(|at| lines.get(at))
+            .is_some_and(|line| columns(line) == width)
+    };
     let fresh = (0..lines.len()).filter(|at| !reaches(at.checked_sub(1)));
     let mut heads: Vec<[u8; HEAD]> = fresh.filter_map(|at| head(lines.get(at)?)).collect();
     heads.sort_unstable();
     heads.dedup();
     let begins = |line: &[u8]| head(line).is_none_or(|head| heads.binary_search(&head).is_ok());
-    let (mut inside, mut between) = (0, 0);
+    let (mut inside, mut at_blank, mut between) = (0, 0, 0);
     for pair in lines.windows(2) {
         let [line, after] = pair else { continue };
         if columns(line) == width {
-            match is_inside_a_word(line, after).filter(|_| !begins(after)) {
-                Some(true) => inside += 1,
-                Some(false) => {}
-                None => between += 1,
+            match joint(line, after) {
+                _ if begins(after) => between += 1,
+                Joint::Inside => inside += 1,
+                Joint::AtBlank => at_blank += 1,
+                Joint::Between => between += 1,
+                Joint::Either => {}
             }
         }
     }
-    if inside == 0 || inside < between {
+    // Lines of a collector's records were broken by no terminal.
+    let recorded = text.lines().any(|line| line.about.time.is_some());
+    let broken = if inside > 0 {
+        inside >= between
+    } else {
+        at_blank >= 2 && at_blank > 2 * between
+    };
+    if recorded || !broken {
         return None;
     }
     let mut next = text.next();
@@ -91,7 +130,9 @@ fn head(line: &[u8]) -> Option<[u8; HEAD]> {
         other => *other,
     };
     let mut head = [b' '; HEAD];
-    head.iter_mut().zip(line).for_each(|(head, byte)| *head = kind(byte));
+    head.iter_mut()
+        .zip(line)
+        .for_each(|(head, byte)| *head = kind(byte));
     (!line.trim_ascii().is_empty()).then_some(head)
 }
 
@@ -100,20 +141,38 @@ fn is_row_of_rows(line: &[u8], after: &[u8]) -> bool {
     whole_row(line).is_some() && whole_row(after).is_some()
 }
 
-/// Whether a word goes on: `Some(false)` where it may as well end, `None` where it does. A value in hex goes on with hex, ends behind a whole group and
-/// may end where it is as long as a key.
-fn is_inside_a_word(line: &[u8], after: &[u8]) -> Option<bool> {
+/// What the end of a line and the start of the next say.
+enum Joint {
+    /// A word goes on.
+    Inside,
+    /// One blank, or what cannot begin a line.
+    AtBlank,
+    /// A line may end here as well.
+    Either,
+    /// A line ends here.
+    Between,
+}
+
+/// A value in hex goes on with hex, ends behind a whole group, and may end where it is as long as a key.
+fn joint(line: &[u8], after: &[u8]) -> Joint {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
-    let mut words = line.rsplit(|b| !is_word(b)).map(|word| hex::after_0x(word).unwrap_or(word));
-    let (last, before) = (words.next()?, words.next().unwrap_or_default());
+    let mut words = line
+        .rsplit(|b| !is_word(b))
+        .map(|word| hex::after_0x(word).unwrap_or(word));
+    let (last, before) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let first: &[u8] = after.split(|b| !is_word(b)).next().unwrap_or_default();
-    if last.is_empty() || first.is_empty() || is_row_of_rows(line, after) {
-        return None;
-    }
     let group = before.len() == last.len() && hex::all_digits(before);
-    if !hex::all_digits(last) || last.len() < 8 && !group {
-        return Some(true);
-    }
     let whole = matches!(last.len(), 32 | 40 | 48 | 56 | 64 | 72 | 96 | 128);
-    (!group && hex::all_digits(first)).then_some(!whole)
+    match after {
+        _ if is_row_of_rows(line, after) => Joint::Between,
+        [b' ', next, ..] if is_word(next) && !last.is_empty() => Joint::AtBlank,
+        [b':' | b'=' | b'.' | b',', ..] if !last.is_empty() => Joint::AtBlank,
+        _ if last.is_empty() || first.is_empty() => Joint::Either,
+        // A number of its own.
+        _ if last.len() < 8 && last.iter().all(u8::is_ascii_digit) => Joint::Either,
+        _ if !hex::all_digits(last) || last.len() < 8 && !group => Joint::Inside,
+        _ if group || !hex::all_digits(first) => Joint::Between,
+        _ if whole => Joint::Either,
+        _ => Joint::Inside,
+    }
 }
