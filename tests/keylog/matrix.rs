@@ -508,7 +508,7 @@ fn read(text: &str) -> (BTreeSet<String>, bool) {
     let keys = keys.map(|key| {
         format!(
             "{:08x} {} {}",
-            key.spi.unwrap().0,
+            key.spi.map_or(0, |spi| spi.0),
             hex(&key.encryption_key),
             hex(&key.integrity_key)
         )

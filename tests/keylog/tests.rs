@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 mod hostile;
+mod keyless;
 mod lab;
 mod lookalikes;
 mod matrix;

@@ -10,6 +10,7 @@ use crate::formats::listing::reader::{
 use crate::formats::pluto::Pluto;
 use crate::formats::racoon::Racoon;
 use crate::formats::tcpdump::TcpdumpE;
+use crate::formats::vpp_ike::VppIke;
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 use crate::formats::yamaha::show_sa::YamahaShowSa;
 
@@ -33,7 +34,7 @@ const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
 const YAMAHA_LOG: &str = "Yamaha key log";
 
 /// The strictest first: a line belongs to the first that takes it.
-pub(crate) const FORMATS: [FormatRow; 18] = [
+pub(crate) const FORMATS: [FormatRow; 19] = [
     row("Wireshark esp_sa", || Box::<EspSa>::default()),
     row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
     row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
@@ -46,6 +47,7 @@ pub(crate) const FORMATS: [FormatRow; 18] = [
     row("FortiOS ike debug", || Box::new(Listing::new(&FORTIOS_IKE))),
     row("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),
     row("VPP show ipsec sa", || Box::new(Listing::new(&VPP))),
+    row("VPP show ikev2 sa", || Box::<VppIke>::default()),
     row("DPDK ipsec-secgw", || Box::new(Listing::new(&DPDK))),
     row("scapy", || Box::new(Listing::new(&SCAPY))),
     row("pluto log", || Box::<Pluto>::default()),

@@ -172,7 +172,9 @@ impl<'a> LogLine<'a> {
         let text = self.raw.trim_ascii();
         text.is_empty()
             || text.starts_with(b"--")
-            || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
+            || (matches!(text.last(), Some(b'#' | b'>'))
+                && !text.starts_with(b"<")
+                && !text.iter().any(u8::is_ascii_whitespace))
             || is_command(text)
     }
 

@@ -1,6 +1,7 @@
 //! Reads key files: every line goes to the first format that takes it.
 
 use crate::formats::format::KeyFormat;
+use crate::formats::keyless::KeylessText;
 use crate::formats::table::{FORMATS, FormatRow, keeps_senders_apart};
 use crate::lines::order;
 use crate::lines::outer::LogLine;
@@ -106,6 +107,7 @@ const MOST_SENDERS: usize = 64;
 #[derive(Default)]
 struct Readers {
     of_sender: Vec<(u64, Vec<Reader>)>,
+    keyless: KeylessText,
     /// Of each source the sender of its last line, and whether there is a log without a sender.
     last: HashMap<u64, (u64, bool)>,
     /// The message of the last line.
@@ -121,6 +123,7 @@ struct Reader {
 impl Readers {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
+        self.keyless.line(line);
         let bare = line.sender == line.about.source && line.framed_at() == 0;
         if bare && !line.text.is_empty() && line.text == self.message.as_slice() {
             return; // the same line by a second logger
@@ -179,6 +182,7 @@ impl Readers {
                 }
             }
         }
+        self.keyless.finish(sink);
         names
     }
 }

@@ -203,7 +203,7 @@ pub(crate) static VPP: Spec = Spec {
         (b"dst", Field::Dst),
     ],
     ends: NO_ENDS,
-    hidden: "VPP redacts the keys: `show ipsec sa detail` of VPP 20.01 and older has them, and `show ikev2 sa details` where IKE made them",
+    hidden: "VPP redacts the keys in a list: run `show ipsec sa 0`, with the number in brackets of each SA, which shows them",
 };
 
 /// DPDK's ipsec-secgw: `sa in 3353319050 cipher_algo aes-128-cbc cipher_key 49:76:… auth_algo sha1-hmac auth_key c4:6a:… mode transport`
