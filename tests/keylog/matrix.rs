@@ -587,3 +587,29 @@ fn two_logs_in_one_file() {
     }
     assert_eq!(wrong, Vec::<String>::new());
 }
+
+/// A terminal of any width.
+#[test]
+fn every_format_in_terminals_of_every_width() {
+    let sas = [Sa::new(5), Sa::new(6)];
+    let truth: BTreeSet<String> = sas.iter().map(Sa::truth).collect();
+    let (mut all, mut wrong) = (0, Vec::new());
+    for (format, text) in FORMATS {
+        for width in (44..=140).step_by(4) {
+            all += 1;
+            let (keys, said) = read(&wrap(&text(&sas), width));
+            if !truth.is_subset(&keys) {
+                wrong.push(format!(
+                    "{format}, {width}{}",
+                    if said { "" } else { ", without a word" }
+                ));
+            }
+        }
+    }
+    println!("{} of {all}: {wrong:?}", all - wrong.len());
+    assert!(
+        wrong.len() * 100 <= all * (100 - RIGHT),
+        "{} of {all}: {wrong:?}",
+        wrong.len()
+    );
+}

@@ -145,7 +145,7 @@ fn is_row_of_rows(line: &[u8], after: &[u8]) -> bool {
 enum Joint {
     /// A word goes on.
     Inside,
-    /// One blank, or what cannot begin a line.
+    /// One blank between groups of hex, or what cannot begin a line.
     AtBlank,
     /// A line may end here as well.
     Either,
@@ -160,19 +160,42 @@ fn joint(line: &[u8], after: &[u8]) -> Joint {
         .rsplit(|b| !is_word(b))
         .map(|word| hex::after_0x(word).unwrap_or(word));
     let (last, before) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let first: &[u8] = after.split(|b| !is_word(b)).next().unwrap_or_default();
-    let group = before.len() == last.len() && hex::all_digits(before);
-    let whole = matches!(last.len(), 32 | 40 | 48 | 56 | 64 | 72 | 96 | 128);
-    match after {
-        _ if is_row_of_rows(line, after) => Joint::Between,
-        [b' ', next, ..] if is_word(next) && !last.is_empty() => Joint::AtBlank,
-        [b':' | b'=' | b'.' | b',', ..] if !last.is_empty() => Joint::AtBlank,
-        _ if last.is_empty() || first.is_empty() => Joint::Either,
+    let mut firsts = after.split(|b| !is_word(b));
+    let (first, second) = (
+        firsts.next().unwrap_or_default(),
+        firsts.next().unwrap_or_default(),
+    );
+    let is_group = |word: &[u8]| matches!(word.len(), 2 | 4 | 8 | 16) && hex::all_digits(word);
+    let as_group = |a: &[u8], b: &[u8]| is_group(a) && is_group(b) && a.len() == b.len();
+    let quoted = |line: &[u8]| line.iter().filter(|b| **b == b'"').count() % 2 == 1;
+    if is_row_of_rows(line, after) {
+        return Joint::Between;
+    }
+    if quoted(line) && quoted(after) {
+        return Joint::Inside;
+    }
+    if last.is_empty() || first.is_empty() {
+        let blank = line.ends_with(b" ") && as_group(before, first)
+            || after.starts_with(b" ") && as_group(last, second);
+        let sign = matches!(after.first(), Some(b':' | b'=' | b'.' | b',')) && !last.is_empty();
+        return if blank || sign {
+            Joint::AtBlank
+        } else {
+            Joint::Either
+        };
+    }
+    // Of groups the last is whole, or the next line has its rest.
+    if hex::all_digits(last) && is_group(before) && last.len() <= before.len() {
+        let rest = hex::all_digits(first) && last.len() + first.len() == before.len();
+        return if rest { Joint::Inside } else { Joint::Between };
+    }
+    match hex::all_digits(last) {
         // A number of its own.
-        _ if last.len() < 8 && last.iter().all(u8::is_ascii_digit) => Joint::Either,
-        _ if !hex::all_digits(last) || last.len() < 8 && !group => Joint::Inside,
-        _ if group || !hex::all_digits(first) => Joint::Between,
-        _ if whole => Joint::Either,
-        _ => Joint::Inside,
+        true if last.len() < 8 && last.iter().all(u8::is_ascii_digit) => Joint::Either,
+        false => Joint::Inside,
+        true if last.len() < 8 => Joint::Inside,
+        true if !hex::all_digits(first) => Joint::Between,
+        true if matches!(last.len(), 32 | 40 | 48 | 56 | 64 | 72 | 96 | 128) => Joint::Either,
+        true => Joint::Inside,
     }
 }
