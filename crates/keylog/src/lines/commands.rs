@@ -57,7 +57,9 @@ pub(crate) fn is_command(line: &[u8]) -> bool {
 }
 
 fn begins_command(text: &[u8]) -> bool {
-    COMMANDS.iter().any(|command| text.starts_with(command))
+    // Most lines begin with a digit or a sign.
+    text.first().is_some_and(|b| b.is_ascii_lowercase() || *b == b'/')
+        && COMMANDS.iter().any(|command| text.starts_with(command))
 }
 
 /// A command that gives a key is more than an echo: `ip xfrm state add …`, `tshark -o 'uat:esp_sa:…'`.

@@ -23,6 +23,9 @@ pub(crate) fn source(name: &[u8]) -> u64 {
     hasher.finish() | 1
 }
 
+/// Lines by which it is told whether more have to be looked at.
+const FIRST_LINES: usize = 16;
+
 #[derive(Clone, Copy)]
 struct Span {
     start: usize,
@@ -50,7 +53,8 @@ impl<'t> Line<'t> {
     }
 
     pub(crate) fn is_blank(&self) -> bool {
-        self.bytes.iter().all(u8::is_ascii_whitespace)
+        self.bytes.first().is_none_or(u8::is_ascii_whitespace)
+            && self.bytes.iter().all(u8::is_ascii_whitespace)
     }
 }
 
@@ -151,8 +155,14 @@ impl Text {
 
     /// How many of the lines with anything on them `is` holds for, and how many there are.
     pub(crate) fn count(&self, is: impl Fn(&[u8]) -> bool) -> (usize, usize) {
-        let all = self.filled().count();
-        (self.filled().filter(|line| is(line.bytes)).count(), all)
+        self.filled().fold((0, 0), |(held, all), line| {
+            (held + usize::from(is(line.bytes)), all + 1)
+        })
+    }
+
+    /// Whether `is` holds for any of the first lines: where a wrapping is around most lines it is around one of these.
+    pub(crate) fn begins_with(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        self.filled().take(FIRST_LINES).any(|line| is(line.bytes))
     }
 
     /// Everything, with the ends of lines.

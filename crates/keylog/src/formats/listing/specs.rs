@@ -76,11 +76,9 @@ pub(crate) static SETKEY: Spec = Spec {
 /// `setkey.conf`: `add 10.9.0.1 10.9.0.2 esp 0x201 -m transport -E rijndael-cbc 0x… -A hmac-sha1 0x…;`
 pub(crate) static SETKEY_CONF: Spec = Spec {
     begins: |line| {
-        let add = find(line, b"add ").filter(|at| {
-            line.get(..*at)
-                .is_some_and(|b| b.iter().all(|b| !b.is_ascii_alphanumeric()))
-        })?;
-        two_addresses(line.get(add + 4..)?, add + 4)
+        let at = line.iter().position(u8::is_ascii_alphanumeric)?;
+        let ends = line.get(at..)?.strip_prefix(b"add ")?;
+        two_addresses(ends, at + 4)
     },
     separators: b";",
     labels: &[
@@ -102,6 +100,12 @@ pub(crate) static SETKEY_CONF: Spec = Spec {
 /// ```
 pub(crate) static MIKROTIK: Spec = Spec {
     begins: |line| {
+        memchr::memchr(b'=', line).or_else(|| {
+            line.trim_ascii_start()
+                .first()
+                .filter(|b| b.is_ascii_digit())
+                .map(|_| 0)
+        })?;
         let mut words = words(line);
         let number = words.next().is_some_and(|w| w.iter().all(u8::is_ascii_digit));
         let flags = |w: &[u8]| w.len() <= 4 && w.iter().all(u8::is_ascii_uppercase) && w.contains(&b'E');
@@ -162,6 +166,7 @@ pub(crate) static FORTIOS: Spec = Spec {
 /// ```
 pub(crate) static FORTIOS_IKE: Spec = Spec {
     begins: |line| {
+        memchr::memchr(b'P', line)?;
         find(line, b"IPsec SA ").filter(|at| {
             line.get(at + 9..)
                 .is_some_and(|l| l.starts_with(b"dec spi") || l.starts_with(b"enc spi"))
@@ -187,6 +192,8 @@ pub(crate) static FORTIOS_IKE: Spec = Spec {
 /// ```
 pub(crate) static VPP: Spec = Spec {
     begins: |line| {
+        // `[0] sa …` or `sa …`
+        matches!(line.trim_ascii_start().first(), Some(b'[' | b's')).then_some(())?;
         let esp = find(line, b"protocol:esp").or_else(|| find(line, b"protocol esp"));
         esp.and(find(line, b"sa "))
             .filter(|_| find(line, b" spi ").is_some())
@@ -233,6 +240,7 @@ pub(crate) static DPDK: Spec = Spec {
 /// scapy: `SecurityAssociation(ESP, spi=0xc7df968a, crypt_algo='AES-CBC', crypt_key=bytes.fromhex('4976…'), …)`
 pub(crate) static SCAPY: Spec = Spec {
     begins: |line| {
+        memchr::memchr(b'(', line)?;
         find(line, b"SecurityAssociation(")
             .filter(|at| line.get(*at..).is_some_and(|l| find(l, b"AH,").is_none()))
     },
@@ -268,6 +276,9 @@ pub(super) fn begins_any(line: &[u8]) -> bool {
 /// The part from `src` on: `[time] Updated src A dst B`, `ip xfrm state add src A dst B …`.
 fn xfrm_header(line: &[u8]) -> Option<usize> {
     let text = line.trim_ascii_start();
+    if matches!(text.first(), None | Some(b'0'..=b'9' | b'|' | b'"')) {
+        return None; // most lines
+    }
     let at = if text.starts_with(b"src ") {
         line.len() - text.len()
     } else {

@@ -14,6 +14,9 @@ const MOST_FILES: usize = 1_000;
 
 /// `grep -n`, `grep -rn`, `cat -n`: the numbers rise, file by file.
 pub(super) fn numbered(text: &Text) -> Option<Text> {
+    if !text.begins_with(|line| number_before(line).is_some()) {
+        return None;
+    }
     let mut last: HashMap<&[u8], u64> = HashMap::new();
     let (mut rising, mut all, mut first) = (0, 0, 0);
     for line in text.filled() {
@@ -95,6 +98,9 @@ fn number_before(line: &[u8]) -> Option<(&[u8], u64, usize)> {
 
 /// The name of a file (`grep -r`), a container (`docker compose logs`) or a pod before every line.
 pub(super) fn named(text: &Text) -> Option<Text> {
+    if !text.begins_with(|line| name_before(line).is_some()) {
+        return None;
+    }
     let (marked, lines) = text.count(|line| name_before(line).is_some());
     if lines < FEWEST || marked * 10 < lines * 9 {
         return None;
@@ -154,6 +160,9 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
             .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
         (plain && len > 1).then_some((start, len))
     };
+    if !text.begins_with(|line| host_of(line).is_some()) {
+        return None;
+    }
     let mut first: Option<&[u8]> = None;
     let (mut timed, mut same, mut addresses) = (0, 0, 0);
     for line in text.filled() {

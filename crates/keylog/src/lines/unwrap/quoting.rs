@@ -8,15 +8,9 @@ const MARKS: [&[u8]; 9] = [b"* ", b"- ", b"+ ", b"// ", b"; ", b";; ", b"% ", b"
 
 /// The quoted lines, as far as they are quoted.
 pub(super) fn quoting(text: &Text) -> Option<Text> {
-    let (bars, lines) = text.count(|line| line.trim_ascii_start().starts_with(b"|"));
-    let twice = text
-        .count(|line| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|")))
-        .0;
-    // pluto begins its own lines so.
-    let bars = bars * 10 >= lines * 9 && (twice * 4 >= bars || !of_pluto(text));
     let mark = MARKS.into_iter().find(|mark| {
-        let (marked, lines) = text.count(|line| line.starts_with(mark) || line == mark.trim_ascii_end());
-        marked * 10 >= lines * 9 && lines > 0
+        let marked = |line: &[u8]| line.starts_with(mark) || line == mark.trim_ascii_end();
+        text.begins_with(marked) && most(text.count(marked))
     });
     let indent = text
         .filled()
@@ -27,6 +21,7 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
                 .count()
         })
         .min()?;
+    let bars = has_bars(text);
     text.map(|line| {
         let mut rest = line;
         if let Some(mark) = mark {
@@ -45,6 +40,20 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
         rest = without_marks(rest);
         (rest.len() != line.len()).then(|| rest.to_vec())
     })
+}
+
+fn most((held, all): (usize, usize)) -> bool {
+    held * 10 >= all * 9 && held > 0
+}
+
+/// Whether bars stand before the lines that are not the writer's own: pluto begins its lines so.
+fn has_bars(text: &Text) -> bool {
+    let bar = |line: &[u8]| line.trim_ascii_start().starts_with(b"|");
+    let twice = |line: &[u8]| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|"));
+    text.begins_with(bar) && most(text.count(bar)) && {
+        let (double, lines) = text.count(twice);
+        double * 4 >= lines || !of_pluto(text)
+    }
 }
 
 fn after_bar(line: &[u8]) -> Option<&[u8]> {

@@ -68,6 +68,11 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
         at.and_then(|at| lines.get(at))
             .is_some_and(|line| columns(line) == width)
     };
+    // Most texts were broken by no terminal, and that is seen at once.
+    let goes_on = |pair: &[&[u8]]| matches!(pair, [line, after] if columns(line) == width && matches!(joint(line, after), Joint::Inside | Joint::AtBlank));
+    if !lines.windows(2).any(goes_on) {
+        return None;
+    }
     let fresh = (0..lines.len()).filter(|at| !reaches(at.checked_sub(1)));
     let mut heads: Vec<[u8; HEAD]> = fresh.filter_map(|at| head(lines.get(at)?)).collect();
     heads.sort_unstable();
@@ -118,7 +123,11 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
 
 /// Columns that a line takes.
 fn columns(line: &[u8]) -> usize {
-    line.iter().filter(|b| !(0x80..0xc0).contains(*b)).count()
+    if line.is_ascii() {
+        line.len()
+    } else {
+        line.iter().filter(|b| !(0x80..0xc0).contains(*b)).count()
+    }
 }
 
 /// The kinds of the first characters.
