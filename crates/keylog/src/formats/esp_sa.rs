@@ -161,7 +161,7 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
         [family, src, dst, spi, encryption, ..] => sa_of(number, family, src, dst, spi, encryption),
         _ => Err(wrong_count(columns.len())),
     };
-    let ([.., encryption_key, integrity, integrity_key], 8 | 10) = (
+    let ([.., encryption, encryption_key, integrity, integrity_key], 8 | 10) = (
         columns.first_chunk::<COLUMNS>().unwrap_or(&[b""; COLUMNS]),
         columns.len(),
     ) else {
@@ -172,14 +172,15 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
         return Err(wrong_count(columns.len()));
     };
     let mut claim = sa(&columns)?;
-    let (integrity, checked) = integrity_column(integrity)?;
-    claim.integrity = integrity;
-    if let (Some(encryption), false) = (claim.encryption.filter(|e| e.is_aead()), checked) {
-        // Before Wireshark 3.6 a combined mode had the length of its ICV here.
-        let bits = words(columns.get(6).copied().unwrap_or_default()).find_map(fields::number);
-        let bits = bits.and_then(|bits| u32::try_from(bits).ok()).unwrap_or(128);
-        claim.encryption = Some(algorithm_names::with_icv_bits(encryption, bits));
-        claim.integrity = Some(Integrity::None);
+    let (transform, checked) = integrity_column(integrity)?;
+    claim.integrity = transform;
+    let names_icv = memchr::memmem::find(encryption, b"ICV").is_some();
+    if let (Some(aead), false) = (claim.encryption.filter(|e| e.is_aead()), names_icv) {
+        // Before Wireshark 3.6 the name of a combined mode left the length of its ICV to this column: `ANY 96 bit authentication [no checking]`.
+        let bits = words(integrity)
+            .find_map(fields::number)
+            .and_then(|bits| u32::try_from(bits).ok());
+        claim.encryption = Some(bits.map_or(aead, |bits| algorithm_names::with_icv_bits(aead, bits)));
     }
     let keys = key_column(encryption_key, 6).and_then(|encryption_key| {
         let integrity_key = if checked {

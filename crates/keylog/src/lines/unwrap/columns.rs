@@ -2,33 +2,13 @@
 
 use crate::lines::hex;
 use crate::lines::text::{About, Line, Text, source};
-use crate::lines::unwrap::json::time;
+use crate::lines::unwrap::names::{MESSAGE_NAMES, time};
 
-/// Names of the field or the column with the message, the likeliest first, in lower case.
-pub(super) const MESSAGE_NAMES: [&[u8]; 17] = [
-    b"message",
-    b"msg",
-    b"_raw",
-    b"log",
-    b"line",
-    b"textpayload",
-    b"@message",
-    b"log_line",
-    b"full_message",
-    b"short_message",
-    b"text",
-    b"content",
-    b"body",
-    b"event",
-    b"output",
-    b"payload",
-    b"data",
-];
 /// Shares of records, in tenths, that must have the same number of columns.
 const SAME: usize = 8;
 
 /// A field, and the number of the line on which it begins.
-type Field = (Vec<u8>, u64);
+type NumberedField = (Vec<u8>, u64);
 
 /// The column of messages, or the table with commas.
 pub(super) fn columns(text: &Text) -> Option<Text> {
@@ -78,13 +58,13 @@ fn is_family(field: &[u8]) -> bool {
 }
 
 /// A row of one of Wireshark's tables.
-fn is_row(record: &[Field]) -> bool {
+fn is_row(record: &[NumberedField]) -> bool {
     let first = record.first().map(|f| f.0.trim_ascii()).unwrap_or_default();
     is_family(first) || first.len() == 16 && hex::all_digits(first) && matches!(record.len(), 2 | 8)
 }
 
 /// The same table as Wireshark writes it.
-fn with_commas(text: &Text, records: &[Vec<Field>]) -> Text {
+fn with_commas(text: &Text, records: &[Vec<NumberedField>]) -> Text {
     let mut next = text.next();
     for record in records {
         let fields: Vec<Vec<u8>> = record
@@ -100,7 +80,7 @@ fn with_commas(text: &Text, records: &[Vec<Field>]) -> Text {
     next
 }
 
-fn messages(text: &Text, records: &[Vec<Field>]) -> Option<Text> {
+fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
     let mut widths: Vec<usize> = records.iter().map(Vec::len).collect();
     widths.sort_unstable();
     let width = *widths.get(widths.len() / 2)?;
@@ -156,9 +136,9 @@ fn messages(text: &Text, records: &[Vec<Field>]) -> Option<Text> {
 }
 
 /// The records; a quoted field may hold ends of lines.
-fn records(text: &Text, separator: u8) -> Vec<Vec<Field>> {
+fn records(text: &Text, separator: u8) -> Vec<Vec<NumberedField>> {
     let mut records = Vec::new();
-    let mut record: Vec<Field> = Vec::new();
+    let mut record: Vec<NumberedField> = Vec::new();
     // The field at hand, and whether it is inside quotes.
     let (mut field, mut quoted) = (Vec::new(), false);
     for line in text.lines() {

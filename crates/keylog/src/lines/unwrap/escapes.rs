@@ -3,7 +3,7 @@
 use crate::lines::dump::is_dump_row;
 use crate::lines::hex::digit;
 use crate::lines::text::{Line, Text};
-use crate::lines::unwrap::columns::MESSAGE_NAMES;
+use crate::lines::unwrap::names::MESSAGE_NAMES;
 
 /// A mail's body in quoted-printable (RFC 2045 §6.7): every `=` is followed by two digits, or ends its line.
 pub(super) fn quoted_printable(text: &Text) -> Option<Text> {

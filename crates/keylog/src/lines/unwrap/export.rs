@@ -11,7 +11,7 @@ pub(super) fn export(text: &Text) -> Option<Text> {
     text.lines()
         .find(|l| begins(b"__REALTIME_TIMESTAMP=")(l) || begins(b"_HOSTNAME=")(l) || begins(b"_PID=")(l))?;
     let mut next = text.next();
-    let mut entry = Entry::default();
+    let mut record = JournalRecord::default();
     let mut skip_to = 0;
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -36,25 +36,27 @@ pub(super) fn export(text: &Text) -> Option<Text> {
                     continue;
                 };
                 skip_to = start + 8 + len;
-                entry.field(name, line, value);
+                record.field(name, line, value);
             }
-            Some(b'=') if !name.is_empty() => entry.field(name, line, rest.get(1..).unwrap_or_default()),
+            Some(b'=') if !name.is_empty() => record.field(name, line, rest.get(1..).unwrap_or_default()),
             // A line of `-o verbose` that goes on with its message.
-            Some(_) if line.bytes.starts_with(b"     ") && entry.message.is_some() => entry.goes_on(trimmed),
-            _ => entry.give(&mut next),
+            Some(_) if line.bytes.starts_with(b"     ") && record.message.is_some() => {
+                record.goes_on(trimmed)
+            }
+            _ => record.give(&mut next),
         }
     }
-    entry.give(&mut next);
+    record.give(&mut next);
     Some(next)
 }
 
 #[derive(Default)]
-struct Entry {
+struct JournalRecord {
     message: Option<(u64, Vec<u8>)>,
     about: About,
 }
 
-impl Entry {
+impl JournalRecord {
     fn field(&mut self, name: &[u8], line: Line<'_>, value: &[u8]) {
         match name {
             b"MESSAGE" => self.message = Some((line.number, value.to_vec())),
@@ -73,7 +75,7 @@ impl Entry {
     }
 
     fn give(&mut self, next: &mut Text) {
-        let Entry { message, about } = std::mem::take(self);
+        let JournalRecord { message, about } = std::mem::take(self);
         if let Some((number, message)) = message {
             next.push_lines(
                 Line {

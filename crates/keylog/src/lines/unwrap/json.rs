@@ -2,32 +2,9 @@
 //! object without one is written as `name="value"`, which is how RouterOS prints the same.
 
 use crate::lines::fields::number;
-use crate::lines::stamp;
 use crate::lines::text::{About, Line, Text, source};
-use crate::lines::unwrap::columns::MESSAGE_NAMES;
+use crate::lines::unwrap::names::{MESSAGE_NAMES, SOURCE_NAMES, TIME_NAMES, is_about, time};
 
-/// Names of fields that say who wrote a message.
-const SOURCE_NAMES: [&[u8]; 7] = [
-    b"_hostname",
-    b"hostname",
-    b"host",
-    b"source",
-    b"container_name",
-    b"pod",
-    b"_source.host",
-];
-/// Names of fields that say when.
-const TIME_NAMES: [&[u8]; 9] = [
-    b"__realtime_timestamp",
-    b"time",
-    b"timestamp",
-    b"@timestamp",
-    b"ts",
-    b"_time",
-    b"date",
-    b"datetime",
-    b"eventtime",
-];
 /// Most fields of one object; the rest of a larger one is left out.
 const MOST_FIELDS: usize = 256;
 
@@ -197,28 +174,6 @@ impl Reader {
                 .or(about.time),
         }
     }
-}
-
-/// Whether a field says who wrote a message and when, not what.
-fn is_about(name: &[u8]) -> bool {
-    SOURCE_NAMES.contains(&name) || TIME_NAMES.contains(&name) || name == b"thread"
-}
-
-/// A time in any form, to the millisecond, for comparison.
-pub(super) fn time(text: &[u8]) -> Option<u64> {
-    let mut parts = text.splitn(2, |b| *b == b'.');
-    let whole = parts.next().unwrap_or_default();
-    let fraction = parts.next().unwrap_or_default().iter().chain(b"000").take(3);
-    let thousandths = fraction
-        .map(|b| {
-            if b.is_ascii_digit() {
-                u64::from(b - b'0')
-            } else {
-                0
-            }
-        })
-        .fold(0, |n, digit| n * 10 + digit);
-    number(whole).or_else(|| Some(stamp::header(text).time?.saturating_mul(1_000) + thousandths))
 }
 
 /// A string up to its quote, and how many bytes that is, the quote included.

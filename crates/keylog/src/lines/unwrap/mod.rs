@@ -7,6 +7,7 @@ mod escapes;
 mod export;
 mod html;
 mod json;
+mod names;
 mod newest_first;
 pub(crate) mod peel;
 mod prefixes;
