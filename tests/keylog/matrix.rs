@@ -1,7 +1,7 @@
 //! Every format, copied in 24 ways: what a mail, a page, a terminal and a collector make of the same text. `docs/keys.md` has the figures;
 //! `cargo test -p rekeyscope-keylog --test keylog matrix -- --nocapture` prints the cells.
 
-use crate::hex;
+use crate::{corpus, hex, outcome};
 use rekeyscope_keylog::KeyMaterial;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -360,7 +360,13 @@ fn csv(text: &str, separator: char) -> String {
 
 fn quoted_printable(text: &str) -> String {
     lines(text, |_, line| {
-        let encoded = line.replace('=', "=3D").replace('\t', "=09");
+        let encoded: String = line
+            .bytes()
+            .map(|byte| match byte {
+                b'=' | b'\t' | 0x80.. => format!("={byte:02X}"),
+                other => char::from(other).to_string(),
+            })
+            .collect();
         let mut out = String::new();
         let mut column = 0;
         let mut rest = encoded.as_str();
@@ -610,6 +616,47 @@ fn every_format_in_terminals_of_every_width() {
     assert!(
         wrong.len() * 100 <= all * (100 - RIGHT),
         "{} of {all}: {wrong:?}",
+        wrong.len()
+    );
+}
+
+/// The whole logs of the corpus in every copy: ESP keys, keys of phase 1 and what they are derived from, as from the log itself.
+#[test]
+fn every_log_of_the_corpus_in_every_copy() {
+    let without_problems = |bytes: &[u8]| -> BTreeSet<String> {
+        let outcome = outcome(&crate::read(bytes)).into_iter();
+        outcome
+            .filter(|line| !line.starts_with("problem") && !line.starts_with("defect"))
+            .collect()
+    };
+    let (mut all, mut wrong, mut false_keys) = (0, Vec::new(), Vec::new());
+    for log in corpus() {
+        let bytes = std::fs::read(&log).unwrap();
+        let name = log.file_stem().unwrap().to_string_lossy().into_owned();
+        let truth = without_problems(&bytes);
+        let (Ok(text), false) = (String::from_utf8(bytes), truth.is_empty()) else {
+            continue; // in other characters, in a container, or without a key
+        };
+        if text.contains('\0') || text.replace("\r\n", "\n").contains('\r') {
+            continue; // no editor copies these as they are
+        }
+        for (copy, make) in COPIES {
+            let keys = without_problems(make(&text).as_bytes());
+            all += 1;
+            if !truth.is_subset(&keys) {
+                wrong.push(format!("{name}, {copy}"));
+            } else if !keys.is_subset(&truth) {
+                false_keys.push(format!("{name}, {copy}"));
+            }
+        }
+    }
+    println!(
+        "{} of {all}: not {wrong:#?}; more than {false_keys:#?}",
+        all - wrong.len()
+    );
+    assert!(
+        wrong.len() * 100 <= all * (100 - RIGHT),
+        "{} of {all}",
         wrong.len()
     );
 }

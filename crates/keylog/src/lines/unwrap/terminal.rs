@@ -55,6 +55,9 @@ const WIDTHS: std::ops::RangeInclusive<usize> = 20..=1_000;
 /// Bytes at the start of a line by which lines are compared.
 const HEAD: usize = 6;
 
+/// Lines of the greatest width that tell a terminal where no value in hex is broken: one line is always the longest.
+const FEWEST_FULL: usize = 2;
+
 /// Lines that were broken at one width are whole again: none is longer, those that reach it end inside a word, and what follows them begins as no
 /// other line does.
 pub(super) fn wrapped(text: &Text) -> Option<Text> {
@@ -69,7 +72,7 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
             .is_some_and(|line| columns(line) == width)
     };
     // Most texts were broken by no terminal, and that is seen at once.
-    let goes_on = |pair: &[&[u8]]| matches!(pair, [line, after] if columns(line) == width && matches!(joint(line, after), Joint::Inside | Joint::AtBlank));
+    let goes_on = |pair: &[&[u8]]| matches!(pair, [line, after] if columns(line) == width && matches!(joint(line, after), Joint::Inside | Joint::InWord | Joint::AtBlank));
     if !lines.windows(2).any(goes_on) {
         return None;
     }
@@ -78,13 +81,14 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
     heads.sort_unstable();
     heads.dedup();
     let begins = |line: &[u8]| head(line).is_none_or(|head| heads.binary_search(&head).is_ok());
-    let (mut inside, mut at_blank, mut between) = (0, 0, 0);
+    let (mut inside, mut in_words, mut at_blank, mut between) = (0, 0, 0, 0);
     for pair in lines.windows(2) {
         let [line, after] = pair else { continue };
         if columns(line) == width {
             match joint(line, after) {
                 _ if begins(after) => between += 1,
                 Joint::Inside => inside += 1,
+                Joint::InWord => in_words += 1,
                 Joint::AtBlank => at_blank += 1,
                 Joint::Between => between += 1,
                 Joint::Either => {}
@@ -93,8 +97,9 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
     }
     // Lines of a collector's records were broken by no terminal.
     let recorded = text.lines().any(|line| line.about.time.is_some());
-    let broken = if inside > 0 {
-        inside >= between
+    let full = lines.iter().filter(|line| columns(line) == width).count();
+    let broken = if inside > 0 || in_words > 0 && full >= FEWEST_FULL {
+        inside + in_words >= between
     } else {
         at_blank >= 2 && at_blank > 2 * between
     };
@@ -139,9 +144,14 @@ fn head(line: &[u8]) -> Option<[u8; HEAD]> {
         other => *other,
     };
     let mut head = [b' '; HEAD];
-    head.iter_mut()
-        .zip(line)
-        .for_each(|(head, byte)| *head = kind(byte));
+    // Behind `0x` any digit may stand.
+    let numbered = line.starts_with(b"0x");
+    head.iter_mut().zip(line).for_each(|(head, byte)| {
+        *head = match kind(byte) {
+            b'a' if numbered => b'0',
+            kind => kind,
+        }
+    });
     (!line.trim_ascii().is_empty()).then_some(head)
 }
 
@@ -152,8 +162,10 @@ fn is_row_of_rows(line: &[u8], after: &[u8]) -> bool {
 
 /// What the end of a line and the start of the next say.
 enum Joint {
-    /// A word goes on.
+    /// A value goes on.
     Inside,
+    /// A word may go on.
+    InWord,
     /// One blank between groups of hex, or what cannot begin a line.
     AtBlank,
     /// A line may end here as well.
@@ -201,10 +213,12 @@ fn joint(line: &[u8], after: &[u8]) -> Joint {
     match hex::all_digits(last) {
         // A number of its own.
         true if last.len() < 8 && last.iter().all(u8::is_ascii_digit) => Joint::Either,
-        false => Joint::Inside,
+        false => Joint::InWord,
+        true if last.len() < 8 && last.iter().all(u8::is_ascii_alphabetic) => Joint::InWord,
         true if last.len() < 8 => Joint::Inside,
         true if !hex::all_digits(first) => Joint::Between,
-        true if matches!(last.len(), 32 | 40 | 48 | 56 | 64 | 72 | 96 | 128) => Joint::Either,
+        // An SPI, a cookie or a key is whole.
+        true if matches!(last.len(), 8 | 16 | 32 | 40 | 48 | 56 | 64 | 72 | 96 | 128) => Joint::Either,
         true => Joint::Inside,
     }
 }
