@@ -17,6 +17,7 @@ mod lookalikes;
 mod matrix;
 mod mining;
 mod properties;
+mod rotated;
 mod shapes;
 
 /// The bytes of every log of the corpus.

@@ -86,6 +86,16 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Whether anything was found so far, if only a key that is masked.
+    pub(crate) fn has_found(&self) -> bool {
+        self.found
+    }
+
+    /// The file is one of a log that has keys elsewhere.
+    pub(crate) fn needs_no_keys(&mut self) {
+        (self.any_text, self.found) = (true, true);
+    }
+
     /// Whether any key or seed was found so far.
     pub(crate) fn has_keys(&self) -> bool {
         self.keyed

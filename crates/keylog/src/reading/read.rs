@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 impl KeyMaterial {
-    /// Reads one more file, or the files of a folder, as rotated logs lie in one: the oldest first. Formats, compression (gzip, zstd) and how it writes its characters are recognised by content. Streams: memory does not grow with the file beyond
-    /// the stated bounds.
+    /// Reads one more file, or the files of a folder: a log that was rotated is one log, the oldest file first. Formats, compression (gzip, zstd) and
+    /// how characters are written are recognised by content. Memory does not grow with the file beyond the stated bounds.
     ///
     /// # Errors
     /// [`Error::KeyFile`] when the file cannot be read. A malformed row is a [`KeyProblem`](crate::material::contents::KeyProblem), not an error.
@@ -25,17 +25,20 @@ impl KeyMaterial {
             path: path.to_owned(),
             source,
         };
-        if path.is_dir() {
-            for file in rotated(path).map_err(failed)? {
-                self.read_file(&file, false)?;
-            }
-            return Ok(());
+        if !path.is_dir() {
+            return self.read_file(path, None);
         }
-        self.read_file(path, true)
+        for log in rotated(path).map_err(failed)? {
+            let mut readers = Readers::default();
+            for (at, file) in log.iter().enumerate() {
+                self.read_file(file, Some((&mut readers, at + 1 == log.len())))?;
+            }
+        }
+        Ok(())
     }
 
-    /// Reads a file. A capture among the files of a folder is no mistake.
-    fn read_file(&mut self, path: &Path, named: bool) -> Result<(), Error> {
+    /// Reads a file; one of a folder goes on where its predecessor ended, and may be the last. A capture among the files of a folder is no mistake.
+    fn read_file(&mut self, path: &Path, rotated: Option<(&mut Readers, bool)>) -> Result<(), Error> {
         let failed = |source| Error::KeyFile {
             path: path.to_owned(),
             source,
@@ -43,14 +46,16 @@ impl KeyMaterial {
         let file = std::fs::File::open(path).map_err(failed)?;
         let mut text = Unpacked::new(file).map_err(failed)?;
         if is_capture(text.head()) {
-            if !named {
+            if rotated.is_some() {
                 return Ok(());
             }
             let other =
                 std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
             return Err(failed(other));
         }
-        self.read_text(path, &mut text).map_err(failed)
+        let mut alone = Readers::default();
+        let (readers, last) = rotated.unwrap_or((&mut alone, true));
+        self.read_text(path, &mut text, readers, last).map_err(failed)
     }
 
     /// As [`KeyMaterial::read`] for bytes in memory.
@@ -72,10 +77,16 @@ impl KeyMaterial {
     /// # Errors
     /// The reader's. What was read before stays.
     pub fn read_from(&mut self, path: &Path, reader: impl Read) -> std::io::Result<()> {
-        self.read_text(path, &mut Unpacked::new(reader)?)
+        self.read_text(path, &mut Unpacked::new(reader)?, &mut Readers::default(), true)
     }
 
-    fn read_text(&mut self, path: &Path, text: &mut Unpacked<'_>) -> std::io::Result<()> {
+    fn read_text(
+        &mut self,
+        path: &Path,
+        text: &mut Unpacked<'_>,
+        readers: &mut Readers,
+        last: bool,
+    ) -> std::io::Result<()> {
         self.files.push(KeyFileInfo {
             path: path.to_owned(),
             block: None,
@@ -88,9 +99,17 @@ impl KeyMaterial {
             sink.finish(Vec::new());
             return Ok(());
         }
-        let mut readers = Readers::default();
-        let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| readers.line(line, sink));
-        let names = readers.finish(&mut sink);
+        let mut keyless = KeylessText::default();
+        let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| {
+            keyless.line(line);
+            readers.line(line, sink);
+        });
+        let names = readers.end_file(last, &mut sink);
+        keyless.finish(&mut sink);
+        readers.found |= sink.has_found();
+        if readers.found || !last {
+            sink.needs_no_keys();
+        }
         if let Some(sentence) = text.trouble() {
             sink.saw_text();
             sink.problem(1, sentence);
@@ -103,13 +122,14 @@ impl KeyMaterial {
 /// Most senders of one file with readers of their own; further ones share the first's.
 const MOST_SENDERS: usize = 64;
 
-/// The readers of one file, by sender.
+/// The readers of one log, by sender.
 #[derive(Default)]
 struct Readers {
     of_sender: Vec<(u64, Vec<Reader>)>,
-    keyless: KeylessText,
     /// Of each source the sender of its last line, and whether there is a log without a sender.
     last: HashMap<u64, (u64, bool)>,
+    /// Something was found in the log.
+    found: bool,
     /// The message of the last line.
     message: Zeroizing<Vec<u8>>,
 }
@@ -123,7 +143,6 @@ struct Reader {
 impl Readers {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
-        self.keyless.line(line);
         let bare = line.sender == line.about.source && line.framed_at() == 0;
         if bare && !line.text.is_empty() && line.text == self.message.as_slice() {
             return; // the same line by a second logger
@@ -167,28 +186,29 @@ impl Readers {
         self.of_sender.len() - 1
     }
 
-    /// The file ends. The names of the formats that were in it.
-    fn finish(mut self, sink: &mut Sink<'_>) -> Vec<&'static str> {
+    /// A file ends, perhaps the last of its log. The names of the formats that were in it.
+    fn end_file(&mut self, last: bool, sink: &mut Sink<'_>) -> Vec<&'static str> {
         let mut names = Vec::new();
         for at in 0..FORMATS.len() {
             for (_, readers) in &mut self.of_sender {
                 let Some(reader) = readers.get_mut(at) else {
                     continue;
                 };
-                reader.format.finish(sink);
+                if last {
+                    reader.format.finish(sink);
+                }
                 let name = reader.format.special_name().unwrap_or(reader.name);
-                if reader.seen && !names.contains(&name) {
+                if std::mem::take(&mut reader.seen) && !names.contains(&name) {
                     names.push(name);
                 }
             }
         }
-        self.keyless.finish(sink);
         names
     }
 }
 
-/// The files of a folder, the oldest first: `charon.log.2.gz`, `charon.log.1`, `charon.log`.
-fn rotated(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// The logs of a folder, each with its files, the oldest first: `charon.log.2.gz`, `charon.log.1`, `charon.log`.
+fn rotated(folder: &Path) -> std::io::Result<Vec<Vec<PathBuf>>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -198,24 +218,32 @@ fn rotated(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            let parts: Vec<&str> = name.split('.').collect();
-            let turn = parts.iter().rev().find_map(|part| part.parse::<u32>().ok());
-            let stem = parts
-                .iter()
-                .take_while(|part| part.parse::<u32>().is_err())
-                .copied()
-                .collect::<Vec<_>>()
-                .join(".");
-            files.push((
-                stem.trim_end_matches(".gz").to_owned(),
-                std::cmp::Reverse(turn.unwrap_or(0)),
-                path,
-            ));
+            let name = name
+                .strip_suffix(".gz")
+                .or_else(|| name.strip_suffix(".zst"))
+                .unwrap_or(&name);
+            let numbered = name
+                .rsplit_once(['.', '-'])
+                .and_then(|(log, turn)| Some((log, turn.parse::<u32>().ok()?)));
+            let (log, turn) = match numbered {
+                // `charon.log-20261120` has its day, which rises.
+                Some((log, day)) if day >= FIRST_DAY => (log, LAST_DAY - day.min(LAST_DAY - 1)),
+                Some((log, turn)) => (log, turn.saturating_add(1)),
+                None => (name, 0),
+            };
+            files.push((log.to_owned(), std::cmp::Reverse(turn), path));
         }
     }
     files.sort();
-    Ok(files.into_iter().map(|(.., path)| path).collect())
+    let logs = files.chunk_by(|(one, ..), (other, ..)| one == other);
+    Ok(logs
+        .map(|files| files.iter().map(|(.., path)| path.clone()).collect())
+        .collect())
 }
+
+/// The days that logrotate's `dateext` writes.
+const FIRST_DAY: u32 = 19_700_101;
+const LAST_DAY: u32 = 99_991_231;
 
 /// Whether a file begins as a pcap file (either byte order, micro- or nanoseconds) or a pcapng file does.
 fn is_capture(head: &[u8]) -> bool {

@@ -43,15 +43,12 @@ pub(super) fn newest_first(text: &Text) -> Option<Text> {
     Some(next)
 }
 
-/// The time of a line, where it has one that is no router's.
+/// The time that an export says of a line, else the line's own, where that is no router's.
 fn time_of(line: Line<'_>) -> Option<u64> {
-    if outer::find_timestamp(line.bytes).is_some() {
-        return None;
-    }
+    let own = || stamp::header(line.bytes).time.or_else(|| epoch(line.bytes));
     line.about
         .time
-        .or_else(|| stamp::header(line.bytes).time)
-        .or_else(|| epoch(line.bytes))
+        .or_else(|| outer::find_timestamp(line.bytes).is_none().then(own)?)
 }
 
 /// `1795205513.615 09[CHD]`: seconds since 1970.

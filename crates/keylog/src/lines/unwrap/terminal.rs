@@ -72,8 +72,8 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
             .is_some_and(|line| columns(line) == width)
     };
     // Most texts were broken by no terminal, and that is seen at once.
-    let goes_on = |pair: &[&[u8]]| matches!(pair, [line, after] if columns(line) == width && matches!(joint(line, after), Joint::Inside | Joint::InWord | Joint::AtBlank));
-    if !lines.windows(2).any(goes_on) {
+    let may_go_on = |pair: &[&[u8]]| matches!(pair, [line, after] if columns(line) == width && matches!(joint(line, after), Joint::Inside | Joint::InWord | Joint::AtBlank));
+    if !lines.windows(2).any(may_go_on) {
         return None;
     }
     let fresh = (0..lines.len()).filter(|at| !reaches(at.checked_sub(1)));
@@ -98,10 +98,10 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
     // Lines of a collector's records were broken by no terminal.
     let recorded = text.lines().any(|line| line.about.time.is_some());
     let full = lines.iter().filter(|line| columns(line) == width).count();
-    let broken = if inside > 0 || in_words > 0 && full >= FEWEST_FULL {
-        inside + in_words >= between
-    } else {
-        at_blank >= 2 && at_blank > 2 * between
+    let told = at_blank + in_words;
+    let broken = match inside {
+        0 => full >= FEWEST_FULL && told > between,
+        _ => inside + in_words >= between,
     };
     if recorded || !broken {
         return None;
@@ -166,7 +166,7 @@ enum Joint {
     Inside,
     /// A word may go on.
     InWord,
-    /// One blank between groups of hex, or what cannot begin a line.
+    /// One blank between groups of hex, or a sign that can neither begin nor end a line.
     AtBlank,
     /// A line may end here as well.
     Either,
@@ -192,14 +192,17 @@ fn joint(line: &[u8], after: &[u8]) -> Joint {
     if is_row_of_rows(line, after) {
         return Joint::Between;
     }
-    if quoted(line) && quoted(after) {
+    if quoted(line) && quoted(after) || line.ends_with(b"0x") && hex::all_digits(first) {
         return Joint::Inside;
     }
     if last.is_empty() || first.is_empty() {
         let blank = line.ends_with(b" ") && as_group(before, first)
             || after.starts_with(b" ") && as_group(last, second);
         let sign = matches!(after.first(), Some(b':' | b'=' | b'.' | b',')) && !last.is_empty();
-        return if blank || sign {
+        // No line ends behind these.
+        let open = matches!(line, [.., before, b'=' | b'/' | b'-' | b'_' | b'('] if is_word(before))
+            && !first.is_empty();
+        return if blank || sign || open {
             Joint::AtBlank
         } else {
             Joint::Either
