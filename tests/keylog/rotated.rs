@@ -4,6 +4,13 @@ use crate::{corpus, outcome};
 use rekeyscope_keylog::KeyMaterial;
 use std::path::Path;
 
+/// As logrotate calls the older file and the newer one.
+const NAMES: [[&str; 2]; 3] = [
+    ["vpn.log.1", "vpn.log"],
+    ["vpn.log.10", "vpn.log.9"],
+    ["vpn.log-20261120", "vpn.log"],
+];
+
 fn keys(path: &Path) -> Vec<String> {
     let mut material = KeyMaterial::default();
     material.read(path).unwrap();
@@ -17,17 +24,12 @@ fn a_log_cut_anywhere_gives_the_keys_of_the_whole() {
         let text = std::fs::read_to_string(&log).unwrap();
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let whole = keys(&log);
-        for cut in (1..lines.len()).step_by(3) {
-            for [older, newest] in [
-                ["vpn.log.1", "vpn.log"],
-                ["vpn.log.10", "vpn.log.9"],
-                ["vpn.log-20261120", "vpn.log"],
-            ] {
-                let folder = tempfile::tempdir().unwrap();
-                std::fs::write(folder.path().join(older), lines[..cut].concat()).unwrap();
-                std::fs::write(folder.path().join(newest), lines[cut..].concat()).unwrap();
-                assert_eq!(keys(folder.path()), whole, "{name}, {older} up to line {cut}");
-            }
+        for cut in (1..lines.len()).step_by(4) {
+            let [older, newest] = NAMES[cut % NAMES.len()];
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join(older), lines[..cut].concat()).unwrap();
+            std::fs::write(folder.path().join(newest), lines[cut..].concat()).unwrap();
+            assert_eq!(keys(folder.path()), whole, "{name}, {older} up to line {cut}");
         }
     }
 }

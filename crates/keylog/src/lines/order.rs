@@ -7,7 +7,7 @@
 use crate::lines::fields::word_after;
 use crate::lines::outer::LogLine;
 use crate::lines::reader;
-use crate::lines::text::{About, Line};
+use crate::lines::text::{About, TextLine};
 use crate::lines::unwrap::peel::unwrapped;
 use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
@@ -76,7 +76,7 @@ struct SenderRun {
 }
 
 impl LineOrder<'_> {
-    fn take(&mut self, mut line: Line<'_>, sink: &mut Sink<'_>) {
+    fn take(&mut self, mut line: TextLine<'_>, sink: &mut Sink<'_>) {
         if line.bytes.len() > LONGEST_LINE {
             too_long(line.number, sink);
             line.bytes = line.bytes.get(..LONGEST_LINE).unwrap_or_default();
@@ -162,7 +162,7 @@ impl LineOrder<'_> {
         }
         for (number, about, raw) in &held {
             self.pass(
-                &LogLine::new(Line {
+                &LogLine::new(TextLine {
                     number: *number,
                     bytes: raw,
                     about: *about,
@@ -196,7 +196,7 @@ impl LineOrder<'_> {
                 .and_then(|at| self.last.get(at))
                 .map(|(_, last)| last.clone())
                 .unwrap_or_default();
-            let repeated = LogLine::new(Line {
+            let repeated = LogLine::new(TextLine {
                 number: line.number,
                 bytes: &last,
                 about: line.about,

@@ -10,7 +10,7 @@
 
 use crate::lines::commands::{after_prompt, is_command};
 use crate::lines::stamp;
-use crate::lines::text::{About, Line};
+use crate::lines::text::{About, TextLine};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The router's timestamp and tag are looked for in this many bytes at the start of a line.
@@ -63,8 +63,8 @@ pub(crate) struct LogLine<'a> {
 
 impl<'a> LogLine<'a> {
     /// Takes the framing off.
-    pub(crate) fn new(line: Line<'a>) -> LogLine<'a> {
-        let Line {
+    pub(crate) fn new(line: TextLine<'a>) -> LogLine<'a> {
+        let TextLine {
             number,
             bytes: raw,
             about,
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     fn line(bytes: &[u8]) -> LogLine<'_> {
-        LogLine::new(Line {
+        LogLine::new(TextLine {
             number: 1,
             bytes,
             about: About::default(),

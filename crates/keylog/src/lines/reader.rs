@@ -19,7 +19,7 @@ type EachText<'c> = &'c mut dyn FnMut(Text, Option<u64>);
 
 /// Calls `each` for every stretch of the text.
 pub(crate) fn for_each(mut reader: impl Read, each: EachText<'_>) -> std::io::Result<()> {
-    let mut stretches = Stretches {
+    let mut stretches = TextStretches {
         held: Zeroizing::default(),
         next: 1,
         skipping: false,
@@ -63,7 +63,7 @@ fn fill(reader: &mut impl Read, chunk: &mut [u8], least: usize) -> (usize, std::
     (filled, Ok(()))
 }
 
-struct Stretches<'c> {
+struct TextStretches<'c> {
     held: Zeroizing<Vec<u8>>,
     /// The number of the first line that is held.
     next: u64,
@@ -73,7 +73,7 @@ struct Stretches<'c> {
     each: EachText<'c>,
 }
 
-impl Stretches<'_> {
+impl TextStretches<'_> {
     fn take(&mut self, mut data: &[u8]) {
         if self.skipping {
             let Some(end) = memchr::memchr2(b'\n', b'\r', data) else {

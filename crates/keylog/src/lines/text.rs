@@ -27,7 +27,7 @@ pub(crate) fn source(name: &[u8]) -> u64 {
 const FIRST_LINES: usize = 16;
 
 #[derive(Clone, Copy)]
-struct Span {
+struct LineSpan {
     start: usize,
     end: usize,
     number: u64,
@@ -36,17 +36,17 @@ struct Span {
 
 /// A line of a [`Text`].
 #[derive(Clone, Copy)]
-pub(crate) struct Line<'t> {
+pub(crate) struct TextLine<'t> {
     /// 1-based, in the file.
     pub(crate) number: u64,
     pub(crate) bytes: &'t [u8],
     pub(crate) about: About,
 }
 
-impl<'t> Line<'t> {
+impl<'t> TextLine<'t> {
     /// The line without the first `len` bytes.
-    pub(crate) fn from(self, len: usize) -> Line<'t> {
-        Line {
+    pub(crate) fn from(self, len: usize) -> TextLine<'t> {
+        TextLine {
             bytes: self.bytes.get(len..).unwrap_or_default(),
             ..self
         }
@@ -62,7 +62,7 @@ impl<'t> Line<'t> {
 #[derive(Default)]
 pub(crate) struct Text {
     bytes: Zeroizing<Vec<u8>>,
-    spans: Vec<Span>,
+    spans: Vec<LineSpan>,
 }
 
 impl Text {
@@ -71,7 +71,7 @@ impl Text {
         let has_lf = memchr::memchr(b'\n', &bytes).is_some();
         let (mut spans, mut start, mut number) = (Vec::new(), 0, first);
         let mut end_line = |start: usize, end: usize, number: u64| {
-            spans.push(Span {
+            spans.push(LineSpan {
                 start,
                 end,
                 number,
@@ -102,16 +102,16 @@ impl Text {
     }
 
     /// Appends a line.
-    pub(crate) fn push(&mut self, line: Line<'_>) {
+    pub(crate) fn push(&mut self, line: TextLine<'_>) {
         self.push_parts(line, &[line.bytes]);
     }
 
     /// Appends a line that is put together of `parts`.
-    pub(crate) fn push_parts(&mut self, of: Line<'_>, parts: &[&[u8]]) {
+    pub(crate) fn push_parts(&mut self, of: TextLine<'_>, parts: &[&[u8]]) {
         let start = self.bytes.len();
         parts.iter().for_each(|part| wiped::append(&mut self.bytes, part));
         let (end, number, about) = (self.bytes.len(), of.number, of.about);
-        self.spans.push(Span {
+        self.spans.push(LineSpan {
             start,
             end,
             number,
@@ -130,18 +130,18 @@ impl Text {
     }
 
     /// Appends the lines of `bytes`, all of which stand where `of` does.
-    pub(crate) fn push_lines(&mut self, of: Line<'_>, bytes: &[u8]) {
+    pub(crate) fn push_lines(&mut self, of: TextLine<'_>, bytes: &[u8]) {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         for line in bytes.split(|b| *b == b'\n') {
-            self.push(Line {
+            self.push(TextLine {
                 bytes: line.strip_suffix(b"\r").unwrap_or(line),
                 ..of
             });
         }
     }
 
-    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = Line<'_>> + Clone {
-        self.spans.iter().map(|span| Line {
+    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = TextLine<'_>> + Clone {
+        self.spans.iter().map(|span| TextLine {
             number: span.number,
             bytes: self.bytes.get(span.start..span.end).unwrap_or_default(),
             about: span.about,
@@ -149,7 +149,7 @@ impl Text {
     }
 
     /// The lines with anything on them.
-    pub(crate) fn filled(&self) -> impl Iterator<Item = Line<'_>> + Clone {
+    pub(crate) fn filled(&self) -> impl Iterator<Item = TextLine<'_>> + Clone {
         self.lines().filter(|line| !line.is_blank())
     }
 
@@ -171,7 +171,7 @@ impl Text {
     }
 
     /// Where a line begins in [`Text::bytes`].
-    pub(crate) fn offset(&self, line: Line<'_>) -> usize {
+    pub(crate) fn offset(&self, line: TextLine<'_>) -> usize {
         (line.bytes.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize)
     }
 

@@ -29,7 +29,7 @@ impl KeyMaterial {
             return self.read_file(path, None);
         }
         for log in rotated(path).map_err(failed)? {
-            let mut readers = Readers::default();
+            let mut readers = FormatReaders::default();
             for (at, file) in log.iter().enumerate() {
                 self.read_file(file, Some((&mut readers, at + 1 == log.len())))?;
             }
@@ -38,7 +38,7 @@ impl KeyMaterial {
     }
 
     /// Reads a file; one of a folder goes on where its predecessor ended, and may be the last. A capture among the files of a folder is no mistake.
-    fn read_file(&mut self, path: &Path, rotated: Option<(&mut Readers, bool)>) -> Result<(), Error> {
+    fn read_file(&mut self, path: &Path, rotated: Option<(&mut FormatReaders, bool)>) -> Result<(), Error> {
         let failed = |source| Error::KeyFile {
             path: path.to_owned(),
             source,
@@ -53,7 +53,7 @@ impl KeyMaterial {
                 std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
             return Err(failed(other));
         }
-        let mut alone = Readers::default();
+        let mut alone = FormatReaders::default();
         let (readers, last) = rotated.unwrap_or((&mut alone, true));
         self.read_text(path, &mut text, readers, last).map_err(failed)
     }
@@ -77,14 +77,19 @@ impl KeyMaterial {
     /// # Errors
     /// The reader's. What was read before stays.
     pub fn read_from(&mut self, path: &Path, reader: impl Read) -> std::io::Result<()> {
-        self.read_text(path, &mut Unpacked::new(reader)?, &mut Readers::default(), true)
+        self.read_text(
+            path,
+            &mut Unpacked::new(reader)?,
+            &mut FormatReaders::default(),
+            true,
+        )
     }
 
     fn read_text(
         &mut self,
         path: &Path,
         text: &mut Unpacked<'_>,
-        readers: &mut Readers,
+        readers: &mut FormatReaders,
         last: bool,
     ) -> std::io::Result<()> {
         self.files.push(KeyFileInfo {
@@ -124,8 +129,8 @@ const MOST_SENDERS: usize = 64;
 
 /// The readers of one log, by sender.
 #[derive(Default)]
-struct Readers {
-    of_sender: Vec<(u64, Vec<Reader>)>,
+struct FormatReaders {
+    of_sender: Vec<(u64, Vec<FormatReader>)>,
     /// Of each source the sender of its last line, and whether there is a log without a sender.
     last: HashMap<u64, (u64, bool)>,
     /// Something was found in the log.
@@ -134,13 +139,13 @@ struct Readers {
     message: Zeroizing<Vec<u8>>,
 }
 
-struct Reader {
+struct FormatReader {
     name: &'static str,
     format: Box<dyn KeyFormat>,
     seen: bool,
 }
 
-impl Readers {
+impl FormatReaders {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
         let bare = line.sender == line.about.source && line.framed_at() == 0;
@@ -176,7 +181,7 @@ impl Readers {
         if self.of_sender.len() >= MOST_SENDERS {
             return 0;
         }
-        let reader = |row: &FormatRow| Reader {
+        let reader = |row: &FormatRow| FormatReader {
             name: row.name,
             format: (row.reader)(),
             seen: false,

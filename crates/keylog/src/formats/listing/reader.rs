@@ -1,7 +1,7 @@
 //! Reads a listing by its [`Spec`]: words behind labels. A key goes on on the next line until it is as long as its transform asks for.
 
 use crate::formats::format::KeyFormat;
-use crate::formats::listing::record::{Awaited, Field, Half, Record};
+use crate::formats::listing::record::{Awaited, Field, KeyKind, ListingRecord};
 use crate::formats::listing::specs::{Spec, begins_any};
 use crate::lines::fields::{address, words};
 use crate::lines::hex;
@@ -28,11 +28,11 @@ const CALLS: [&[u8]; 6] = [
 /// Reader of a listing.
 pub(crate) struct Listing {
     spec: &'static Spec,
-    record: Option<Record>,
+    record: Option<ListingRecord>,
     /// The line that added to the SA last.
     last: u64,
     /// The key at the end of that line.
-    open: Option<Half>,
+    open: Option<KeyKind>,
     /// A label whose value is on the next line.
     awaited: Vec<Awaited>,
     ends: Option<(IpAddr, IpAddr)>,
@@ -69,7 +69,7 @@ impl KeyFormat for Listing {
             self.finish(sink);
         }
         if begins.is_some() {
-            let mut record = Record::default();
+            let mut record = ListingRecord::default();
             record.at(line.number, self.ends);
             self.record = Some(record);
         }
@@ -160,8 +160,8 @@ impl Listing {
                 }
                 Field::Outbound => record.outbound(),
                 Field::NotEsp => record.other_protocol = true,
-                Field::NextIsEncryption => last_half = Some(Half::Encryption),
-                Field::NextIsIntegrity => last_half = Some(Half::Integrity),
+                Field::NextIsEncryption => last_half = Some(KeyKind::Encryption),
+                Field::NextIsIntegrity => last_half = Some(KeyKind::Integrity),
                 field => {
                     let (half, awaited) = awaited(*field, last_half);
                     last_half = half.or(last_half);
@@ -188,8 +188,8 @@ fn is_of_a_key(word: &[u8], quoted: bool) -> bool {
 }
 
 /// The transform that a field is about, and the values that follow it.
-fn awaited(field: Field, last: Option<Half>) -> (Option<Half>, Vec<Awaited>) {
-    use Half::{Encryption, Integrity};
+fn awaited(field: Field, last: Option<KeyKind>) -> (Option<KeyKind>, Vec<Awaited>) {
+    use KeyKind::{Encryption, Integrity};
     let of_last = last.unwrap_or(Encryption);
     match field {
         Field::Src => (None, vec![Awaited::Src]),

@@ -56,22 +56,22 @@ pub(super) enum Awaited {
     Protocol,
     Spi,
     HexSpi,
-    Name(Half),
-    Count(Half),
-    Key(Half),
-    Bits(Half),
+    Name(KeyKind),
+    Count(KeyKind),
+    Key(KeyKind),
+    Bits(KeyKind),
     Salt,
 }
 
 /// One of the two transforms of an SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Half {
+pub(super) enum KeyKind {
     Encryption,
     Integrity,
 }
 
 #[derive(Default)]
-struct Key {
+struct ListingKey {
     line: u64,
     /// Digits of its first word.
     group: usize,
@@ -88,7 +88,7 @@ struct Key {
 
 /// An SA that is being read.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct ListingRecord {
     pub(super) line: u64,
     src: Option<IpAddr>,
     dst: Option<IpAddr>,
@@ -96,12 +96,12 @@ pub(super) struct Record {
     pub(super) other_protocol: bool,
     encryption: Option<Encryption>,
     integrity: Option<Integrity>,
-    keys: [Key; 2],
+    keys: [ListingKey; 2],
     salt: Option<u32>,
     wrong: Option<(u64, &'static str)>,
 }
 
-impl Record {
+impl ListingRecord {
     pub(super) fn at(&mut self, line: u64, ends: Option<(IpAddr, IpAddr)>) {
         self.line = line;
         if let Some((local, remote)) = ends {
@@ -113,9 +113,9 @@ impl Record {
         std::mem::swap(&mut self.src, &mut self.dst);
     }
 
-    fn key(&mut self, half: Half) -> &mut Key {
+    fn key(&mut self, half: KeyKind) -> &mut ListingKey {
         let [encryption, integrity] = &mut self.keys;
-        if half == Half::Encryption {
+        if half == KeyKind::Encryption {
             encryption
         } else {
             integrity
@@ -158,7 +158,7 @@ impl Record {
     }
 
     /// A word behind a key, or at the start of the next line, that goes on with it. On the same line only groups do.
-    pub(super) fn goes_on(&mut self, half: Half, word: &[u8], next_line: bool) -> bool {
+    pub(super) fn goes_on(&mut self, half: KeyKind, word: &[u8], next_line: bool) -> bool {
         let grouped = matches!(self.key(half).group, 2 | 4 | 8);
         (if next_line { !self.is_whole(half) } else { grouped })
             && !word.starts_with(b"0x")
@@ -166,13 +166,13 @@ impl Record {
     }
 
     /// Whether the key is as long as its transform asks for.
-    pub(super) fn is_whole(&mut self, half: Half) -> bool {
+    pub(super) fn is_whole(&mut self, half: KeyKind) -> bool {
         let (encryption, integrity) = (self.encryption, self.integrity);
         let key = self.key(half);
         let len = key.digits.len() / 2;
         let named = match half {
-            Half::Encryption => encryption.map(|e| fits_encryption(e, len)),
-            Half::Integrity => integrity.map(|i| len == i.key_len()),
+            KeyKind::Encryption => encryption.map(|e| fits_encryption(e, len)),
+            KeyKind::Integrity => integrity.map(|i| len == i.key_len()),
         };
         let counted = key.count.map(|count| len as u64 == count);
         key.text.is_some()
@@ -183,9 +183,9 @@ impl Record {
                     .unwrap_or(matches!(len, 16 | 20 | 24 | 28 | 32 | 36 | 48 | 64))
     }
 
-    fn name(&mut self, half: Half, word: &[u8], line: u64) {
+    fn name(&mut self, half: KeyKind, word: &[u8], line: u64) {
         match half {
-            Half::Encryption => {
+            KeyKind::Encryption => {
                 self.encryption = algorithm_names::encryption(word);
                 if self.encryption.is_none() {
                     self.wrong = self
@@ -193,7 +193,7 @@ impl Record {
                         .or(Some((line, "the encryption of this SA is not supported here")));
                 }
             }
-            Half::Integrity => {
+            KeyKind::Integrity => {
                 self.integrity = algorithm_names::integrity(word);
                 if self.integrity.is_none() {
                     self.wrong = self.wrong.or(Some((
@@ -205,18 +205,18 @@ impl Record {
         }
     }
 
-    fn bits(&mut self, half: Half, word: &[u8]) {
+    fn bits(&mut self, half: KeyKind, word: &[u8]) {
         let Some(bits) = fields::number(word).and_then(|bits| u32::try_from(bits).ok()) else {
             return;
         };
         match half {
-            Half::Encryption => {
+            KeyKind::Encryption => {
                 self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits))
             }
-            Half::Integrity if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) => {
+            KeyKind::Integrity if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) => {
                 self.integrity = Some(Integrity::HmacSha256_96);
             }
-            Half::Integrity => {}
+            KeyKind::Integrity => {}
         }
     }
 
@@ -237,7 +237,7 @@ impl Record {
             integrity: self.integrity,
             ..Claim::default()
         };
-        let any = |is: fn(&Key) -> bool| keys.iter().any(is);
+        let any = |is: fn(&ListingKey) -> bool| keys.iter().any(is);
         if !any(|key| !key.digits.is_empty() || key.text.is_some()) {
             if any(|key| key.hidden) {
                 if !std::mem::replace(told, true) {
@@ -252,7 +252,7 @@ impl Record {
         if let Some((line, sentence)) = self.wrong {
             return sink.problem(line, sentence);
         }
-        let bytes = |key: &Key, what: &'static str| key.bytes().ok_or((key.line, what));
+        let bytes = |key: &ListingKey, what: &'static str| key.bytes().ok_or((key.line, what));
         let both = bytes(encryption_key, "the encryption key is not an even number of hex digits, or not as long as the listing says: copy it again, in a wider window")
             .and_then(|e| Ok((e, bytes(integrity_key, "the authentication key is not an even number of hex digits, or not as long as the listing says: copy it again, in a wider window")?)));
         match both {
@@ -276,7 +276,7 @@ impl Record {
     }
 }
 
-impl Key {
+impl ListingKey {
     /// Appends a word's hex digits; false when it has others.
     fn add(&mut self, word: &[u8]) -> bool {
         let digits = hex::after_0x(word).unwrap_or(word);

@@ -1,7 +1,7 @@
 //! Tables of messages: CSV and its kin (RFC 4180), as collectors and spreadsheets export them. Wireshark's own tables stay, with commas.
 
 use crate::lines::hex;
-use crate::lines::text::{About, Line, Text, source};
+use crate::lines::text::{About, Text, TextLine, source};
 use crate::lines::unwrap::names::{MESSAGE_NAMES, time};
 
 /// Shares of records, in tenths, that must have the same number of columns.
@@ -71,7 +71,7 @@ fn with_commas(text: &Text, records: &[Vec<NumberedField>]) -> Text {
             .iter()
             .map(|(field, _)| [b"\"", field.as_slice(), b"\""].concat())
             .collect();
-        next.push(Line {
+        next.push(TextLine {
             number: record.first().map_or(0, |f| f.1),
             bytes: &fields.join(&b','),
             about: About::default(),
@@ -124,7 +124,7 @@ fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
                 .find_map(|(_, f)| time(&f.0)),
         };
         next.push_lines(
-            Line {
+            TextLine {
                 number: *number,
                 bytes: &[],
                 about,

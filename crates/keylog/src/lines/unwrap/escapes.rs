@@ -2,7 +2,7 @@
 
 use crate::lines::dump::is_dump_row;
 use crate::lines::hex::digit;
-use crate::lines::text::{Line, Text};
+use crate::lines::text::{Text, TextLine};
 use crate::lines::unwrap::names::MESSAGE_NAMES;
 
 /// A mail's body in quoted-printable (RFC 2045 §6.7): every `=` is followed by two digits, or ends its line.
@@ -37,7 +37,7 @@ pub(super) fn quoted_printable(text: &Text) -> Option<Text> {
         if goes_on {
             next.extend_last(&[&decoded]);
         } else {
-            next.push(Line {
+            next.push(TextLine {
                 bytes: &decoded,
                 ..line
             });
@@ -200,7 +200,7 @@ pub(super) fn continued(text: &Text) -> Option<Text> {
         if open {
             next.extend_last(&[part.trim_ascii_start()]);
         } else {
-            next.push(Line { bytes: part, ..line });
+            next.push(TextLine { bytes: part, ..line });
         }
         open = ends;
     }

@@ -1,11 +1,12 @@
 //! `journalctl -o export` and `-o verbose`: a message is one field among many.
 
 use crate::lines::fields::number;
-use crate::lines::text::{About, Line, Text, source};
+use crate::lines::text::{About, Text, TextLine, source};
 
 /// The messages, each with its thread, host and time.
 pub(super) fn export(text: &Text) -> Option<Text> {
-    let begins = |what: &'static [u8]| move |line: &Line<'_>| line.bytes.trim_ascii_start().starts_with(what);
+    let begins =
+        |what: &'static [u8]| move |line: &TextLine<'_>| line.bytes.trim_ascii_start().starts_with(what);
     text.lines()
         .find(|l| begins(b"MESSAGE=")(l) || l.bytes == b"MESSAGE")?;
     text.lines()
@@ -57,7 +58,7 @@ struct JournalRecord {
 }
 
 impl JournalRecord {
-    fn field(&mut self, name: &[u8], line: Line<'_>, value: &[u8]) {
+    fn field(&mut self, name: &[u8], line: TextLine<'_>, value: &[u8]) {
         match name {
             b"MESSAGE" => self.message = Some((line.number, value.to_vec())),
             b"THREAD" => self.about.thread = number(value.trim_ascii()).and_then(|n| u32::try_from(n).ok()),
@@ -78,7 +79,7 @@ impl JournalRecord {
         let JournalRecord { message, about } = std::mem::take(self);
         if let Some((number, message)) = message {
             next.push_lines(
-                Line {
+                TextLine {
                     number,
                     bytes: &[],
                     about,

@@ -2,7 +2,7 @@
 //! object without one is written as `name="value"`, which is how RouterOS prints the same.
 
 use crate::lines::fields::number;
-use crate::lines::text::{About, Line, Text, source};
+use crate::lines::text::{About, Text, TextLine, source};
 use crate::lines::unwrap::names::{MESSAGE_NAMES, SOURCE_NAMES, TIME_NAMES, is_about, time};
 
 /// Most fields of one object; the rest of a larger one is left out.
@@ -22,7 +22,7 @@ pub(super) fn json(text: &Text) -> Option<Text> {
         return None;
     }
     let mut next = text.next();
-    let mut reader = Reader::default();
+    let mut reader = JsonReader::default();
     for line in text.lines() {
         let start = if document {
             0
@@ -49,7 +49,7 @@ fn object_at(line: &[u8]) -> Option<usize> {
 
 /// Reads strings; everything else only says where they stand.
 #[derive(Default)]
-struct Reader {
+struct JsonReader {
     depth: usize,
     key: Vec<u8>,
     /// A string that is a value unless a colon follows.
@@ -58,8 +58,8 @@ struct Reader {
     fields: Vec<(Vec<u8>, Vec<u8>, u64)>,
 }
 
-impl Reader {
-    fn line(&mut self, line: Line<'_>, next: &mut Text) {
+impl JsonReader {
+    fn line(&mut self, line: TextLine<'_>, next: &mut Text) {
         let mut rest = line.bytes;
         while let Some((&byte, after)) = rest.split_first() {
             rest = after;
@@ -93,7 +93,7 @@ impl Reader {
     }
 
     /// The value at hand is complete.
-    fn settle(&mut self, line: Line<'_>) {
+    fn settle(&mut self, line: TextLine<'_>) {
         let bare = std::mem::take(&mut self.bare);
         let value = self.string.take().or_else(|| (!bare.is_empty()).then_some(bare));
         if let Some(value) = value
@@ -105,7 +105,7 @@ impl Reader {
     }
 
     /// An object or an array ends.
-    fn give(&mut self, line: Line<'_>, object: bool, next: &mut Text) {
+    fn give(&mut self, line: TextLine<'_>, object: bool, next: &mut Text) {
         let said = MESSAGE_NAMES
             .into_iter()
             .find_map(|name| self.fields.iter().find(|(n, ..)| n == name));
@@ -124,7 +124,7 @@ impl Reader {
         let about = self.about(line.about);
         if let Some((_, value, number)) = said.or(pair).or_else(widest) {
             next.push_lines(
-                Line {
+                TextLine {
                     number: *number,
                     bytes: &[],
                     about,
@@ -138,7 +138,7 @@ impl Reader {
                 .map(|(name, value, _)| [name.as_slice(), b"=\"", value, b"\" "].concat())
                 .collect();
             next.push_lines(
-                Line {
+                TextLine {
                     bytes: &[],
                     about,
                     ..line

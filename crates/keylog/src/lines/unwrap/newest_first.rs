@@ -4,7 +4,7 @@
 use crate::lines::dump::is_dump_row;
 use crate::lines::outer;
 use crate::lines::stamp;
-use crate::lines::text::{Line, Text};
+use crate::lines::text::{Text, TextLine};
 
 /// So many times more falls than rises.
 const FALLS: usize = 4;
@@ -28,12 +28,12 @@ pub(super) fn newest_first(text: &Text) -> Option<Text> {
         return None;
     }
     let mut next = text.next();
-    let mut lines: Vec<Line<'_>> = text.lines().collect();
+    let mut lines: Vec<TextLine<'_>> = text.lines().collect();
     // An export keeps the lines of one message in order; so does a log whose messages begin with their time.
     let grouped = lines.first().is_some_and(|first| time_of(*first).is_some())
         && lines.last().is_some_and(|last| time_of(*last).is_none());
     lines.reverse();
-    let same = |a: &Line<'_>, b: &Line<'_>| {
+    let same = |a: &TextLine<'_>, b: &TextLine<'_>| {
         let exported = a.number == b.number && a.about.time.is_some();
         exported || grouped && time_of(*a).is_none()
     };
@@ -44,7 +44,7 @@ pub(super) fn newest_first(text: &Text) -> Option<Text> {
 }
 
 /// The time that an export says of a line, else the line's own, where that is no router's.
-fn time_of(line: Line<'_>) -> Option<u64> {
+fn time_of(line: TextLine<'_>) -> Option<u64> {
     let own = || stamp::header(line.bytes).time.or_else(|| epoch(line.bytes));
     line.about
         .time

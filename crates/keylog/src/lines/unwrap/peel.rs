@@ -6,11 +6,11 @@ use crate::lines::unwrap::{
 };
 
 /// A layer: the text without its wrapping, `None` where there is none.
-type Layer = fn(&Text) -> Option<Text>;
+type Unwrapping = fn(&Text) -> Option<Text>;
 
 /// The order matters where one wrapping looks like another: a value is whole only when the terminal's line ends are gone, and times are compared
 /// when everything before them is.
-const LAYERS: [Layer; 15] = [
+const LAYERS: [Unwrapping; 15] = [
     export::export,
     characters::characters,
     escapes::quoted_printable,

@@ -2,7 +2,7 @@
 
 use crate::lines::fields::number;
 use crate::lines::stamp;
-use crate::lines::text::{About, Line, Text, source};
+use crate::lines::text::{About, Text, TextLine, source};
 use std::collections::HashMap;
 
 /// Bytes at the start of a line in which the prefix ends.
@@ -54,7 +54,7 @@ pub(super) fn numbered(text: &Text) -> Option<Text> {
                     },
                     ..line.about
                 };
-                next.push(Line {
+                next.push(TextLine {
                     about,
                     ..line.from(len)
                 });
@@ -90,7 +90,9 @@ fn number_before(line: &[u8]) -> Option<(&[u8], u64, usize)> {
             let file = reach.get(..at)?;
             let rest = reach.get(at + 1..)?;
             let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-            let named = file.iter().any(u8::is_ascii_alphabetic) && !file.iter().any(u8::is_ascii_whitespace);
+            // `"HMAC-SHA-256-128"` of a table is no file.
+            let sign = |b: &u8| b.is_ascii_whitespace() || b"\"'=,;<>{}|".contains(b);
+            let named = file.iter().any(u8::is_ascii_alphabetic) && !file.iter().any(sign);
             (named && digits > 0 && rest.get(digits) == Some(mark))
                 .then(|| Some((file, number(rest.get(..digits)?)?, at + digits + 2)))?
         })
@@ -108,7 +110,7 @@ pub(super) fn named(text: &Text) -> Option<Text> {
     let mut next = text.next();
     for line in text.lines() {
         match name_before(line.bytes) {
-            Some((name, len)) => next.push(Line {
+            Some((name, len)) => next.push(TextLine {
                 about: About {
                     source: source(name),
                     ..line.about
@@ -195,7 +197,7 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
             ..line.about
         };
         next.push_parts(
-            Line { about, ..line },
+            TextLine { about, ..line },
             &[before, rest.strip_prefix(b" ").unwrap_or(rest)],
         );
     }
