@@ -183,7 +183,7 @@ def lengths(lab, corpus):
     corpus.add("bad_pluto_short_key", pluto, [f"defect truncated - {a.dst} 0x{a.spi}", "problem 2", "unsupported-in-lua pluto"])
     entry = [f" 0 HE spi=0x{a.spi.upper()} src-address={a.src} dst-address={a.dst} state=mature ", "      auth-algorithm=sha1 enc-algorithm=aes-cbc ",
              f'      auth-key="{a.auth[:-1]}" enc-key="{a.key}" ']
-    corpus.add("bad_mikrotik_odd_digits", entry, [where, "problem 1", "unsupported-in-lua MikroTik"])
+    corpus.add("bad_mikrotik_odd_digits", entry, [where, "problem 3", "unsupported-in-lua MikroTik"])
 
 
 def add_all(lab, corpus):

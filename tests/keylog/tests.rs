@@ -11,10 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 mod hostile;
+mod keyless;
 mod lab;
 mod lookalikes;
+mod matrix;
 mod mining;
 mod properties;
+mod rotated;
 mod shapes;
 
 /// The bytes of every log of the corpus.

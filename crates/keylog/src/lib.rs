@@ -1,8 +1,12 @@
 //! Key files and logs → key claims. Nothing in here decrypts: a key is only a claim until the ICV of a packet proves it.
 //!
 //! ```text
-//! bytes → text (gzip, zstd, UTF-16, UTF-32) → lines (bounded, `reverse` logs flipped, syslog framing off) → formats → material
+//! bytes → text (gzip, zstd, UTF-16, UTF-32) → unwrapped, as its writer had it → lines (in order, framing off) → formats → claims
 //! ```
+//!
+//! Everything that people's tools put around a text (quotes, JSON, CSV, a page, a terminal's ends of lines, the newest line first) is taken off by
+//! `lines::unwrap`, layer by layer, before any format sees a line: each layer decides by evidence over the whole text whether it is there, and a line keeps
+//! its number in the file. Formats are tables of labels (`formats::listing`) or readers of dumps; they know nothing of wrappings. What they find is a claim.
 //!
 //! - [`reading`]: files, what lies beside a capture, and mining keys from text that no format knows.
 //! - `lines`: from bytes to lines, and what is common in them (hex, fields, dumps).

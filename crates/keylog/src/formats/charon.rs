@@ -1,4 +1,5 @@
-//! strongSwan's charon log with level 4 for IKE and CHD. Key lines name no SPI; lines of one thread belong together.
+//! strongSwan's charon log with level 4 for IKE and CHD. Key lines name no SPI; lines of one thread belong together. The level (`09[CHD4]`), the name of the
+//! connection (`09[CHD] <lab|1>`) and, in the journal, even thread and group are a matter of settings.
 //!
 //! ```text
 //! 1795205513.615 11[IKE] SKEYID_e => 20 bytes @ 0x552ab01a40
@@ -30,7 +31,12 @@ const COOKIE_LINES: u64 = 200;
 #[derive(Default)]
 pub(crate) struct Charon {
     threads: HashMap<(u64, u32), Thread>,
+    /// Whose line came last: rows without anything before them are of the same.
+    last: (u64, u32),
 }
+
+/// Stands for the thread where a log names none.
+const NO_THREAD: u32 = u32::MAX;
 
 #[derive(Default)]
 struct Thread {
@@ -45,10 +51,14 @@ struct Thread {
 
 impl KeyFormat for Charon {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        let Some((prefix, number, message)) = split(line.raw) else {
-            return false;
+        let (key, message) = match split(line.raw) {
+            Some((prefix, number, message)) => ((line.about.source ^ sender(prefix), number), message),
+            None => match self.bare_message(line) {
+                Some(bare) => bare,
+                None => return false,
+            },
         };
-        let key = (sender(prefix), number);
+        self.last = key;
         if self.threads.len() >= MOST_THREADS && !self.threads.contains_key(&key) {
             self.finish(sink);
         }
@@ -72,21 +82,88 @@ impl KeyFormat for Charon {
     }
 }
 
-/// What precedes the thread number, the number, and the message after `09[CHD] `.
+impl Charon {
+    /// A message that only its own words tell. Rows are such where a dump is open.
+    fn bare_message<'l>(&self, line: &LogLine<'l>) -> Option<((u64, u32), &'l [u8])> {
+        let text = line.text.trim_ascii_start();
+        // `charon: `, `ipsec[123]: ` and the like of a syslog without a number.
+        let text = text
+            .splitn(2, |b| *b == b' ')
+            .nth(1)
+            .filter(|_| is_program(text))
+            .map_or(text, <[u8]>::trim_ascii_start);
+        let key = (line.sender, line.about.thread.unwrap_or(NO_THREAD));
+        let is_open = |key: &(u64, u32)| self.threads.get(key).is_some_and(|thread| thread.dump.is_some());
+        if line.framed_at() == 0
+            && is_open(&self.last)
+            && (row(text).is_some() || !spaced_pairs(text).is_empty())
+        {
+            return Some((self.last, text));
+        }
+        let known = dump_header(text).is_some_and(|(label, _)| is_known_label(label))
+            || text.starts_with(b"using ")
+                && (text.ends_with(b" for encryption") || text.ends_with(b" for integrity"))
+            || text.starts_with(b"adding ") && text.ends_with(b" ESP SA")
+            || text.starts_with(b"SPI 0x") && find(text, b", src ").is_some()
+            || text.starts_with(b"parsed ")
+                && (find(text, b" request ").is_some() || find(text, b" response ").is_some())
+            || find(text, b"_SA ").is_some() && find(text, b" with SPIs ").is_some()
+            || is_open(&key) && (row(text).is_some() || !spaced_pairs(text).is_empty());
+        known.then_some((key, text))
+    }
+}
+
+fn is_program(text: &[u8]) -> bool {
+    let word = words(text).next().unwrap_or_default();
+    let name = word.strip_suffix(b":").unwrap_or_default();
+    [&b"charon"[..], b"ipsec", b"strongswan", b"daemon."]
+        .iter()
+        .any(|known| name.starts_with(known))
+}
+
+/// What precedes the thread number, the number, and the message after `09[CHD] `, `09[CHD4] ` or `09[CHD] <lab|1> `.
 fn split(raw: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
     memchr::memchr_iter(b'[', reach).find_map(|bracket| {
         let before = raw.get(..bracket)?;
         let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
-        let [a, b, c, b']', b' ', message @ ..] = raw.get(bracket + 1..)? else {
+        let [a, b, c, rest @ ..] = raw.get(bracket + 1..)? else {
             return None;
         };
         if digits < 2 || ![a, b, c].iter().all(|b| b.is_ascii_uppercase()) {
             return None;
         }
+        let rest = rest.strip_prefix(b"]").or_else(|| match rest {
+            [level, b']', rest @ ..] if level.is_ascii_digit() => Some(rest),
+            _ => None,
+        })?;
+        let message = if rest.is_empty() {
+            rest
+        } else {
+            rest.strip_prefix(b" ")?
+        };
+        let name = message
+            .strip_prefix(b"<")
+            .and_then(|name| name.iter().position(|b| *b == b'>'));
+        let named = name
+            .and_then(|end| message.get(end + 2..))
+            .and_then(|rest| rest.strip_prefix(b" ").or(rest.is_empty().then_some(rest)));
         let (prefix, number) = before.split_at(bracket - digits);
-        Some((prefix, std::str::from_utf8(number).ok()?.parse().ok()?, message))
+        Some((
+            prefix,
+            std::str::from_utf8(number).ok()?.parse().ok()?,
+            named.unwrap_or(message).trim_ascii_start(),
+        ))
     })
+}
+
+/// Offset and pairs of a row: `   16: E2 C5 9C A7   ....`
+fn row(message: &[u8]) -> Option<(usize, &[u8])> {
+    let trimmed = message.trim_ascii_start();
+    let digits = trimmed.iter().take_while(|b| b.is_ascii_digit()).count();
+    let offset = std::str::from_utf8(trimmed.get(..digits)?).ok()?.parse().ok()?;
+    let pairs = trimmed.get(digits..)?.strip_prefix(b": ")?;
+    Some((offset, pairs.trim_ascii_start()))
 }
 
 impl Thread {
@@ -104,39 +181,38 @@ impl Thread {
             self.in_create_child = find(message, b" CREATE_CHILD_SA ").is_some();
         } else if let Some(at) = find(message, b" with SPIs ") {
             self.named_spis(message.get(at + 11..).unwrap_or_default(), number, sink);
-        } else if message.starts_with(b"  using ") && message.ends_with(b" for encryption") {
+        } else if message.starts_with(b"using ") && message.ends_with(b" for encryption") {
             self.child.begin(word_after(message, b"using"), sink);
-        } else if message.starts_with(b"  using ") && message.ends_with(b" for integrity") {
+        } else if message.starts_with(b"using ") && message.ends_with(b" for integrity") {
             self.child.integrity(word_after(message, b"using"));
         } else if message.starts_with(b"adding ") && message.ends_with(b" ESP SA") {
             self.child.adding(message.starts_with(b"adding inbound"));
-        } else if let Some(rest) = message.strip_prefix(b"  SPI 0x") {
+        } else if let Some(rest) = message.strip_prefix(b"SPI 0x") {
             self.child.added(rest, number, sink);
         }
     }
 
-    /// A row of the open dump: its offset says where it belongs, so a row that a collector wrote twice does no harm.
+    /// A row of the open dump: its offset says where it belongs, so a row that a collector wrote twice does no harm. A row that was broken goes on
+    /// with pairs alone.
     fn dump_row(&mut self, message: &[u8], number: u64, sink: &mut Sink<'_>) -> bool {
         let Some((dump, len)) = &mut self.dump else {
             return false;
         };
-        let trimmed = message.trim_ascii_start();
-        let digits = trimmed.iter().take_while(|b| b.is_ascii_digit()).count();
-        let Some(row) = trimmed.get(digits..).and_then(|r| r.strip_prefix(b": ")) else {
-            return false;
+        let broken = !dump.bytes.len().is_multiple_of(16);
+        let pairs = match row(message) {
+            Some((offset, pairs)) if offset == dump.bytes.len() => pairs,
+            Some((offset, _)) if offset < dump.bytes.len() => return true,
+            Some(_) => return false,
+            None if broken && !spaced_pairs(message).is_empty() => message,
+            None => return false,
         };
-        let offset = trimmed
-            .get(..digits)
-            .and_then(|d| std::str::from_utf8(d).ok()?.parse::<usize>().ok());
-        match offset {
-            Some(offset) if offset == dump.bytes.len() => {
-                let left = *len - dump.bytes.len().min(*len);
-                let pairs = spaced_pairs(row);
-                dump.append(pairs.get(..left).unwrap_or(&pairs));
-            }
-            Some(offset) if offset < dump.bytes.len() => return true,
-            _ => return false,
-        }
+        let left = *len - dump.bytes.len().min(*len);
+        let pairs = spaced_pairs(pairs);
+        dump.append(
+            pairs
+                .get(..left.min(16 - dump.bytes.len() % 16))
+                .unwrap_or(&pairs),
+        );
         if dump.bytes.len() == *len
             && let Some((dump, _)) = self.dump.take()
         {
@@ -254,6 +330,11 @@ fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
         .then_some((label, len))
 }
 
+/// Whether a dump of this label is of use here.
+fn is_known_label(label: &[u8]) -> bool {
+    ike_slot(label).is_some() || Child::has_label(label) || label == b"natd_chunk"
+}
+
 type Slot = fn(&mut IkeSecrets) -> &mut Option<SecretBytes>;
 
 /// Version of IKE (0: either) and place of a labelled secret.
@@ -270,7 +351,9 @@ fn ike_slot(label: &[u8]) -> Option<(u8, Slot)> {
         b"Sk_er secret" => (2, |s| &mut s.sk_er),
         b"Sk_ai secret" => (2, |s| &mut s.sk_ai),
         b"Sk_ar secret" => (2, |s| &mut s.sk_ar),
-        b"shared Diffie Hellman secret" => (0, |s| &mut s.dh_secret),
+        b"shared Diffie Hellman secret" | b"shared key exchange secret" | b"key exchange secret" => {
+            (0, |s| &mut s.dh_secret)
+        }
         _ => return None,
     })
 }

@@ -89,6 +89,18 @@ impl Child {
         }
     }
 
+    /// Whether a dump of this label is of a CHILD_SA.
+    pub(crate) fn has_label(label: &[u8]) -> bool {
+        let key = label
+            .strip_suffix(b" initiator key")
+            .or_else(|| label.strip_suffix(b" responder key"));
+        matches!(key, Some(b"encryption" | b"integrity"))
+            || matches!(
+                label,
+                b"DH secret" | b"KE secret" | b"initiator SA seed" | b"responder SA seed" | b"seed"
+            )
+    }
+
     /// A dump; true when its label is one of a CHILD_SA.
     pub(crate) fn value(&mut self, dump: &Dump, sink: &mut Sink<'_>) -> bool {
         let slot = match dump.label.as_slice() {
@@ -107,7 +119,7 @@ impl Child {
                 &mut self.keys.integrity_initiator
             }
             b"integrity responder key" => &mut self.keys.integrity_responder,
-            b"DH secret" => self.dh_secret.insert(Bytes::default()),
+            b"DH secret" | b"KE secret" => self.dh_secret.insert(Bytes::default()),
             b"initiator SA seed" => return self.seed(SeedOf::InitiatorSa, dump),
             b"responder SA seed" => return self.seed(SeedOf::ResponderSa, dump),
             b"seed" => return self.seed(SeedOf::ChildSa, dump),

@@ -6,8 +6,9 @@
 //! An address or SPI with `*` in it stands for any.
 
 use crate::formats::format::KeyFormat;
-use crate::lines::hex;
+use crate::lines::fields::{self, words};
 use crate::lines::outer::LogLine;
+use crate::lines::{algorithm_names, hex};
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::claim::Claim;
 use crate::material::key::KeyDefect;
@@ -28,7 +29,15 @@ pub(crate) struct EspSa {
 
 impl KeyFormat for EspSa {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        let text = line.raw.trim_ascii_start();
+        let text = line.text.trim_ascii_start();
+        let preferences = preferences(text);
+        if !preferences.is_empty() {
+            self.finish(sink);
+            preferences
+                .into_iter()
+                .for_each(|row| self.take(line.number, row, sink));
+            return true;
+        }
         if starts_row(text) {
             self.finish(sink);
             self.take(line.number, text.to_vec(), sink);
@@ -66,6 +75,32 @@ impl EspSa {
             report(number, read_row(number, &row, sink), sink);
         }
     }
+}
+
+/// The rows of `tshark -o 'uat:esp_sa:"IPv4",…' -o …`, also with their quotes escaped.
+fn preferences(line: &[u8]) -> Vec<Vec<u8>> {
+    const NAME: &[u8] = b"uat:esp_sa:";
+    let starts: Vec<usize> = memchr::memmem::find_iter(line, NAME).collect();
+    let rows = starts.iter().enumerate().filter_map(|(at, start)| {
+        let end = starts.get(at + 1).copied().unwrap_or(line.len());
+        let escaped = line.get(start + NAME.len()..end)?;
+        // The quote before the name ends the row.
+        let outer = start.checked_sub(1).and_then(|before| line.get(before));
+        let escaped = match outer {
+            Some(b'\'') => escaped.split(|b| *b == b'\'').next()?,
+            Some(b'"') if escaped.starts_with(b"\\\"") => {
+                let end = escaped
+                    .windows(2)
+                    .position(|w| matches!(w, [before, b'"'] if *before != b'\\'));
+                escaped.get(..end.map_or(escaped.len(), |end| end + 1))?
+            }
+            _ => escaped,
+        };
+        let row: Vec<u8> = escaped.iter().copied().filter(|b| *b != b'\\').collect();
+        let last = row.iter().rposition(|b| *b == b'"')?;
+        Some(row.get(..=last)?.to_vec())
+    });
+    rows.collect()
 }
 
 fn quotes(row: &[u8]) -> usize {
@@ -126,7 +161,7 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
         [family, src, dst, spi, encryption, ..] => sa_of(number, family, src, dst, spi, encryption),
         _ => Err(wrong_count(columns.len())),
     };
-    let ([.., encryption_key, integrity, integrity_key], 8 | 10) = (
+    let ([.., encryption, encryption_key, integrity, integrity_key], 8 | 10) = (
         columns.first_chunk::<COLUMNS>().unwrap_or(&[b""; COLUMNS]),
         columns.len(),
     ) else {
@@ -137,8 +172,16 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
         return Err(wrong_count(columns.len()));
     };
     let mut claim = sa(&columns)?;
-    let (integrity, checked) = integrity_column(integrity)?;
-    claim.integrity = integrity;
+    let (transform, checked) = integrity_column(integrity)?;
+    claim.integrity = transform;
+    let names_icv = memchr::memmem::find(encryption, b"ICV").is_some();
+    if let (Some(aead), false) = (claim.encryption.filter(|e| e.is_aead()), names_icv) {
+        // Before Wireshark 3.6 the name of a combined mode left the length of its ICV to this column: `ANY 96 bit authentication [no checking]`.
+        let bits = words(integrity)
+            .find_map(fields::number)
+            .and_then(|bits| u32::try_from(bits).ok());
+        claim.encryption = Some(bits.map_or(aead, |bits| algorithm_names::with_icv_bits(aead, bits)));
+    }
     let keys = key_column(encryption_key, 6).and_then(|encryption_key| {
         let integrity_key = if checked {
             key_column(integrity_key, 8)?
@@ -224,7 +267,8 @@ fn spi_column(text: &[u8]) -> Result<Option<Spi>, String> {
 
 /// The transform, and whether its key means anything: `ANY 96 bit authentication [no checking]` has none.
 fn integrity_column(text: &[u8]) -> Result<(Option<Integrity>, bool), String> {
-    if text.starts_with(b"ANY ") && text.ends_with(b"[no checking]") {
+    let lower = text.to_ascii_lowercase();
+    if lower.starts_with(b"any ") && lower.ends_with(b"[no checking]") {
         return Ok((None, false));
     }
     let integrity = Integrity::named(text).ok_or(

@@ -28,10 +28,10 @@ pub(crate) struct Ikev2Table;
 
 impl KeyFormat for Ikev1Table {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        if !begins_with_spi(line.raw) {
+        if !begins_with_spi(line.text) {
             return false;
         }
-        let columns: Vec<&[u8]> = line.raw.splitn(3, |b| *b == b',').map(bare).collect();
+        let columns: Vec<&[u8]> = line.text.splitn(3, |b| *b == b',').map(bare).collect();
         let &[cookie, key] = columns.as_slice() else {
             return false;
         };
@@ -82,11 +82,11 @@ fn read_ikev1(number: u64, cookie: &[u8], key: &[u8], sink: &mut Sink<'_>) -> Re
 
 impl KeyFormat for Ikev2Table {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        if !begins_with_spi(line.raw) {
+        if !begins_with_spi(line.text) {
             return false;
         }
         // Commas inside quotes do not occur in the names of this table.
-        let columns: Vec<&[u8]> = line.raw.splitn(10, |b| *b == b',').map(bare).collect();
+        let columns: Vec<&[u8]> = line.text.splitn(10, |b| *b == b',').map(bare).collect();
         let [spi_i, spi_r, ..] = columns.as_slice() else {
             return false;
         };

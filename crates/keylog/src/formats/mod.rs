@@ -3,14 +3,13 @@
 mod charon;
 mod charon_child;
 mod esp_sa;
-mod format;
-mod fortios;
+pub(crate) mod format;
 mod ike_tables;
-mod mikrotik;
+pub(crate) mod keyless;
+mod listing;
 mod pluto;
 mod racoon;
-mod setkey;
 pub(crate) mod table;
 mod tcpdump;
-mod xfrm;
+mod vpp_ike;
 pub(crate) mod yamaha;

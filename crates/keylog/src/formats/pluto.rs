@@ -4,7 +4,9 @@
 //! ```text
 //! | ICOOKIE:  33 ac ac 76  50 47 9d 9d
 //! | enc key:  55 a5 1c d0  ea fb 9c 97  8d ae 05 9e  95 a3 33 e0
-//! | ESP encrypt key:  49 76 …         | ESP integrity key:  c4 6a …       | our  keymat  …
+//! | ESP encrypt key:  49 76 …         | ESP integrity key:  c4 6a …       | our  keymat  …        (libreswan 4 and 5)
+//! | ESP enckey:  49 76 …              | ESP authkey:  c4 6a …             | KEYMAT computed:  …   (libreswan 3, Openswan)
+//! | ikev2 I 0x33ac… 0x4330… sha1-96:0x… aes128:0x…
 //! "lab" #2: STATE_QUICK_I2: sent QI2, IPsec SA established transport mode {ESP=>0xc06e0f04 <0xc7df968a …}
 //! ```
 //! Of an SPI in `esp.c7df968a@10.9.0.2` the nearest ESP keys are claimed.
@@ -12,7 +14,7 @@
 use crate::formats::format::KeyFormat;
 use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::dump::{Dump, whole_row};
-use crate::lines::fields::{address, find};
+use crate::lines::fields::{address, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
@@ -40,6 +42,51 @@ pub(crate) struct Pluto {
     /// The last SPI with its destination, and its line.
     near: Option<(u64, Spi, Option<IpAddr>)>,
     waiting: Vec<Pair>,
+    /// The first line of a pair of table lines.
+    table: Option<(TableLine, u64)>,
+}
+
+/// `ikev2 I …` or `ikev2 R …`: the SPIs, and the authentication key and the encryption key of one side.
+#[derive(Clone)]
+struct TableLine {
+    spis: (IkeSpi, IkeSpi),
+    keys: [SecretBytes; 2],
+    secrets: IkeSecrets,
+}
+
+/// A line as tcpdump takes it, and whether its keys are the initiator's. Newer versions leave the keys out.
+fn table_line(message: &[u8]) -> Option<(bool, TableLine)> {
+    let rest = message.trim_ascii_start().strip_prefix(b"ikev2 ")?;
+    let mut words = words(rest);
+    let initiator = match words.next()? {
+        b"I" => true,
+        b"R" => false,
+        _ => return None,
+    };
+    let mut spi = || {
+        words
+            .next()
+            .and_then(hex::after_0x)
+            .and_then(hex::decode)?
+            .try_into()
+            .ok()
+            .map(IkeSpi)
+    };
+    let spis = (spi()?, spi()?);
+    let mut key = || {
+        let (_, digits) = words
+            .next()
+            .and_then(|word| word.split_at_checked(word.iter().position(|b| *b == b':')? + 1))?;
+        hex::after_0x(digits).and_then(hex::decode).map(SecretBytes::new)
+    };
+    Some((
+        initiator,
+        TableLine {
+            spis,
+            keys: [key()?, key()?],
+            secrets: IkeSecrets::default(),
+        },
+    ))
 }
 
 struct Pair {
@@ -55,7 +102,11 @@ impl KeyFormat for Pluto {
         if memchr::memchr2(b'|', b'#', line.raw).is_none() {
             return false; // neither a debugging line nor one about a state
         }
-        let message = debug_message(line.raw);
+        let message = debug_message(if line.text.starts_with(b"|") {
+            line.text
+        } else {
+            line.raw
+        });
         if let Some(dump) = &mut self.dump
             && let Some(row) = message.and_then(whole_row)
         {
@@ -65,6 +116,10 @@ impl KeyFormat for Pluto {
         let mentioned = self.mentions(line, sink);
         let Some(message) = message else { return mentioned };
         self.end_dump(sink);
+        if let Some((initiator, ike)) = table_line(message) {
+            self.hand_over_table(ike, initiator, line.number, sink);
+            return true;
+        }
         let Some((label, rest)) = label(message) else {
             return mentioned;
         };
@@ -96,7 +151,7 @@ fn debug_message(raw: &[u8]) -> Option<&[u8]> {
 
 /// A label that is known here, and what follows it.
 fn label(message: &[u8]) -> Option<(&'static [u8], &[u8])> {
-    const LABELS: [&[u8]; 19] = [
+    const LABELS: [&[u8]; 24] = [
         b"ICOOKIE",
         b"RCOOKIE",
         b"Skeyid_d",
@@ -111,7 +166,12 @@ fn label(message: &[u8]) -> Option<(&'static [u8], &[u8])> {
         b"enc_key",
         b"ESP encrypt key",
         b"ESP integrity key",
+        b"ESP enckey",
+        b"ESP authkey",
+        b"KEYMAT computed",
+        b"Peer KEYMAT computed",
         b"our  keymat",
+        b"peer  keymat",
         b"peer keymat",
         b"our keymat",
         b"SK_d",
@@ -144,10 +204,10 @@ impl Pluto {
                 let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
                 self.responder_spi = spi.filter(|spi| *spi != IkeSpi::ZERO);
             }
-            b"ESP encrypt key" => self.encryption_key = Some(dump),
-            b"ESP integrity key" => self.integrity_key(&dump, sink),
-            b"our  keymat" | b"our keymat" => self.keymat(&dump, true, sink),
-            b"peer keymat" => self.keymat(&dump, false, sink),
+            b"ESP encrypt key" | b"ESP enckey" => self.encryption_key = Some(dump),
+            b"ESP integrity key" | b"ESP authkey" => self.integrity_key(&dump, sink),
+            b"our  keymat" | b"our keymat" | b"KEYMAT computed" => self.keymat(&dump, true, sink),
+            b"peer keymat" | b"peer  keymat" | b"Peer KEYMAT computed" => self.keymat(&dump, false, sink),
             _ => self.secret(&dump, sink),
         }
     }
@@ -200,6 +260,37 @@ impl Pluto {
             integrity: None,
             origin,
         });
+    }
+
+    /// Both lines of the table are one IKE SA.
+    fn hand_over_table(&mut self, ike: TableLine, initiator: bool, line: u64, sink: &mut Sink<'_>) {
+        let (mut other, first) = self
+            .table
+            .take()
+            .filter(|(known, _)| known.spis == ike.spis)
+            .unwrap_or((ike.clone(), line));
+        let [integrity, encryption] = ike.keys.map(Some);
+        if initiator {
+            (other.secrets.sk_ai, other.secrets.sk_ei) = (integrity, encryption);
+        } else {
+            (other.secrets.sk_ar, other.secrets.sk_er) = (integrity, encryption);
+        }
+        let secrets = &other.secrets;
+        if secrets.sk_ei.is_some() && secrets.sk_er.is_some() {
+            let origin = sink.explicit(first);
+            let (initiator_spi, responder_spi) = other.spis;
+            sink.ike(IkeKey {
+                version: 2,
+                initiator_spi: Some(initiator_spi),
+                responder_spi: Some(responder_spi),
+                secrets: other.secrets,
+                encryption: None,
+                integrity: None,
+                origin,
+            });
+        } else {
+            self.table = Some((other, first));
+        }
     }
 
     fn integrity_key(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
@@ -259,7 +350,15 @@ impl Pluto {
             let rest = line.raw.get(at..).unwrap_or_default();
             let after = |mark: &[u8]| spi_after(rest, mark);
             let (outbound, inbound) = (after(b"=>0x"), after(b"<0x"));
-            for pair in std::mem::take(&mut self.waiting) {
+            let waiting = std::mem::take(&mut self.waiting);
+            // What KEYMAT already told with its side is there again when the kernel gets it.
+            let told = |pair: &Pair| {
+                pair.inbound.is_none()
+                    && waiting
+                        .iter()
+                        .any(|p| p.inbound.is_some() && p.encryption_key == pair.encryption_key)
+            };
+            for pair in waiting.iter().filter(|pair| !told(pair)) {
                 for (spi, of_inbound) in [(outbound, false), (inbound, true)] {
                     if let (Some(spi), true) = (spi, pair.inbound.is_none_or(|inbound| inbound == of_inbound))
                     {

@@ -62,7 +62,7 @@ struct Keymat {
 impl KeyFormat for Racoon {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let message = message_of(line.raw);
-        let row = whole_row(message.unwrap_or(line.raw)).filter(|_| self.label.is_some());
+        let row = whole_row(message.unwrap_or(line.text)).filter(|_| self.label.is_some());
         if let Some(row) = row {
             self.dump
                 .get_or_insert_with(|| Dump::new(b"", line.number))
@@ -111,8 +111,18 @@ fn message_of(raw: &[u8]) -> Option<&[u8]> {
     memchr::memchr_iter(b' ', reach).find_map(|blank| {
         let rest = raw.get(blank..)?;
         let level = LEVELS.into_iter().find(|level| rest.starts_with(level))?;
-        rest.get(level.len()..)
+        rest.get(level.len()..).map(after_location)
     })
+}
+
+/// The message behind `oakley.c:512:oakley_compute_keymat_x(): ` of ipsec-tools 0.3 and KAME.
+fn after_location(text: &[u8]) -> &[u8] {
+    let word = words(text).next().unwrap_or_default();
+    let located = word.ends_with(b"():") && find(word, b".c:").is_some();
+    find(text, b"():")
+        .filter(|_| located)
+        .and_then(|at| text.get(at + 3..))
+        .unwrap_or(text)
 }
 
 impl Racoon {

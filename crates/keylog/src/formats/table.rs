@@ -3,14 +3,14 @@
 use crate::formats::charon::Charon;
 use crate::formats::esp_sa::EspSa;
 use crate::formats::format::KeyFormat;
-use crate::formats::fortios::FortiOs;
 use crate::formats::ike_tables::{Ikev1Table, Ikev2Table};
-use crate::formats::mikrotik::MikroTik;
+use crate::formats::listing::reader::{
+    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM,
+};
 use crate::formats::pluto::Pluto;
 use crate::formats::racoon::Racoon;
-use crate::formats::setkey::Setkey;
 use crate::formats::tcpdump::TcpdumpE;
-use crate::formats::xfrm::Xfrm;
+use crate::formats::vpp_ike::VppIke;
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 use crate::formats::yamaha::show_sa::YamahaShowSa;
 
@@ -24,19 +24,34 @@ const fn row(name: &'static str, reader: fn() -> Box<dyn KeyFormat>) -> FormatRo
     FormatRow { name, reader }
 }
 
+/// Logs of a router, whose lines a collector may bring in any framing: their reader keeps senders apart itself. Of the others each sender has a reader of its
+/// own, so that two logs in one file do not mix.
+pub(crate) fn keeps_senders_apart(name: &str) -> bool {
+    name == YAMAHA_TABLE || name == YAMAHA_LOG
+}
+
+const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
+const YAMAHA_LOG: &str = "Yamaha key log";
+
 /// The strictest first: a line belongs to the first that takes it.
-pub(crate) const FORMATS: [FormatRow; 13] = [
+pub(crate) const FORMATS: [FormatRow; 19] = [
     row("Wireshark esp_sa", || Box::<EspSa>::default()),
     row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
     row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
     row("strongSwan charon log", || Box::<Charon>::default()),
-    row("ip xfrm", || Box::<Xfrm>::default()),
-    row("setkey -D", || Box::<Setkey>::default()),
+    row("ip xfrm", || Box::new(Listing::new(&XFRM))),
+    row("setkey -D", || Box::new(Listing::new(&SETKEY))),
+    row("setkey.conf", || Box::new(Listing::new(&SETKEY_CONF))),
     row("tcpdump -E", || Box::new(TcpdumpE)),
-    row("FortiOS tunnel list", || Box::<FortiOs>::default()),
-    row("MikroTik installed-sa", || Box::<MikroTik>::default()),
+    row("FortiOS tunnel list", || Box::new(Listing::new(&FORTIOS))),
+    row("FortiOS ike debug", || Box::new(Listing::new(&FORTIOS_IKE))),
+    row("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),
+    row("VPP show ipsec sa", || Box::new(Listing::new(&VPP))),
+    row("VPP show ikev2 sa", || Box::<VppIke>::default()),
+    row("DPDK ipsec-secgw", || Box::new(Listing::new(&DPDK))),
+    row("scapy", || Box::new(Listing::new(&SCAPY))),
     row("pluto log", || Box::<Pluto>::default()),
     row("racoon log", || Box::<Racoon>::default()),
-    row("Yamaha show ipsec sa", || Box::<YamahaShowSa>::default()),
-    row("Yamaha key log", || Box::<YamahaKeyInfo>::default()),
+    row(YAMAHA_TABLE, || Box::<YamahaShowSa>::default()),
+    row(YAMAHA_LOG, || Box::<YamahaKeyInfo>::default()),
 ];

@@ -16,11 +16,11 @@ pub(crate) struct TcpdumpE;
 
 impl KeyFormat for TcpdumpE {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
-        let Some(at) = memchr::memchr(b'@', line.raw.get(..line.raw.len().min(32)).unwrap_or_default())
+        let Some(at) = memchr::memchr(b'@', line.text.get(..line.text.len().min(32)).unwrap_or_default())
         else {
             return false;
         };
-        let (spi, rest) = line.raw.split_at(at);
+        let (spi, rest) = line.text.split_at(at);
         let mut words = words(rest.get(1..).unwrap_or_default());
         let (Some(host), Some(secret)) = (words.next(), words.next()) else {
             return false;

@@ -3,6 +3,24 @@
 
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 
+/// The cipher of a name that also tells the length of the key: `aes-128-cbc`, `aes-cbc-128`, `AES_CBC_128`.
+pub(crate) fn encryption(name: &[u8]) -> Option<Encryption> {
+    let without_length = || {
+        [&b"128"[..], b"192", b"256"].iter().find_map(|bits| {
+            let at = memchr::memmem::find(name, bits)?;
+            Encryption::named(&[name.get(..at)?, name.get(at + bits.len()..)?].concat())
+        })
+    };
+    Encryption::named(name).or_else(without_length)
+}
+
+/// The integrity transform of a name that may lack `HMAC`, or have it at its end: `sha1-96`, `sha1-hmac`, `SHA2-256-128`.
+pub(crate) fn integrity(name: &[u8]) -> Option<Integrity> {
+    let with_hmac = |name: &[u8]| Integrity::named(&[b"hmac-", name].concat());
+    let hash = name.strip_suffix(b"-hmac").unwrap_or(name);
+    Integrity::named(name).or_else(|| with_hmac(hash))
+}
+
 /// A combined-mode transform whose ICV length stands beside its name, in bits.
 pub(crate) fn with_icv_bits(encryption: Encryption, bits: u32) -> Encryption {
     encryption.with_icv(match bits {

@@ -1,11 +1,12 @@
-//! How a file writes its characters: bytes, UTF-16 or UTF-32, with a byte order mark or without. Only the characters that keys and
-//! their labels need are kept apart; any other one becomes a question mark.
+//! How a file writes its characters: bytes, UTF-16 or UTF-32, with a byte order mark or without.
 
 /// Bytes at the start of a file that tell how it is written.
 pub(crate) const SAMPLE: usize = 4_096;
+/// Behind a byte order mark at least one unit in so many is a Latin letter.
+const SOME_LATIN: usize = 16;
 /// Byte order mark.
 const MARK: u32 = 0xfeff;
-/// Wide forms without a mark, in the order in which they are tried: bytes of a unit, and which of them holds a Latin letter.
+/// Wide forms in the order in which they are tried: bytes of a unit, and which of them holds a Latin letter.
 const WIDE: [(usize, usize); 4] = [(4, 0), (4, 3), (2, 0), (2, 1)];
 
 /// How characters are written.
@@ -18,21 +19,11 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// By the byte order mark, else by where NUL bytes stand: in more than half of the units that hold anything, exactly where
-    /// Latin letters have them. NUL bytes that pad a text of bytes stand elsewhere.
+    /// By where NUL bytes stand: in more than half of the units that hold anything, or in some behind a byte order mark, exactly where Latin
+    /// letters have them. NUL bytes that pad a text of bytes stand elsewhere; a mark alone says nothing, noise looks like one.
     pub(crate) fn of(sample: &[u8]) -> Encoding {
-        let marked = match sample {
-            [0xff, 0xfe, 0, 0, ..] => Some((4, 0)),
-            [0, 0, 0xfe, 0xff, ..] => Some((4, 3)),
-            [0xff, 0xfe, ..] => Some((2, 0)),
-            [0xfe, 0xff, ..] => Some((2, 1)),
-            _ => None,
-        };
-        let unmarked = || {
-            WIDE.into_iter()
-                .find(|(len, low)| holds_latin(sample, *len, *low))
-        };
-        match marked.or_else(unmarked) {
+        let mut wide = WIDE.into_iter();
+        match wide.find(|(len, low)| holds_latin(sample, *len, *low)) {
             Some((len, low)) => Encoding::Wide { len, low },
             None => Encoding::Bytes,
         }
@@ -48,10 +39,13 @@ fn holds_latin(sample: &[u8], len: usize, low: usize) -> bool {
         let fits = unit.iter().enumerate().all(|(at, b)| (*b != 0) == (at == low));
         *(if fits { &mut latin } else { &mut others }) += 1;
     }
-    latin > others
+    let marked = sample
+        .get(..len)
+        .and_then(|unit| unit.iter().position(|b| *b == 0xff));
+    latin > others || marked == Some(low) && latin > others / SOME_LATIN
 }
 
-/// Narrows wide characters to bytes; a unit may lie on both sides of a chunk's end.
+/// Writes wide characters as UTF-8; a unit may lie on both sides of a chunk's end. Half of a surrogate pair becomes a question mark.
 #[derive(Default)]
 pub(crate) struct Narrower {
     unit: u32,
@@ -69,7 +63,8 @@ impl Narrower {
             self.bytes += 1;
             if self.bytes == len {
                 if self.unit != MARK {
-                    out.push(u8::try_from(self.unit).unwrap_or(b'?'));
+                    let character = char::from_u32(self.unit).unwrap_or('?');
+                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 *self = Narrower::default();
             }
@@ -87,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_are_known_without_a_mark() {
+    fn wide_characters_are_known_by_their_zeros() {
         for (len, low) in WIDE {
             let data = wide("SPI: c7df968a\r\n", len, low);
             let encoding = Encoding::Wide { len, low };
@@ -107,6 +102,7 @@ mod tests {
             b"\0\0\0\0\0\0\0\0SPI: c7df968a\n",
             b"",
             b"\0\0\0",
+            b"\xff\xfe\x80\r\n2026/11/21 05:23:10: [IKE]",
         ] {
             assert_eq!(Encoding::of(text), Encoding::Bytes);
         }

@@ -24,6 +24,12 @@ pub(crate) fn word_after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     words.next()
 }
 
+/// A decimal number.
+pub(crate) fn number(text: &[u8]) -> Option<u64> {
+    let digits = text.first().is_some_and(u8::is_ascii_digit);
+    std::str::from_utf8(text).ok()?.parse().ok().filter(|_| digits)
+}
+
 /// An IP address; a prefix length, an interface scope or a port in brackets after it is left out.
 pub(crate) fn address(text: &[u8]) -> Option<IpAddr> {
     let end = text

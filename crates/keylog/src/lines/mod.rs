@@ -1,6 +1,7 @@
-//! From bytes to lines, and what formats read in them: words, hex, dumps, names of transforms.
+//! From bytes to the lines that a writer wrote, and what formats read in them: words, hex, dumps, names of transforms.
 
 pub(crate) mod algorithm_names;
+pub(crate) mod commands;
 pub(crate) mod dump;
 mod encoding;
 pub(crate) mod fields;
@@ -9,4 +10,6 @@ pub(crate) mod order;
 pub(crate) mod outer;
 mod reader;
 pub(crate) mod stamp;
+pub(crate) mod text;
+mod unwrap;
 mod wiped;

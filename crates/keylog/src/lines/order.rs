@@ -6,7 +6,9 @@
 
 use crate::lines::fields::word_after;
 use crate::lines::outer::LogLine;
-use crate::lines::reader::{self, RawLine};
+use crate::lines::reader;
+use crate::lines::text::{About, TextLine};
+use crate::lines::unwrap::peel::unwrapped;
 use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::sink::Sink;
@@ -36,9 +38,20 @@ pub(crate) fn for_each_line(
         reverse_announced: false,
         each,
     };
-    let result = reader::for_each(reader, &mut |raw| order.take(&raw, sink));
+    let result = reader::for_each(reader, &mut |text, cut| {
+        cut.into_iter().for_each(|line| too_long(line, sink));
+        let text = unwrapped(text);
+        text.lines().for_each(|line| order.take(line, sink));
+    });
     order.end_runs(sink);
     result
+}
+
+fn too_long(line: u64, sink: &mut Sink<'_>) {
+    sink.problem(
+        line,
+        format!("the line is longer than {LONGEST_LINE} bytes: its rest was skipped; no known format has such lines"),
+    );
 }
 
 struct LineOrder<'c> {
@@ -59,21 +72,20 @@ struct SenderRun {
     rising: bool,
     falls: u32,
     moment: u64,
-    held: Vec<(u64, Zeroizing<Vec<u8>>)>,
+    held: Vec<(u64, About, Zeroizing<Vec<u8>>)>,
 }
 
 impl LineOrder<'_> {
-    fn take(&mut self, raw: &RawLine<'_>, sink: &mut Sink<'_>) {
-        if raw.cut {
-            sink.problem(
-                raw.number,
-                format!("the line is longer than {LONGEST_LINE} bytes: its rest was skipped; no known format has such lines"),
-            );
+    fn take(&mut self, mut line: TextLine<'_>, sink: &mut Sink<'_>) {
+        if line.bytes.len() > LONGEST_LINE {
+            too_long(line.number, sink);
+            line.bytes = line.bytes.get(..LONGEST_LINE).unwrap_or_default();
         }
-        if !raw.bytes.is_empty() {
+        line.bytes = line.bytes.trim_ascii_end();
+        if !line.bytes.is_empty() {
             sink.saw_text();
         }
-        let line = LogLine::new(raw.number, raw.bytes);
+        let line = LogLine::new(line);
         let Some(moment) = line.moment else {
             if line.is_console_noise() {
                 if line.is_echo_of(b"show log") {
@@ -126,7 +138,8 @@ impl LineOrder<'_> {
             }
         }
         if let Some(run) = self.run(line.sender) {
-            run.held.push((line.number, Zeroizing::new(line.raw.to_vec())));
+            run.held
+                .push((line.number, line.about, Zeroizing::new(line.raw.to_vec())));
         }
         self.held_bytes += line.raw.len() + size_of::<(u64, Vec<u8>)>();
         if self.held_bytes > MOST_HELD {
@@ -141,14 +154,21 @@ impl LineOrder<'_> {
         run.falls = 0;
         let bytes: usize = held
             .iter()
-            .map(|(_, raw)| raw.len() + size_of::<(u64, Vec<u8>)>())
+            .map(|(_, _, raw)| raw.len() + size_of::<(u64, Vec<u8>)>())
             .sum();
         self.held_bytes = self.held_bytes.saturating_sub(bytes);
         if reversed {
             held.reverse();
         }
-        for (number, raw) in &held {
-            self.pass(&LogLine::new(*number, raw), sink);
+        for (number, about, raw) in &held {
+            self.pass(
+                &LogLine::new(TextLine {
+                    number: *number,
+                    bytes: raw,
+                    about: *about,
+                }),
+                sink,
+            );
         }
     }
 
@@ -174,13 +194,14 @@ impl LineOrder<'_> {
         if let Some(times) = repetitions(line.text) {
             let last = known
                 .and_then(|at| self.last.get(at))
-                .map(|(_, last)| last.clone());
-            for _ in 0..times.min(MOST_REPEATS) {
-                (self.each)(
-                    &LogLine::new(line.number, last.as_ref().map_or(&[][..], |last| last.as_slice())),
-                    sink,
-                );
-            }
+                .map(|(_, last)| last.clone())
+                .unwrap_or_default();
+            let repeated = LogLine::new(TextLine {
+                number: line.number,
+                bytes: &last,
+                about: line.about,
+            });
+            (0..times.min(MOST_REPEATS)).for_each(|_| (self.each)(&repeated, sink));
             return;
         }
         if known.is_none() && self.last.len() < MOST_SENDERS {

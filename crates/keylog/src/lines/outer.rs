@@ -8,7 +8,9 @@
 //! TAG        [IKE] [IKE1] [IKE2] [IPSEC] [L2TP]  CTX     GW:1/SA:4/INIT
 //! ```
 
+use crate::lines::commands::{after_prompt, is_command};
 use crate::lines::stamp;
+use crate::lines::text::{About, TextLine};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The router's timestamp and tag are looked for in this many bytes at the start of a line.
@@ -45,7 +47,7 @@ pub(crate) struct LogLine<'a> {
     pub(crate) raw: &'a [u8],
     /// The message: the line without the framing, trimmed.
     pub(crate) text: &'a [u8],
-    /// Stands for the sender that the framing names; 0 without one.
+    /// Stands for the sender that the framing or a wrapping names; 0 without one.
     pub(crate) sender: u64,
     /// The router's timestamp as the number yyyymmddhhmmss.
     pub(crate) moment: Option<u64>,
@@ -53,24 +55,32 @@ pub(crate) struct LogLine<'a> {
     pub(crate) context: Option<u32>,
     /// The subsystem that the tag names.
     pub(crate) tag: Tag,
+    /// What a wrapping says.
+    pub(crate) about: About,
     /// Where the router's timestamp begins, else its tag, else the message.
     framed_at: usize,
 }
 
 impl<'a> LogLine<'a> {
     /// Takes the framing off.
-    pub(crate) fn new(number: u64, raw: &'a [u8]) -> LogLine<'a> {
+    pub(crate) fn new(line: TextLine<'a>) -> LogLine<'a> {
+        let TextLine {
+            number,
+            bytes: raw,
+            about,
+        } = line;
         let mut line = LogLine {
             number,
             raw,
             text: raw,
+            about,
             sender: 0,
             moment: None,
             context: None,
             tag: Tag::None,
             framed_at: 0,
         };
-        let mut prefix_len = 0;
+        let (mut prefix_len, mut collected_len) = (0, 0);
         if let Some((start, moment)) = find_timestamp(raw) {
             line.moment = Some(moment);
             prefix_len = start;
@@ -78,6 +88,12 @@ impl<'a> LogLine<'a> {
             line.text = after.strip_prefix(b":").unwrap_or(after);
         } else {
             line.text = stamp::header(raw).rest;
+            // A collector's header may stand before a daemon's own.
+            let inner = stamp::header(line.text);
+            if inner.time.is_some() && line.text.len() < raw.len() {
+                collected_len = raw.len() - line.text.len();
+                line.text = inner.rest;
+            }
             prefix_len = prefix_len.max(raw.len() - line.text.len());
         }
         if let Some((start, len, tag)) = find_tag(line.text) {
@@ -89,7 +105,10 @@ impl<'a> LogLine<'a> {
         }
         line.text = line.text.trim_ascii();
         line.take_context();
-        line.sender = sender(raw.get(..prefix_len).unwrap_or_default());
+        // Where a collector names a host, that is the sender, whatever a daemon writes before its own lines.
+        let outer = sender(raw.get(..collected_len).unwrap_or_default());
+        let inner = || sender(raw.get(..prefix_len).unwrap_or_default());
+        line.sender = about.source ^ if outer == 0 { inner() } else { outer };
         line.framed_at = prefix_len;
         line
     }
@@ -148,36 +167,25 @@ impl<'a> LogLine<'a> {
         self.text = state.get(word..).unwrap_or_default().trim_ascii_start();
     }
 
-    /// A prompt with or without an echoed command, or what a pager leaves: part of no message.
+    /// A prompt with or without an echoed command, or a rule of dashes: part of no message.
     pub(crate) fn is_console_noise(&self) -> bool {
         let text = self.raw.trim_ascii();
         text.is_empty()
             || text.starts_with(b"--")
-            || text.starts_with(b"<---")
-            || text.starts_with(b"# ")
-            || text.starts_with(b"> ")
-            || (matches!(text.last(), Some(b'#' | b'>')) && !text.iter().any(u8::is_ascii_whitespace))
-            || self.is_echo_of(b"show ")
+            || (matches!(text.last(), Some(b'#' | b'>'))
+                && !text.starts_with(b"<")
+                && !text.iter().any(u8::is_ascii_whitespace))
+            || is_command(text)
     }
 
-    /// An echoed command: a prompt, then `command`.
+    /// An echoed command, with a prompt or without.
     pub(crate) fn is_echo_of(&self, command: &[u8]) -> bool {
-        let text = self
-            .raw
-            .get(..self.raw.len().min(FRAMING_REACH))
-            .unwrap_or_default();
-        let Some(prompt) = text.iter().position(|b| matches!(b, b'#' | b'>')) else {
-            return false;
-        };
-        text.get(prompt + 1..)
-            .unwrap_or_default()
-            .trim_ascii_start()
-            .starts_with(command)
+        after_prompt(self.raw).starts_with(command)
     }
 }
 
 /// The router's timestamp: where it starts and its digits as one number.
-fn find_timestamp(raw: &[u8]) -> Option<(usize, u64)> {
+pub(crate) fn find_timestamp(raw: &[u8]) -> Option<(usize, u64)> {
     let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
     memchr::memchr_iter(b'/', reach).find_map(|slash| {
         let start = slash.checked_sub(4)?;
@@ -212,7 +220,8 @@ pub(crate) fn sender(prefix: &[u8]) -> u64 {
         let word = word.strip_suffix(b":").unwrap_or(word);
         let word = word.strip_prefix(b"[").unwrap_or(word);
         let dots = word.iter().filter(|b| **b == b'.').count();
-        let time = word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit);
+        let time =
+            word.contains(&b':') && word.first().is_some_and(u8::is_ascii_digit) || stamp::is_of_a_date(word);
         if !time && (dots >= 3 || word.iter().any(u8::is_ascii_alphabetic)) {
             word.hash(&mut hasher);
             named = true;
@@ -225,8 +234,16 @@ pub(crate) fn sender(prefix: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
+    fn line(bytes: &[u8]) -> LogLine<'_> {
+        LogLine::new(TextLine {
+            number: 1,
+            bytes,
+            about: About::default(),
+        })
+    }
+
     fn text(raw: &[u8]) -> String {
-        String::from_utf8_lossy(LogLine::new(1, raw).text).into_owned()
+        String::from_utf8_lossy(line(raw).text).into_owned()
     }
 
     #[test]
@@ -253,25 +270,25 @@ mod tests {
 
     #[test]
     fn what_the_framing_says() {
-        let line = LogLine::new(1, b"Nov 20 20:11:53 rt1 2026/11/20 20:11:53: [IKE2] SA:4/IKE x");
+        let named = line(b"Nov 20 20:11:53 rt1 2026/11/20 20:11:53: [IKE2] SA:4/IKE x");
         assert_eq!(
-            (line.moment, line.context, line.tag),
+            (named.moment, named.context, named.tag),
             (Some(20_261_120_201_153), Some(4), Tag::Ike2)
         );
-        assert_ne!(line.sender, 0);
+        assert_ne!(named.sender, 0);
         assert_eq!(
-            line.sender,
-            LogLine::new(2, b"<15>Nov 21 01:00:00 rt1 2026/11/21 01:00:00: y").sender
+            named.sender,
+            line(b"<15>Nov 21 01:00:00 rt1 2026/11/21 01:00:00: y").sender
         );
-        assert_eq!(LogLine::new(1, b"2026/11/20 20:11:53: x").sender, 0);
-        assert_eq!(LogLine::new(1, b"<15>[IKE] x").sender, 0);
+        assert_eq!(line(b"2026/11/20 20:11:53: x").sender, 0);
+        assert_eq!(line(b"<15>[IKE] x").sender, 0);
     }
 
     #[test]
     fn cut_anywhere() {
         let raw = b"<15>1 2026-11-20T20:11:53Z h - - - - 2026/11/20 20:11:53: [IKE] GW:1/SA:4/INIT SPI: aa";
         for end in 0..=raw.len() {
-            LogLine::new(1, &raw[..end]);
+            line(&raw[..end]);
         }
     }
 }

@@ -11,11 +11,14 @@ pub(crate) struct LineHeader<'a> {
 
 /// Takes PRI, and a header of syslog or an ISO time, off.
 pub(crate) fn header(raw: &[u8]) -> LineHeader<'_> {
-    let rest = after_pri(raw);
+    let rest = after_pri(raw.trim_ascii_start());
     rfc5424(rest)
         .or_else(|| rfc3164(rest))
         .or_else(|| iso(rest))
-        .unwrap_or(LineHeader { time: None, rest })
+        .unwrap_or(LineHeader {
+            time: None,
+            rest: after_pri(raw),
+        })
 }
 
 /// What follows `<15>`.
@@ -46,7 +49,7 @@ pub(crate) fn shaped(text: &[u8], shape: &[u8]) -> Option<u64> {
 }
 
 /// `2026-11-20T20:11:53.123456+09:00`, also with a blank for T, without fraction or zone, in brackets, with a colon behind it.
-fn iso(text: &[u8]) -> Option<LineHeader<'_>> {
+pub(crate) fn iso(text: &[u8]) -> Option<LineHeader<'_>> {
     let bracketed = text.strip_prefix(b"[");
     let (time, rest) = iso_time(bracketed.unwrap_or(text))?;
     let rest = if bracketed.is_some() {
@@ -83,24 +86,38 @@ fn iso_time(text: &[u8]) -> Option<(u64, &[u8])> {
     ))
 }
 
-/// `Nov 20 20:11:53 HOST MESSAGE` (RFC 3164 §4.1.2).
+const DAYS: [&[u8]; 7] = [b"Mon ", b"Tue ", b"Wed ", b"Thu ", b"Fri ", b"Sat ", b"Sun "];
+const MONTHS: [&[u8; 3]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
+
+/// `Nov 20 20:11:53 HOST MESSAGE` (RFC 3164 §4.1.2), also with the day of the week before and the year behind, as OpenWrt has it.
 fn rfc3164(text: &[u8]) -> Option<LineHeader<'_>> {
+    let text = text
+        .get(4..)
+        .filter(|_| DAYS.iter().any(|day| text.starts_with(day)))
+        .unwrap_or(text);
     let [a, b, c, b' ', ten, rest @ ..] = text else {
         return None;
     };
-    if !(a.is_ascii_uppercase() && b.is_ascii_lowercase() && c.is_ascii_lowercase()) {
-        return None;
-    }
     let tens = if *ten == b' ' { 0 } else { shaped(&[*ten], b"0")? };
     let rest_of_time = shaped(rest, b"0 00:00:00 ")?;
-    let month = [a, b, c].iter().fold(0, |n, letter| n << 8 | u64::from(**letter));
+    let month = MONTHS.iter().position(|month| **month == [*a, *b, *c])? as u64;
     let rest = rest.get(11..)?;
     let host_end = memchr::memchr(b' ', rest)?;
-    let rest = rest.get(host_end + 1..)?;
+    let (host, behind) = rest.split_at(host_end);
+    // A daemon's own file has a time and no host: `Nov 20 20:11:53 09[CHD] …`.
+    let named = !host.ends_with(b":") && !host.contains(&b'[');
+    let rest = if named { behind.get(1..)? } else { rest };
     Some(LineHeader {
         time: Some(month << 32 | (tens * 10_000_000 + rest_of_time)),
         rest: after_program(rest).unwrap_or(rest),
     })
+}
+
+/// Whether a word is the name of a month or of a day of the week.
+pub(crate) fn is_of_a_date(word: &[u8]) -> bool {
+    MONTHS.iter().any(|month| *month == word) || DAYS.iter().any(|day| day.trim_ascii() == word)
 }
 
 /// What follows `program[123]: `. Without a number it may as well be a label.

@@ -28,6 +28,7 @@ pub(crate) struct Sink<'a> {
     /// Whether a line with any content was seen.
     any_text: bool,
     found: bool,
+    keyed: bool,
 }
 
 #[derive(Default)]
@@ -72,6 +73,7 @@ impl<'a> Sink<'a> {
             left_out: LeftOut::default(),
             any_text: false,
             found: false,
+            keyed: false,
         }
     }
 
@@ -84,6 +86,29 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Whether anything was found so far, if only a key that is masked.
+    pub(crate) fn has_found(&self) -> bool {
+        self.found
+    }
+
+    /// The file is one of a log that has keys elsewhere.
+    pub(crate) fn needs_no_keys(&mut self) {
+        (self.any_text, self.found) = (true, true);
+    }
+
+    /// Whether any key or seed was found so far.
+    pub(crate) fn has_keys(&self) -> bool {
+        self.keyed
+    }
+
+    /// The one thing to say about this file.
+    pub(crate) fn only_problem(&mut self, line: u64, sentence: String) {
+        let file = self.file;
+        self.material.problems.retain(|problem| problem.file != file);
+        self.problems = 0;
+        self.problem(line, sentence);
+    }
+
     /// Notes that the file has content.
     pub(crate) fn saw_text(&mut self) {
         self.any_text = true;
@@ -91,7 +116,7 @@ impl<'a> Sink<'a> {
 
     /// An ESP key; its SPI also becomes a place for mining.
     pub(crate) fn esp(&mut self, key: EspKey) {
-        self.found = true;
+        (self.found, self.keyed) = (true, true);
         let line = key.origin.line;
         if key.spi.is_some_and(|spi| self.is_foreign(&[spi])) {
             return;
@@ -125,7 +150,7 @@ impl<'a> Sink<'a> {
 
     /// An IKE key.
     pub(crate) fn ike(&mut self, key: IkeKey) {
-        self.found = true;
+        (self.found, self.keyed) = (true, true);
         let ike = &mut self.material.ike;
         let hash = ike_hash(&key);
         if self.ike_seen.contains_key(&hash) {
@@ -140,7 +165,7 @@ impl<'a> Sink<'a> {
 
     /// A derivation's input.
     pub(crate) fn seed(&mut self, seed: Seed) {
-        self.found = true;
+        (self.found, self.keyed) = (true, true);
         if seed
             .spis
             .is_some_and(|(one, other)| self.is_foreign(&[one, other]))

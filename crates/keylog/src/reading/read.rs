@@ -1,17 +1,22 @@
 //! Reads key files: every line goes to the first format that takes it.
 
-use crate::formats::table::FORMATS;
+use crate::formats::format::KeyFormat;
+use crate::formats::keyless::KeylessText;
+use crate::formats::table::{FORMATS, FormatRow, keeps_senders_apart};
 use crate::lines::order;
+use crate::lines::outer::LogLine;
 use crate::material::contents::{KeyFileInfo, KeyMaterial};
 use crate::material::sink::Sink;
-use crate::reading::unpack::Unpacked;
+use crate::reading::unpack::{Unpacked, archive};
 use rekeyscope_model::error::Error;
+use std::collections::HashMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 impl KeyMaterial {
-    /// Reads one more file; its formats, its compression (gzip, zstd) and how it writes its characters are recognised by content. Streams: memory does not grow with the file beyond
-    /// the stated bounds.
+    /// Reads one more file, or the files of a folder: a log that was rotated is one log, the oldest file first. Formats, compression (gzip, zstd) and
+    /// how characters are written are recognised by content. Memory does not grow with the file beyond the stated bounds.
     ///
     /// # Errors
     /// [`Error::KeyFile`] when the file cannot be read. A malformed row is a [`KeyProblem`](crate::material::contents::KeyProblem), not an error.
@@ -20,14 +25,37 @@ impl KeyMaterial {
             path: path.to_owned(),
             source,
         };
+        if !path.is_dir() {
+            return self.read_file(path, None);
+        }
+        for log in rotated(path).map_err(failed)? {
+            let mut readers = FormatReaders::default();
+            for (at, file) in log.iter().enumerate() {
+                self.read_file(file, Some((&mut readers, at + 1 == log.len())))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a file; one of a folder goes on where its predecessor ended, and may be the last. A capture among the files of a folder is no mistake.
+    fn read_file(&mut self, path: &Path, rotated: Option<(&mut FormatReaders, bool)>) -> Result<(), Error> {
+        let failed = |source| Error::KeyFile {
+            path: path.to_owned(),
+            source,
+        };
         let file = std::fs::File::open(path).map_err(failed)?;
         let mut text = Unpacked::new(file).map_err(failed)?;
         if is_capture(text.head()) {
+            if rotated.is_some() {
+                return Ok(());
+            }
             let other =
                 std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
             return Err(failed(other));
         }
-        self.read_text(path, &mut text).map_err(failed)
+        let mut alone = FormatReaders::default();
+        let (readers, last) = rotated.unwrap_or((&mut alone, true));
+        self.read_text(path, &mut text, readers, last).map_err(failed)
     }
 
     /// As [`KeyMaterial::read`] for bytes in memory.
@@ -49,41 +77,178 @@ impl KeyMaterial {
     /// # Errors
     /// The reader's. What was read before stays.
     pub fn read_from(&mut self, path: &Path, reader: impl Read) -> std::io::Result<()> {
-        self.read_text(path, &mut Unpacked::new(reader)?)
+        self.read_text(
+            path,
+            &mut Unpacked::new(reader)?,
+            &mut FormatReaders::default(),
+            true,
+        )
     }
 
-    fn read_text(&mut self, path: &Path, text: &mut Unpacked<'_>) -> std::io::Result<()> {
-        let mut formats = FORMATS.map(|row| (row.name, (row.reader)(), false));
+    fn read_text(
+        &mut self,
+        path: &Path,
+        text: &mut Unpacked<'_>,
+        readers: &mut FormatReaders,
+        last: bool,
+    ) -> std::io::Result<()> {
         self.files.push(KeyFileInfo {
             path: path.to_owned(),
             block: None,
             formats: Vec::new(),
         });
         let mut sink = Sink::new(self);
+        if let Some(archive) = archive(text.head()) {
+            sink.saw_text();
+            sink.problem(1, format!("this is {archive}: unpack it and give the text in it"));
+            sink.finish(Vec::new());
+            return Ok(());
+        }
+        let mut keyless = KeylessText::default();
         let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| {
-            for (_, format, seen) in &mut formats {
-                if format.line(line, sink) {
-                    *seen = true;
-                    break;
-                }
-            }
+            keyless.line(line);
+            readers.line(line, sink);
         });
-        for (_, format, _) in &mut formats {
-            format.finish(&mut sink);
+        let names = readers.end_file(last, &mut sink);
+        keyless.finish(&mut sink);
+        readers.found |= sink.has_found();
+        if readers.found || !last {
+            sink.needs_no_keys();
         }
         if let Some(sentence) = text.trouble() {
             sink.saw_text();
             sink.problem(1, sentence);
         }
-        let names = formats
-            .iter()
-            .filter(|(_, _, seen)| *seen)
-            .map(|(name, format, _)| format.special_name().unwrap_or(name))
-            .collect();
         sink.finish(names);
         result
     }
 }
+
+/// Most senders of one file with readers of their own; further ones share the first's.
+const MOST_SENDERS: usize = 64;
+
+/// The readers of one log, by sender.
+#[derive(Default)]
+struct FormatReaders {
+    of_sender: Vec<(u64, Vec<FormatReader>)>,
+    /// Of each source the sender of its last line, and whether there is a log without a sender.
+    last: HashMap<u64, (u64, bool)>,
+    /// Something was found in the log.
+    found: bool,
+    /// The message of the last line.
+    message: Zeroizing<Vec<u8>>,
+}
+
+struct FormatReader {
+    name: &'static str,
+    format: Box<dyn KeyFormat>,
+    seen: bool,
+}
+
+impl FormatReaders {
+    /// Hands a line to the first format that takes it.
+    fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
+        let bare = line.sender == line.about.source && line.framed_at() == 0;
+        if bare && !line.text.is_empty() && line.text == self.message.as_slice() {
+            return; // the same line by a second logger
+        }
+        self.message.clear();
+        self.message.extend_from_slice(line.text);
+        let (last, nameless) = self.last.entry(line.about.source).or_insert((line.sender, false));
+        *nameless |= line.sender == line.about.source && !bare;
+        // A line without anything before it is of the sender before, unless a log without a sender is in the file.
+        if !bare || *nameless {
+            *last = line.sender;
+        }
+        let sender = *last;
+        let mine = self.index(sender);
+        for at in 0..FORMATS.len() {
+            let apart = FORMATS.get(at).is_some_and(|row| keeps_senders_apart(row.name));
+            let readers = self.of_sender.get_mut(if apart { 0 } else { mine });
+            if let Some(reader) = readers.and_then(|(_, readers)| readers.get_mut(at))
+                && reader.format.line(line, sink)
+            {
+                reader.seen = true;
+                break;
+            }
+        }
+    }
+
+    fn index(&mut self, sender: u64) -> usize {
+        if let Some(at) = self.of_sender.iter().position(|(known, _)| *known == sender) {
+            return at;
+        }
+        if self.of_sender.len() >= MOST_SENDERS {
+            return 0;
+        }
+        let reader = |row: &FormatRow| FormatReader {
+            name: row.name,
+            format: (row.reader)(),
+            seen: false,
+        };
+        self.of_sender
+            .push((sender, FORMATS.iter().map(reader).collect()));
+        self.of_sender.len() - 1
+    }
+
+    /// A file ends, perhaps the last of its log. The names of the formats that were in it.
+    fn end_file(&mut self, last: bool, sink: &mut Sink<'_>) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for at in 0..FORMATS.len() {
+            for (_, readers) in &mut self.of_sender {
+                let Some(reader) = readers.get_mut(at) else {
+                    continue;
+                };
+                if last {
+                    reader.format.finish(sink);
+                }
+                let name = reader.format.special_name().unwrap_or(reader.name);
+                if std::mem::take(&mut reader.seen) && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+}
+
+/// The logs of a folder, each with its files, the oldest first: `charon.log.2.gz`, `charon.log.1`, `charon.log`.
+fn rotated(folder: &Path) -> std::io::Result<Vec<Vec<PathBuf>>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_file() {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let name = name
+                .strip_suffix(".gz")
+                .or_else(|| name.strip_suffix(".zst"))
+                .unwrap_or(&name);
+            let numbered = name
+                .rsplit_once(['.', '-'])
+                .and_then(|(log, turn)| Some((log, turn.parse::<u32>().ok()?)));
+            let (log, turn) = match numbered {
+                // `charon.log-20261120` has its day, which rises.
+                Some((log, day)) if day >= FIRST_DAY => (log, LAST_DAY - day.min(LAST_DAY - 1)),
+                Some((log, turn)) => (log, turn.saturating_add(1)),
+                None => (name, 0),
+            };
+            files.push((log.to_owned(), std::cmp::Reverse(turn), path));
+        }
+    }
+    files.sort();
+    let logs = files.chunk_by(|(one, ..), (other, ..)| one == other);
+    Ok(logs
+        .map(|files| files.iter().map(|(.., path)| path.clone()).collect())
+        .collect())
+}
+
+/// The days that logrotate's `dateext` writes.
+const FIRST_DAY: u32 = 19_700_101;
+const LAST_DAY: u32 = 99_991_231;
 
 /// Whether a file begins as a pcap file (either byte order, micro- or nanoseconds) or a pcapng file does.
 fn is_capture(head: &[u8]) -> bool {

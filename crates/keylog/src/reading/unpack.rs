@@ -134,6 +134,20 @@ impl<'r> Unpacked<'r> {
     }
 }
 
+/// What a file is by its first bytes, where another program has to unpack it.
+pub(super) fn archive(head: &[u8]) -> Option<&'static str> {
+    Some(match head {
+        [b'P', b'K', 3, 4] => "a zip file",
+        [0xfd, b'7', b'z', b'X'] => "an xz file",
+        [b'B', b'Z', b'h', _] => "a bzip2 file",
+        [b'7', b'z', 0xbc, 0xaf] => "a 7z file",
+        [b'R', b'a', b'r', b'!'] => "a rar file",
+        [0x04, 0x22, 0x4d, 0x18] => "an lz4 file",
+        [b'%', b'P', b'D', b'F'] => "a PDF document",
+        _ => return None,
+    })
+}
+
 impl Read for Unpacked<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let held = self.head.as_slice().read(into)?;

@@ -84,6 +84,8 @@ missing-keys-half =
         [one] Of the key of { $n } SA the integrity key fits (its ICVs do) and no encryption key is proven
        *[other] Of the keys of { $n } SAs the integrity key fits (their ICVs do) and no encryption key is proven
     }: it is of another run, was copied wrongly, is not in the files, or the packets are too few.
+missing-keys-line-ikev1 = The Quick Modes of the IKE SA with the initiator cookie { $spi } stay closed: its SKEYID_e (or Ka) would open them, and with its SKEYID_d beside that give the keys of every SA that they negotiate without PFS.
+missing-keys-line-ikev2 = The exchanges of the IKE SA with the initiator's SPI { $spi } stay closed: its SK_ei and SK_er would open them, and with its SK_d beside those give the keys of every SA that they negotiate without PFS; SKEYSEED alone does both.
 missing-keys-masked = Masked keys: `show ipsec sa` gives keys on the serial console only, and IKE keys only in part; the key-info log below gives them whole.
 missing-keys-how = Yamaha NVR/RTX: `ipsec ike log 1 key-info` and `syslog debug on` before the tunnel comes up, then `show log`. strongSwan: charon's log at level 4, or `ip xfrm state` while the SA lives. Or Wireshark's own esp_sa file.
 missing-keys-where = Give such a file with --keys FILE, or put it beside the capture under one of these names: { $names }.

@@ -59,7 +59,18 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let missing = counted("missing-keys", total).with("list", t.joined(&list));
     out.push(t.say(&missing));
     out.extend(underivable::messages(analysis).iter().map(|m| t.say(m)));
-    if by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8) {
+    out.extend(
+        underivable::lines_that_would_open(analysis)
+            .iter()
+            .map(|m| t.say(m)),
+    );
+    // Other programs hide keys too; what shows them there stands beside the file.
+    let of_router = || {
+        let mut formats = analysis.key_files.iter().flat_map(|file| &file.formats);
+        formats.any(|format| format.starts_with("Yamaha"))
+    };
+    let masked = by_status.contains_key(&KeyStatus::Masked) || by_status.contains_key(&KeyStatus::Prefix8);
+    if masked && of_router() {
         out.push(t.word("missing-keys-masked"));
     }
     out.push(t.word("missing-keys-how"));

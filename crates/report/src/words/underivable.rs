@@ -1,6 +1,6 @@
 //! Why the keys of SAs did not follow from their negotiation, although it could be read.
 
-use rekeyscope_model::analysis::{Analysis, Exchange, KeyStatus, SecurityAssociation};
+use rekeyscope_model::analysis::{Analysis, Exchange, ExchangeKind, KeyStatus, SecurityAssociation};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language, Message};
 use std::collections::HashMap;
@@ -45,4 +45,31 @@ pub fn messages(analysis: &Analysis) -> Vec<Message> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Which lines of a log would open the negotiations that stay closed, where SAs lack keys: of the first such IKE SA of each version.
+pub(crate) fn lines_that_would_open(analysis: &Analysis) -> Vec<Message> {
+    let lacks = |tunnel: usize| {
+        let sas = analysis.security_associations.iter();
+        sas.filter(|sa| sa.tunnel == tunnel && sa.packets > 0)
+            .any(|sa| sa.key.status != KeyStatus::Verified)
+    };
+    let negotiates = |exchange: &&Exchange| {
+        use ExchangeKind::{CreateChildSa, IkeAuth, QuickMode};
+        !exchange.decrypted
+            && matches!(exchange.kind, QuickMode | IkeAuth | CreateChildSa)
+            && lacks(exchange.tunnel)
+    };
+    let exchanges = analysis.exchanges.iter().filter(negotiates);
+    let closed: Vec<_> = exchanges
+        .filter_map(|exchange| analysis.ike_sas.get(exchange.ike_sa?))
+        .filter(|ike| ike.key.status != KeyStatus::Verified)
+        .collect();
+    [(1, "missing-keys-line-ikev1"), (2, "missing-keys-line-ikev2")]
+        .into_iter()
+        .filter_map(|(version, id)| {
+            let first = closed.iter().find(|ike| ike.ike_version == version)?;
+            Some(Message::new(id).with("spi", first.initiator_spi.to_string()))
+        })
+        .collect()
 }

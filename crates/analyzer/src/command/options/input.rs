@@ -24,7 +24,7 @@ pub(crate) struct Input {
     #[arg(skip)]
     pub(crate) beside_others: bool,
 
-    /// Key file, format recognised by content; may be given more than once [default: files beside the capture]
+    /// Key file or folder of logs, format recognised by content; may be given more than once [default: files beside the capture]
     #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keys: Vec<PathBuf>,
 
@@ -134,11 +134,17 @@ impl Input {
         } else {
             Vec::new()
         };
-        let given = self
-            .files()
-            .chain(&self.keys)
-            .chain(&self.psk_file)
-            .chain(&self.other_point);
-        given.cloned().chain(found).collect()
+        let given = self.files().chain(&self.psk_file).chain(&self.other_point);
+        given.cloned().chain(self.keys_given()).chain(found).collect()
+    }
+
+    /// The key files that were named, a folder by its files.
+    pub(crate) fn keys_given(&self) -> impl Iterator<Item = PathBuf> {
+        self.keys.iter().flat_map(|path| {
+            std::fs::read_dir(path).map_or_else(
+                |_| vec![path.clone()],
+                |entries| entries.flatten().map(|entry| entry.path()).collect(),
+            )
+        })
     }
 }

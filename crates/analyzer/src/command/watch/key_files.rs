@@ -67,6 +67,6 @@ impl GrowingKeys {
             () if self.input.no_keys || !self.input.keys.is_empty() || self.input.reads_stdin() => Vec::new(),
             () => self.input.keys_beside(),
         };
-        self.input.keys.clone().into_iter().chain(beside)
+        self.input.keys_given().chain(beside)
     }
 }

@@ -62,8 +62,9 @@ struct OpenValue {
     nibbles: Zeroizing<Vec<u8>>,
     group: usize,
     prefixed: bool,
-    /// Digits in its first row.
+    /// Digits in its first row and in its last.
     first_row: usize,
+    last_row: usize,
     line: u64,
     framing: RowFraming,
 }
@@ -214,6 +215,7 @@ impl Context {
                 group: 0,
                 prefixed: false,
                 first_row: 0,
+                last_row: 0,
                 line: line.number,
                 framing: RowFraming::of(line),
             });
@@ -325,6 +327,7 @@ impl OpenValue {
             kind,
             label,
             first_row: nibbles.len(),
+            last_row: nibbles.len(),
             nibbles,
             group: run.group,
             prefixed: run.prefixed,
@@ -343,6 +346,12 @@ impl OpenValue {
             prefixed: self.prefixed,
         };
         let run = continuation(line.text, so_far)?;
+        let whole = |digits: usize| digits.is_multiple_of(2) && self.kind.is_whole(digits / 2);
+        // A value whose length is reached ends there: another row would have been as long as its others.
+        let as_long = run.nibbles.len() == self.first_row && self.last_row == self.first_row;
+        if whole(self.nibbles.len()) && !whole(self.nibbles.len() + run.nibbles.len()) && !as_long {
+            return None;
+        }
         if self.framing.is_of(line) {
             return Some(run);
         }
@@ -350,7 +359,6 @@ impl OpenValue {
             return None;
         }
         let bare = line.moment.is_none() && line.collected().0.is_none();
-        let whole = |digits: usize| self.kind.is_whole(digits / 2);
         let rest = run.nibbles.len() < self.first_row && whole(self.nibbles.len() + run.nibbles.len());
         (bare || odd || !whole(self.nibbles.len()) || rest).then_some(run)
     }
@@ -374,7 +382,7 @@ impl OpenValue {
         if self.nibbles.is_empty() {
             (self.prefixed, self.first_row) = (run.prefixed, run.nibbles.len());
         }
-        self.group = run.group;
+        (self.group, self.last_row) = (run.group, run.nibbles.len());
         self.nibbles.extend_from_slice(&run.nibbles);
     }
 

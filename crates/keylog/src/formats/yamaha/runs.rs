@@ -67,7 +67,8 @@ pub(crate) fn continuation(text: &[u8], so_far: SoFar) -> Option<HexRun<'_>> {
     }
     let odd = !so_far.digits.is_multiple_of(2);
     let first_group = token.digits(text).len();
-    if !odd && !first_group.is_multiple_of(2) {
+    // A value without groups may be broken anywhere, into rows of an odd number of digits each; a letter or two at the start of a line are a label.
+    if !odd && !first_group.is_multiple_of(2) && so_far.group.min(first_group) <= FEWEST_DIGITS {
         return None;
     }
     // Of a first group that was cut the length is known by the next one.

@@ -1,0 +1,333 @@
+//! One SA of a listing, field by field.
+
+use crate::lines::algorithm_names::{self, fits_encryption};
+use crate::lines::{fields, hex};
+use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
+use crate::material::sink::Sink;
+use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::spi::Spi;
+use std::net::IpAddr;
+use zeroize::Zeroizing;
+
+/// What stands behind a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Field {
+    Src,
+    Dst,
+    /// The protocol's name.
+    Protocol,
+    /// Nothing: the word says that it is an SA of another protocol.
+    NotEsp,
+    /// In hex with `0x`, or decimal.
+    Spi,
+    /// In hex, with `0x` or without.
+    HexSpi,
+    /// Nothing: the SA on which this side sends.
+    Outbound,
+    Encryption,
+    EncryptionKey,
+    EncryptionAndKey,
+    EncryptionKeyAndBits,
+    Integrity,
+    IntegrityKey,
+    IntegrityAndKey,
+    IntegrityKeyAndBits,
+    /// A number of bytes, then the key.
+    CountedEncryptionKey,
+    CountedIntegrityKey,
+    /// Of the transform that the line named last.
+    KeyOfLast,
+    CountedKeyOfLast,
+    NameOfLast,
+    NextIsEncryption,
+    NextIsIntegrity,
+    /// The salt of a combined mode.
+    Salt,
+    /// Nothing more on this line.
+    Skip,
+}
+
+/// A value that is awaited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Awaited {
+    Src,
+    Dst,
+    Protocol,
+    Spi,
+    HexSpi,
+    Name(KeyKind),
+    Count(KeyKind),
+    Key(KeyKind),
+    Bits(KeyKind),
+    Salt,
+}
+
+/// One of the two transforms of an SA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyKind {
+    Encryption,
+    Integrity,
+}
+
+#[derive(Default)]
+struct ListingKey {
+    line: u64,
+    /// Digits of its first word.
+    group: usize,
+    /// Hex digits, as far as they are there.
+    digits: Zeroizing<Vec<u8>>,
+    /// The characters of a key that is no hex.
+    text: Option<Zeroizing<Vec<u8>>>,
+    /// Bytes that the listing says it has.
+    count: Option<u64>,
+    hidden: bool,
+    /// Something else than a key stands there.
+    odd: bool,
+}
+
+/// An SA that is being read.
+#[derive(Default)]
+pub(super) struct ListingRecord {
+    pub(super) line: u64,
+    src: Option<IpAddr>,
+    dst: Option<IpAddr>,
+    spi: Option<Spi>,
+    pub(super) other_protocol: bool,
+    encryption: Option<Encryption>,
+    integrity: Option<Integrity>,
+    keys: [ListingKey; 2],
+    salt: Option<u32>,
+    wrong: Option<(u64, &'static str)>,
+}
+
+impl ListingRecord {
+    pub(super) fn at(&mut self, line: u64, ends: Option<(IpAddr, IpAddr)>) {
+        self.line = line;
+        if let Some((local, remote)) = ends {
+            (self.src, self.dst) = (Some(remote), Some(local));
+        }
+    }
+
+    pub(super) fn outbound(&mut self) {
+        std::mem::swap(&mut self.src, &mut self.dst);
+    }
+
+    fn key(&mut self, half: KeyKind) -> &mut ListingKey {
+        let [encryption, integrity] = &mut self.keys;
+        if half == KeyKind::Encryption {
+            encryption
+        } else {
+            integrity
+        }
+    }
+
+    /// Takes a value.
+    pub(super) fn value(&mut self, awaited: Awaited, word: &[u8], quoted: bool, line: u64) {
+        match awaited {
+            Awaited::Src => self.src = address(word).or(self.src),
+            Awaited::Dst => self.dst = address(word).or(self.dst),
+            Awaited::Protocol => self.other_protocol = word != b"esp" && word != b"50",
+            Awaited::Spi => {
+                // Others repeat it in brackets: `0xc7df968a(3353319050)`.
+                let number = word.split(|b| *b == b'(').next().unwrap_or_default();
+                self.spi = self.spi.or(hex::spi_number(number).map(Spi));
+            }
+            Awaited::HexSpi => {
+                self.spi = self
+                    .spi
+                    .or(hex::spi_digits(hex::after_0x(word).unwrap_or(word)).map(Spi))
+            }
+            Awaited::Name(half) => self.name(half, word, line),
+            Awaited::Count(half) => self.key(half).count = fields::number(word),
+            Awaited::Bits(half) => self.bits(half, word),
+            Awaited::Salt => self.salt = hex::after_0x(word).and_then(hex::spi_digits),
+            Awaited::Key(half) => {
+                let key = self.key(half);
+                key.line = line;
+                key.digits.clear();
+                if key.add(word) {
+                    key.group = key.digits.len();
+                } else {
+                    key.hidden = matches!(word.first(), Some(b'<' | b'[' | b'*'));
+                    key.odd = !key.hidden;
+                    key.text = (quoted && key.odd).then(|| Zeroizing::new(of_python(word)));
+                }
+            }
+        }
+    }
+
+    /// A word behind a key, or at the start of the next line, that goes on with it. On the same line only groups do.
+    pub(super) fn goes_on(&mut self, half: KeyKind, word: &[u8], next_line: bool) -> bool {
+        let grouped = matches!(self.key(half).group, 2 | 4 | 8);
+        (if next_line { !self.is_whole(half) } else { grouped })
+            && !word.starts_with(b"0x")
+            && self.key(half).add(word)
+    }
+
+    /// Whether the key is as long as its transform asks for.
+    pub(super) fn is_whole(&mut self, half: KeyKind) -> bool {
+        let (encryption, integrity) = (self.encryption, self.integrity);
+        let key = self.key(half);
+        let len = key.digits.len() / 2;
+        let named = match half {
+            KeyKind::Encryption => encryption.map(|e| fits_encryption(e, len)),
+            KeyKind::Integrity => integrity.map(|i| len == i.key_len()),
+        };
+        let counted = key.count.map(|count| len as u64 == count);
+        key.text.is_some()
+            || key.hidden
+            || key.digits.len().is_multiple_of(2)
+                && counted
+                    .or(named)
+                    .unwrap_or(matches!(len, 16 | 20 | 24 | 28 | 32 | 36 | 48 | 64))
+    }
+
+    fn name(&mut self, half: KeyKind, word: &[u8], line: u64) {
+        match half {
+            KeyKind::Encryption => {
+                self.encryption = algorithm_names::encryption(word);
+                if self.encryption.is_none() {
+                    self.wrong = self
+                        .wrong
+                        .or(Some((line, "the encryption of this SA is not supported here")));
+                }
+            }
+            KeyKind::Integrity => {
+                self.integrity = algorithm_names::integrity(word);
+                if self.integrity.is_none() {
+                    self.wrong = self.wrong.or(Some((
+                        line,
+                        "the authentication of this SA is not supported here",
+                    )));
+                }
+            }
+        }
+    }
+
+    fn bits(&mut self, half: KeyKind, word: &[u8]) {
+        let Some(bits) = fields::number(word).and_then(|bits| u32::try_from(bits).ok()) else {
+            return;
+        };
+        match half {
+            KeyKind::Encryption => {
+                self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits))
+            }
+            KeyKind::Integrity if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) => {
+                self.integrity = Some(Integrity::HmacSha256_96);
+            }
+            KeyKind::Integrity => {}
+        }
+    }
+
+    /// The SA is complete. `told` keeps hidden keys from being told SA by SA.
+    pub(super) fn hand_over(mut self, hidden: &'static str, told: &mut bool, sink: &mut Sink<'_>) {
+        let Some(spi) = self.spi.filter(|_| !self.other_protocol) else {
+            return;
+        };
+        let keys = std::mem::take(&mut self.keys);
+        let [encryption_key, integrity_key] = &keys;
+        let line = encryption_key.line.max(integrity_key.line).max(self.line);
+        let mut claim = Claim {
+            line,
+            src: self.src,
+            dst: self.dst,
+            spi: Some(spi),
+            encryption: self.encryption,
+            integrity: self.integrity,
+            ..Claim::default()
+        };
+        let any = |is: fn(&ListingKey) -> bool| keys.iter().any(is);
+        if !any(|key| !key.digits.is_empty() || key.text.is_some()) {
+            if any(|key| key.hidden) {
+                if !std::mem::replace(told, true) {
+                    sink.problem(line, hidden);
+                }
+                claim.hand_over_defective(KeyDefect::Masked, sink);
+            } else if any(|key| key.line > 0) && self.encryption == Some(Encryption::Null) {
+                claim.hand_over(sink);
+            }
+            return;
+        }
+        if let Some((line, sentence)) = self.wrong {
+            return sink.problem(line, sentence);
+        }
+        let bytes = |key: &ListingKey, what: &'static str| key.bytes().ok_or((key.line, what));
+        let both = bytes(encryption_key, "the encryption key is not an even number of hex digits, or not as long as the listing says: copy it again, in a wider window")
+            .and_then(|e| Ok((e, bytes(integrity_key, "the authentication key is not an even number of hex digits, or not as long as the listing says: copy it again, in a wider window")?)));
+        match both {
+            Ok((mut encryption, integrity)) => {
+                // Where a salt stands apart, it is not at the end of the key.
+                if let (Some(aead), Some(salt)) = (
+                    self.encryption.filter(|e| !fits_encryption(*e, encryption.len())),
+                    self.salt,
+                ) && aead.salt_len() == 4
+                {
+                    encryption.extend_from_slice(&salt.to_be_bytes());
+                }
+                (claim.encryption_key, claim.integrity_key) = (encryption, integrity);
+                claim.hand_over(sink);
+            }
+            Err((line, sentence)) => {
+                sink.problem(line, sentence);
+                claim.hand_over_defective(KeyDefect::Truncated, sink);
+            }
+        }
+    }
+}
+
+impl ListingKey {
+    /// Appends a word's hex digits; false when it has others.
+    fn add(&mut self, word: &[u8]) -> bool {
+        let digits = hex::after_0x(word).unwrap_or(word);
+        let bare: Vec<u8> = digits
+            .iter()
+            .copied()
+            .filter(|b| !matches!(b, b':' | b'-' | b'.'))
+            .collect();
+        let is_hex = hex::all_digits(&bare);
+        if is_hex {
+            self.digits.extend_from_slice(&bare);
+        }
+        is_hex || word == b"0x"
+    }
+
+    fn bytes(&self) -> Option<Zeroizing<Vec<u8>>> {
+        if let Some(text) = &self.text {
+            return Some(text.clone());
+        }
+        let bytes = hex::decode(&self.digits)?;
+        let counted = self.count.is_none_or(|count| count == bytes.len() as u64);
+        (counted && !(self.odd && bytes.is_empty() && self.line > 0)).then(|| Zeroizing::new(bytes))
+    }
+}
+
+/// The bytes of a literal of Python or C: `\x49v]…`.
+fn of_python(literal: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(literal.len());
+    let mut rest = literal;
+    while let Some((&byte, after)) = rest.split_first() {
+        let (value, len) = match (byte, after) {
+            (b'\\', [b'x', a, b, ..]) => match (hex::digit(*a), hex::digit(*b)) {
+                (Some(a), Some(b)) => (a << 4 | b, 3),
+                _ => (byte, 0),
+            },
+            (b'\\', [b'n', ..]) => (b'\n', 1),
+            (b'\\', [b'r', ..]) => (b'\r', 1),
+            (b'\\', [b't', ..]) => (b'\t', 1),
+            (b'\\', [quoted @ (b'\\' | b'\'' | b'"'), ..]) => (*quoted, 1),
+            _ => (byte, 0),
+        };
+        out.push(value);
+        rest = after.get(len..).unwrap_or_default();
+    }
+    out
+}
+
+/// `10.9.0.1`, `10.9.0.1/32`, or behind NAT `10.9.0.1:4500`.
+fn address(text: &[u8]) -> Option<IpAddr> {
+    fields::address(text).or_else(|| {
+        let colon = text.iter().rposition(|b| *b == b':')?;
+        fields::address(text.get(..colon)?)
+    })
+}

@@ -1,0 +1,199 @@
+//! A text as lines, each with its number in the file and what a wrapping said about it. A layer of unwrapping reads one text and makes
+//! another; both are wiped when dropped.
+
+use crate::lines::wiped;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use zeroize::Zeroizing;
+
+/// What a wrapping said about a line, beside the line itself.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct About {
+    /// Stands for the host or the file that the line is from; 0 where nothing says so.
+    pub(crate) source: u64,
+    /// The thread that wrote it.
+    pub(crate) thread: Option<u32>,
+    /// Its time; only compared with times of the same wrapping.
+    pub(crate) time: Option<u64>,
+}
+
+/// A number for the name of a source.
+pub(crate) fn source(name: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish() | 1
+}
+
+/// Lines by which it is told whether more have to be looked at.
+const FIRST_LINES: usize = 16;
+
+#[derive(Clone, Copy)]
+struct LineSpan {
+    start: usize,
+    end: usize,
+    number: u64,
+    about: About,
+}
+
+/// A line of a [`Text`].
+#[derive(Clone, Copy)]
+pub(crate) struct TextLine<'t> {
+    /// 1-based, in the file.
+    pub(crate) number: u64,
+    pub(crate) bytes: &'t [u8],
+    pub(crate) about: About,
+}
+
+impl<'t> TextLine<'t> {
+    /// The line without the first `len` bytes.
+    pub(crate) fn from(self, len: usize) -> TextLine<'t> {
+        TextLine {
+            bytes: self.bytes.get(len..).unwrap_or_default(),
+            ..self
+        }
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.bytes.first().is_none_or(u8::is_ascii_whitespace)
+            && self.bytes.iter().all(u8::is_ascii_whitespace)
+    }
+}
+
+/// Lines one after the other.
+#[derive(Default)]
+pub(crate) struct Text {
+    bytes: Zeroizing<Vec<u8>>,
+    spans: Vec<LineSpan>,
+}
+
+impl Text {
+    /// The lines of `bytes`, of which the first has the number `first`. LF, CRLF and CR alone end a line; in a text with LF a CR alone does not count.
+    pub(crate) fn split(bytes: Zeroizing<Vec<u8>>, first: u64) -> Text {
+        let has_lf = memchr::memchr(b'\n', &bytes).is_some();
+        let (mut spans, mut start, mut number) = (Vec::new(), 0, first);
+        let mut end_line = |start: usize, end: usize, number: u64| {
+            spans.push(LineSpan {
+                start,
+                end,
+                number,
+                about: About::default(),
+            });
+        };
+        for at in memchr::memchr2_iter(b'\n', b'\r', &bytes) {
+            if at < start {
+                continue;
+            }
+            end_line(start, at, number);
+            let rest = bytes.get(at..).unwrap_or_default();
+            number += u64::from(rest.starts_with(b"\n") || rest.starts_with(b"\r\n") || !has_lf);
+            start = at + if rest.starts_with(b"\r\n") { 2 } else { 1 };
+        }
+        if start < bytes.len() {
+            end_line(start, bytes.len(), number);
+        }
+        Text { bytes, spans }
+    }
+
+    /// An empty text that will hold about as much as this one.
+    pub(crate) fn next(&self) -> Text {
+        Text {
+            bytes: Zeroizing::new(Vec::with_capacity(self.bytes.len())),
+            spans: Vec::with_capacity(self.spans.len()),
+        }
+    }
+
+    /// Appends a line.
+    pub(crate) fn push(&mut self, line: TextLine<'_>) {
+        self.push_parts(line, &[line.bytes]);
+    }
+
+    /// Appends a line that is put together of `parts`.
+    pub(crate) fn push_parts(&mut self, of: TextLine<'_>, parts: &[&[u8]]) {
+        let start = self.bytes.len();
+        parts.iter().for_each(|part| wiped::append(&mut self.bytes, part));
+        let (end, number, about) = (self.bytes.len(), of.number, of.about);
+        self.spans.push(LineSpan {
+            start,
+            end,
+            number,
+            about,
+        });
+        wiped::append(&mut self.bytes, b"\n");
+    }
+
+    /// Appends to the last line.
+    pub(crate) fn extend_last(&mut self, parts: &[&[u8]]) {
+        let Some(last) = self.spans.last_mut() else { return };
+        self.bytes.truncate(last.end);
+        parts.iter().for_each(|part| wiped::append(&mut self.bytes, part));
+        last.end = self.bytes.len();
+        wiped::append(&mut self.bytes, b"\n");
+    }
+
+    /// Appends the lines of `bytes`, all of which stand where `of` does.
+    pub(crate) fn push_lines(&mut self, of: TextLine<'_>, bytes: &[u8]) {
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        for line in bytes.split(|b| *b == b'\n') {
+            self.push(TextLine {
+                bytes: line.strip_suffix(b"\r").unwrap_or(line),
+                ..of
+            });
+        }
+    }
+
+    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = TextLine<'_>> + Clone {
+        self.spans.iter().map(|span| TextLine {
+            number: span.number,
+            bytes: self.bytes.get(span.start..span.end).unwrap_or_default(),
+            about: span.about,
+        })
+    }
+
+    /// The lines with anything on them.
+    pub(crate) fn filled(&self) -> impl Iterator<Item = TextLine<'_>> + Clone {
+        self.lines().filter(|line| !line.is_blank())
+    }
+
+    /// How many of the lines with anything on them `is` holds for, and how many there are.
+    pub(crate) fn count(&self, is: impl Fn(&[u8]) -> bool) -> (usize, usize) {
+        self.filled().fold((0, 0), |(held, all), line| {
+            (held + usize::from(is(line.bytes)), all + 1)
+        })
+    }
+
+    /// Whether `is` holds for any of the first lines: where a wrapping is around most lines it is around one of these.
+    pub(crate) fn begins_with(&self, is: impl Fn(&[u8]) -> bool) -> bool {
+        self.filled().take(FIRST_LINES).any(|line| is(line.bytes))
+    }
+
+    /// Everything, with the ends of lines.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where a line begins in [`Text::bytes`].
+    pub(crate) fn offset(&self, line: TextLine<'_>) -> usize {
+        (line.bytes.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize)
+    }
+
+    /// The same lines, each as `change` has it; `None` where it changes none.
+    pub(crate) fn map(&self, change: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Text> {
+        let mut next: Option<Text> = None;
+        for (at, line) in self.lines().enumerate() {
+            let changed = change(line.bytes).map(Zeroizing::new);
+            let next = match (&mut next, &changed) {
+                (None, None) => continue,
+                (Some(next), _) => next,
+                (empty, _) => {
+                    let mut begun = self.next();
+                    self.lines().take(at).for_each(|line| begun.push(line));
+                    empty.insert(begun)
+                }
+            };
+            match changed {
+                Some(bytes) => next.push_lines(line, &bytes),
+                None => next.push(line),
+            }
+        }
+        next
+    }
+}

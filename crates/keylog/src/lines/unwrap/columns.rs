@@ -1,0 +1,181 @@
+//! Tables of messages: CSV and its kin (RFC 4180), as collectors and spreadsheets export them. Wireshark's own tables stay, with commas.
+
+use crate::lines::hex;
+use crate::lines::text::{About, Text, TextLine, source};
+use crate::lines::unwrap::names::{MESSAGE_NAMES, time};
+
+/// Shares of records, in tenths, that must have the same number of columns.
+const SAME: usize = 8;
+
+/// A field, and the number of the line on which it begins.
+type NumberedField = (Vec<u8>, u64);
+
+/// The column of messages, or the table with commas.
+pub(super) fn columns(text: &Text) -> Option<Text> {
+    let (mut votes, mut lines) = ([0; SEPARATORS.len()], 0);
+    for line in text.filled() {
+        lines += 1;
+        let vote =
+            separator_of(line.bytes).and_then(|separator| SEPARATORS.iter().position(|s| *s == separator));
+        vote.and_then(|at| votes.get_mut(at))
+            .into_iter()
+            .for_each(|votes| *votes += 1);
+    }
+    let (at, votes) = votes.into_iter().enumerate().max_by_key(|(_, votes)| *votes)?;
+    // Further lines of one field have no vote.
+    let separator = *SEPARATORS.get(at).filter(|_| votes * 4 >= lines && votes > 0)?;
+    let records = records(text, separator);
+    if records.iter().filter(|record| is_row(record)).count() * 2 < records.len() {
+        return messages(text, &records);
+    }
+    (separator != b',').then(|| with_commas(text, &records))
+}
+
+/// What parts columns.
+const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+
+/// The separator behind a line's first column, where that is quoted, a time, or the family of an address.
+fn separator_of(line: &[u8]) -> Option<u8> {
+    if let Some(quoted) = line.strip_prefix(b"\"") {
+        let end = quoted.iter().position(|b| *b == b'"')?;
+        return quoted.get(end + 1).copied().filter(|b| SEPARATORS.contains(b));
+    }
+    let end = line.iter().position(|b| SEPARATORS.contains(b))?;
+    let first = line.get(..end)?;
+    (time(first).is_some() || is_family(first) || first.len() == 16 && hex::all_digits(first))
+        .then(|| line.get(end).copied())?
+}
+
+fn is_family(field: &[u8]) -> bool {
+    let field = field.trim_ascii_end();
+    let field = field.strip_suffix(b"\"").unwrap_or(field);
+    field.len() >= 4
+        && [&b"IPv4"[..], b"IPv6"].iter().any(|family| {
+            field
+                .get(field.len() - 4..)
+                .is_some_and(|end| end.eq_ignore_ascii_case(family))
+        })
+}
+
+/// A row of one of Wireshark's tables.
+fn is_row(record: &[NumberedField]) -> bool {
+    let first = record.first().map(|f| f.0.trim_ascii()).unwrap_or_default();
+    is_family(first) || first.len() == 16 && hex::all_digits(first) && matches!(record.len(), 2 | 8)
+}
+
+/// The same table as Wireshark writes it.
+fn with_commas(text: &Text, records: &[Vec<NumberedField>]) -> Text {
+    let mut next = text.next();
+    for record in records {
+        let fields: Vec<Vec<u8>> = record
+            .iter()
+            .map(|(field, _)| [b"\"", field.as_slice(), b"\""].concat())
+            .collect();
+        next.push(TextLine {
+            number: record.first().map_or(0, |f| f.1),
+            bytes: &fields.join(&b','),
+            about: About::default(),
+        });
+    }
+    next
+}
+
+fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
+    let mut widths: Vec<usize> = records.iter().map(Vec::len).collect();
+    widths.sort_unstable();
+    let width = *widths.get(widths.len() / 2)?;
+    let same = widths.iter().filter(|w| **w == width).count();
+    // `2026-11-20 20:11:53,123 …` is a time with a fraction, not two columns.
+    let quoted = text.count(|line| line.starts_with(b"\"")).0 > 0;
+    if width < 2 || same * 10 < records.len() * SAME || (!quoted && width < 3) {
+        return None;
+    }
+    let header: Vec<Vec<u8>> = records
+        .first()?
+        .iter()
+        .map(|f| f.0.trim_ascii().to_ascii_lowercase())
+        .collect();
+    let named = |names: &[&[u8]]| {
+        names
+            .iter()
+            .find_map(|name| header.iter().position(|h| h == name))
+    };
+    let words = |column: usize| -> usize {
+        let fields = records.iter().filter_map(|record| record.get(column));
+        fields
+            .filter(|f| time(&f.0).is_none())
+            .map(|f| f.0.iter().filter(|b| b" =:".contains(b)).count())
+            .sum()
+    };
+    let message = named(&MESSAGE_NAMES).or_else(|| (0..width).max_by_key(|column| words(*column)))?;
+    let host = named(&[b"host", b"hostname", b"source", b"_hostname", b"node"]);
+    let mut next = text.next();
+    for record in records {
+        let Some((value, number)) = record.get(message) else {
+            continue;
+        };
+        let about = About {
+            source: host.and_then(|host| record.get(host)).map_or(0, |f| source(&f.0)),
+            thread: None,
+            time: record
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| *at != message)
+                .find_map(|(_, f)| time(&f.0)),
+        };
+        next.push_lines(
+            TextLine {
+                number: *number,
+                bytes: &[],
+                about,
+            },
+            value,
+        );
+    }
+    Some(next)
+}
+
+/// The records; a quoted field may hold ends of lines.
+fn records(text: &Text, separator: u8) -> Vec<Vec<NumberedField>> {
+    let mut records = Vec::new();
+    let mut record: Vec<NumberedField> = Vec::new();
+    // The field at hand, and whether it is inside quotes.
+    let (mut field, mut quoted) = (Vec::new(), false);
+    for line in text.lines() {
+        if quoted {
+            field.push(b'\n');
+        } else if line.is_blank() {
+            continue;
+        }
+        let mut begun = if quoted { None } else { Some(line.number) };
+        let mut rest = line.bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            match byte {
+                b'"' if quoted && after.starts_with(b"\"") => {
+                    field.push(b'"');
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                b'"' if quoted => quoted = false,
+                b'"' if field.iter().all(u8::is_ascii_whitespace) => {
+                    field.clear();
+                    quoted = true;
+                }
+                _ if byte == separator && !quoted => {
+                    record.push((std::mem::take(&mut field), begun.unwrap_or(line.number)));
+                    begun = Some(line.number);
+                }
+                _ => field.push(byte),
+            }
+        }
+        if !quoted {
+            record.push((std::mem::take(&mut field), line.number));
+            records.push(std::mem::take(&mut record));
+        }
+    }
+    if !record.is_empty() || !field.is_empty() {
+        record.push((field, 0));
+        records.push(record);
+    }
+    records
+}

@@ -1,0 +1,208 @@
+//! JSON Lines and JSON documents: journalctl, Docker, Loki, Elasticsearch, cloud exports. Of each object the field that holds the message is the line; an
+//! object without one is written as `name="value"`, which is how RouterOS prints the same.
+
+use crate::lines::fields::number;
+use crate::lines::text::{About, Text, TextLine, source};
+use crate::lines::unwrap::names::{MESSAGE_NAMES, SOURCE_NAMES, TIME_NAMES, is_about, time};
+
+/// Most fields of one object; the rest of a larger one is left out.
+const MOST_FIELDS: usize = 256;
+
+/// The messages of objects that make up most of the text.
+pub(super) fn json(text: &Text) -> Option<Text> {
+    memchr::memchr(b'{', text.bytes())?;
+    let first = text.filled().next()?.bytes.trim_ascii_start();
+    let (objects, lines) = text.count(|line| object_at(line).is_some());
+    let (parts, _) = text.count(|line| {
+        let line = line.trim_ascii();
+        line.starts_with(b"\"") || line.iter().all(|b| b"{}[], ".contains(b))
+    });
+    let document = matches!(first.first(), Some(b'{' | b'[')) && parts * 10 >= lines * 9;
+    if objects * 2 < lines && !document {
+        return None;
+    }
+    let mut next = text.next();
+    let mut reader = JsonReader::default();
+    for line in text.lines() {
+        let start = if document {
+            0
+        } else {
+            object_at(line.bytes).unwrap_or(0)
+        };
+        if reader.depth == 0 && object_at(line.bytes).is_none() && !document {
+            next.push(line);
+        } else {
+            reader.line(line.from(start), &mut next);
+        }
+    }
+    Some(next)
+}
+
+/// Where an object begins that reaches to the end of the line.
+fn object_at(line: &[u8]) -> Option<usize> {
+    let at = memchr::memchr(b'{', line)?;
+    let rest = line.get(at + 1..)?.trim_ascii();
+    let closed =
+        rest.ends_with(b"}") || rest.ends_with(b"},") || rest.ends_with(b"}]") || rest.ends_with(b"]");
+    (rest.starts_with(b"\"") && closed).then_some(at)
+}
+
+/// Reads strings; everything else only says where they stand.
+#[derive(Default)]
+struct JsonReader {
+    depth: usize,
+    key: Vec<u8>,
+    /// A string that is a value unless a colon follows.
+    string: Option<Vec<u8>>,
+    bare: Vec<u8>,
+    fields: Vec<(Vec<u8>, Vec<u8>, u64)>,
+}
+
+impl JsonReader {
+    fn line(&mut self, line: TextLine<'_>, next: &mut Text) {
+        let mut rest = line.bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            match byte {
+                b'"' => {
+                    self.settle(line);
+                    let (string, len) = string(after);
+                    self.string = Some(string);
+                    rest = after.get(len..).unwrap_or_default();
+                }
+                b':' if self.string.is_some() => self.key = self.string.take().unwrap_or_default(),
+                b',' => self.settle(line),
+                b'{' | b'[' => {
+                    self.settle(line);
+                    self.depth += 1;
+                    // What stands before an inner object is not of its message.
+                    if byte == b'{' {
+                        self.fields.retain(|(name, ..)| is_about(name));
+                    }
+                }
+                b'}' | b']' => {
+                    self.settle(line);
+                    self.depth = self.depth.saturating_sub(1);
+                    self.give(line, byte == b'}', next);
+                }
+                _ if byte.is_ascii_whitespace() => {}
+                _ => self.bare.push(byte),
+            }
+        }
+        self.settle(line);
+    }
+
+    /// The value at hand is complete.
+    fn settle(&mut self, line: TextLine<'_>) {
+        let bare = std::mem::take(&mut self.bare);
+        let value = self.string.take().or_else(|| (!bare.is_empty()).then_some(bare));
+        if let Some(value) = value
+            && self.fields.len() < MOST_FIELDS
+        {
+            self.fields
+                .push((self.key.to_ascii_lowercase(), value, line.number));
+        }
+    }
+
+    /// An object or an array ends.
+    fn give(&mut self, line: TextLine<'_>, object: bool, next: &mut Text) {
+        let said = MESSAGE_NAMES
+            .into_iter()
+            .find_map(|name| self.fields.iter().find(|(n, ..)| n == name));
+        // Loki's pairs of a time and a line.
+        let pair = (!object)
+            .then(|| self.fields.iter().rfind(|(_, value, _)| number(value).is_none()))
+            .flatten();
+        let widest = || {
+            let words = |value: &[u8]| value.iter().filter(|b| b.is_ascii_whitespace()).count();
+            let fields = self
+                .fields
+                .iter()
+                .filter(|(name, value, _)| !is_about(name) && words(value) > 1);
+            fields.max_by_key(|(_, value, _)| words(value))
+        };
+        let about = self.about(line.about);
+        if let Some((_, value, number)) = said.or(pair).or_else(widest) {
+            next.push_lines(
+                TextLine {
+                    number: *number,
+                    bytes: &[],
+                    about,
+                },
+                value,
+            );
+        } else if object && self.fields.len() > 1 {
+            let parts: Vec<Vec<u8>> = self
+                .fields
+                .iter()
+                .map(|(name, value, _)| [name.as_slice(), b"=\"", value, b"\" "].concat())
+                .collect();
+            next.push_lines(
+                TextLine {
+                    bytes: &[],
+                    about,
+                    ..line
+                },
+                &parts.concat(),
+            );
+        }
+        self.fields.clear();
+        self.key.clear();
+    }
+
+    fn about(&self, about: About) -> About {
+        let named = |names: &[&[u8]]| {
+            self.fields
+                .iter()
+                .find(|(n, ..)| names.contains(&n.as_slice()))
+                .map(|f| f.1.as_slice())
+        };
+        About {
+            source: named(&SOURCE_NAMES).map_or(about.source, source),
+            thread: named(&[b"thread"])
+                .and_then(number)
+                .and_then(|n| u32::try_from(n).ok())
+                .or(about.thread),
+            time: named(&TIME_NAMES)
+                .or_else(|| {
+                    self.fields
+                        .iter()
+                        .map(|f| f.1.as_slice())
+                        .find(|v| v.len() > 12 && number(v).is_some())
+                })
+                .and_then(time)
+                .or(about.time),
+        }
+    }
+}
+
+/// A string up to its quote, and how many bytes that is, the quote included.
+fn string(text: &[u8]) -> (Vec<u8>, usize) {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'"' => break,
+            b'\\' => {
+                let escaped = text.get(at).copied().unwrap_or(b'\\');
+                at += 1;
+                match escaped {
+                    b'n' => out.push(b'\n'),
+                    b't' => out.push(b'\t'),
+                    b'r' | b'b' | b'f' => out.push(b' '),
+                    b'u' => {
+                        let digits = text.get(at..at + 4).and_then(|d| std::str::from_utf8(d).ok());
+                        let unit = digits.and_then(|d| u32::from_str_radix(d, 16).ok());
+                        let character = unit.and_then(char::from_u32).unwrap_or('?');
+                        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                        at += 4;
+                    }
+                    other => out.push(other),
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    (out, at)
+}

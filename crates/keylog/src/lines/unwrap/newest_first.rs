@@ -1,0 +1,88 @@
+//! Logs with the newest line first, as Graylog, Kibana and `tac` have them. A router's own times are looked after in [`order`](crate::lines::order), which
+//! also knows `show log reverse`.
+
+use crate::lines::dump::is_dump_row;
+use crate::lines::outer;
+use crate::lines::stamp;
+use crate::lines::text::{Text, TextLine};
+
+/// So many times more falls than rises.
+const FALLS: usize = 4;
+
+/// The lines, oldest first.
+pub(super) fn newest_first(text: &Text) -> Option<Text> {
+    let (mut falls, mut rises) = (0, 0);
+    let mut before = None;
+    for line in text.lines() {
+        let time = time_of(line);
+        if let (Some(before), Some(time)) = (before, time) {
+            falls += usize::from(time < before);
+            rises += usize::from(time > before);
+        }
+        before = time.or(before);
+    }
+    if falls == 0 && rises == 0 {
+        (falls, rises) = rows(text);
+    }
+    if falls == 0 || falls < FALLS * rises {
+        return None;
+    }
+    let mut next = text.next();
+    let mut lines: Vec<TextLine<'_>> = text.lines().collect();
+    // An export keeps the lines of one message in order; so does a log whose messages begin with their time.
+    let grouped = lines.first().is_some_and(|first| time_of(*first).is_some())
+        && lines.last().is_some_and(|last| time_of(*last).is_none());
+    lines.reverse();
+    let same = |a: &TextLine<'_>, b: &TextLine<'_>| {
+        let exported = a.number == b.number && a.about.time.is_some();
+        exported || grouped && time_of(*a).is_none()
+    };
+    for group in lines.chunk_by(same) {
+        group.iter().rev().for_each(|line| next.push(*line));
+    }
+    Some(next)
+}
+
+/// The time that an export says of a line, else the line's own, where that is no router's.
+fn time_of(line: TextLine<'_>) -> Option<u64> {
+    let own = || stamp::header(line.bytes).time.or_else(|| epoch(line.bytes));
+    line.about
+        .time
+        .or_else(|| outer::find_timestamp(line.bytes).is_none().then(own)?)
+}
+
+/// `1795205513.615 09[CHD]`: seconds since 1970.
+fn epoch(line: &[u8]) -> Option<u64> {
+    let (seconds, rest) = line.split_at_checked(10)?;
+    let rest = rest.strip_prefix(b".").unwrap_or(rest);
+    let fraction: u64 = rest
+        .iter()
+        .take(3)
+        .take_while(|b| b.is_ascii_digit())
+        .fold(0, |n, b| n * 10 + u64::from(b - b'0'));
+    let all = stamp::shaped(seconds, b"0000000000")?;
+    line.get(10)
+        .is_some_and(|b| matches!(b, b'.' | b' '))
+        .then_some(all * 1000 + fraction)
+}
+
+/// Of dumps without times: rows that follow the one after them, and rows in order.
+fn rows(text: &Text) -> (usize, usize) {
+    let offsets: Vec<Option<u64>> = text.lines().map(|line| offset(line.bytes)).collect();
+    let mut counts = (0, 0);
+    for pair in offsets.windows(2) {
+        if let [Some(a), Some(b)] = pair {
+            counts.0 += usize::from(*a == b + 16);
+            counts.1 += usize::from(*b == a + 16);
+        }
+    }
+    counts
+}
+
+fn offset(line: &[u8]) -> Option<u64> {
+    let colon = memchr::memmem::find_iter(line, b": ")
+        .find(|at| is_dump_row(line.get(at.saturating_sub(5)..).unwrap_or_default()))?;
+    let before = line.get(..colon)?;
+    let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    crate::lines::fields::number(before.get(colon - digits..)?)
+}

@@ -1,0 +1,42 @@
+//! Takes wrappings off, one after the other, until none is left: a mail may quote a page that shows an export of a log.
+
+use crate::lines::text::Text;
+use crate::lines::unwrap::{
+    characters, columns, escapes, export, html, json, newest_first, prefixes, quoting, terminal,
+};
+
+/// A layer: the text without its wrapping, `None` where there is none.
+type Unwrapping = fn(&Text) -> Option<Text>;
+
+/// The order matters where one wrapping looks like another: a value is whole only when the terminal's line ends are gone, and times are compared
+/// when everything before them is.
+const LAYERS: [Unwrapping; 15] = [
+    export::export,
+    characters::characters,
+    escapes::quoted_printable,
+    terminal::wrapped,
+    quoting::quoting,
+    json::json,
+    html::html,
+    columns::columns,
+    prefixes::numbered,
+    prefixes::named,
+    terminal::pager,
+    escapes::escapes,
+    escapes::continued,
+    prefixes::collector,
+    newest_first::newest_first,
+];
+/// Most wrappings of one text.
+const MOST_LAYERS: usize = 24;
+
+/// The text as its writer had it.
+pub(crate) fn unwrapped(mut text: Text) -> Text {
+    for _ in 0..MOST_LAYERS {
+        let Some(next) = LAYERS.iter().find_map(|layer| layer(&text)) else {
+            break;
+        };
+        text = next;
+    }
+    text
+}

@@ -1,0 +1,124 @@
+//! Quoting: `> ` of mails, `| ` of tables, `# ` of comments, fences and bullets of Markdown, blanks before every line.
+
+use crate::lines::commands::is_command;
+use crate::lines::text::Text;
+
+/// Marks that stand before every line, or before none.
+const MARKS: [&[u8]; 9] = [b"* ", b"- ", b"+ ", b"// ", b"; ", b";; ", b"% ", b"! ", b"REM "];
+
+/// The quoted lines, as far as they are quoted.
+pub(super) fn quoting(text: &Text) -> Option<Text> {
+    let mark = MARKS.into_iter().find(|mark| {
+        let marked = |line: &[u8]| line.starts_with(mark) || line == mark.trim_ascii_end();
+        text.begins_with(marked) && most(text.count(marked))
+    });
+    let indent = text
+        .filled()
+        .map(|line| {
+            line.bytes
+                .iter()
+                .take_while(|b| matches!(b, b' ' | b'\t'))
+                .count()
+        })
+        .min()?;
+    let bars = has_bars(text);
+    text.map(|line| {
+        let mut rest = line;
+        if let Some(mark) = mark {
+            rest = rest
+                .strip_prefix(mark)
+                .or_else(|| rest.strip_prefix(mark.trim_ascii_end()))
+                .unwrap_or(rest);
+        }
+        if bars && let Some(inside) = after_bar(rest.trim_ascii_start()) {
+            let inside = inside.trim_ascii_end();
+            rest = inside.strip_suffix(b"|").unwrap_or(inside);
+        }
+        if indent > 0 && rest.len() == line.len() {
+            rest = rest.get(indent..).unwrap_or_default();
+        }
+        rest = without_marks(rest);
+        (rest.len() != line.len()).then(|| rest.to_vec())
+    })
+}
+
+fn most((held, all): (usize, usize)) -> bool {
+    held * 10 >= all * 9 && held > 0
+}
+
+/// Whether bars stand before the lines that are not the writer's own: pluto begins its lines so.
+fn has_bars(text: &Text) -> bool {
+    let bar = |line: &[u8]| line.trim_ascii_start().starts_with(b"|");
+    let twice = |line: &[u8]| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|"));
+    text.begins_with(bar) && most(text.count(bar)) && {
+        let (double, lines) = text.count(twice);
+        double * 4 >= lines || !of_pluto(text)
+    }
+}
+
+fn after_bar(line: &[u8]) -> Option<&[u8]> {
+    let rest = line.strip_prefix(b"|")?;
+    Some(rest.strip_prefix(b" ").unwrap_or(rest))
+}
+
+fn of_pluto(text: &Text) -> bool {
+    text.lines().any(|line| {
+        let message = after_bar(line.bytes.trim_ascii_start())
+            .unwrap_or_default()
+            .trim_ascii_start();
+        [
+            &b"ESP "[..],
+            b"KEYMAT",
+            b"Peer KEYMAT",
+            b"our ",
+            b"peer ",
+            b"Skeyid",
+            b"SKEYID",
+            b"ICOOKIE",
+            b"RCOOKIE",
+            b"enc key",
+            b"enc_key",
+            b"sk_",
+            b"ikev",
+        ]
+        .iter()
+        .any(|label| message.starts_with(label))
+    })
+}
+
+/// The line without `>`, `#` and what Markdown writes around code. A prompt before a command stays: it says what the next lines are.
+fn without_marks(line: &[u8]) -> &[u8] {
+    let text = line.trim_ascii_start();
+    if text.starts_with(b"```") || text.starts_with(b"~~~") {
+        return b"";
+    }
+    if let Some(code) = text
+        .strip_prefix(b"`")
+        .and_then(|code| code.trim_ascii_end().strip_suffix(b"`"))
+    {
+        return code;
+    }
+    let (Some(b'>' | b'#'), false) = (text.first(), is_command(text)) else {
+        return line;
+    };
+    let rest = text.trim_start_matches_byte(text.first().copied().unwrap_or_default());
+    match rest.first() {
+        None => b"",
+        Some(b' ') => without_marks(rest.get(1..).unwrap_or_default()),
+        Some(b'\t') => without_marks(rest),
+        // `>text` of old mail programs, `#"IPv4",…` of a row that was switched off; `#012` is an escape and `<0x…>` no quote.
+        Some(b'0'..=b'9') if text.starts_with(b"#") => line,
+        Some(_) => without_marks(rest),
+    }
+}
+
+trait TrimByte {
+    fn trim_start_matches_byte(&self, byte: u8) -> &[u8];
+}
+
+impl TrimByte for [u8] {
+    fn trim_start_matches_byte(&self, byte: u8) -> &[u8] {
+        let len = self.iter().take_while(|b| **b == byte).count();
+        self.get(len..).unwrap_or_default()
+    }
+}

@@ -1,0 +1,78 @@
+//! Texts that hold no keys: one true sentence each, and no key. Constructed in the shapes of what the programs print.
+
+use crate::read;
+
+const WINDOWS: &str = "Name             : {A1B2}\nLocalEndpoint    : 10.9.0.2\nRemoteEndpoint   : 10.9.0.1\nTransportLayerFilterName : L2TP\nInboundSPI : 3353319050\nLifetimeSeconds  : 3600\n";
+const WFP: &str = "<?xml version=\"1.0\"?>\n<wfpstate>\n <ikeSaDb>\n  <item>\n   <spi>3353319050</spi>\n   <lifetimeSeconds>3600</lifetimeSeconds>\n  </item>\n </ikeSaDb>\n</wfpstate>\n";
+const CISCO: &str = "interface: Tunnel0\n    Crypto map tag: Tunnel0-head-0, local addr 10.9.0.2\n     current outbound spi: 0xC06E0F04(3228438276)\n     inbound esp sas:\n      spi: 0xC7DF968A(3353319050)\n        transform: esp-aes esp-sha-hmac ,\n        sa timing: remaining key lifetime (k/sec): (4608000/3563)\n";
+const ANDROID: &str = "IpSecService dump:\n\nmUserResourceTracker:\n{mUserRecords={1000={mTransforms={2=TransformRecord{mSpiResourceId=1, mConfig={mMode=TUNNEL, mEncryption={mName=cbc(aes), mKey=<hidden>/16}}}}}}}\n";
+const SWANCTL: &str = "lab: #1, ESTABLISHED, IKEv1, 33acac7650479d9d_i* 4330a6ed090669bf_r\n  lab: #1, reqid 1, INSTALLED, TRANSPORT, ESP:AES_CBC-128/HMAC_SHA1_96\n    in  c7df968a,   84 bytes\n    out c06e0f04,   84 bytes\n";
+
+#[test]
+fn each_is_named_with_what_it_tells() {
+    for (text, name, tells) in [
+        (
+            WINDOWS,
+            "Get-NetIPsecQuickModeSA",
+            &["0xc7df968a", "3600 s", "other end"][..],
+        ),
+        (WFP, "netsh wfp", &["0xc7df968a", "3600 s", "other end"]),
+        (
+            CISCO,
+            "show crypto ipsec sa",
+            &["0xc06e0f04", "0xc7df968a", "3563 s", "other end"],
+        ),
+        (ANDROID, "dumpsys ipsec", &["ip xfrm state"]),
+        (SWANCTL, "swanctl --list-sas", &["ip xfrm state", "level 4"]),
+    ] {
+        for copy in [
+            text.to_owned(),
+            text.lines().map(|line| format!("> {line}\n")).collect(),
+        ] {
+            let material = read(copy.as_bytes());
+            let [problem] = material.problems.as_slice() else {
+                panic!("{name}: {:?}", material.problems)
+            };
+            assert!(
+                problem.sentence.contains(name) && material.esp.is_empty() && material.ike.is_empty(),
+                "{name}: {problem:?}"
+            );
+            for told in tells {
+                assert!(problem.sentence.contains(told), "{told}: {}", problem.sentence);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_another_program_has_to_unpack_is_named() {
+    for (magic, name) in [
+        (&b"PK\x03\x04rest"[..], "zip"),
+        (b"\xfd7zXZ\0rest", "xz"),
+        (b"BZh91AY", "bzip2"),
+        (b"7z\xbc\xaf\x27\x1c", "7z"),
+    ] {
+        let problems = read(magic).problems;
+        assert!(
+            problems.len() == 1
+                && problems[0].sentence.contains(name)
+                && problems[0].sentence.contains("unpack"),
+            "{problems:?}"
+        );
+    }
+}
+
+#[test]
+fn keys_that_are_hidden_are_asked_for_where_they_are_shown() {
+    let vpp = "[0] sa 1 (0x1) spi 3353319050 (0xc7df968a) protocol:esp flags:[tunnel]\n   salt 0x0\n   crypto alg aes-cbc-128 key [redacted]\n   integrity alg sha1-96 key [redacted]\n";
+    let kernel = "src 10.9.0.1 dst 10.9.0.2\n\tproto esp spi 0xc7df968a reqid 1 mode transport\n\tauth-trunc hmac(sha1) <<Keys hidden>> 96\n\tenc cbc(aes) <<Keys hidden>>\n";
+    for (text, command) in [(vpp, "show ipsec sa 0"), (kernel, "without `nokeys`")] {
+        let material = read(text.as_bytes());
+        assert!(
+            material.problems.len() == 1 && material.problems[0].sentence.contains(command),
+            "{:?}",
+            material.problems
+        );
+        assert_eq!(material.esp.len(), 1);
+    }
+}
