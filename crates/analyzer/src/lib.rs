@@ -10,6 +10,7 @@
 //! - [`decode`]: ICVs and decryption, in batches.
 //! - [`throughput`]: what the tunnels carried.
 //! - [`diagnosis`]: the table of causes and their detectors.
+//! - `events`: what the control plane and the path did, over the whole capture.
 //! - [`findings`]: what was wrong that no rekey caused.
 //! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
 //! - [`overlay`]: series from elsewhere on the capture's clock.
@@ -21,6 +22,7 @@
 pub mod assembly;
 pub mod decode;
 pub mod diagnosis;
+mod events;
 pub mod findings;
 pub mod overlay;
 pub mod pipeline;

@@ -5,9 +5,9 @@ use crate::assembly::places::Places;
 use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
 use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, ProgressKind, display_filter};
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
+use rekeyscope_ipsec::rekey::Succession;
+use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
-use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
 use rekeyscope_model::time::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -24,20 +24,16 @@ pub(crate) struct Failures {
 /// Makes the lists. `successions` are in the order of the document's rekeys.
 pub(crate) fn failures(
     record: &Record,
-    evidence: &Evidence<'_>,
-    children: &[ChildSa],
-    successions: &[Succession],
+    (children, successions): (&[ChildSa], &[Succession]),
+    (mut seen, checks): (Vec<AttemptSeen>, &[UnansweredCheck]),
     places: &Places,
 ) -> Failures {
     let Some(ends) = record.totals.last_time else {
         return Failures::default();
     };
-    let ike_sas = record.timeline.ike_sas();
-    let mut seen = attempts(evidence, ike_sas, children, ends);
     seen.retain(|a| record.wants(a.tunnel));
-    let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
-        let suspects = Suspects::new(record, (children, successions), attempts, &checks, ends);
+        let suspects = Suspects::new(record, (children, successions), attempts, checks, ends);
         outages::outages(&suspects)
     };
     // A limit that nobody enforces is passed without harm.
@@ -57,7 +53,7 @@ pub(crate) fn failures(
     let outages: Vec<Outage> = found
         .iter()
         .enumerate()
-        .map(|(index, o)| outage(record, &checks, index, o, ends))
+        .map(|(index, o)| outage(record, checks, index, o, ends))
         .collect();
     let storms = storms(record, &seen);
     let describe = |(index, a): (usize, &AttemptSeen)| {

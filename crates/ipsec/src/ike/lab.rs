@@ -67,6 +67,7 @@ pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
             src: address(26),
             dst: address(30),
             udp,
+            ip_packets: 1,
         };
         found.push((context, message.to_vec()));
     }

@@ -64,6 +64,7 @@ mod tests {
             src: [192, 0, 2, 1].into(),
             dst: [198, 51, 100, 7].into(),
             udp: UdpPorts { src: 500, dst: 500 },
+            ip_packets: 1,
         };
         let mut input = vec![1; 8];
         input.extend([2; 8]);

@@ -55,6 +55,7 @@ impl Analyzer {
             time,
             src,
             dst,
+            fragments,
             ..
         } = *datagram;
         let context = MessageContext {
@@ -63,6 +64,7 @@ impl Analyzer {
             src,
             dst,
             udp,
+            ip_packets: fragments,
         };
         let observed = self.record.timeline.push(context, message, diagnostics);
         let Some(tunnel) = tunnel else {
