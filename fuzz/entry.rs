@@ -74,6 +74,7 @@ fn ike(message: &[u8]) {
             dst,
             outer: (src, dst),
             udp: UdpPorts { src: 500, dst: 500 },
+            ip_packets: 1,
         };
         timeline.push(context, message, &mut diagnostics);
     }

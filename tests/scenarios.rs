@@ -7,6 +7,7 @@
 mod attempts;
 mod causes;
 mod close_up;
+mod events;
 mod exchange;
 mod failure;
 mod ikev2;

@@ -11,7 +11,7 @@
 //! - [`throughput`]: what the tunnels carried.
 //! - `traffic`: the one reading of inner packets, by the crate of that name.
 //! - [`diagnosis`]: the table of causes and their detectors.
-//! - [`events`]: what the control plane and the path did.
+//! - `events`: what the control plane and the path did, over the whole capture.
 //! - [`findings`]: what was wrong that no rekey caused.
 //! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
 //! - [`overlay`]: series from elsewhere on the capture's clock.

@@ -6,9 +6,9 @@ use crate::assembly::scene::Explored;
 use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
 use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, display_filter};
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck, attempts, unanswered_checks};
+use rekeyscope_ipsec::rekey::Succession;
+use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck};
 use rekeyscope_ipsec::rekey::pair::ChildSa;
-use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Event, Outage};
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use rekeyscope_model::time::Timestamp;
@@ -30,19 +30,15 @@ pub(crate) struct Failures {
 /// Makes the lists. `successions` are in the order of the document's rekeys.
 pub(crate) fn failures(
     record: &Record,
-    evidence: &Evidence<'_>,
-    children: &[ChildSa],
-    successions: &[Succession],
+    (children, successions): (&[ChildSa], &[Succession]),
+    (mut seen, checks): (Vec<AttemptSeen>, &[UnansweredCheck]),
     places: &Places,
     events: &[Event],
 ) -> Failures {
-    let Some(ends) = record.totals.last_time else {
+    if record.totals.last_time.is_none() {
         return Failures::default();
-    };
-    let ike_sas = record.timeline.ike_sas();
-    let mut seen = attempts(evidence, ike_sas, children, ends);
+    }
     seen.retain(|a| record.wants(a.tunnel));
-    let checks = unanswered_checks(evidence, ike_sas);
     let outages_of = |attempts: &[AttemptSeen]| {
         outages(Explored {
             record,

@@ -6,15 +6,17 @@ use crate::assembly::key_source::key_source;
 use crate::assembly::known::Known;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
+use crate::events::{EventList, EventSources, MOST_EVENTS, events};
 use crate::findings;
 use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
-use rekeyscope_ipsec::rekey::{Evidence, Succession, detect, pair, slot, trigger};
+use rekeyscope_ipsec::rekey::{Evidence, Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::IpsecProtocol;
+use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 
@@ -66,8 +68,15 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         .map(|(index, (succession, trigger))| rekey(record, &places, index, succession, trigger))
         .collect();
     number_within_tunnels(&mut rekeys);
-    let events = events(record);
-    let failures = attempts::failures(record, &evidence, &children, &successions, &places, &events);
+    let ends = record.totals.last_time.unwrap_or_default();
+    let ike_sas = record.timeline.ike_sas();
+    let attempts = attempt::attempts(&evidence, ike_sas, &children, ends);
+    let ike_attempts = attempt::ike_attempts(&evidence, ike_sas, &children, ends);
+    let checks = attempt::unanswered_checks(&evidence, ike_sas);
+    let pairs = (&children[..], &successions[..]);
+    let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);
+    let events = published(events(&sources), &places);
+    let failures = attempts::failures(record, pairs, (attempts, &checks), &places, &events.events);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
     let assessed = verdicts::assess(record, &successions, &rekeys, &rests);
     for (index, effect) in assessed.rekeys {
@@ -103,7 +112,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rekeys,
         attempts: failures.attempts,
         outages: failures.outages,
-        events,
+        events: events.events,
         trigger_rules,
         flows: flows(record, measured),
         impact,
@@ -112,7 +121,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         projection: assessed.projection,
         findings,
         overhead: crate::assembly::overhead::overhead(record),
-        diagnostics: diagnostics(record),
+        diagnostics: diagnostics(record, events.left_out),
         key_files: record.key_files.clone(),
         ruled_out: Vec::new(),
         overlays: Vec::new(),
@@ -124,11 +133,6 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         ruled_out: crate::assembly::ruled_out::ruled_out(&document),
         ..document
     }
-}
-
-fn events(record: &Record) -> Vec<Event> {
-    let numbered = crate::events::moves(record).into_iter().enumerate();
-    numbered.map(|(index, event)| Event { index, ..event }).collect()
 }
 
 fn settings(record: &Record, asked: &Asked) -> Settings {
@@ -355,7 +359,19 @@ fn flows(record: &Record, mut measured: MeasuredFlows) -> Vec<Flow> {
     flows.map(published).collect()
 }
 
-fn diagnostics(record: &Record) -> Vec<DiagnosticEntry> {
+/// Exchanges of events as they stand in the document.
+fn published(list: EventList, places: &Places) -> EventList {
+    let place = |event: Event| Event {
+        exchange: event.exchange.and_then(|e| places.exchange(e)),
+        ..event
+    };
+    EventList {
+        events: list.events.into_iter().map(place).collect(),
+        ..list
+    }
+}
+
+fn diagnostics(record: &Record, events_left_out: u64) -> Vec<DiagnosticEntry> {
     let describe = |d: &rekeyscope_model::diagnostic::Diagnostic| DiagnosticEntry {
         kind: d.kind.into(),
         layer: d.layer.into(),
@@ -364,5 +380,13 @@ fn diagnostics(record: &Record) -> Vec<DiagnosticEntry> {
         sentence: d.said.sentence.clone(),
         messages: d.said.messages.clone(),
     };
-    record.diagnostics.iter().map(describe).collect()
+    let mut all = record.diagnostics.clone();
+    if events_left_out > 0 {
+        all.count("events_left_out", "analysis", None, || {
+            Message::new("oddity-events-left-out")
+                .with("events", events_left_out)
+                .with("most", MOST_EVENTS)
+        });
+    }
+    all.iter().map(describe).collect()
 }

@@ -127,7 +127,7 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             }
         }
     }
-    for exchange in timeline.iter().filter(|e| e.ends_ike_sa) {
+    for exchange in timeline.iter() {
         end_children(record, exchange, &mut sas);
     }
     sas
@@ -135,12 +135,14 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
 
 /// The Delete of an IKE SA ends its child SAs (RFC 7296 §1.4.1).
 fn end_children(record: &Record, exchange: &Exchange, sas: &mut [SaInScene]) {
-    let Some(time) = exchange.first_time() else { return };
+    let Some(notice) = exchange.ike_sa_delete else {
+        return;
+    };
     let timeline = record.timeline.exchanges();
     for (sa, association) in sas.iter_mut().zip(record.sas.associations()) {
         let made_by = association.exchange.and_then(|e| timeline.get(e)?.ike_sa);
         if made_by.is_some() && made_by == exchange.ike_sa {
-            sa.deleted.get_or_insert(time);
+            sa.deleted.get_or_insert(notice.time);
         }
     }
 }

@@ -202,7 +202,7 @@ impl<'a> RekeyScene<'a> {
             return false;
         };
         let mut all = self.tunnel_exchanges();
-        all.any(|(_, e, first)| e.ends_ike_sa && e.ike_sa == maker.ike_sa && first < begins)
+        all.any(|(_, e, first)| e.ike_sa_delete.is_some() && e.ike_sa == maker.ike_sa && first < begins)
     }
 
     /// The lifetime that was negotiated for an SA.

@@ -1,7 +1,22 @@
 //! What the control plane and the path did, over the whole capture: one file for each source.
 //!
+//! - [`requests`]: refused, unanswered, answered late, and answers that were lost.
+//! - [`ike_sas`]: IKE SAs that begin, replace each other, or say that they are the first.
+//! - [`deletes`]: what was deleted, by whom, and whether something stood in its place.
+//! - [`collisions`]: both sides renewed at once.
 //! - [`moves`]: an end of a tunnel has another address, or another port.
+//! - [`checks`]: a peer that does not answer whether it is alive, or does not know an SPI.
+//!
+//! [`list`] puts them together; an attempt and its repeats are one event.
 
+mod checks;
+mod collisions;
+mod deletes;
+mod ike_sas;
+mod list;
 mod moves;
+mod requests;
+mod sources;
 
-pub(crate) use moves::moves;
+pub(crate) use list::{EventList, MOST_EVENTS, events};
+pub(crate) use sources::EventSources;

@@ -186,6 +186,9 @@ impl MessageScene<'_> {
         if let Some(error) = notification.error(self.context) {
             self.exchange.refuse(error);
         }
+        if notification.kind == notify::INITIAL_CONTACT_V1 {
+            self.exchange.initial_contact.get_or_insert(self.context.notice());
+        }
         let for_ipsec = notify::ipsec_protocol(notification.protocol).is_some();
         if notification.kind == notify::RESPONDER_LIFETIME && for_ipsec {
             let said = lifetimes(notification.data).unwrap_or_default();
@@ -208,6 +211,7 @@ impl MessageScene<'_> {
         };
         if delete.is_ike_sa() {
             self.sa.deleted.get_or_insert(self.context.time);
+            self.exchange.ike_sa_delete.get_or_insert(self.context.notice());
         }
         add_deletions(self.exchange, self.context, &delete);
     }

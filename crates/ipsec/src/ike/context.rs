@@ -1,5 +1,6 @@
 //! The circumstances of a message.
 
+use crate::ike::notice::Notice;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -19,4 +20,17 @@ pub struct MessageContext {
     pub outer: (IpAddr, IpAddr),
     /// Ports.
     pub udp: UdpPorts,
+    /// IP packets that it came in.
+    pub ip_packets: u16,
+}
+
+impl MessageContext {
+    /// What its sender says with it.
+    pub(super) fn notice(&self) -> Notice {
+        Notice {
+            by: self.src,
+            frame: self.frame,
+            time: self.time,
+        }
+    }
 }

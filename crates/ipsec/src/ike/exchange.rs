@@ -4,6 +4,8 @@ use crate::ike::context::MessageContext;
 use crate::ike::exchange_type::{exchange_kind, other_exchange_name};
 use crate::ike::first_seen::{FirstSeen, first_seen};
 use crate::ike::header::IkeHeader;
+use crate::ike::notice::Notice;
+use crate::ike::outline::Outline;
 use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::algorithm::Transform;
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
@@ -75,8 +77,10 @@ pub struct Exchange {
     pub children: Vec<NegotiatedSa>,
     /// SPIs it deletes, with the address that says so.
     pub deletes: Vec<Deletion>,
-    /// IKEv2: it deletes its IKE SA, and the children with it (RFC 7296 §1.4.1).
-    pub ends_ike_sa: bool,
+    /// It deletes its IKE SA; in IKEv2 the children with it (RFC 7296 §1.4.1).
+    pub ike_sa_delete: Option<Notice>,
+    /// Its sender has no other SA with its peer (RFC 2407 §4.6.3.3, RFC 7296 §2.4).
+    pub initial_contact: Option<Notice>,
     /// Carries a key exchange payload (PFS in Quick Mode).
     pub key_exchange: bool,
     /// Nonces and g^xy inputs for key derivation, once read.
@@ -159,7 +163,8 @@ impl Exchange {
             lifetime: None,
             children: Vec::new(),
             deletes: Vec::new(),
-            ends_ike_sa: false,
+            ike_sa_delete: None,
+            initial_contact: None,
             key_exchange: false,
             nonces: None,
             notifications: Vec::new(),
@@ -220,6 +225,25 @@ pub struct MessageRecord {
     pub len: u32,
     /// Repeats an earlier one byte for byte.
     pub retransmission: bool,
+    /// IP packets that it came in.
+    pub ip_packets: u16,
+    /// What it shows without keys.
+    pub outline: Outline,
+}
+
+impl MessageRecord {
+    /// A message that came in one packet for the first time, of which nothing else is known.
+    pub fn of(frame: u64, time: Timestamp, src: IpAddr, len: u32) -> Self {
+        MessageRecord {
+            frame,
+            time,
+            src,
+            len,
+            retransmission: false,
+            ip_packets: 1,
+            outline: Outline::default(),
+        }
+    }
 }
 
 /// An error notification: what its sender could not do.
@@ -235,6 +259,8 @@ pub struct ErrorNotice {
     pub time: Timestamp,
     /// IKEv1: the message ID of the exchange that it is about, where its data is one (RFC 2408 §5.4).
     pub message_id: Option<u32>,
+    /// The SPI of ESP or AH that it is about, where it names one (RFC 7296 §3.10, RFC 2408 §3.14).
+    pub spi: Option<Spi>,
 }
 
 /// A one-way IPsec SA that an exchange negotiates. The SPI was chosen by `dst`.

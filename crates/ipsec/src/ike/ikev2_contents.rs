@@ -8,7 +8,8 @@ use crate::ike::ikev2::{Ikev2Proposal, parse_sa};
 use crate::ike::ikev2_keys::{IkeProposal, SealedMessage};
 use crate::ike::nat;
 use crate::ike::notify::{
-    self, Delete, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA, USE_TRANSPORT_MODE,
+    self, Delete, INITIAL_CONTACT, NAT_DETECTION_DESTINATION, NAT_DETECTION_SOURCE, Notification, REKEY_SA,
+    USE_TRANSPORT_MODE,
 };
 use crate::ike::offer::Offer;
 use crate::ike::payload::{Fields, GENERIC_LEN, Payload, PayloadChain, v2};
@@ -222,6 +223,9 @@ impl MessageScene<'_> {
                 NAT_DETECTION_SOURCE => source.push(notification.data),
                 NAT_DETECTION_DESTINATION => destination.push(notification.data),
                 USE_TRANSPORT_MODE => noted.transport = true,
+                INITIAL_CONTACT => {
+                    self.exchange.initial_contact.get_or_insert(self.context.notice());
+                }
                 REKEY_SA => self.exchange.add_rekeyed(notification.ipsec_spi()),
                 _ => {}
             }
@@ -240,7 +244,7 @@ impl MessageScene<'_> {
         match self.accepted(Delete::parse(2, body)) {
             Some(delete) if delete.is_ike_sa() => {
                 self.sa.deleted.get_or_insert(self.context.time);
-                self.exchange.ends_ike_sa = true;
+                self.exchange.ike_sa_delete.get_or_insert(self.context.notice());
             }
             Some(delete) => add_deletions(self.exchange, self.context, &delete),
             None => {}

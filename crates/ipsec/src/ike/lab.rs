@@ -68,6 +68,7 @@ pub(super) fn messages(name: &str) -> Option<Vec<(MessageContext, Vec<u8>)>> {
             dst: address(30),
             outer: (address(26), address(30)),
             udp,
+            ip_packets: 1,
         };
         found.push((context, message.to_vec()));
     }

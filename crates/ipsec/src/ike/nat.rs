@@ -68,6 +68,7 @@ mod tests {
             dst: [198, 51, 100, 7].into(),
             outer: ([192, 0, 2, 1].into(), [198, 51, 100, 7].into()),
             udp: UdpPorts { src: 500, dst: 500 },
+            ip_packets: 1,
         };
         let mut input = vec![1; 8];
         input.extend([2; 8]);

@@ -9,6 +9,11 @@ use rekeyscope_model::spi::{IpsecProtocol, Spi};
 
 /// RESPONDER-LIFETIME (RFC 2407 §4.6.3.1).
 pub(super) const RESPONDER_LIFETIME: u16 = 24576;
+/// INITIAL-CONTACT (RFC 2407 §4.6.3.3) and INITIAL_CONTACT (RFC 7296 §2.4).
+pub(super) const INITIAL_CONTACT_V1: u16 = 24578;
+pub(super) const INITIAL_CONTACT: u16 = 16384;
+/// INVALID-SPI and INVALID_SPI, the same number in both versions.
+const INVALID_SPI: u16 = 11;
 /// NAT_DETECTION_SOURCE_IP and NAT_DETECTION_DESTINATION_IP (RFC 7296 §2.23).
 pub(super) const NAT_DETECTION_SOURCE: u16 = 16388;
 pub(super) const NAT_DETECTION_DESTINATION: u16 = 16389;
@@ -65,7 +70,15 @@ impl<'a> Notification<'a> {
             frame: context.frame,
             time: context.time,
             message_id: self.data.try_into().ok().map(u32::from_be_bytes),
+            spi: self.invalid_spi().or_else(|| self.ipsec_spi()),
         })
+    }
+
+    /// INVALID_SPI names the SPI in its data (RFC 7296 §3.10.1), or in the field for it, whatever the protocol there.
+    fn invalid_spi(&self) -> Option<Spi> {
+        let named = [self.data, self.spi].into_iter().find(|field| field.len() == 4);
+        let named = named.filter(|_| self.kind == INVALID_SPI)?;
+        named.try_into().ok().map(|b| Spi(u32::from_be_bytes(b)))
     }
 
     /// The SPI when it is one of ESP or AH.

@@ -74,6 +74,7 @@ impl Wire for Observing {
                 src: self.ports,
                 dst: self.ports,
             },
+            ip_packets: 1,
         };
         self.last = message.to_vec();
         self.last_from_initiator = from_initiator;

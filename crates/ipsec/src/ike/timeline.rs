@@ -12,6 +12,8 @@ use crate::ike::exchange_type::{begun_by_initiator, exchange_kind};
 use crate::ike::fragment::Ikev1Fragments;
 use crate::ike::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, FLAG_RESPONSE, IkeHeader, LEN};
 use crate::ike::ikev2_keys::Ikev2Keys;
+pub use crate::ike::notice::Notice;
+use crate::ike::outline::Outline;
 use crate::ike::payload::v1;
 use crate::ike::state::{ExchangeState, Keyring, SaState};
 use foldhash::{HashMap, HashMapExt};
@@ -299,11 +301,10 @@ impl Timeline {
     fn record(&mut self, index: usize, context: &MessageContext, header: &IkeHeader, message: &[u8]) -> bool {
         let repeats = self.states[index].repeats(message);
         self.exchanges[index].record(MessageRecord {
-            frame: context.frame,
-            time: context.time,
-            src: context.src,
-            len: header.length,
             retransmission: repeats,
+            ip_packets: context.ip_packets,
+            outline: Outline::of(header, message),
+            ..MessageRecord::of(context.frame, context.time, context.src, header.length)
         });
         repeats
     }

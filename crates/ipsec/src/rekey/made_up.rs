@@ -55,13 +55,7 @@ impl MadeUp {
         if kind == ExchangeKind::QuickMode {
             messages.push((to + 10, by, 60));
         }
-        let record = |(ms, src, len): (i64, IpAddr, u32)| MessageRecord {
-            frame: ms as u64 + 1,
-            time: at(ms),
-            src,
-            len,
-            retransmission: false,
-        };
+        let record = |(ms, src, len): (i64, IpAddr, u32)| MessageRecord::of(ms as u64 + 1, at(ms), src, len);
         self.exchanges.push(Exchange {
             message_id: 0x1000 + self.exchanges.len() as u32,
             messages: messages.len() as u64,

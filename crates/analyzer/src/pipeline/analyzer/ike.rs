@@ -53,7 +53,12 @@ impl Analyzer {
         } else {
             &mut unheard
         };
-        let Datagram { frame, time, .. } = *datagram;
+        let Datagram {
+            frame,
+            time,
+            fragments,
+            ..
+        } = *datagram;
         let ends = tunnel.map(|tunnel| {
             let tunnel = &self.record.tunnels.tunnels[tunnel];
             let direction = tunnel.direction_of(&path);
@@ -67,6 +72,7 @@ impl Analyzer {
             dst,
             outer: (path.src, path.dst),
             udp,
+            ip_packets: fragments,
         };
         let observed = self.record.timeline.push(context, message, diagnostics);
         let Some(tunnel) = tunnel else {

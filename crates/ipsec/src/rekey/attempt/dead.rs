@@ -7,9 +7,12 @@ use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::Speakers;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 use std::net::IpAddr;
+
+/// No implementation asks again sooner (RFC 3706 §5.4 leaves it open; Cisco after 2 s, strongSwan and racoon later).
+const LEAST_WAIT: i64 = NANOS_PER_SECOND;
 
 /// A peer that does not answer.
 #[derive(Debug, Clone)]
@@ -18,13 +21,19 @@ pub struct UnansweredCheck {
     pub tunnel: TunnelIndex,
     /// Who asks.
     pub by: IpAddr,
+    /// Who does not answer.
+    pub peer: IpAddr,
+    /// That they are checks was read, or follows from an empty request (RFC 7296 §1.4); else it follows from how they come: IKEv1
+    /// encrypts what its Informational messages say.
+    pub known: bool,
     /// First question.
     pub first_time: Timestamp,
     /// Last question.
     pub last_time: Timestamp,
     /// Its frames, at most [`MOST_FRAMES`].
     pub frames: Vec<u64>,
-    asked: u64,
+    /// How often it was asked.
+    pub asked: u64,
 }
 
 /// All of them in order of time; each was asked [`LEAST_UNANSWERED`] times or more.
@@ -33,31 +42,72 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
     let mut found = Vec::new();
     // IKEv1 asks in a new exchange each time: by IKE SA and who asks, until something comes back.
     let mut asking: HashMap<(usize, IpAddr), UnansweredCheck> = HashMap::new();
+    let mut unread: HashMap<(usize, IpAddr), UnreadRun> = HashMap::new();
     for (exchange, tunnel) in evidence.exchanges.iter().zip(evidence.exchange_tunnels) {
         let (Some(ike_sa), Some(tunnel)) = (exchange.ike_sa, *tunnel) else {
             continue;
         };
-        if exchange.kind != ExchangeKind::Informational || !speakers.both(tunnel) {
+        if !speakers.both(tunnel) {
             continue;
         }
         let Some(check) = check(exchange, tunnel) else {
             continue;
         };
+        let is_check = exchange.kind == ExchangeKind::Informational;
         if ike_sas.get(ike_sa).is_some_and(|sa| sa.version == 2) {
-            let whole = exchange.is_one_sided() && exchange.opening() == Opening::Whole;
-            found.extend(Some(check).filter(|c| whole && c.asked >= LEAST_UNANSWERED));
+            let whole = is_check && exchange.is_one_sided() && exchange.opening() == Opening::Whole;
+            found.extend(Some(check).filter(|c| whole && is_dead(c)));
             continue;
         }
         // Whatever the peer says, it lives.
-        found.extend(asking.remove(&(ike_sa, exchange.responder)).filter(is_dead));
+        let own = (ike_sa, check.by);
+        let answered = (!exchange.is_one_sided()).then_some(own);
+        for heard in [Some((ike_sa, exchange.responder)), answered]
+            .into_iter()
+            .flatten()
+        {
+            found.extend(asking.remove(&heard).filter(is_dead));
+            found.extend(unread.remove(&heard).map(|run| run.check).filter(is_dead));
+        }
+        if !is_check {
+            continue;
+        }
         if exchange.notifications.contains(&"R-U-THERE") {
-            let so_far = asking.entry((ike_sa, check.by));
+            let so_far = asking.entry(own);
             so_far.and_modify(|before| before.go_on(&check)).or_insert(check);
+        } else if !exchange.decrypted {
+            let len = exchange.records.first().map_or(0, |r| r.len);
+            let check = UnansweredCheck {
+                known: false,
+                ..check
+            };
+            match unread.get_mut(&own).filter(|run| run.goes_on(len, &check)) {
+                Some(run) => run.check.go_on(&check),
+                None => {
+                    let before = unread.insert(own, UnreadRun { len, check });
+                    found.extend(before.map(|run| run.check).filter(is_dead));
+                }
+            }
         }
     }
     found.extend(asking.into_values().filter(is_dead));
-    found.sort_by_key(|c| (c.first_time, c.tunnel));
+    found.extend(unread.into_values().map(|run| run.check).filter(is_dead));
+    found.sort_by_key(|c| (c.first_time, c.tunnel, c.by));
     found
+}
+
+/// Messages of one length that nobody reads, one after the other: R-U-THERE has the same fields each time (RFC 3706 §5.4).
+#[derive(Debug)]
+struct UnreadRun {
+    len: u32,
+    check: UnansweredCheck,
+}
+
+impl UnreadRun {
+    /// Deletes of several SAs, which may be as long, come at once; a check is repeated after a wait.
+    fn goes_on(&self, len: u32, next: &UnansweredCheck) -> bool {
+        self.len == len && next.first_time.nanos_since(self.check.last_time) >= LEAST_WAIT
+    }
 }
 
 fn is_dead(check: &UnansweredCheck) -> bool {
@@ -68,6 +118,8 @@ fn check(exchange: &Exchange, tunnel: TunnelIndex) -> Option<UnansweredCheck> {
     Some(UnansweredCheck {
         tunnel,
         by: exchange.initiator,
+        peer: exchange.responder,
+        known: true,
         first_time: exchange.first_time()?,
         last_time: exchange.last_time()?,
         frames: exchange

@@ -1,13 +1,13 @@
 //! All attempts of a capture.
 
-use crate::ike::timeline::IkeSa;
+use crate::ike::timeline::{Exchange, IkeSa};
 use crate::rekey::attempt::seen::AttemptSeen;
 use crate::rekey::attempt::tables::AttemptTables;
-use crate::rekey::attempt::{outcome, unasked};
+use crate::rekey::attempt::{ike_sa, outcome, unasked};
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::ChildSa;
 use rekeyscope_model::analysis::AttemptOutcome;
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// All attempts in order of time. `ends`: the last frame of the capture.
 pub fn attempts(
@@ -19,11 +19,53 @@ pub fn attempts(
     let tables = AttemptTables::new(evidence, ike_sas, children, ends);
     let all = 0..evidence.exchanges.len();
     let mut found: Vec<AttemptSeen> = all.filter_map(|e| outcome::of_exchange(&tables, e)).collect();
+    leave_out_first_tries(evidence.exchanges, &mut found);
     mark_superseded(&mut found);
     found.sort_by_key(|a| (a.first_time, a.exchange));
     found.extend(unasked::without_attempt(&tables, &found));
     found.sort_by_key(|a| (a.first_time, a.exchange));
     found
+}
+
+/// Attempts to make or renew IKE SAs, in order of time.
+pub fn ike_attempts(
+    evidence: &Evidence<'_>,
+    ike_sas: &[IkeSa],
+    children: &[ChildSa],
+    ends: Timestamp,
+) -> Vec<AttemptSeen> {
+    let tables = AttemptTables::new(evidence, ike_sas, children, ends);
+    let all = 0..evidence.exchanges.len();
+    let mut found: Vec<AttemptSeen> = all.filter_map(|e| ike_sa::of_exchange(&tables, e)).collect();
+    leave_out_first_tries(evidence.exchanges, &mut found);
+    found.sort_by_key(|a| (a.first_time, a.exchange));
+    found
+}
+
+/// A request that is refused for its Diffie–Hellman group alone is sent again at once with another one (RFC 7296 §1.3): both are one
+/// attempt. Where the notification is unread, the length of the second request shows the other group.
+fn leave_out_first_tries(exchanges: &[Exchange], found: &mut Vec<AttemptSeen>) {
+    found.sort_by_key(|a| (a.tunnel, a.first_time));
+    let is_first_try = |(k, first): (usize, &AttemptSeen)| {
+        let mut later = found[k + 1..].iter().take(MOST_RIVALS);
+        let second = later.find(|a| a.tunnel == first.tunnel && a.initiator == first.initiator);
+        first.refused.zip(second).is_some_and(|(refused, second)| {
+            let len = |a: &AttemptSeen| Some(exchanges[a.exchange?].records.first()?.len);
+            let of_group = match first.reason {
+                Some(reason) => reason == "INVALID_KE_PAYLOAD",
+                None => len(first) != len(second),
+            };
+            let accepted = second.answered.is_some() && second.refused.is_none();
+            of_group && accepted && second.first_time.nanos_since(refused.time) <= SECOND_TRY
+        })
+    };
+    let mut keep: Vec<bool> = found
+        .iter()
+        .enumerate()
+        .map(|(k, a)| !is_first_try((k, a)))
+        .collect();
+    keep.reverse();
+    found.retain(|_| keep.pop().unwrap_or(true));
 }
 
 /// Both sides asked at once (RFC 7296 §2.8.1), and the other exchange made the SAs that are in use.
@@ -50,5 +92,8 @@ fn mark_superseded(found: &mut [AttemptSeen]) {
     }
 }
 
+/// Nothing has to be waited for before the second try: it comes when the other group's public value is computed, which takes the
+/// slowest group and machine a second.
+const SECOND_TRY: i64 = NANOS_PER_SECOND;
 /// Exchanges before and after one that are looked at for a collision: two overlap, a storm overlaps more.
 const MOST_RIVALS: usize = 16;

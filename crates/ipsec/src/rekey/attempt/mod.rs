@@ -1,12 +1,13 @@
 //! Attempts to make or renew SAs, whatever became of them. A rekey that fails leaves no succession of SAs: it shows in the
 //! messages, and in what does not follow them.
 //!
-//! - [`outcome`]: one exchange → what became of it.
+//! - [`outcome`]: one exchange → what became of it; [`ike_sa`]: of those that make or renew IKE SAs.
 //! - [`unasked`]: SAs that ended although nobody had asked for new ones.
 //! - [`dead`]: checks of the peer that stay without an answer.
 
 mod dead;
 mod find;
+mod ike_sa;
 mod outcome;
 mod seen;
 mod tables;
@@ -15,5 +16,5 @@ mod tests;
 mod unasked;
 
 pub use dead::{UnansweredCheck, unanswered_checks};
-pub use find::attempts;
-pub use seen::{AttemptSeen, PEER_SILENT};
+pub use find::{attempts, ike_attempts};
+pub use seen::{AttemptSeen, LEAST_UNANSWERED, PEER_SENDS_ESP, PEER_SILENT};

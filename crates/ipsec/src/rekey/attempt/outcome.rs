@@ -1,24 +1,46 @@
 //! One exchange → what became of it.
 
 use crate::ike::opening::Opening;
-use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord};
-use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED, PEER_SILENT};
+use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord, Notice};
+use crate::rekey::attempt::seen::{
+    AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED, PEER_SENDS_ESP, PEER_SILENT,
+};
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
 use crate::rekey::pair::ChildSa;
-use crate::rekey::short_answer::{answer, refused_by_length};
+use crate::rekey::short_answer::refused_by_length;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Nothing has to be computed for a refusal, so it comes a round trip after the request. (IKE messages were seen 0.4 s late.)
-const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
+pub(super) const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
 /// Longest third message of a Quick Mode: see [`crate::ike::opening`].
 const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
 
 /// A refusal: what the notification says, where it could be read.
-struct Refusal {
-    reason: Option<&'static str>,
-    time: Timestamp,
-    frame: Option<u64>,
+pub(super) struct Refusal {
+    pub(super) reason: Option<&'static str>,
+    pub(super) notice: Notice,
+}
+
+impl Refusal {
+    pub(super) fn of(error: &ErrorNotice) -> Refusal {
+        let &ErrorNotice { by, frame, time, .. } = error;
+        Refusal {
+            reason: Some(error.name),
+            notice: Notice { by, frame, time },
+        }
+    }
+
+    fn by_message(said: &MessageRecord, reason: Option<&'static str>) -> Refusal {
+        Refusal {
+            reason,
+            notice: Notice {
+                by: said.src,
+                frame: said.frame,
+                time: said.time,
+            },
+        }
+    }
 }
 
 /// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
@@ -42,23 +64,25 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         None => without_refusal(tables, exchange),
     };
     let (first_time, last) = span(exchange);
-    let answered = answer(exchange)
+    let answered = exchange
+        .answer()
         .map(|r| r.time)
-        .or(refusal.as_ref().map(|r| r.time))
+        .or(refusal.as_ref().map(|r| r.notice.time))
         .filter(|_| whole);
     let mut frames = frames(exchange);
-    let joined = refusal.as_ref().and_then(|r| r.frame);
+    let joined = refusal.as_ref().map(|r| r.notice.frame);
     frames.extend(joined.filter(|f| !frames.contains(f)));
     Some(AttemptSeen {
         tunnel,
         exchange: Some(index),
         initiator: exchange.known_initiator(),
         first_time,
-        last_time: refusal.map_or(last, |r| last.max(r.time)),
+        last_time: refusal.as_ref().map_or(last, |r| last.max(r.notice.time)),
         messages: exchange.messages,
-        transmissions: requests(exchange).count() as u64,
-        requests: requests(exchange).map(|r| r.time).collect(),
+        transmissions: exchange.requests().count() as u64,
+        requests: exchange.requests().map(|r| r.time).collect(),
         answered,
+        refused: refusal.map(|r| r.notice),
         outcome,
         reason,
         sas: chosen(tables, children),
@@ -72,26 +96,13 @@ fn chosen(tables: &AttemptTables<'_>, children: &[&ChildSa]) -> [Option<usize>; 
     used.or(children.first()).map_or([None; 2], |c| c.sa)
 }
 
-/// Copies of the first message.
-fn requests(exchange: &Exchange) -> impl Iterator<Item = &MessageRecord> {
-    let first = exchange.records.first();
-    exchange
-        .records
-        .iter()
-        .filter(move |r| first.is_some_and(|f| f.frame == r.frame || r.retransmission && alike(f, r)))
-}
-
-fn alike(a: &MessageRecord, b: &MessageRecord) -> bool {
-    (a.src, a.len) == (b.src, b.len)
-}
-
 /// Of an exchange that made nothing in use and that nobody refused.
 fn without_refusal(
     tables: &AttemptTables<'_>,
     exchange: &Exchange,
 ) -> (AttemptOutcome, Option<&'static str>) {
-    let last_request = requests(exchange).last().map(|r| r.time).unwrap_or_default();
-    let answered = answer(exchange).map(|r| r.time);
+    let last_request = exchange.requests().last().map(|r| r.time).unwrap_or_default();
+    let answered = exchange.answer().map(|r| r.time);
     // The initiator of a Quick Mode that heard the answer sends a third message; one that asks again did not hear it.
     let heard = match (exchange.kind, answered) {
         (_, None) => false,
@@ -104,19 +115,24 @@ fn without_refusal(
     if heard {
         return (AttemptOutcome::CompletedUnused, None);
     }
-    if is_cut(tables.ends, exchange) {
+    let copies: Vec<Timestamp> = exchange.requests().map(|r| r.time).collect();
+    if is_cut(tables.ends, &copies) {
         return (AttemptOutcome::Cut, None);
     }
-    let silent = !sends_meanwhile(tables, exchange);
-    (
-        AttemptOutcome::Unanswered,
-        Some(if silent { PEER_SILENT } else { "peer_sends_esp" }),
-    )
+    (AttemptOutcome::Unanswered, Some(silence_of(tables, exchange)))
+}
+
+/// Why nobody answers: the other side is silent altogether, or lives.
+pub(super) fn silence_of(tables: &AttemptTables<'_>, exchange: &Exchange) -> &'static str {
+    if sends_meanwhile(tables, exchange) {
+        PEER_SENDS_ESP
+    } else {
+        PEER_SILENT
+    }
 }
 
 /// The capture ends before the request was due again. Three copies are enough whenever it ends.
-fn is_cut(ends: Timestamp, exchange: &Exchange) -> bool {
-    let times: Vec<Timestamp> = requests(exchange).map(|r| r.time).collect();
+pub(super) fn is_cut(ends: Timestamp, times: &[Timestamp]) -> bool {
     let (Some(&last), n) = (times.last(), times.len()) else {
         return true;
     };
@@ -140,21 +156,12 @@ fn refusal(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
     let exchange = &tables.evidence.exchanges[index];
     let own = exchange.errors.iter().find(|e| e.by == exchange.responder);
     if let Some(error) = own {
-        return Some(Refusal {
-            reason: Some(error.name),
-            time: error.time,
-            frame: Some(error.frame),
-        });
+        return Some(Refusal::of(error));
     }
     if refused_by_length(exchange) {
-        let answer = answer(exchange)?;
-        return Some(Refusal {
-            reason: None,
-            time: answer.time,
-            frame: Some(answer.frame),
-        });
+        return Some(Refusal::by_message(exchange.answer()?, None));
     }
-    let is_quick = exchange.kind == ExchangeKind::QuickMode && answer(exchange).is_none();
+    let is_quick = exchange.kind == ExchangeKind::QuickMode && exchange.answer().is_none();
     is_quick.then(|| by_informational(tables, index)).flatten()
 }
 
@@ -177,11 +184,7 @@ fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal>
         // Without keys: the responder says something short and the initiator, who would repeat what nobody answers, does not.
         let unread =
             !other.decrypted && in_time && newest && said.time >= last && gave_up(tables, exchange, last);
-        (error.is_some() || unread).then(|| Refusal {
-            reason: error.map(|e| e.name),
-            time: said.time,
-            frame: Some(said.frame),
-        })
+        (error.is_some() || unread).then(|| Refusal::by_message(said, error.map(|e| e.name)))
     })
 }
 

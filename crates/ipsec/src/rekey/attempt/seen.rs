@@ -1,5 +1,6 @@
 //! An attempt, as it was found.
 
+use crate::ike::timeline::Notice;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::AttemptOutcome;
@@ -10,9 +11,11 @@ use std::net::IpAddr;
 /// open). Where a capture ends sooner after the first copy, the request may have been answered.
 pub(super) const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
 /// Requests without an answer that no chance explains: one or two may be lost on their way, three sent apart are not.
-pub(super) const LEAST_UNANSWERED: u64 = 3;
+pub const LEAST_UNANSWERED: u64 = 3;
 /// Reason of an unanswered request: its receiver sends no ESP either.
 pub const PEER_SILENT: &str = "peer_silent";
+/// Reason of an unanswered request: its receiver sends ESP meanwhile.
+pub const PEER_SENDS_ESP: &str = "peer_sends_esp";
 /// Most frames kept of an attempt.
 pub(super) const MOST_FRAMES: usize = 20;
 
@@ -37,6 +40,8 @@ pub struct AttemptSeen {
     pub requests: Vec<Timestamp>,
     /// When the first answer came.
     pub answered: Option<Timestamp>,
+    /// Who refused it.
+    pub refused: Option<Notice>,
     /// What became of it.
     pub outcome: AttemptOutcome,
     /// Why, in a word.
@@ -48,6 +53,13 @@ pub struct AttemptSeen {
 }
 
 impl AttemptSeen {
+    /// Its first message was repeated before the answer came.
+    pub fn repeats_before_answer(&self) -> impl Iterator<Item = Timestamp> {
+        let answered = self.answered;
+        let copies = self.requests.iter().skip(1).copied();
+        copies.take_while(move |time| answered.is_some_and(|answered| *time <= answered))
+    }
+
     /// The request was answered in the end, but only after so many copies that the wait is the fault.
     pub fn answered_late(&self) -> bool {
         self.answered.is_some() && self.transmissions >= LEAST_UNANSWERED

@@ -100,6 +100,11 @@ impl<'a> AttemptTables<'a> {
         self.message_ids.contains(&(ike_sa, id))
     }
 
+    /// A side of an IKE SA began an exchange of this kind.
+    pub(super) fn has_begun(&self, ike_sa: Option<usize>, by: IpAddr, kind: ExchangeKind) -> bool {
+        self.newest.contains_key(&(ike_sa, by, kind))
+    }
+
     /// The initiator of an exchange began another one of the kind after `time`.
     pub(super) fn asks_after(&self, exchange: &Exchange, time: Timestamp) -> bool {
         let key = (exchange.ike_sa, exchange.initiator, exchange.kind);

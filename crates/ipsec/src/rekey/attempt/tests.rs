@@ -64,11 +64,8 @@ impl Story {
             exchange.retransmissions += u64::from(retransmission);
             let ms: i64 = words[0].parse().unwrap();
             exchange.records.push(MessageRecord {
-                frame: ms as u64 + 1,
-                time: at(ms),
-                src,
-                len,
                 retransmission,
+                ..MessageRecord::of(ms as u64 + 1, at(ms), src, len)
             });
         }
         self.exchanges.push(exchange);
@@ -107,6 +104,7 @@ impl Story {
             frame: record.frame,
             time: record.time,
             message_id,
+            spi: None,
         });
     }
 

@@ -83,6 +83,7 @@ fn unasked(child: &ChildSa, first_time: Timestamp, outcome: AttemptOutcome) -> A
         transmissions: 0,
         requests: Vec::new(),
         answered: None,
+        refused: None,
         outcome,
         reason: None,
         sas: child.sa,

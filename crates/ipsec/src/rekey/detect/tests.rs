@@ -12,13 +12,7 @@ const HOST: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 fn exchange(ike_sa: usize, kind: ExchangeKind, seconds: i64) -> Exchange {
     let time = Timestamp(seconds * NANOS_PER_SECOND);
     Exchange {
-        records: vec![MessageRecord {
-            frame: 1,
-            time,
-            src: HOST,
-            len: 28,
-            retransmission: false,
-        }],
+        records: vec![MessageRecord::of(1, time, HOST, 28)],
         messages: 1,
         ..Exchange::between(HOST, HOST, Some(ike_sa), kind)
     }

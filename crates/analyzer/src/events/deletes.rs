@@ -1,0 +1,192 @@
+//! What was deleted (RFC 2408 §3.15, RFC 7296 §1.4.1), and whether something stood in its place.
+
+use crate::events::ike_sas::StandingIkeSa;
+use crate::events::sources::{EventSources, ON_ITS_WAY};
+use rekeyscope_ipsec::ike::outline::FirstInside;
+use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
+use rekeyscope_ipsec::rekey::Succession;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::{HashMap, HashSet};
+
+/// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: strongSwan waits for
+/// 5 s (`delete_rekeyed_delay`).
+const DELETE_AFTER_REKEY: i64 = 5 * NANOS_PER_SECOND;
+
+/// A Delete.
+#[derive(Debug)]
+pub(super) struct DeleteSeen {
+    /// The IKE SA under which it was sent.
+    pub(super) ike_sa: usize,
+    /// It deletes that IKE SA, or may.
+    pub(super) ends_ike_sa: bool,
+    pub(super) event: Event,
+}
+
+/// All of them. Both sides delete the SAs that they receive on: of one pair that is one event.
+pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingIkeSa>) -> Vec<DeleteSeen> {
+    let mut found: Vec<DeleteSeen> = Vec::new();
+    let mut of_child: HashMap<usize, usize> = HashMap::new();
+    let mut renewals = Renewals::default();
+    for (index, tunnel, ike_sa, exchange) in sources.exchanges() {
+        let seen = |kind, event: Event| DeleteSeen {
+            ike_sa,
+            ends_ike_sa: kind != EventKind::ChildDeleted,
+            event: Event {
+                kind,
+                tunnel: Some(tunnel),
+                exchange: Some(index),
+                ..event
+            },
+        };
+        if let Some(notice) = exchange.ike_sa_delete {
+            let kind = EventKind::IkeSaDeleted;
+            let event = Event {
+                by: Some(notice.by),
+                successor: Some(
+                    ike_sa_replaced(sources, standing, (ike_sa, tunnel), notice.time)
+                        || renewals.excuse(sources.answered(tunnel), tunnel, notice.time),
+                ),
+                ..Event::at(kind, Certainty::Read, notice.time, notice.frame)
+            };
+            found.push(seen(kind, event));
+        }
+        if let Some(first) = exchange.deletes.first() {
+            let child = sources.child(first.by, first.spi);
+            let spis = exchange.deletes.iter().map(|d| d.spi);
+            if let Some(&before) = child.and_then(|c| of_child.get(&c)) {
+                let known = &mut found[before].event.spis;
+                spis.for_each(|spi| {
+                    if !known.contains(&spi) {
+                        known.push(spi);
+                    }
+                });
+                continue;
+            }
+            of_child.extend(child.map(|c| (c, found.len())));
+            let kind = EventKind::ChildDeleted;
+            let event = Event {
+                by: Some(first.by),
+                spis: spis.collect(),
+                successor: Some(match child {
+                    Some(child) => child_replaced(sources, child, first.time),
+                    None => renewals.excuse(sources.answered(tunnel), tunnel, first.time),
+                }),
+                ..Event::at(kind, Certainty::Read, first.time, first.frame)
+            };
+            found.push(seen(kind, event));
+        }
+        if let Some(request) = unread_request(exchange) {
+            let renewed = renewals.excuse(sources.answered(tunnel), tunnel, request.time);
+            let (kind, known) = what(
+                sources,
+                standing,
+                (ike_sa, tunnel),
+                (index, renewed),
+                request.time,
+            );
+            let replaced = renewed
+                || kind != EventKind::ChildDeleted
+                    && ike_sa_replaced(sources, standing, (ike_sa, tunnel), request.time);
+            let event = Event {
+                by: Some(request.src),
+                successor: Some(replaced),
+                ..Event::at(kind, known, request.time, request.frame)
+            };
+            found.push(seen(kind, event));
+        }
+    }
+    found
+}
+
+/// A request that holds a Delete and could not be read.
+fn unread_request(exchange: &Exchange) -> Option<&MessageRecord> {
+    let request = exchange.records.first()?;
+    let deletes = request.outline.inside == Some(FirstInside::Delete) && !exchange.is_answer(request);
+    let unread = exchange.deletes.is_empty() && exchange.ike_sa_delete.is_none() && !exchange.decrypted;
+    (exchange.kind == ExchangeKind::Informational && deletes && unread).then_some(request)
+}
+
+/// What an unread Delete deletes. After that of an IKE SA nothing more is sent under its SPIs, and its child SAs fall silent unless
+/// another one inherited them (RFC 7296 §1.4.1, §2.8).
+fn what(
+    sources: &EventSources<'_>,
+    standing: &HashMap<usize, StandingIkeSa>,
+    (ike_sa, tunnel): (usize, TunnelIndex),
+    (index, renewed): (usize, bool),
+    time: Timestamp,
+) -> (EventKind, Certainty) {
+    let others = sources.of_ike_sa(ike_sa).iter().filter(|&&e| e != index);
+    let goes_on = others
+        .filter_map(|&e| sources.exchange(e).last_time())
+        .any(|last| last > time);
+    if goes_on {
+        return (EventKind::ChildDeleted, Certainty::Proven);
+    }
+    let inherited = standing
+        .values()
+        .any(|s| s.made_by.is_some_and(|(_, old)| old == ike_sa));
+    let settled = time.plus_nanos(ON_ITS_WAY);
+    let anew = standing
+        .values()
+        .filter(|s| s.tunnel == tunnel && s.made_by.is_none() && s.since > time);
+    let anew = anew.map(|s| s.since).min();
+    let lives = sources.used(tunnel).any(|a| {
+        let of_before = a
+            .first
+            .is_some_and(|(first, _)| anew.is_none_or(|anew| first < anew));
+        of_before && a.last.is_some_and(|(last, _)| last > settled)
+    });
+    let over = !lives && !renewed && sources.record.totals.last_time > Some(settled);
+    match inherited || over {
+        true => (EventKind::IkeSaDeleted, Certainty::Inferred),
+        false => (EventKind::Deleted, Certainty::Read),
+    }
+}
+
+/// A pair that succeeds the deleted one was negotiated, or in use.
+fn child_replaced(sources: &EventSources<'_>, child: usize, time: Timestamp) -> bool {
+    let own = sources.children[child].sa;
+    let follows = |s: &&Succession| own.iter().flatten().any(|sa| s.old.contains(&Some(*sa)));
+    let mut successors = sources.successions.iter().filter(follows);
+    successors.any(|s| {
+        let ready = s.finished.or(s.switched.iter().flatten().min().copied());
+        ready.is_some_and(|ready| ready <= time)
+    })
+}
+
+/// Exchanges that made an SA, and which of them Deletes followed that removed what they replaced: each excuses one.
+#[derive(Debug, Default)]
+struct Renewals {
+    used: HashSet<(TunnelIndex, Timestamp)>,
+}
+
+impl Renewals {
+    /// An exchange of the tunnel made an SA right before `time`, and no earlier Delete followed it.
+    fn excuse(&mut self, answered: &[Timestamp], tunnel: TunnelIndex, time: Timestamp) -> bool {
+        let before = answered[..answered.partition_point(|t| *t <= time)].iter().rev();
+        let mut near = before.take_while(|t| time.nanos_since(**t) <= DELETE_AFTER_REKEY);
+        let free = near.find(|t| !self.used.contains(&(tunnel, **t)));
+        free.is_some_and(|t| self.used.insert((tunnel, *t)))
+    }
+}
+
+/// An IKE SA that succeeds the deleted one stood: by a rekey, or a newer one of the same tunnel.
+fn ike_sa_replaced(
+    sources: &EventSources<'_>,
+    standing: &HashMap<usize, StandingIkeSa>,
+    (ike_sa, tunnel): (usize, TunnelIndex),
+    time: Timestamp,
+) -> bool {
+    let own = sources.of_ike_sa(ike_sa).iter().map(|&e| sources.exchange(e));
+    let mut rekeys = own.filter(|e| e.rekeys_ike_sa && e.errors.is_empty());
+    let rekeyed = rekeys.any(|e| e.answer().is_some_and(|a| a.time <= time));
+    let began = sources.ike_sa(ike_sa).first_time;
+    let newer = standing.iter().any(|(&other, s)| {
+        let made_here = s.made_by.is_some_and(|(_, old)| old == ike_sa);
+        let follows = s.tunnel == tunnel && s.since > began && s.since <= time;
+        other != ike_sa && (made_here || follows) && sources.ike_sa(other).deleted.is_none_or(|d| d > time)
+    });
+    rekeyed || newer
+}

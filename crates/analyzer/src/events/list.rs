@@ -1,0 +1,40 @@
+//! All events of a capture.
+
+use crate::events::sources::EventSources;
+use crate::events::{checks, collisions, deletes, ike_sas, moves, requests};
+use rekeyscope_model::analysis::Event;
+
+/// Most events of a document; later ones are left out, and counted. An hour with one a second.
+pub(crate) const MOST_EVENTS: usize = 4_096;
+
+/// The events of a capture in order of time. Their exchanges are those of the timeline, their tunnels those of the table.
+#[derive(Debug, Default)]
+pub(crate) struct EventList {
+    pub(crate) events: Vec<Event>,
+    /// Events beyond [`MOST_EVENTS`].
+    pub(crate) left_out: u64,
+}
+
+/// Makes the list.
+pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
+    let record = sources.record;
+    let standing = ike_sas::standing(sources);
+    let deletes = deletes::of(sources, &standing);
+    let mut events = ike_sas::of(sources, &standing, &deletes);
+    events.extend(deletes.into_iter().map(|seen| seen.event));
+    events.extend(requests::of(sources));
+    events.extend(collisions::of(sources));
+    events.extend(checks::of(sources));
+    events.extend(moves::moves(record));
+    events.retain(|e| e.tunnel.is_none_or(|tunnel| record.wants(tunnel)));
+    events.sort_by_key(|e| (e.time, e.frame, e.kind, e.tunnel));
+    let left_out = events.len().saturating_sub(MOST_EVENTS);
+    events.truncate(MOST_EVENTS);
+    for (index, event) in events.iter_mut().enumerate() {
+        event.index = index;
+    }
+    EventList {
+        events,
+        left_out: left_out as u64,
+    }
+}

@@ -1,0 +1,155 @@
+//! Requests and what became of them: refused, unanswered, answered late, answered in vain.
+
+use crate::events::sources::EventSources;
+use rekeyscope_ipsec::ike::outline::FirstInside;
+use rekeyscope_ipsec::ike::timeline::Exchange;
+use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, PEER_SENDS_ESP};
+use rekeyscope_model::analysis::{AttemptOutcome, Certainty, Event, EventKind, ExchangeKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+/// No implementation repeats a request sooner (Windows after 1 s, strongSwan after 4 s, racoon after 10 s): a copy that comes earlier
+/// crossed its answer, or was made on the way.
+const LEAST_WAIT: i64 = NANOS_PER_SECOND;
+/// Messages of a Quick Mode's initiator where its request was repeated: two, and the third message or one more copy.
+const LEAST_OF_QUICK_MODE: usize = 3;
+
+/// Events of all requests.
+pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
+    let mut found: Vec<Event> = Vec::new();
+    for attempt in sources.attempts {
+        found.extend(of_attempt(sources, attempt));
+    }
+    found.extend(of_ike_sas(sources));
+    let exchanges = sources.exchanges();
+    found.extend(exchanges.filter_map(|(index, tunnel, _, exchange)| {
+        Some(Event {
+            tunnel: Some(tunnel),
+            exchange: Some(index),
+            ..answer_lost(exchange)?
+        })
+    }));
+    found
+}
+
+/// Phase 1 begins with new cookies each time: attempts that fail alike, one after the other, are one event.
+fn of_ike_sas(sources: &EventSources<'_>) -> Vec<Event> {
+    let mut found: Vec<Event> = Vec::new();
+    let mut open: HashMap<(usize, Option<IpAddr>), usize> = HashMap::new();
+    for attempt in sources.ike_attempts {
+        let key = (attempt.tunnel, attempt.initiator);
+        if attempt.outcome != AttemptOutcome::Unanswered {
+            open.remove(&key);
+            found.extend(of_attempt(sources, attempt));
+            continue;
+        }
+        let own = of_attempt(sources, attempt);
+        match open.get(&key).and_then(|&k| found.get_mut(k)) {
+            Some(before) => {
+                let ends = own.iter().filter_map(|e| e.until).max();
+                before.until = before.until.max(ends);
+                before.count = before.count.map(|n| n + attempt.transmissions);
+            }
+            None => {
+                open.insert(key, found.len());
+                found.extend(own);
+            }
+        }
+    }
+    found
+}
+
+fn of_attempt(sources: &EventSources<'_>, attempt: &AttemptSeen) -> Vec<Event> {
+    let Some(index) = attempt.exchange else {
+        return Vec::new();
+    };
+    let exchange = sources.exchange(index);
+    let Some(first) = exchange.records.iter().find(|r| r.time >= attempt.first_time) else {
+        return Vec::new();
+    };
+    let base = |kind, known| Event {
+        tunnel: Some(attempt.tunnel),
+        exchange: Some(index),
+        spis: exchange.rekeys.clone(),
+        by: Some(exchange.responder),
+        ..Event::at(kind, known, attempt.first_time, first.frame)
+    };
+    let mut found = Vec::new();
+    if let Some(refused) = attempt.refused {
+        found.push(Event {
+            time: refused.time,
+            frame: refused.frame,
+            by: Some(refused.by),
+            notify: attempt.reason.map(Into::into),
+            ..base(EventKind::Refused, how_refused(exchange, attempt))
+        });
+    } else if attempt.outcome == AttemptOutcome::Unanswered && attempt.answered.is_none() {
+        let unanswered = Event {
+            until: attempt.requests.last().copied(),
+            count: Some(attempt.transmissions),
+            ..base(EventKind::Unanswered, Certainty::Proven)
+        };
+        found.extend(in_fragments(exchange).then(|| Event {
+            kind: EventKind::FragmentsIncomplete,
+            known: Certainty::Inferred,
+            ..unanswered.clone()
+        }));
+        found.extend((attempt.reason == Some(PEER_SENDS_ESP)).then(|| Event {
+            kind: EventKind::IkeSilent,
+            count: None,
+            ..unanswered.clone()
+        }));
+        found.push(unanswered);
+    } else if let Some(last) = attempt.repeats_before_answer().last()
+        && last.nanos_since(attempt.first_time) >= LEAST_WAIT
+    {
+        found.push(Event {
+            until: attempt.answered,
+            count: Some(attempt.repeats_before_answer().count() as u64 + 1),
+            ..base(EventKind::AnsweredLate, Certainty::Proven)
+        });
+    }
+    found
+}
+
+/// An answer whose first payload is a notification, and that has no room for what makes an SA, refuses; that an Informational message
+/// of IKEv1 does follows from when it comes.
+fn how_refused(exchange: &Exchange, attempt: &AttemptSeen) -> Certainty {
+    let inside = exchange.answer().and_then(|a| a.outline.inside);
+    match (attempt.reason, inside) {
+        (Some(_), _) => Certainty::Read,
+        (None, Some(FirstInside::Notify)) => Certainty::Proven,
+        (None, _) => Certainty::Inferred,
+    }
+}
+
+/// The request came in fragments, of IKE or of IP, and the capture holds them: at its sender's end they were whole.
+fn in_fragments(exchange: &Exchange) -> bool {
+    let mut requests = exchange.records.iter().filter(|r| !exchange.is_answer(r));
+    requests.any(|r| r.ip_packets > 1 || r.outline.fragment.is_some())
+}
+
+/// The answer is in the capture, and the request comes again long after it: its sender never heard the answer.
+fn answer_lost(exchange: &Exchange) -> Option<Event> {
+    let answer = exchange.answer()?;
+    let waits = |time: Timestamp| time.nanos_since(answer.time) >= LEAST_WAIT;
+    let again: Vec<_> = exchange.requests().filter(|r| waits(r.time)).collect();
+    let last = again.last()?;
+    let of_initiator = exchange.records.iter().filter(|r| !exchange.is_answer(r)).count();
+    if exchange.kind == ExchangeKind::QuickMode && of_initiator < LEAST_OF_QUICK_MODE {
+        return None;
+    }
+    Some(Event {
+        by: Some(exchange.responder),
+        until: Some(last.time),
+        count: Some(exchange.requests().count() as u64),
+        spis: exchange.rekeys.clone(),
+        ..Event::at(
+            EventKind::AnswerLost,
+            Certainty::Proven,
+            answer.time,
+            answer.frame,
+        )
+    })
+}

@@ -1,0 +1,125 @@
+//! One exchange that makes or renews an IKE SA → what became of it.
+
+use crate::ike::opening::Opening;
+use crate::ike::outline::FirstInside;
+use crate::ike::timeline::{Exchange, MessageRecord, Notice};
+use crate::rekey::attempt::outcome::{REFUSAL_WITHIN, Refusal, is_cut, silence_of};
+use crate::rekey::attempt::seen::AttemptSeen;
+use crate::rekey::attempt::tables::{AttemptTables, frames, span};
+use crate::rekey::short_answer::SHORTEST_ANSWER;
+use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
+use rekeyscope_model::time::Timestamp;
+
+/// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
+pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<AttemptSeen> {
+    let exchange = &tables.evidence.exchanges[index];
+    let makes = match exchange.kind {
+        ExchangeKind::MainMode
+        | ExchangeKind::AggressiveMode
+        | ExchangeKind::IkeSaInit
+        | ExchangeKind::IkeAuth => true,
+        ExchangeKind::CreateChildSa => exchange.rekeys_ike_sa,
+        _ => false,
+    };
+    if !makes || exchange.opening() != Opening::Whole {
+        return None;
+    }
+    let tunnel = tables.tunnel(index)?;
+    let answer = exchange.answer();
+    let both = tables.speakers.both(tunnel);
+    if answer.is_none() && !(both || begins_in_vain(tables, exchange)) {
+        return None;
+    }
+    let waiting = waiting(exchange);
+    let refusal = refusal(tables, exchange, &waiting);
+    let is_open = !waiting.is_empty();
+    let times: Vec<Timestamp> = match is_open {
+        true => waiting.iter().map(|r| r.time).collect(),
+        false => exchange.requests().map(|r| r.time).collect(),
+    };
+    let (outcome, reason) = match &refusal {
+        Some(refusal) => (AttemptOutcome::Refused, refusal.reason),
+        None if !is_open => (AttemptOutcome::Completed, None),
+        None if is_cut(tables.ends, &times) => (AttemptOutcome::Cut, None),
+        None => (AttemptOutcome::Unanswered, Some(silence_of(tables, exchange))),
+    };
+    let unanswered = outcome == AttemptOutcome::Unanswered;
+    let (first, last) = span(exchange);
+    Some(AttemptSeen {
+        tunnel,
+        exchange: Some(index),
+        initiator: Some(exchange.initiator),
+        first_time: times.first().copied().filter(|_| unanswered).unwrap_or(first),
+        last_time: last,
+        messages: exchange.messages,
+        transmissions: times.len() as u64,
+        requests: times,
+        answered: answer.map(|a| a.time).filter(|_| !unanswered),
+        refused: refusal.map(|r| r.notice),
+        outcome,
+        reason,
+        sas: [None; 2],
+        frames: frames(exchange),
+    })
+}
+
+/// A first message alone and its copies: a side whose peer is heard by nobody but itself would go on.
+fn begins_in_vain(tables: &AttemptTables<'_>, exchange: &Exchange) -> bool {
+    exchange.kind != ExchangeKind::IkeAuth
+        && exchange.requests().count() == exchange.records.len()
+        && !tables.has_begun(exchange.ike_sa, exchange.initiator, ExchangeKind::IkeAuth)
+}
+
+/// Copies of the message of the initiator that nothing follows from the other side. An IKEv2 request waits until it is answered; in
+/// Main Mode each of the three messages does (RFC 2409 §5), in Aggressive Mode the first.
+fn waiting(exchange: &Exchange) -> Vec<&MessageRecord> {
+    let answered = exchange.records.iter().rposition(|r| exchange.is_answer(r));
+    let behind = match answered {
+        None => 0,
+        Some(_) if exchange.kind != ExchangeKind::MainMode => return Vec::new(),
+        Some(last) => last + 1,
+    };
+    let tail = &exchange.records[behind..];
+    // A copy of what was answered asks for that answer again.
+    let begins_anew = tail.first().is_some_and(|r| !r.retransmission);
+    tail.iter().filter(|_| begins_anew).collect()
+}
+
+fn refusal(tables: &AttemptTables<'_>, exchange: &Exchange, waiting: &[&MessageRecord]) -> Option<Refusal> {
+    let by_responder = |e: &Exchange| {
+        let mut own = e.errors.iter().filter(|error| error.by == exchange.responder);
+        own.find(|error| !asks_again(exchange, error.time))
+            .map(Refusal::of)
+    };
+    by_responder(exchange).or_else(|| unread(exchange)).or_else(|| {
+        // Phase 1 is refused in an exchange of its own (RFC 2409 §5.7).
+        let (first, last) = span(exchange);
+        let near = tables.informational.get(&exchange.ike_sa?)?.iter();
+        let near = near
+            .map(|&i| &tables.evidence.exchanges[i])
+            .filter(|_| !waiting.is_empty());
+        let in_time = |time| time >= first && time <= last.plus_nanos(REFUSAL_WITHIN);
+        near.filter_map(by_responder)
+            .find(|refusal| in_time(refusal.notice.time))
+    })
+}
+
+/// The initiator sends another request in the same exchange: with another group (RFC 7296 §1.2), or a cookie (§2.6).
+fn asks_again(exchange: &Exchange, time: Timestamp) -> bool {
+    let mut later = exchange.records.iter().filter(|r| r.time > time);
+    later.any(|r| !exchange.is_answer(r) && !r.retransmission)
+}
+
+/// An answer to IKE_AUTH or CREATE_CHILD_SA that holds a notification, and no room for what makes an SA.
+fn unread(exchange: &Exchange) -> Option<Refusal> {
+    let answer = exchange.answer().filter(|_| !exchange.decrypted)?;
+    let refuses = answer.outline.inside == Some(FirstInside::Notify) && answer.len < SHORTEST_ANSWER;
+    refuses.then_some(Refusal {
+        reason: None,
+        notice: Notice {
+            by: answer.src,
+            frame: answer.frame,
+            time: answer.time,
+        },
+    })
+}
