@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use crate::support::analyze;
+use memchr::memmem;
 use rekeyscope_testkit::esp::Suite;
 use rekeyscope_testkit::scenario::World;
 use std::fs::File;
@@ -65,8 +66,7 @@ fn found(process: u32, keys: &[Vec<u8>]) -> Vec<String> {
             continue; // a page that is no more, or the kernel's
         }
         for (number, key) in keys.iter().enumerate() {
-            let at = bytes.windows(key.len()).position(|window| window == key);
-            found.extend(at.map(|at| {
+            found.extend(memmem::find(&bytes, key).map(|at| {
                 format!(
                     "key {number} of {} bytes at {:#x} in {line}",
                     key.len(),

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::support::repository;
+use memchr::memmem;
 use rekeyscope::write::export::Wanted;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -59,10 +60,8 @@ fn assert_hides(what: &str, text: &str, secrets: &[Vec<u8>]) {
     for secret in secrets {
         // The first nine bytes would be enough to worry.
         for form in forms(&secret[..9]) {
-            assert!(
-                !lower.contains(&form) && !squeezed.contains(&form),
-                "{what} shows a key"
-            );
+            let is_in = |text: &str| memmem::find(text.as_bytes(), form.as_bytes()).is_some();
+            assert!(!is_in(&lower) && !is_in(&squeezed), "{what} shows a key");
         }
     }
 }
