@@ -15,6 +15,7 @@ fn pushed(recording: &Recording, backwards: bool) -> Timeline {
         let (a, b) = (INITIATOR.into(), RESPONDER.into());
         let (src, dst) = if *from_initiator { (a, b) } else { (b, a) };
         let context = MessageContext {
+            ip_packets: 1,
             frame,
             time: *time,
             src,
