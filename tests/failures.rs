@@ -68,12 +68,7 @@ fn a_refused_rekey_is_the_first_sentence() {
     assert!(
         headline
             .sentence
-            .starts_with("A rekey failed at 13.7 s: 10.9.0.2 asked 2 times"),
-        "{}",
-        headline.sentence
-    );
-    assert!(
-        headline.sentence.contains("NO_PROPOSAL_CHOSEN"),
+            .starts_with("Nothing was delivered from 15.4 s on (the renewal was refused)"),
         "{}",
         headline.sentence
     );
@@ -106,7 +101,7 @@ fn a_rekey_that_nobody_answers_is_the_first_sentence() {
     assert!(
         headline
             .sentence
-            .starts_with("A rekey nearly failed at 17.5 s: 5 requests in 11.9"),
+            .starts_with("Nothing was delivered from 18.3 s on (the renewal was"),
         "{}",
         headline.sentence
     );
@@ -128,7 +123,7 @@ fn an_sa_that_its_receiver_lost_is_the_first_sentence() {
     assert!(
         headline
             .sentence
-            .starts_with("An SA died unnoticed at 23.8 s: what 10.9.0.1 sent"),
+            .starts_with("Nothing was delivered from 23.8 s on (the peer fell silent)"),
         "{}",
         headline.sentence
     );

@@ -2,7 +2,7 @@
 
 use super::{assert_proof, played, proof, silent_at};
 use crate::scenarios::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost};
-use rekeyscope_model::analysis::{AttemptOutcome, ProofRule};
+use rekeyscope_model::analysis::{AttemptOutcome, ExplanationCause, ProofRule};
 use rekeyscope_testkit::scenario::{SEGMENT, World};
 
 /// ```text
@@ -133,8 +133,9 @@ fn an_sa_that_others_outlived_reached_no_limit() {
     });
     let of_rekeys = analysis.rekeys.iter().flat_map(|r| &r.causes);
     assert!(!of_rekeys.into_iter().any(|c| c.id == "hard_limit_reached"));
-    let mut of_attempts = analysis.attempts.iter().flat_map(|a| &a.causes);
-    assert!(of_attempts.any(|c| c.id == "blackhole_after_rekey"));
+    let mut causes = analysis.outages.iter().filter_map(|o| o.explanation.as_ref());
+    assert!(causes.all(|e| e.cause != ExplanationCause::LimitReached));
+    assert_eq!(analysis.outages.len(), 1, "{:?}", analysis.outages);
 }
 
 #[test]

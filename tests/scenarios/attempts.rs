@@ -18,57 +18,52 @@ fn what_failed_is_the_first_sentence() {
             "IKEv2, refused",
             &[Refused][..],
             OutageEnd::End,
-            "NO_PROPOSAL_CHOSEN; nothing passed for 12.",
+            "the renewal was refused): nothing passed for 12.",
         ),
         (
             "refused",
             &[Refused],
             OutageEnd::End,
-            "NO-PROPOSAL-CHOSEN; nothing passed for 12.",
+            "the renewal was refused): nothing passed for 12.",
         ),
         (
             "refused by message ID",
             &[Refused],
             OutageEnd::End,
-            "NO-PROPOSAL-CHOSEN",
+            "the renewal was refused",
         ),
         (
             "refused, unreadable",
             &[Refused],
             OutageEnd::End,
-            "one that makes no SA",
+            "the renewal was refused",
         ),
         (
             "no answer",
             &[Unanswered],
             OutageEnd::End,
-            "3 requests, no answer; nothing passed for 12.",
+            "the renewal was not answered): nothing passed for 12.",
         ),
-        (
-            "answered late",
-            &[Completed],
-            OutageEnd::NewSa,
-            "4 requests in 5.",
-        ),
+        ("answered late", &[Completed], OutageEnd::NewSa, "the renewal was"),
         (
             "limit without a rekey",
             &[LimitWithoutAttempt, Completed],
             OutageEnd::NewSa,
-            "nobody asked",
+            "an SA reached its limit",
         ),
         (
             "deleted before negotiated",
             &[BreakBeforeMake, Completed],
             OutageEnd::NewSa,
-            "were deleted",
+            "the old SA was deleted before",
         ),
         (
             "SA lost after a rekey",
             &[Completed, Completed],
             OutageEnd::NewSa,
-            "nothing was acknowledged",
+            "fell silent",
         ),
-        ("IKEv2, peer dies", &[], OutageEnd::End, "stopped answering"),
+        ("IKEv2, peer dies", &[], OutageEnd::End, "fell silent"),
     ] {
         let analysis = played_by_name(name);
         let headline = &analysis.impact[0];
@@ -107,8 +102,7 @@ fn an_outage_is_as_long_as_it_was() {
     let planted = 0.002 + 0.200 + 6.200 + 0.500 + 0.060;
     assert!((outage.seconds - planted).abs() < 0.005, "{}", outage.seconds);
     assert!(!outage.at_least);
-    let of_rekey = analysis.attempts.iter().find(|a| a.outage.is_some()).unwrap();
-    assert_eq!(of_rekey.rekey, Some(0), "the rekey that made the SA");
+    assert!(outage.explanation.is_some(), "{outage:?}");
 }
 
 /// The client, which had nothing to say, was not cut off for half a minute; the server was as long as the client asks in vain.

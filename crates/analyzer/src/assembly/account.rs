@@ -172,9 +172,8 @@ fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
 
 /// A renewal that succeeded brought it about: it was late, its receiver not ready, or its Delete too early.
 fn is_of_a_rekey(outage: &Outage, attempts: &[Attempt]) -> bool {
-    let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
     let of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
-    let by_renewal = cause.is_some_and(is_cost_of_renewal);
+    let by_renewal = outage.explanation.as_ref().is_some_and(is_cost_of_renewal);
     by_renewal
         && outage.ended_by == OutageEnd::NewSa
         && !attempts.iter().filter(of_it).any(|a| a.outcome.failed())

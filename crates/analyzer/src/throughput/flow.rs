@@ -355,7 +355,6 @@ mod tests {
                 flags,
                 window: 0,
                 sack_blocks: 0,
-                sack: Default::default(),
                 window_scale: None,
                 timestamp: None,
                 echo: 0,

@@ -43,7 +43,7 @@ pub(crate) fn inner_packet(
 
 fn payload(inner: &Inner) -> InnerPayload {
     match (&inner.tcp, inner.echo) {
-        (Some(tcp), _) => InnerPayload::Tcp(header(tcp, inner.transport_bytes)),
+        (Some(tcp), _) => InnerPayload::Tcp(header(tcp, inner)),
         (None, Some(echo)) => InnerPayload::Echo {
             request: echo.request,
             id: echo.id,
@@ -53,8 +53,9 @@ fn payload(inner: &Inner) -> InnerPayload {
     }
 }
 
-fn header(tcp: &TcpSegment, len: u32) -> TcpHeader {
-    let blocks = tcp.sack.get(..usize::from(tcp.sack_blocks)).unwrap_or(&tcp.sack);
+fn header(tcp: &TcpSegment, inner: &Inner) -> TcpHeader {
+    let edges = inner.sack.as_deref().map_or(&[][..], |edges| edges.as_slice());
+    let blocks = edges.get(..usize::from(tcp.sack_blocks)).unwrap_or(edges);
     TcpHeader {
         seq: tcp.seq,
         ack: tcp.ack,
@@ -63,6 +64,6 @@ fn header(tcp: &TcpSegment, len: u32) -> TcpHeader {
         window_scale: tcp.window_scale,
         sack: SackBlocks::new(blocks),
         timestamps: tcp.timestamp.map(|value| (value, tcp.echo)),
-        len,
+        len: inner.transport_bytes,
     }
 }

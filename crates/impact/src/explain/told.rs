@@ -1,12 +1,16 @@
 //! Which outages an answer speaks of: those that have not ended, else the cause that cost most.
 
+use crate::explain::table::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
-    Analysis, Explanation, ExplanationCause, Impact, Outage, RekeyImpact, Verdict,
+    Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, RekeyImpact, Verdict,
 };
 use rekeyscope_model::time::Timestamp;
 
 /// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
 const TIMER_S: f64 = 1.0;
+
+/// Other addresses whose flows carry less than one in so many bytes are no transfer that could suffer: control messages of L2TP, pings.
+const LEAST_SHARE: u64 = 100;
 
 /// The outages of one cause, as an answer tells them.
 #[derive(Debug, Clone)]
@@ -34,6 +38,10 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         let Some(explanation) = outage.explanation.as_ref().filter(|e| is_of_the_tunnel(e)) else {
             continue;
         };
+        // What renewals cost that succeed, the verdict says, with those that cost less than an outage is long.
+        if is_cost_of_renewal(explanation) && !is_open(outage) && is_told_by_the_verdict(analysis, outage) {
+            continue;
+        }
         let same = |(other, theirs): &(&Outage, &Explanation)| {
             (other.tunnel, theirs.cause, theirs.by) == (outage.tunnel, explanation.cause, explanation.by)
         };
@@ -72,6 +80,12 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
 /// Packets that only the capture lacks were no outage of the tunnel.
 fn is_of_the_tunnel(explanation: &Explanation) -> bool {
     explanation.cause != ExplanationCause::CaptureHole
+}
+
+fn is_told_by_the_verdict(analysis: &Analysis, outage: &Outage) -> bool {
+    let own = |impact: &&Impact| (impact.tunnel, impact.direction) == (outage.tunnel, outage.direction);
+    let mut verdicts = analysis.impact.iter().filter(own).map(|impact| impact.verdict);
+    verdicts.any(|verdict| matches!(verdict, Verdict::Shown | Verdict::Some))
 }
 
 fn is_open(outage: &Outage) -> bool {
@@ -129,10 +143,12 @@ fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
             same && other.start < end(outage) && outage.start < end(other)
         })
     };
+    let all = |flow: &&Flow| flow.tunnel == outage.tunnel;
+    let bytes: u64 = analysis.flows.iter().filter(all).map(|flow| flow.new_bytes).sum();
     analysis.flows.iter().any(|flow| {
         let inner = (flow.src, flow.dst);
         flow.tunnel == outage.tunnel
-            && flow.new_bytes > 0
+            && flow.new_bytes.saturating_mul(LEAST_SHARE) >= bytes.max(1)
             && inner != pair
             && inner != (pair.1, pair.0)
             && !silent(inner)

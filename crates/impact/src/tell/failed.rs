@@ -104,9 +104,8 @@ impl Told<'_> {
             .explanation
             .as_ref()
             .map_or(ExplanationCause::Unexplained, |e| e.cause);
-        let label = format!("failed-by-{}", cause.as_str().replace('_', "-"));
         self.about("failed-outage", outage.start)
-            .with("cause", Message::new(&label))
+            .with("cause", Message::new(label(cause)))
             .with("outage", ended(outage))
     }
 
@@ -149,8 +148,32 @@ impl Told<'_> {
 /// What a renewal costs that succeeds is the statistics' matter; packets that the capture lacks are nobody's. Documents of version 2 have
 /// no explanations.
 fn is_failure(outage: &Outage) -> bool {
-    let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
-    cause.is_none_or(|cause| cause != ExplanationCause::CaptureHole && !is_cost_of_renewal(cause))
+    outage.explanation.as_ref().is_none_or(|explanation| {
+        explanation.cause != ExplanationCause::CaptureHole && !is_cost_of_renewal(explanation)
+    })
+}
+
+fn label(cause: ExplanationCause) -> &'static str {
+    match cause {
+        ExplanationCause::CaptureHole => "failed-by-capture-hole",
+        ExplanationCause::Deleted => "failed-by-deleted",
+        ExplanationCause::BreakBeforeMake => "failed-by-break-before-make",
+        ExplanationCause::Refused => "failed-by-refused",
+        ExplanationCause::Unanswered => "failed-by-unanswered",
+        ExplanationCause::AnswerLost => "failed-by-answer-lost",
+        ExplanationCause::Collision => "failed-by-collision",
+        ExplanationCause::LimitReached => "failed-by-limit-reached",
+        ExplanationCause::NewSaLost => "failed-by-new-sa-lost",
+        ExplanationCause::DeletedEarly => "failed-by-deleted-early",
+        ExplanationCause::PeerLostSas => "failed-by-peer-lost-sas",
+        ExplanationCause::AddressChanged => "failed-by-address-changed",
+        ExplanationCause::PeerSilent => "failed-by-peer-silent",
+        ExplanationCause::PathSilent => "failed-by-path-silent",
+        ExplanationCause::LargePackets => "failed-by-large-packets",
+        ExplanationCause::SlowExchange => "failed-by-slow-exchange",
+        ExplanationCause::ReplayWindow => "failed-by-replay-window",
+        ExplanationCause::Unexplained => "failed-by-unexplained",
+    }
 }
 
 fn reason(attempt: &Attempt) -> Arg {

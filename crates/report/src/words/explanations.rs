@@ -57,8 +57,19 @@ impl<'a> Explained<'a> {
             0 | 1 => self.t().fill("outage-at", &[("moment", &self.began())]),
             n => self.t().fill("outage-times", &[("n", &n.to_string())]),
         };
+        self.clause_with(at)
+    }
+
+    /// The same without its moment: `The gateway refused the renewal`.
+    pub(crate) fn clause_alone(&self) -> String {
+        self.clause_with(String::new())
+    }
+
+    fn clause_with(&self, at: String) -> String {
         let said = self.t().say(&self.about(self.ids().clause).with("at", at));
-        format::capitalised(&said)
+        // Without its moment a sentence has two blanks there.
+        let words: Vec<&str> = said.split_whitespace().collect();
+        format::capitalised(&words.join(" "))
     }
 
     /// The same for a list that says the length anyway; nothing where nothing explains it.

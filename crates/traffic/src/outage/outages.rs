@@ -46,6 +46,9 @@ pub struct Outages {
     /// Stretches of all directions.
     kept: usize,
     latest: Timestamp,
+    previous: Timestamp,
+    /// Packets that came before the one in front of them, less those that did not.
+    backwards: i64,
 }
 
 impl Default for Outages {
@@ -65,12 +68,16 @@ impl Outages {
             last_unread: 0,
             kept: 0,
             latest: Timestamp(i64::MIN),
+            previous: Timestamp(i64::MIN),
+            backwards: 0,
         }
     }
 
     /// Takes a packet that the tracker has just taken, and what that said.
     #[inline]
     pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
+        self.backwards += if packet.time < self.previous { 1 } else { -1 };
+        self.previous = packet.time;
         self.latest = self.latest.max(packet.time);
         if segment.missing >= LEAST_MISSING || u32::from(segment.id_jump) >= LEAST_MISSING {
             self.jump(packet, segment);
@@ -197,6 +204,11 @@ impl Outages {
         }
     }
 
+    /// The packets that follow were captured before those that came: they may fill what was missing.
+    pub fn forget_jumps(&mut self) {
+        self.jumps.clear();
+    }
+
     /// Stretches that there was no room for.
     pub fn left_out(&self) -> u64 {
         let unread: u64 = self.unread.values().map(UnreadTunnel::left_out).sum();
@@ -232,6 +244,10 @@ impl Outages {
 
     /// All stretches, in order of time. `events` in order of time; `end`: of the capture, its last frame of any kind.
     pub fn intervals(&self, tracker: &Tracker, events: &[Event], end: Timestamp) -> Vec<Interval> {
+        if self.backwards > 0 {
+            // A file that was written backwards has acknowledgements before their data.
+            return Vec::new();
+        }
         let end = end.max(self.latest);
         let mut waiting: HashMap<(PairId, Direction), Vec<Settlement>> = HashMap::default();
         for settled in tracker.waiting() {

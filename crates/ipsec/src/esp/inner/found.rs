@@ -44,8 +44,6 @@ pub struct TcpSegment {
     pub window: u16,
     /// Number of SACK blocks (RFC 2018 §3).
     pub sack_blocks: u8,
-    /// Their edges, left and right; as many as `sack_blocks`, four at most.
-    pub sack: [(u32, u32); 4],
     /// Shift of the window scale option (RFC 7323 §2.2), on a SYN that has it.
     pub window_scale: Option<u8>,
     /// The sender's clock (TSval of the timestamps option, RFC 7323 §3), in ticks of its own.
@@ -110,6 +108,8 @@ pub struct Inner {
     pub transport_bytes: u32,
     /// TCP header.
     pub tcp: Option<TcpSegment>,
+    /// Edges of its SACK blocks, left and right, four at most. Few packets have them: the heap makes no other one larger.
+    pub sack: Option<Box<[(u32, u32); 4]>>,
     /// Echo request or reply.
     pub echo: Option<EchoHeader>,
     /// Control message.

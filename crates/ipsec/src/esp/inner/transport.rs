@@ -94,7 +94,7 @@ impl Descent<'_, '_> {
         // A deep header stack may leave only a part of the options in the prefix.
         let options_end = header_len.min(self.walk.bytes().len());
         let options = self.walk.bytes().get(SHORTEST_TCP_HEADER..options_end);
-        read_options(options.unwrap_or_default(), &mut segment);
+        read_options(options.unwrap_or_default(), &mut segment, &mut self.inner.sack);
         self.inner.tcp = Some(segment);
         let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
         self.reached(ip_number::TCP, ports, payload)
@@ -102,7 +102,7 @@ impl Descent<'_, '_> {
 }
 
 /// RFC 9293 §3.1 options; a malformed one ends the reading.
-fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
+fn read_options(mut options: &[u8], segment: &mut TcpSegment, sack: &mut Option<Box<[(u32, u32); 4]>>) {
     while let Some((&kind, rest)) = options.split_first() {
         match kind {
             0 => return,
@@ -124,7 +124,8 @@ fn read_options(mut options: &[u8], segment: &mut TcpSegment) {
             (5, blocks) => {
                 segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX);
                 let (edges, _) = blocks.unwrap_or_default().as_chunks::<8>();
-                for (slot, &[l0, l1, l2, l3, r0, r1, r2, r3]) in segment.sack.iter_mut().zip(edges) {
+                let blocks = sack.get_or_insert_default();
+                for (slot, &[l0, l1, l2, l3, r0, r1, r2, r3]) in blocks.iter_mut().zip(edges) {
                     *slot = (
                         u32::from_be_bytes([l0, l1, l2, l3]),
                         u32::from_be_bytes([r0, r1, r2, r3]),

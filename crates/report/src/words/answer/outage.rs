@@ -33,7 +33,10 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
         return unexplained(focus, told, explained);
     }
     let down = down(focus, told, explained);
-    let clause = explained.clause(times(told));
+    let clause = match told.outage.end {
+        None if explained.may_lie_before() => explained.clause_alone(),
+        _ => explained.clause(times(told)),
+    };
     focus
         .t
         .fill("outage-line", &[("clause", &clause), ("down", &down)])
