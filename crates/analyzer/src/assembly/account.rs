@@ -12,9 +12,7 @@ use rekeyscope_impact::explain::is_cost_of_renewal;
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{
-    Account, Attempt, AttemptOutcome, Direction, FlowTcp, Impact, Outage, OutageEnd, ProofRule,
-};
+use rekeyscope_model::analysis::{Account, AttemptOutcome, Direction, FlowTcp, Impact, Outage, ProofRule};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::HashMap;
 
@@ -103,7 +101,7 @@ fn surroundings(
     let outages = outages.map(|o| DownSpan {
         from: o.start,
         to: o.end.unwrap_or(ends),
-        rekey: is_of_a_rekey(o, known.attempts),
+        rekey: is_cost_of_renewal(o, known.attempts),
     });
     let mut down: Vec<DownSpan> = outages.collect();
     let beyond = own().filter_map(|s| beyond_limit(record, s, slot(direction)));
@@ -168,15 +166,6 @@ fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
         .collect();
     times.sort_unstable();
     times
-}
-
-/// A renewal that succeeded brought it about: it was late, its receiver not ready, or its Delete too early.
-fn is_of_a_rekey(outage: &Outage, attempts: &[Attempt]) -> bool {
-    let of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
-    let by_renewal = outage.explanation.as_ref().is_some_and(is_cost_of_renewal);
-    by_renewal
-        && outage.ended_by == OutageEnd::NewSa
-        && !attempts.iter().filter(of_it).any(|a| a.outcome.failed())
 }
 
 /// The requests in vain after the last renewal, and an outage that nothing ended.

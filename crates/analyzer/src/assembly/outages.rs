@@ -8,7 +8,7 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::expired;
-use rekeyscope_model::analysis::{AttemptOutcome, Explanation, OutageEnd};
+use rekeyscope_model::analysis::{AttemptOutcome, Explanation, ExplanationCause, OutageEnd};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefore, ShownBy, Undelivered};
@@ -55,8 +55,9 @@ pub(crate) fn outages(found: Explored<'_>) -> Vec<OutageSeen> {
     let explanations = explain(&scene(found, &stretches));
     let explained = stretches.into_iter().zip(explanations);
     explained
-        .filter(|((interval, _), explanation)| {
-            explanation.is_some() || matches!(interval.kind, IntervalKind::Outage(_))
+        .filter(|((interval, undelivered), explanation)| {
+            let counts = explanation.is_some() || matches!(interval.kind, IntervalKind::Outage(_));
+            counts && !stops(record, interval, undelivered, explanation.as_ref())
         })
         .map(|((interval, undelivered), explanation)| OutageSeen {
             end: end_of(record, &interval),
@@ -66,6 +67,29 @@ pub(crate) fn outages(found: Explored<'_>) -> Vec<OutageSeen> {
             explanation,
         })
         .collect()
+}
+
+/// The capture itself stops for most of it, right behind what was lost: a sender that waits would have tried again. Nothing that the
+/// control plane did explains it, so it may as well be two captures one behind the other.
+fn stops(
+    record: &Record,
+    interval: &Interval,
+    undelivered: &Undelivered,
+    explanation: Option<&Explanation>,
+) -> bool {
+    let by_silence = explanation.is_none_or(|explanation| {
+        matches!(
+            explanation.cause,
+            ExplanationCause::Unexplained
+                | ExplanationCause::PeerSilent
+                | ExplanationCause::PathSilent
+                | ExplanationCause::LargePackets
+        )
+    });
+    let (from, to) = (interval.from, interval.to);
+    let silence = record.diagnosis.whole_run.longest_silence(from, to);
+    let silent = silence.is_some_and(|silence| 2 * silence.to.nanos_since(silence.from) >= interval.nanos());
+    by_silence && silent && undelivered.shown_by == ShownBy::Swallowed && !undelivered.open
 }
 
 fn holds(longer: &Interval, other: &Interval) -> bool {

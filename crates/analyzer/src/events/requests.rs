@@ -134,10 +134,11 @@ fn in_fragments(exchange: &Exchange) -> bool {
 fn answer_lost(exchange: &Exchange) -> Option<Event> {
     let answer = exchange.answer()?;
     let waits = |time: Timestamp| time.nanos_since(answer.time) >= LEAST_WAIT;
-    let again: Vec<_> = exchange.requests().filter(|r| waits(r.time)).collect();
+    // The third message of a Quick Mode answers the second, and comes again like a request.
+    let of_initiator = || exchange.records.iter().filter(|r| !exchange.is_answer(r));
+    let again: Vec<_> = of_initiator().filter(|r| waits(r.time)).collect();
     let last = again.last()?;
-    let of_initiator = exchange.records.iter().filter(|r| !exchange.is_answer(r)).count();
-    if exchange.kind == ExchangeKind::QuickMode && of_initiator < LEAST_OF_QUICK_MODE {
+    if exchange.kind == ExchangeKind::QuickMode && of_initiator().count() < LEAST_OF_QUICK_MODE {
         return None;
     }
     Some(Event {

@@ -38,8 +38,8 @@ impl TrafficReading {
 
     /// The frames that follow were captured before those that came.
     pub(crate) fn begin_earlier_part(&mut self) {
+        self.outages.begin_earlier_part(&self.tracker);
         self.tracker.forget_connections();
-        self.outages.forget_jumps();
     }
 
     /// Stretches without delivery, in order of time. The tunnels are those of the analysis, directions internal; `events` have to be

@@ -7,6 +7,7 @@
 
 mod control;
 mod path;
+mod renewal;
 mod same_limits;
 mod sas;
 mod scene;
@@ -17,8 +18,9 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use renewal::is_cost_of_renewal;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-pub use table::{ExplanationRow, ROWS, explain, is_cost_of_renewal};
+pub use table::{ExplanationRow, ROWS, explain};
 pub use told::{ToldOutages, told_outages};

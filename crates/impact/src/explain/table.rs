@@ -202,14 +202,3 @@ pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
     let views = scene.outages.iter().map(|outage| OutageView { scene, outage });
     views.map(|view| first_that_holds(&view)).collect()
 }
-
-/// An outage of this kind is what a renewal costs that succeeds: late, to a receiver that is not ready, or with an early Delete. Others
-/// are failures.
-pub fn is_cost_of_renewal(explanation: &Explanation) -> bool {
-    match explanation.cause {
-        // Without an exchange under way nobody had asked.
-        ExplanationCause::LimitReached => explanation.exchange.is_some(),
-        ExplanationCause::NewSaLost | ExplanationCause::DeletedEarly | ExplanationCause::SlowExchange => true,
-        _ => false,
-    }
-}

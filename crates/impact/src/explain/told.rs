@@ -1,6 +1,6 @@
 //! Which outages an answer speaks of: those that have not ended, else the cause that cost most.
 
-use crate::explain::table::is_cost_of_renewal;
+use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
     Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, RekeyImpact, Verdict,
 };
@@ -39,7 +39,7 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
             continue;
         };
         // What renewals cost that succeed, the verdict says, with those that cost less than an outage is long.
-        if is_cost_of_renewal(explanation) && !is_open(outage) && is_told_by_the_verdict(analysis, outage) {
+        if is_cost_of_renewal(outage, &analysis.attempts) && is_told_by_the_verdict(analysis, outage) {
             continue;
         }
         let same = |(other, theirs): &(&Outage, &Explanation)| {

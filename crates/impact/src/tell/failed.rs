@@ -30,6 +30,7 @@ pub fn failed(
 ) -> Vec<ToldFailure> {
     let of_tunnel = |tunnel: &Tunnel| {
         let own = Told {
+            all_attempts: attempts,
             attempts: attempts.iter().filter(|a| a.tunnel == tunnel.id).collect(),
             outages: outages.iter().filter(|o| o.tunnel == tunnel.id).collect(),
             tunnel,
@@ -42,6 +43,7 @@ pub fn failed(
 
 /// What is spoken of.
 struct Told<'a> {
+    all_attempts: &'a [Attempt],
     attempts: Vec<&'a Attempt>,
     outages: Vec<&'a Outage>,
     tunnel: &'a Tunnel,
@@ -51,7 +53,7 @@ struct Told<'a> {
 impl Told<'_> {
     fn tell(&self) -> Option<ToldFailure> {
         let longest = |a: &&&Outage, b: &&&Outage| a.seconds.total_cmp(&b.seconds);
-        let worst = self.outages.iter().filter(|o| is_failure(o)).max_by(longest);
+        let worst = self.outages.iter().filter(|o| self.is_failure(o)).max_by(longest);
         let (message, headline, direction) = match worst {
             Some(outage) => (
                 self.of_outage(outage),
@@ -82,6 +84,13 @@ impl Told<'_> {
             headline,
             messages,
         })
+    }
+
+    /// What a renewal costs that succeeds is the statistics' matter; packets that the capture lacks are nobody's. Documents of version 2
+    /// have no explanations.
+    fn is_failure(&self, outage: &Outage) -> bool {
+        let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
+        cause != Some(ExplanationCause::CaptureHole) && !is_cost_of_renewal(outage, self.all_attempts)
     }
 
     /// The first attempt that failed with no success after it.
@@ -143,14 +152,6 @@ impl Told<'_> {
             None => Message::new("failed-someone").into(),
         }
     }
-}
-
-/// What a renewal costs that succeeds is the statistics' matter; packets that the capture lacks are nobody's. Documents of version 2 have
-/// no explanations.
-fn is_failure(outage: &Outage) -> bool {
-    outage.explanation.as_ref().is_none_or(|explanation| {
-        explanation.cause != ExplanationCause::CaptureHole && !is_cost_of_renewal(explanation)
-    })
 }
 
 fn label(cause: ExplanationCause) -> &'static str {

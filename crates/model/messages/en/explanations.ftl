@@ -11,11 +11,11 @@ outage-times = { $n } times
 outage-probably = probably{ " " }
 outage-down = { $nothing } passed for { $seconds }
 outage-down-open = { $nothing } has passed since ({ $seconds })
-outage-down-since = { $nothing } has passed since { $from } ({ $seconds })
+outage-down-since = { $receiver }down since { $from } ({ $seconds })
 outage-down-each = { $nothing } passed for { $seconds } each
 outage-nothing = nothing
 outage-nothing-to = nothing to { $to }
-outage-nothing-large = no large packet
+outage-nothing-large = none
 
 outage-deleted = { $who } { $probably }deleted { $what ->
     [ike] the IKE SA
@@ -24,7 +24,7 @@ outage-deleted = { $who } { $probably }deleted { $what ->
 outage-break-before-make = { $who } { $probably }renews by deleting first ({ $at })
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
-outage-answer-lost = the answer to the renewal { $at } was { $probably }lost
+outage-answer-lost = a message of the renewal { $at } was { $probably }lost
 outage-collision = both sides { $probably }renewed at once { $at }
 outage-limit-reached = an SA { $probably }reached its limit { $at }
 outage-new-sa-lost = a new SA { $probably }lost its first packets { $at }
@@ -70,7 +70,7 @@ explains-unanswered = { $count ->
    *[other] { $count } requests
 } for a new SA got no answer, while other packets of { $who } came.
 explains-fragments = of a large IKE message only fragments came, and nothing answered it.
-explains-answer-lost = the answer is in this capture, and the request came again: it did not arrive.
+explains-answer-lost = the answer is in this capture, and a message came again all the same: one of the exchange did not arrive.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-learnt = data stopped on { $count } SAs at the same point, about { $limit }.

@@ -11,11 +11,11 @@ outage-times = { $n } 回
 outage-probably = おそらく
 outage-down = { $nothing }が { $seconds }不通
 outage-down-open = 以後 { $seconds }、{ $nothing }が不通のまま
-outage-down-since = { $from }以後 { $seconds }、{ $nothing }が不通のまま
+outage-down-since = { $from }以後 { $seconds }、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }不通
 outage-nothing = 通信
 outage-nothing-to = { $to } 宛て
-outage-nothing-large = 大きなパケット
+outage-nothing-large = 全て
 
 outage-deleted = { $who }が{ $probably } { $at } { $what ->
     [ike] IKE SA
@@ -24,7 +24,7 @@ outage-deleted = { $who }が{ $probably } { $at } { $what ->
 outage-break-before-make = { $who }が{ $probably } { $at }更新より先に SA を削除
 outage-refused = { $who }が{ $probably } { $at }更新を拒否
 outage-unanswered = { $who }が{ $probably } { $at }更新要求に無応答
-outage-answer-lost = 更新への応答が{ $probably } { $at }消失
+outage-answer-lost = 更新のメッセージが{ $probably } { $at }消失
 outage-collision = 両側が{ $probably } { $at }同時に更新
 outage-limit-reached = SA が{ $probably } { $at }寿命に到達
 outage-new-sa-lost = 新しい SA の最初のパケットが{ $probably } { $at }消失
@@ -62,7 +62,7 @@ explains-unanswered = 新しい SA の要求{ $count ->
    *[other] { " " }{ $count } 回
 }に応答がなく、その間も{ $who }の他のパケットは届いていました。
 explains-fragments = 大きな IKE メッセージのフラグメントだけが見え、応答がありません。
-explains-answer-lost = 応答はキャプチャにありますが、要求が再送されています。相手に届いていません。
+explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。交換のどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA が交渉された寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-learnt = SA { $count } 個で、同じ所（約 { $limit }）でデータが止まりました。

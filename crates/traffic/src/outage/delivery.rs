@@ -150,6 +150,13 @@ impl PairDelivery {
         }
     }
 
+    /// The capture goes on elsewhere, and nothing will tell of a transmission that waits; the last ones may still have been on their way.
+    pub(super) fn abandon(&mut self, waiting: &Settlement, end: Timestamp) {
+        if end.nanos_since(waiting.time) > self.before.rto {
+            self.fail(LostPacket::of(waiting), 0);
+        }
+    }
+
     #[inline]
     fn arrive(&mut self, at: Delivered, len: u32) {
         self.tcp_bytes += u64::from(len);

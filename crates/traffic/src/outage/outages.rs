@@ -204,9 +204,17 @@ impl Outages {
         }
     }
 
-    /// The packets that follow were captured before those that came: they may fill what was missing.
-    pub fn forget_jumps(&mut self) {
+    /// The packets that follow were captured before those that came: they may fill what was missing, and acknowledge nothing of what
+    /// waits. To be called before the tracker forgets that.
+    pub fn begin_earlier_part(&mut self, tracker: &Tracker) {
         self.jumps.clear();
+        for settled in tracker.waiting() {
+            let key = (settled.pair, settled.direction);
+            let place = self.directions.find(&key);
+            if let Some(own) = place.and_then(|place| self.directions.at(place, &key)) {
+                own.abandon(&settled, self.latest);
+            }
+        }
     }
 
     /// Stretches that there was no room for.

@@ -70,6 +70,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver.to_string())]),
         None => t.word("outage-nothing"),
     };
+    let named = receiver.map_or_else(String::new, |receiver| format!("{receiver} "));
     let seconds = match times(told) {
         0 | 1 => duration(t, outage.seconds),
         _ => range(t, told.range_s),
@@ -77,6 +78,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     let from = moment(focus, outage.start);
     let args = [
         ("nothing", nothing.as_str()),
+        ("receiver", named.as_str()),
         ("seconds", seconds.as_str()),
         ("from", from.as_str()),
     ];
