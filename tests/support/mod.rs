@@ -99,7 +99,7 @@ pub(crate) fn analyze_with(capture: &Path, keys: KeyMaterial) -> Analysis {
 }
 
 /// The analysis of a capture, and the keys that opened it.
-fn open_with(capture: &Path, keys: KeyMaterial) -> (Analysis, KeyRing) {
+pub(crate) fn open_with(capture: &Path, keys: KeyMaterial) -> (Analysis, KeyRing) {
     let mut reader = CaptureReader::open(capture).unwrap();
     let mut analyzer = Analyzer::new(Options::default(), keys);
     let mut container = Diagnostics::default();

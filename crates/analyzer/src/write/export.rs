@@ -57,16 +57,16 @@ pub enum Wanted {
     All,
 }
 
-/// The keys that an export can use: one per (destination, SPI), busiest first. Says what is left out, and what is not verified.
+/// The keys that an export can use: one per (source, destination, SPI), busiest first. Says what is left out, and what is not verified.
 fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
-    let mut seen: HashSet<(IpAddr, Spi)> = HashSet::new();
+    let mut seen: HashSet<(IpAddr, IpAddr, Spi)> = HashSet::new();
     let (mut wrong, mut half, mut reused) = (0_u64, 0_u64, 0_u64);
     let mut keys: Vec<&SaKey> = Vec::new();
     for key in &ring.esp {
         if wanted == Wanted::Usable && key.proof.is_refuted() {
             wrong += u64::from(key.proof == KeyProof::Contradicted);
             half += u64::from(key.proof == KeyProof::NothingOpens);
-        } else if seen.insert((key.dst, key.spi)) {
+        } else if seen.insert((key.src, key.dst, key.spi)) {
             keys.push(key);
         } else {
             reused += 1;

@@ -12,7 +12,7 @@ use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::mining::MiningEffort;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -81,9 +81,9 @@ pub struct SaOpener {
 /// All keys of a capture.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRing {
-    /// ESP keys of SAs with packets, busiest SA first.
+    /// ESP keys of SAs with packets, busiest SA first; of an SA whose ends moved, one for each pair of addresses.
     pub esp: Vec<SaKey>,
-    /// What opens their packets, in order of appearance; none that the packets contradict. NULL encryption that was
+    /// What opens their packets, in order of appearance, for each address that they went to; none that the packets contradict. NULL encryption that was
     /// recognised without a key is among them.
     pub openers: Vec<SaOpener>,
     /// Destination and SPI of all SAs with packets in the tunnels that were chosen, with a key or without.
@@ -98,7 +98,7 @@ impl KeyRing {
     /// The keys that fit the capture.
     pub fn new(record: &Record) -> Self {
         let sas = &record.sas;
-        let mut esp: Vec<SaKey> = sas.associations().iter().filter_map(sa_key).collect();
+        let mut esp: Vec<SaKey> = sas.associations().iter().flat_map(sa_keys).collect();
         esp.sort_by_key(|key| std::cmp::Reverse(key.packets));
         let (trials, gave_up) = sas.mining_effort();
         KeyRing {
@@ -108,7 +108,7 @@ impl KeyRing {
                 .associations()
                 .iter()
                 .filter(|a| a.first.is_some() && record.wants(a.tunnel))
-                .map(|a| (a.dst, a.spi))
+                .flat_map(|a| a.places().map(|(_, dst)| (dst, a.spi)))
                 .collect(),
             ike: record.timeline.proven_keys(),
             mining: MiningEffort {
@@ -121,36 +121,45 @@ impl KeyRing {
     }
 }
 
+/// The addresses that an SA's packets went to.
+fn destinations(a: &Association) -> BTreeSet<IpAddr> {
+    a.places().map(|(_, dst)| dst).collect()
+}
+
 fn openers(associations: &[Association]) -> Vec<SaOpener> {
     let mut generations: BTreeMap<(usize, Direction), u32> = BTreeMap::new();
-    let opener = |a: &Association| {
+    let openers = |a: &Association| {
         let next = generations.entry((a.tunnel, a.direction)).or_default();
         let generation = *next;
         *next += 1;
         let (cipher, first, last) = (a.cipher()?, a.first?.1, a.last?.1);
-        (a.proven || a.icv.failed == 0).then_some(SaOpener {
-            dst: a.dst,
+        let opener = |dst| SaOpener {
+            dst,
             spi: a.spi,
             generation,
             frames: (first, last),
             extended: a.extended,
             cipher: cipher.clone(),
-        })
+        };
+        let opens = a.proven || a.icv.failed == 0;
+        opens.then(|| destinations(a).into_iter().map(opener).collect::<Vec<_>>())
     };
-    associations.iter().filter_map(opener).collect()
+    associations.iter().filter_map(openers).flatten().collect()
 }
 
-fn sa_key(a: &Association) -> Option<SaKey> {
-    let key = a.key.as_ref().filter(|_| a.counters.packets > 0)?;
+fn sa_keys(a: &Association) -> Vec<SaKey> {
+    let Some(key) = a.key.as_ref().filter(|_| a.counters.packets > 0) else {
+        return Vec::new();
+    };
     let proof = match (a.proven, a.icv.failed) {
         (true, _) => KeyProof::Proven,
         (false, 0) if a.icv.verified > 0 && a.lacking.is_none() => KeyProof::NothingOpens,
         (false, 0) => KeyProof::Unchecked,
         (false, _) => KeyProof::Contradicted,
     };
-    Some(SaKey {
-        src: a.src,
-        dst: a.dst,
+    let sa_key = |(src, dst)| SaKey {
+        src,
+        dst,
         spi: a.spi,
         packets: a.counters.packets,
         proof,
@@ -159,5 +168,6 @@ fn sa_key(a: &Association) -> Option<SaKey> {
         esn_high: a.extended.map(|highest| (highest >> 32) as u32),
         encryption_key: key.encryption_key.clone(),
         integrity_key: key.integrity_key.clone(),
-    })
+    };
+    a.places().map(sa_key).collect()
 }

@@ -7,7 +7,7 @@ use crate::sa::docket::Docket;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::specimen::Lacking;
 use crate::sa::tunnel::TunnelIndex;
-use crate::sa::whereabouts::Path;
+use crate::sa::whereabouts::OuterPath;
 use rekeyscope_keylog::{EspKey, KeyOrigin};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
@@ -150,7 +150,9 @@ pub struct Association {
     /// ESP or AH.
     pub protocol: IpsecProtocol,
     /// Where its newest packet was seen, and how its numbers go; ahead of `counters` by what is still in batches.
-    pub(super) course: Option<Course>,
+    pub(super) course: Option<NumberCourse>,
+    /// Outer source and destination of its packets, in order of appearance.
+    places: Vec<(IpAddr, IpAddr)>,
     /// Inner source and destination of its packets, the first pairs.
     inner_ends: Vec<(IpAddr, IpAddr)>,
     /// An AH SA whose packets are around those of an ESP SA, or inside: that SA tells of their payload and of rekeys.
@@ -211,8 +213,8 @@ pub struct Association {
 
 /// Where the packets of an SA go, and with which numbers, as they come in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Course {
-    pub(super) path: Path,
+pub(super) struct NumberCourse {
+    pub(super) path: OuterPath,
     first: (Timestamp, u32),
     newest: (Timestamp, u32),
 }
@@ -224,9 +226,9 @@ const LATE: i32 = 64;
 /// what it sent before in that time.
 const FASTER: f64 = 2.0;
 
-impl Course {
-    pub(super) fn begin(path: Path, time: Timestamp, number: u32) -> Self {
-        Course {
+impl NumberCourse {
+    pub(super) fn begin(path: OuterPath, time: Timestamp, number: u32) -> Self {
+        NumberCourse {
             path,
             first: (time, number),
             newest: (time, number),
@@ -239,7 +241,7 @@ impl Course {
     }
 
     /// A packet on `path`. False for a late one: where it was seen says nothing new.
-    pub(super) fn advance(&mut self, path: &Path, time: Timestamp, number: u32) -> bool {
+    pub(super) fn advance(&mut self, path: &OuterPath, time: Timestamp, number: u32) -> bool {
         let newer = self.ahead(number) > 0;
         if newer {
             (self.path, self.newest) = (*path, (time, number));
@@ -264,12 +266,26 @@ impl Course {
 }
 
 impl Association {
+    /// Pairs of outer addresses that are kept: as many as an end has during one SA.
+    const MOST_PLACES: usize = 16;
     /// Pairs of inner addresses that are kept: a tunnel of hosts has one, one of networks some.
     const MOST_INNER_ENDS: usize = 4;
 
     /// It had a packet, perhaps one that still waits in a batch.
     pub fn was_seen(&self) -> bool {
         self.course.is_some()
+    }
+
+    /// Outer source and destination of its packets, several where an end moved; what they are called where none was seen.
+    pub fn places(&self) -> impl Iterator<Item = (IpAddr, IpAddr)> + '_ {
+        let unseen = self.places.is_empty().then_some((self.src, self.dst));
+        self.places.iter().copied().chain(unseen)
+    }
+
+    pub(super) fn take_place(&mut self, place: (IpAddr, IpAddr)) {
+        if self.places.len() < Self::MOST_PLACES && !self.places.contains(&place) {
+            self.places.push(place);
+        }
     }
 
     /// Inner source and destination of its opened packets: the first pairs, at most four.
@@ -304,6 +320,7 @@ impl Association {
             dst,
             protocol,
             course: None,
+            places: Vec::new(),
             inner_ends: Vec::new(),
             bundled: false,
             spi,

@@ -1,7 +1,7 @@
 //! Tunnels: an IKE SA and its successors with their SAs, between two ends. What names one is where its ends are (and where NAT puts
 //! several clients behind one address, their ports); an end that moves takes further names, and the tunnel stays the same.
 
-use crate::sa::whereabouts::{Carrier, ChangeKind, Path, TunnelChange, WELL_KNOWN, Whereabouts};
+use crate::sa::whereabouts::{ChangeKind, OuterPath, ShownBy, TunnelChange, WELL_KNOWN, Whereabouts};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::analysis::{Direction, Encapsulation};
@@ -75,7 +75,7 @@ impl Tunnel {
     }
 
     /// Internal direction of a packet: one of its ends is where it was before.
-    pub fn direction_of(&self, path: &Path) -> Direction {
+    pub fn direction_of(&self, path: &OuterPath) -> Direction {
         let known = self.was_at(0, path.dst) || self.was_at(1, path.dst);
         if known || !self.was_at(1, path.src) {
             self.direction_to(path.dst)
@@ -143,7 +143,7 @@ impl TunnelKey {
         }
     }
 
-    fn of(path: &Path) -> TunnelKey {
+    fn of(path: &OuterPath) -> TunnelKey {
         TunnelKey::new(path.src, path.dst, path.udp)
     }
 }
@@ -169,12 +169,12 @@ impl TunnelTable {
     const MOST_CHANGES: usize = 64;
 
     /// The tunnel of which this is a name already.
-    pub fn of_path(&self, path: &Path) -> Option<TunnelIndex> {
+    pub fn of_path(&self, path: &OuterPath) -> Option<TunnelIndex> {
         self.by_key.get(&TunnelKey::of(path)).copied()
     }
 
     /// The tunnel of which this is a name, else a new one.
-    pub fn begin(&mut self, path: &Path) -> Option<TunnelIndex> {
+    pub fn begin(&mut self, path: &OuterPath) -> Option<TunnelIndex> {
         if let Some(tunnel) = self.of_path(path) {
             return Some(tunnel);
         }
@@ -188,7 +188,7 @@ impl TunnelTable {
     }
 
     /// A packet of a tunnel in an internal direction, perhaps from where its ends were not seen before.
-    pub fn join(&mut self, tunnel: TunnelIndex, path: &Path, direction: Direction) {
+    pub fn join(&mut self, tunnel: TunnelIndex, path: &OuterPath, direction: Direction) {
         if self.by_key.len() < Self::MAX_NAMES {
             self.by_key.entry(TunnelKey::of(path)).or_insert(tunnel);
         }
@@ -200,14 +200,16 @@ impl TunnelTable {
 
     /// The tunnel of an IKE message. The initiator's cookie holds a client together when NAT moves its ports (RFC 3947
     /// §4) or its address changes (RFC 4555).
-    pub fn of_ike(&mut self, path: &Path, initiator_cookie: IkeSpi) -> Option<TunnelIndex> {
-        if let Some(&tunnel) = self.by_cookie.get(&initiator_cookie) {
+    pub fn of_ike(&mut self, path: &OuterPath, initiator_cookie: IkeSpi) -> Option<TunnelIndex> {
+        // Without a cookie it is no message of an IKE SA.
+        let named = initiator_cookie != IkeSpi::ZERO;
+        if let Some(&tunnel) = self.by_cookie.get(&initiator_cookie).filter(|_| named) {
             let direction = self.tunnels[tunnel].direction_of(path);
             self.join(tunnel, path, direction);
             return Some(tunnel);
         }
         let tunnel = self.begin(path)?;
-        if self.by_cookie.len() < Self::MAX_NAMES {
+        if named && self.by_cookie.len() < Self::MAX_NAMES {
             self.by_cookie.insert(initiator_cookie, tunnel);
         }
         Some(tunnel)
@@ -222,8 +224,8 @@ impl TunnelTable {
     pub fn show(
         &mut self,
         tunnel: TunnelIndex,
-        path: &Path,
-        carrier: Carrier,
+        path: &OuterPath,
+        shown_by: ShownBy,
         direction: Direction,
         (time, frame): (Timestamp, u64),
     ) {
@@ -237,7 +239,7 @@ impl TunnelTable {
         let (from, to) = direction.pick((0, 1), (1, 0));
         let places = [(from, path.from(), path.to()), (to, path.to(), path.from())];
         for (is_receiver, (end, place, peer)) in [false, true].into_iter().zip(places) {
-            let change = shown.whereabouts[end].show(is_receiver, carrier, place, peer.port);
+            let change = shown.whereabouts[end].show(is_receiver, shown_by, place, peer.port);
             let Some((kind, before)) = change else { continue };
             shown.port_changed |= kind == ChangeKind::Port;
             if shown.changes >= Self::MOST_CHANGES || self.changes.len() >= Self::MAX_CHANGES {
@@ -252,7 +254,7 @@ impl TunnelTable {
                 from: before,
                 to: place,
                 kind,
-                carrier,
+                shown_by,
             });
         }
     }
@@ -309,9 +311,9 @@ mod tests {
     const B: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 7));
     const AWAY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 9));
 
-    fn path(src: IpAddr, dst: IpAddr, ports: Option<(u16, u16)>) -> Path {
+    fn path(src: IpAddr, dst: IpAddr, ports: Option<(u16, u16)>) -> OuterPath {
         let udp = ports.map(|(src, dst)| UdpPorts { src, dst });
-        Path { src, dst, udp }
+        OuterPath { src, dst, udp }
     }
 
     #[test]
@@ -324,6 +326,8 @@ mod tests {
         assert_eq!(t.begin(&path(B, A, Some((4500, 1025)))), second);
         assert_eq!(t.begin(&path(A, B, Some((4500, 4500)))), first);
         assert_eq!(t.begin(&path(B, A, None)), first);
+        let nameless = [A, AWAY].map(|src| t.of_ike(&path(src, B, Some((500, 500))), IkeSpi::ZERO));
+        assert_ne!(nameless[0], nameless[1], "no cookie holds nobody together");
     }
 
     #[test]
@@ -334,7 +338,7 @@ mod tests {
         // A is behind a NAT.
         let natted = path(A, B, Some((1024, 4500)));
         t.join(id, &natted, Direction::BToA);
-        t.show(id, &natted, Carrier::Esp, Direction::BToA, (Timestamp(0), 1));
+        t.show(id, &natted, ShownBy::Esp, Direction::BToA, (Timestamp(0), 1));
         assert_eq!(t.tunnels[id].a(), A);
         t.settle_role(id, RoleEvidence::Ppp, Direction::AToB);
         assert_eq!(t.tunnels[id].a(), B);
@@ -368,7 +372,7 @@ mod tests {
         let id = t.begin(&path(A, B, Some((1024, 4500)))).unwrap();
         for n in 0..10_000 {
             let flapping = path(A, B, Some((1024 + n % 2, 4500)));
-            t.show(id, &flapping, Carrier::Esp, Direction::AToB, (Timestamp(0), 1));
+            t.show(id, &flapping, ShownBy::Esp, Direction::AToB, (Timestamp(0), 1));
         }
         assert_eq!(t.changes().len(), TunnelTable::MOST_CHANGES);
         assert!(
@@ -378,7 +382,7 @@ mod tests {
         );
         t.leave_changes_behind();
         let back = path(A, B, Some((1030, 4500)));
-        t.show(id, &back, Carrier::Esp, Direction::AToB, (Timestamp(0), 1));
+        t.show(id, &back, ShownBy::Esp, Direction::AToB, (Timestamp(0), 1));
         assert_eq!(t.changes().len(), 1, "where it was before is known");
     }
 }

@@ -11,7 +11,7 @@ pub(super) const WELL_KNOWN: [u16; 2] = [500, 4500];
 
 /// Outer addresses of a packet, with its ports where it is in UDP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Path {
+pub struct OuterPath {
     /// Outer source.
     pub src: IpAddr,
     /// Outer destination.
@@ -20,16 +20,16 @@ pub struct Path {
     pub udp: Option<UdpPorts>,
 }
 
-impl Path {
-    pub(super) fn from(&self) -> Place {
-        Place {
+impl OuterPath {
+    pub(super) fn from(&self) -> OuterPlace {
+        OuterPlace {
             address: self.src,
             port: self.udp.map(|u| u.src),
         }
     }
 
-    pub(super) fn to(&self) -> Place {
-        Place {
+    pub(super) fn to(&self) -> OuterPlace {
+        OuterPlace {
             address: self.dst,
             port: self.udp.map(|u| u.dst),
         }
@@ -38,14 +38,14 @@ impl Path {
 
 /// An outer address, and its port where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct OuterPlace {
     /// Outer address.
     pub address: IpAddr,
     /// UDP (or TCP) port.
     pub port: Option<u16>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for OuterPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.port {
             Some(port) => SocketAddr::new(self.address, port).fmt(f),
@@ -57,7 +57,7 @@ impl fmt::Display for Place {
 /// What shows where an end is. The two may take different ways for a while: a request is repeated to the old address while data
 /// goes to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Carrier {
+pub enum ShownBy {
     /// A packet of an SA.
     Esp,
     /// An IKE message.
@@ -84,18 +84,18 @@ pub struct TunnelChange {
     pub time: Timestamp,
     /// Its frame.
     pub frame: u64,
-    /// Place before.
-    pub from: Place,
-    /// Place from now on.
-    pub to: Place,
+    /// OuterPlace before.
+    pub from: OuterPlace,
+    /// OuterPlace from now on.
+    pub to: OuterPlace,
     /// Address, or port alone.
     pub kind: ChangeKind,
     /// What that packet was.
-    pub carrier: Carrier,
+    pub shown_by: ShownBy,
 }
 
 /// What packets said last of where an end is: the place, and the peer's port.
-type Said = (Place, Option<u16>);
+type Sighting = (OuterPlace, Option<u16>);
 
 /// Where an end is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,7 +104,7 @@ pub(super) struct Whereabouts {
     /// Its ports towards the peer's port 500, and towards any other: a NAT maps the two apart.
     ports: [Option<u16>; 2],
     /// By packets from it and to it, of ESP and of IKE: what is still sent to the old place is no return.
-    said: [[Option<Said>; 2]; 2],
+    said: [[Option<Sighting>; 2]; 2],
 }
 
 impl Whereabouts {
@@ -112,11 +112,11 @@ impl Whereabouts {
     pub(super) fn show(
         &mut self,
         is_receiver: bool,
-        carrier: Carrier,
-        place: Place,
+        shown_by: ShownBy,
+        place: OuterPlace,
         peer_port: Option<u16>,
-    ) -> Option<(ChangeKind, Place)> {
-        let said = &mut self.said[usize::from(is_receiver)][carrier as usize];
+    ) -> Option<(ChangeKind, OuterPlace)> {
+        let said = &mut self.said[usize::from(is_receiver)][shown_by as usize];
         if said.replace((place, peer_port)) == Some((place, peer_port)) {
             return None;
         }
@@ -124,7 +124,7 @@ impl Whereabouts {
         let address = self.address.replace(place.address);
         let port = self.ports[towards];
         self.ports[towards] = place.port.or(port);
-        let before = Place {
+        let before = OuterPlace {
             address: address.unwrap_or(place.address),
             port: place.port.and(port),
         };
@@ -145,8 +145,8 @@ mod tests {
     const HOME: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
     const AWAY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 22));
 
-    fn at(address: IpAddr, port: u16) -> Place {
-        Place {
+    fn at(address: IpAddr, port: u16) -> OuterPlace {
+        OuterPlace {
             address,
             port: Some(port),
         }
@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn what_is_still_sent_to_the_old_place_is_no_return() {
         let mut end = Whereabouts::default();
-        let mut show = |to: bool, carrier, address| {
-            end.show(to, carrier, at(address, 4500), Some(4500))
+        let mut show = |to: bool, by, address| {
+            end.show(to, by, at(address, 4500), Some(4500))
                 .map(|(k, _)| k)
         };
-        use Carrier::{Esp, Ike};
-        for (to, carrier) in [(false, Ike), (true, Ike), (false, Esp), (true, Esp)] {
-            assert_eq!(show(to, carrier, HOME), None);
+        use ShownBy::{Esp, Ike};
+        for (to, by) in [(false, Ike), (true, Ike), (false, Esp), (true, Esp)] {
+            assert_eq!(show(to, by, HOME), None);
         }
         assert_eq!(show(false, Esp, AWAY), Some(ChangeKind::Address));
         // The peer learns it a round trip later, and its IKE later still.
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_port_changes_where_the_peers_port_stays() {
         let mut end = Whereabouts::default();
-        let mut show = |own, peer| end.show(false, Carrier::Ike, at(HOME, own), Some(peer));
+        let mut show = |own, peer| end.show(false, ShownBy::Ike, at(HOME, own), Some(peer));
         for (own, peer) in [(500, 500), (4500, 4500), (1024, 4500), (1025, 500)] {
             let seen = show(own, peer);
             let changed = [1024, 1025].contains(&own);
@@ -188,14 +188,14 @@ mod tests {
     #[test]
     fn a_gateway_that_goes_on_on_port_4500_stays_where_it_was() {
         let mut end = Whereabouts::default();
-        assert_eq!(end.show(true, Carrier::Ike, at(HOME, 500), Some(1024)), None);
-        assert_eq!(end.show(true, Carrier::Ike, at(HOME, 4500), Some(1025)), None);
-        assert_eq!(end.show(true, Carrier::Esp, at(HOME, 4500), Some(1026)), None);
-        let plain = Place {
+        assert_eq!(end.show(true, ShownBy::Ike, at(HOME, 500), Some(1024)), None);
+        assert_eq!(end.show(true, ShownBy::Ike, at(HOME, 4500), Some(1025)), None);
+        assert_eq!(end.show(true, ShownBy::Esp, at(HOME, 4500), Some(1026)), None);
+        let plain = OuterPlace {
             address: HOME,
             port: None,
         };
-        assert_eq!(end.show(true, Carrier::Esp, plain, None), None, "without UDP");
+        assert_eq!(end.show(true, ShownBy::Esp, plain, None), None, "without UDP");
         assert_eq!(at(HOME, 4500).to_string(), "192.0.2.1:4500");
         assert_eq!(plain.to_string(), "192.0.2.1");
     }

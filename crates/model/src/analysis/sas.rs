@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {
-    /// Two addresses with IPsec between them.
+    /// Two ends with IPsec between them: an IKE SA and its successors.
     pub struct Tunnel {
         /// Index in this list.
         pub id: usize,
-        /// The IKE initiator (of the first exchange seen; without IKE, the first sender).
+        /// The client: the IKE initiator of the first exchange seen; without IKE, who asks inside, or is behind a NAT, else the first
+        /// sender. Called by its first address, wherever it goes.
         pub a: IpAddr,
         /// The other one.
         pub b: IpAddr,

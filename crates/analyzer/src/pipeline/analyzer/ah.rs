@@ -8,7 +8,7 @@ use rekeyscope_ipsec::esp::inner::AhInside;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::database::path::Arriving;
-use rekeyscope_ipsec::sa::whereabouts::Path;
+use rekeyscope_ipsec::sa::whereabouts::OuterPath;
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use rekeyscope_model::time::Timestamp;
@@ -69,7 +69,7 @@ impl Analyzer {
         (time, frame): (Timestamp, u64),
     ) -> Option<SaIndex> {
         let arriving = Arriving {
-            path: Path { src, dst, udp: None },
+            path: OuterPath { src, dst, udp: None },
             protocol: IpsecProtocol::Ah,
             spi,
             number,

@@ -65,9 +65,9 @@ fn assert_the_same(recording: &Recording) {
 }
 
 /// Messages of one exchange and version: whether from the initiator, the responder's SPI, flags, first payload.
-type Sent = (bool, [u8; 8], u8, u8);
+type SentMessage = (bool, [u8; 8], u8, u8);
 
-fn recorded(version: u8, exchanges: &[(u8, u32, &[Sent])]) -> Recording {
+fn recorded(version: u8, exchanges: &[(u8, u32, &[SentMessage])]) -> Recording {
     let mut recording = Recording::default();
     for &(exchange_type, message_id, messages) in exchanges {
         for (number, &(from_initiator, responder, flags, payload)) in messages.iter().enumerate() {

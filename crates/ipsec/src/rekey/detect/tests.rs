@@ -313,6 +313,10 @@ fn without_ike_an_sa_has_to_end_where_the_other_one_begins() {
         ((0, 180), 100, true), // 100 ms of data, and the old one drains
         ((0, 210), 100, false),
         ((0, 60_000), 60_500, true),
+        ((0, 60_000), 120_000, true), // silent for as long as it was in use
+        ((0, 60_000), 120_001, false),
+        ((0, 1_000), 9_000, true),
+        ((0, 1_000), 9_001, false),
     ] {
         let mut tunnel = MadeUp::new();
         tunnel.pair(first, None);

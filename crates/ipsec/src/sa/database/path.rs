@@ -2,10 +2,10 @@
 
 use super::{SaContext, SaDatabase, SaIndex};
 use crate::esp::cipher::Icv;
-use crate::sa::association::{Association, Course};
+use crate::sa::association::{Association, NumberCourse};
 use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
-use crate::sa::whereabouts::Path;
+use crate::sa::whereabouts::OuterPath;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
 use rekeyscope_model::time::Timestamp;
@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 4 * SaDatabase::MAX_SAS;
 #[derive(Debug, Clone, Copy)]
 pub struct Arriving<'a> {
     /// Where it was seen.
-    pub path: Path,
+    pub path: OuterPath,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
     /// SPI.
@@ -62,7 +62,7 @@ impl SaDatabase {
     /// and so is the SPI: numbers that go on closely tell it from another receiver's, and its key, where that is proven, for
     /// certain.
     pub fn going_on(&self, packet: &Arriving<'_>, is_known_tunnel: bool) -> Option<SaIndex> {
-        let Path { src, dst, udp } = packet.path;
+        let OuterPath { src, dst, udp } = packet.path;
         let of_receiver = self.newest(dst, packet.protocol, packet.spi);
         if let Some(sa) = of_receiver {
             let association = &self.associations[sa];
@@ -108,10 +108,11 @@ impl SaDatabase {
     /// A packet that was looked for, of this SA. Whether it shows where the SA's packets go from now on: a late one does not.
     pub fn take_path(&mut self, sa: SaIndex, packet: &Arriving<'_>) -> bool {
         let association = &mut self.associations[sa];
+        association.take_place((packet.path.src, packet.path.dst));
         let newer = match &mut association.course {
             Some(course) => course.advance(&packet.path, packet.time, packet.number),
             none => {
-                *none = Some(Course::begin(packet.path, packet.time, packet.number));
+                *none = Some(NumberCourse::begin(packet.path, packet.time, packet.number));
                 true
             }
         };
