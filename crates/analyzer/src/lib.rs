@@ -10,6 +10,7 @@
 //! - [`decode`]: ICVs and decryption, in batches.
 //! - [`throughput`]: what the tunnels carried.
 //! - [`diagnosis`]: the table of causes and their detectors.
+//! - `notices`: control messages of L2TP and PPP, ICMP errors about IPsec.
 //! - `events`: what the control plane and the path did, over the whole capture.
 //! - [`findings`]: what was wrong that no rekey caused.
 //! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
@@ -24,6 +25,7 @@ pub mod decode;
 pub mod diagnosis;
 mod events;
 pub mod findings;
+mod notices;
 pub mod overlay;
 pub mod pipeline;
 pub mod throughput;

@@ -326,7 +326,7 @@ impl Suspects<'_> {
         let of_sa = |(sa, association): (SaIndex, &Association)| {
             let (tunnel, slot) = (association.tunnel, slot(association.direction));
             let deleted = || {
-                let passed = association.limit_passed?;
+                let (passed, _) = association.limit_passed?;
                 let own = self.deletes(association).iter();
                 own.max().is_some_and(|last| *last >= passed).then_some(passed)
             };

@@ -138,7 +138,7 @@ impl Analyzer {
                 .volume_limit
                 .is_some_and(|limit| c.inner_bytes >= limit)
             {
-                association.limit_passed.get_or_insert(pending.time);
+                association.limit_passed.get_or_insert(seen);
             }
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
@@ -237,6 +237,11 @@ impl Analyzer {
     ) {
         let association = &self.record.sas.associations()[sa];
         let (tunnel, direction) = (association.tunnel, association.direction);
+        if let Some(control) = decoded.inner.control {
+            let ends = (association.src, association.dst);
+            let seen = (pending.time, pending.frame);
+            self.record.control.take(tunnel, ends, control, seen);
+        }
         let (split, connection) = match decoded.opened {
             Some(_) => {
                 self.clock.take(tunnel, direction, &decoded.inner, pending.time);
