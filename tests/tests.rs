@@ -19,6 +19,7 @@ mod directions;
 mod docs;
 mod duplicates;
 mod encapsulation;
+mod events;
 mod failures;
 mod faults;
 mod findings;

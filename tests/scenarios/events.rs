@@ -1,7 +1,13 @@
 //! Events: each kind where it was planted, and nothing where something like it was.
 
-use super::played_by_name;
+use super::steps::{AFTER, BEFORE, GENEROUS};
+use super::{ikev2, played_by_name};
+use crate::support::analyze_world;
 use rekeyscope_model::analysis::{Analysis, Certainty, Event, EventKind};
+use rekeyscope_testkit::scenario::World;
+use std::net::{IpAddr, Ipv4Addr};
+
+const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 9, 0, 1));
 
 fn of(analysis: &Analysis, kind: EventKind) -> Vec<&Event> {
     analysis.events.iter().filter(|e| e.kind == kind).collect()
@@ -104,4 +110,364 @@ fn a_phase_1_in_place_of_another_is_a_new_ike_sa() {
 fn checks_without_an_answer_are_one_event() {
     let dead = one("IKEv2, peer dies", EventKind::ChecksUnanswered);
     assert_eq!((dead.count, dead.by), (Some(4), Some([10, 9, 0, 1].into())));
+}
+
+fn played(play: impl FnOnce(&mut World), with_ike_key: bool) -> Analysis {
+    let mut world = World::new();
+    play(&mut world);
+    analyze_world(world, with_ike_key)
+}
+
+/// The one event of a kind, read and unread.
+fn both(play: fn(&mut World), kind: EventKind) -> [Event; 2] {
+    [true, false].map(|with_ike_key| {
+        let analysis = played(play, with_ike_key);
+        let found = of(&analysis, kind);
+        assert_eq!(found.len(), 1, "{with_ike_key}: {:?}", analysis.events);
+        found[0].clone()
+    })
+}
+
+fn server_deletes_the_ike_sa(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.steady(BEFORE);
+    w.delete_ike_sa_v2(false);
+    w.wait(5_000);
+    w.go_deaf(3);
+    w.wait(5_000);
+}
+
+#[test]
+fn a_delete_of_the_ike_sa_is_told_without_keys_too() {
+    let gone = |w: &mut World| {
+        w.steady(BEFORE);
+        w.check_v2(true);
+        w.steady(BEFORE);
+        w.acknowledge_all();
+        w.wait(40);
+        w.delete_ike_sa_v2(false);
+        w.wait(5_000);
+        w.icmp(3, 1, 0);
+    };
+    let [read, unread] = both(gone, EventKind::IkeSaDeleted);
+    for event in [&read, &unread] {
+        assert_eq!((event.by, event.successor), (Some(SERVER), Some(false)));
+    }
+    assert_eq!((read.known, unread.known), (Certainty::Read, Certainty::Inferred));
+    // ESP goes on: what was deleted, nobody can tell.
+    let goes_on = played(server_deletes_the_ike_sa, false);
+    assert_eq!(of(&goes_on, EventKind::IkeSaDeleted), Vec::<&Event>::new());
+    assert_eq!(of(&goes_on, EventKind::Deleted).len(), 1);
+    // A child SA after its rekey, and a check under the same SPIs behind it.
+    let child = |w: &mut World| {
+        ikev2::renewed_v2(w);
+        w.check_v2(true);
+        w.steady(100);
+    };
+    let [read, unread] = both(child, EventKind::ChildDeleted);
+    assert_eq!((read.successor, unread.successor), (Some(true), Some(true)));
+    assert_eq!((read.known, unread.known), (Certainty::Read, Certainty::Proven));
+}
+
+#[test]
+fn an_ike_sa_that_was_renewed_leaves_a_successor() {
+    let renewed = |w: &mut World| {
+        w.steady(BEFORE);
+        w.check_v2(true);
+        w.steady(1_000);
+        w.renew_ike_sa_v2();
+        w.steady(6_000);
+        w.check_v2(true);
+        w.steady(1_000);
+    };
+    let [read, unread] = both(renewed, EventKind::IkeSaRekeyed);
+    assert_eq!((read.known, unread.known), (Certainty::Read, Certainty::Inferred));
+    assert_eq!(read.frame, unread.frame);
+    for event in both(renewed, EventKind::IkeSaDeleted) {
+        assert_eq!(event.successor, Some(true));
+    }
+    assert_eq!(
+        of(&played(renewed, true), EventKind::NewIkeSa),
+        Vec::<&Event>::new()
+    );
+}
+
+#[test]
+fn an_answer_that_was_not_heard_is_asked_for_again() {
+    let asks_again = |waits: &'static [u64]| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            let mut rekey = w.begin_v2(true);
+            w.message_v2(&mut rekey);
+            w.steady(30);
+            w.message_v2(&mut rekey);
+            for &wait in waits {
+                w.steady(wait);
+                w.repeat_v2(&rekey, 0);
+                w.repeat_v2(&rekey, 1);
+            }
+            w.steady(AFTER);
+        }
+    };
+    for with_ike_key in [true, false] {
+        let lost = played(asks_again(&[4_000, 7_000]), with_ike_key);
+        let found = of(&lost, EventKind::AnswerLost);
+        assert_eq!(found.len(), 1, "{:?}", lost.events);
+        assert_eq!((found[0].count, found[0].by), (Some(3), Some(SERVER)));
+        assert_eq!(of(&lost, EventKind::Unanswered), Vec::<&Event>::new());
+        // A copy that crossed the answer.
+        assert_eq!(kinds(&played(asks_again(&[100]), with_ike_key)), []);
+    }
+}
+
+/// The first try offers a group that the server does not take, the second one another (RFC 7296 §1.3).
+#[test]
+fn a_second_try_with_another_group_is_no_refusal() {
+    let tries = |second: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            let mut rekey = w.begin_v2(true);
+            w.message_v2(&mut rekey);
+            w.steady(30);
+            w.refuse_v2(&mut rekey, 17);
+            w.steady(20);
+            if second {
+                let mut again = w.begin_v2(true);
+                again.key_exchange = true;
+                w.message_v2(&mut again);
+                w.steady(30);
+                w.message_v2(&mut again);
+                w.switch_up_v2(&again);
+                w.switch_down_v2(&again);
+            }
+            w.steady(AFTER);
+        }
+    };
+    for with_ike_key in [true, false] {
+        assert_eq!(kinds(&played(tries(true), with_ike_key)), []);
+        let refused = played(tries(false), with_ike_key);
+        assert_eq!(kinds(&refused), [EventKind::Refused]);
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_know_an_spi_says_so_once() {
+    let unknown = |w: &mut World| {
+        w.establish(GENEROUS);
+        w.steady(BEFORE);
+        for _ in 0..5 {
+            w.steady(2_000);
+            w.invalid_spi(w.up.spi);
+        }
+        w.main_mode();
+        w.steady(AFTER);
+    };
+    for event in both(unknown, EventKind::InvalidSpi) {
+        assert_eq!((event.count, event.known), (Some(5), Certainty::Read));
+        assert_eq!(event.spis.len(), 1);
+    }
+    // Cookies of a message in clear are none of an IKE SA.
+    assert_eq!(both(unknown, EventKind::NewIkeSa)[1].successor, Some(true));
+}
+
+#[test]
+fn icmp_about_ipsec_is_an_event_with_the_mtu_of_the_next_hop() {
+    let answered = |w: &mut World| {
+        w.steady(BEFORE);
+        for _ in 0..3 {
+            w.icmp(3, 4, 1_400);
+            w.steady(1_000);
+        }
+    };
+    for event in both(answered, EventKind::Unreachable) {
+        assert_eq!(event.notify.as_deref(), Some("fragmentation needed"));
+        assert_eq!((event.count, event.by), (Some(1_400), Some([10, 9, 0, 9].into())));
+        assert_eq!(event.spis.len(), 1);
+    }
+    let echo = |w: &mut World| {
+        w.steady(BEFORE);
+        w.icmp(8, 0, 0);
+        w.steady(AFTER);
+    };
+    assert_eq!(kinds(&played(echo, true)), []);
+}
+
+#[test]
+fn fragments_of_a_request_that_are_missing_and_that_are_not() {
+    let request = |passing: usize| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.check_v2(true);
+            w.request_in_fragments(passing);
+            w.steady(AFTER);
+        }
+    };
+    for with_ike_key in [true, false] {
+        let first = played(request(1), with_ike_key);
+        let found = of(&first, EventKind::FragmentsIncomplete);
+        assert_eq!(found.len(), 1, "{:?}", first.events);
+        assert_eq!((found[0].known, found[0].count), (Certainty::Proven, Some(1)));
+        let all = played(request(9), with_ike_key);
+        let found = of(&all, EventKind::FragmentsIncomplete);
+        assert_eq!(found.len(), 1, "{:?}", all.events);
+        assert_eq!((found[0].known, found[0].by), (Certainty::Inferred, Some(SERVER)));
+        assert_eq!(of(&all, EventKind::Unanswered).len(), 1);
+    }
+}
+
+#[test]
+fn l2tp_and_ppp_take_their_leave() {
+    let leaves = |w: &mut World| {
+        w.steady(BEFORE);
+        w.lcp(false, 5);
+        w.l2tp_control(false, Some(14));
+        w.l2tp_control(false, Some(4));
+        w.wait(1_000);
+        w.l2tp_control(false, Some(4));
+        w.wait(100);
+    };
+    let analysis = played(leaves, true);
+    let expected = [
+        EventKind::LcpTerminated,
+        EventKind::CallDisconnected,
+        EventKind::StopCcn,
+    ];
+    assert_eq!(kinds(&analysis), expected);
+    assert_eq!(analysis.events[2].count, Some(2));
+    assert!(
+        analysis
+            .events
+            .iter()
+            .all(|e| e.by == Some(SERVER) && e.known == Certainty::Read)
+    );
+    let in_clear = |w: &mut World| {
+        w.steady(BEFORE);
+        w.l2tp_in_clear(4);
+        w.steady(100);
+    };
+    assert_eq!(kinds(&played(in_clear, false)), [EventKind::StopCcn]);
+}
+
+#[test]
+fn echoes_without_a_reply_are_one_event_and_answered_ones_none() {
+    let asks = |replies: bool, times: usize| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            for _ in 0..times {
+                w.lcp(false, 9);
+                w.steady(2_000);
+                if replies {
+                    w.lcp(true, 10);
+                }
+            }
+        }
+    };
+    let silent = played(asks(false, 4), true);
+    assert_eq!(kinds(&silent), [EventKind::EchoUnanswered]);
+    let event = &silent.events[0];
+    assert_eq!((event.count, event.by), (Some(4), Some([10, 9, 0, 2].into())));
+    assert_eq!(kinds(&played(asks(true, 4), true)), []);
+    assert_eq!(kinds(&played(asks(false, 1), true)), [], "one may be lost");
+    let hellos = |w: &mut World| {
+        w.steady(BEFORE);
+        for _ in 0..3 {
+            w.l2tp_control(false, Some(6));
+            w.steady(2_000);
+        }
+    };
+    assert_eq!(kinds(&played(hellos, true)), [EventKind::EchoUnanswered]);
+    assert_eq!(kinds(&played_by_name("Hello with answer")), []);
+}
+
+#[test]
+fn a_new_sa_that_begins_above_1_lost_its_first_packets() {
+    let renewed = |lost: u32| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.renew_v2(true);
+            w.down.sequence = lost;
+            w.steady(AFTER);
+        }
+    };
+    for with_ike_key in [true, false] {
+        let analysis = played(renewed(42), with_ike_key);
+        assert_eq!(kinds(&analysis), [EventKind::FirstNumber]);
+        assert_eq!(
+            (analysis.events[0].count, analysis.events[0].by),
+            (Some(43), Some(SERVER))
+        );
+        assert_eq!(kinds(&played(renewed(0), with_ike_key)), []);
+    }
+    // The capture begins later than the SA.
+    let later = |w: &mut World| {
+        w.down.sequence = 42;
+        w.steady(BEFORE);
+    };
+    assert_eq!(kinds(&played(later, true)), []);
+}
+
+#[test]
+fn a_limit_that_was_reached_is_an_event_and_one_that_was_not_is_none() {
+    let reached = one("limit without a rekey", EventKind::LimitReached);
+    assert_eq!(reached.count, Some(6_000 * 1_000));
+    assert_eq!(
+        of(&played_by_name("nothing"), EventKind::LimitReached),
+        Vec::<&Event>::new()
+    );
+}
+
+#[test]
+fn a_silence_of_everything_is_told_apart_from_a_hole_and_from_rest() {
+    let silent = |blind: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.blind = blind;
+            if blind {
+                w.steady(1_500);
+            } else {
+                w.acknowledge_all();
+                w.wait(1_500);
+            }
+            w.blind = false;
+            w.steady(AFTER);
+        }
+    };
+    for with_ike_key in [true, false] {
+        let quiet = played(silent(false), with_ike_key);
+        assert_eq!(kinds(&quiet), [EventKind::EverythingSilent]);
+        let lasts = quiet.events[0].until.unwrap().seconds_since(quiet.events[0].time);
+        assert!((1.4..1.6).contains(&lasts), "{lasts}");
+        let hole = played(silent(true), with_ike_key);
+        assert_eq!(kinds(&hole), [EventKind::CaptureHole]);
+        assert!(hole.events[0].count > Some(500), "{:?}", hole.events);
+    }
+    // Who sends one packet now and then is silent in between.
+    let slow = |w: &mut World| {
+        w.tick = 2_000_000_000;
+        w.steady(60_000);
+    };
+    assert_eq!(kinds(&played(slow, true)), []);
+}
+
+/// The client answers checks and sends no ESP any more, though data goes on.
+#[test]
+fn a_side_whose_ike_lives_and_whose_esp_does_not() {
+    let deaf = |checked: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.go_deaf(100);
+            w.repeat_oldest(&[200, 400, 800, 1_600]);
+            if checked {
+                w.check_v2(false);
+            }
+            w.repeat_oldest(&[3_200]);
+        }
+    };
+    for with_ike_key in [true, false] {
+        let analysis = played(deaf(true), with_ike_key);
+        assert_eq!(kinds(&analysis), [EventKind::EspSilent]);
+        assert_eq!(analysis.events[0].by, Some([10, 9, 0, 2].into()));
+        assert_eq!(kinds(&played(deaf(false), with_ike_key)), []);
+    }
 }

@@ -11,6 +11,7 @@
 //! - [`throughput`]: what the tunnels carried.
 //! - `traffic`: the one reading of inner packets, by the crate of that name.
 //! - [`diagnosis`]: the table of causes and their detectors.
+//! - `notices`: control messages of L2TP and PPP, ICMP errors about IPsec.
 //! - `events`: what the control plane and the path did, over the whole capture.
 //! - [`findings`]: what was wrong that no rekey caused.
 //! - [`assembly`]: [`assembly::assemble`] makes the document of a record. Nothing changes it afterwards.
@@ -25,6 +26,7 @@ pub mod decode;
 pub mod diagnosis;
 mod events;
 pub mod findings;
+mod notices;
 pub mod overlay;
 pub mod pipeline;
 pub mod throughput;

@@ -213,6 +213,12 @@ pub fn l2tp(flags: u16, session: u16, payload: &[u8]) -> Vec<u8> {
     udp(1701, 1701, &message)
 }
 
+/// An ICMP error that quotes a packet (RFC 792); the last two bytes of its header are the MTU of the next hop (RFC 1191).
+pub fn icmp_about(kind: u8, code: u8, mtu: u16, quoted: &[u8]) -> Vec<u8> {
+    let [high, low] = mtu.to_be_bytes();
+    [&[kind, code, 0, 0, 0, 0, high, low], quoted].concat()
+}
+
 /// PPP with address and control around IPv4.
 pub fn ppp(ip: &[u8]) -> Vec<u8> {
     [&[0xff, 0x03, 0x00, 0x21], ip].concat()

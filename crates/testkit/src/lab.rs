@@ -1,4 +1,4 @@
-//! The real captures of `../shared/lab`, which a user's clone does not have. Tests find them here and nowhere else, so that
+//! The captures of `../shared`, which a user's clone does not have. Tests find them here and nowhere else, so that
 //! `tests/run --full` knows which tests to run a second time with the captures hidden.
 
 use std::io::Write;
@@ -17,9 +17,27 @@ pub fn folder() -> Option<PathBuf> {
     if std::env::var_os(HIDDEN).is_some() {
         return None;
     }
+    shared("lab/captures")
+}
+
+fn shared(folder: &str) -> Option<PathBuf> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let shared = ["../shared", "../../shared"].map(|up| repository.join(up).join("lab/captures"));
-    shared.into_iter().find(|folder| folder.is_dir())
+    let places = ["../shared", "../../shared"].map(|up| repository.join(up).join(folder));
+    places.into_iter().find(|folder| folder.is_dir())
+}
+
+/// The folder of a capture that was made from a public report, or a line for `tests/run` to count.
+pub fn report(name: &str) -> Option<PathBuf> {
+    note_the_test();
+    let hidden = std::env::var_os(HIDDEN).is_some();
+    let found = shared("reports")
+        .filter(|_| !hidden)
+        .map(|folder| folder.join(name));
+    let found = found.filter(|path| path.is_dir());
+    if found.is_none() {
+        say_skipped(name);
+    }
+    found
 }
 
 /// The captures' folders in order; none, and a line for `tests/run` to count, where they are not there.
@@ -46,7 +64,7 @@ pub fn capture(name: &str) -> Option<PathBuf> {
 
 #[expect(clippy::print_stdout, reason = "the test harness shows what a test prints")]
 fn say_skipped(what: &str) {
-    println!("skipped: ../shared/lab is not here: {what}");
+    println!("skipped: ../shared is not here: {what}");
 }
 
 /// A test is known by its thread. Without threads of their own, or on a thread that a test started, tests have no name.

@@ -209,7 +209,7 @@ impl BeyondLimits<'_> {
         });
         let stretch = |(sa, association): (SaIndex, &Association)| {
             let deleted = || {
-                let passed = association.limit_passed?;
+                let (passed, _) = association.limit_passed?;
                 let last = deletes.get(&(association.dst, association.spi))?;
                 (*last >= passed).then_some(passed)
             };

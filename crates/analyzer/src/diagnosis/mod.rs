@@ -37,3 +37,4 @@ pub(crate) use proven::ProvenByPackets;
 pub(crate) use record::PacketRecord;
 pub(crate) use silence::SilenceKind;
 pub(crate) use symptom::{MOST_FRAMES, display_filter};
+pub(crate) use whole_run::CaptureSilence;

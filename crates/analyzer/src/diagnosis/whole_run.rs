@@ -9,6 +9,10 @@ use std::collections::VecDeque;
 
 /// A pause of every packet of the capture that is remembered.
 pub(super) const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
+/// A silence that is told of by itself: two acknowledgements cannot be held back for longer (RFC 9293 §3.8.6.3: 0.5 s each).
+const LONG_SILENCE: i64 = NANOS_PER_SECOND;
+/// As many as a document has events; later ones are not told of.
+const MOST_LONG: usize = 4_096;
 /// Newest silences and leaks that are kept; older ones lie before every open window that matters.
 const MOST_KEPT: usize = 256;
 /// Frames kept as examples of each kind.
@@ -152,6 +156,8 @@ impl LaneCounters {
 pub(crate) struct WholeRun {
     lanes: Vec<[LaneCounters; 2]>,
     silences: VecDeque<CaptureSilence>,
+    /// The first of those that are longer than [`LONG_SILENCE`].
+    long_silences: Vec<CaptureSilence>,
     /// One of them ended before the one before it did.
     silences_out_of_order: bool,
     leaks: VecDeque<(TunnelIndex, Timestamp, u64)>,
@@ -192,11 +198,15 @@ impl WholeRun {
                 self.silences.pop_front();
             }
             self.silences_out_of_order |= self.silences.back().is_some_and(|last| last.to > time);
-            self.silences.push_back(CaptureSilence {
+            let silence = CaptureSilence {
                 from,
                 to: time,
                 to_frame: frame,
-            });
+            };
+            self.silences.push_back(silence);
+            if pause > LONG_SILENCE && self.long_silences.len() < MOST_LONG {
+                self.long_silences.push(silence);
+            }
         }
     }
 
@@ -227,6 +237,11 @@ impl WholeRun {
         let may_lie_within = newest_first.take_while(|s| self.silences_out_of_order || s.to >= from);
         let within = may_lie_within.filter(|s| s.from >= from && s.to <= to);
         within.max_by_key(|s| s.to.nanos_since(s.from)).copied()
+    }
+
+    /// The first of the long silences.
+    pub(crate) fn long_silences(&self) -> &[CaptureSilence] {
+        &self.long_silences
     }
 
     /// Leaks of a tunnel within [from, to].

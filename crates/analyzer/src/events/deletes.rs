@@ -1,7 +1,7 @@
 //! What was deleted (RFC 2408 §3.15, RFC 7296 §1.4.1), and whether something stood in its place.
 
-use crate::events::ike_sas::StandingIkeSa;
 use crate::events::sources::{EventSources, ON_ITS_WAY};
+use crate::events::standing::StandingIkeSa;
 use rekeyscope_ipsec::ike::outline::FirstInside;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::Succession;
@@ -66,13 +66,13 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
             }
             of_child.extend(child.map(|c| (c, found.len())));
             let kind = EventKind::ChildDeleted;
+            let known = child.map(|child| child_replaced(sources, child, first.time));
+            let renewed =
+                known != Some(false) && renewals.excuse(sources.answered(tunnel), tunnel, first.time);
             let event = Event {
                 by: Some(first.by),
                 spis: spis.collect(),
-                successor: Some(match child {
-                    Some(child) => child_replaced(sources, child, first.time),
-                    None => renewals.excuse(sources.answered(tunnel), tunnel, first.time),
-                }),
+                successor: Some(known.unwrap_or(renewed)),
                 ..Event::at(kind, Certainty::Read, first.time, first.frame)
             };
             found.push(seen(kind, event));

@@ -1,7 +1,10 @@
 //! All events of a capture.
 
 use crate::events::sources::EventSources;
-use crate::events::{checks, collisions, deletes, ike_sas, moves, requests};
+use crate::events::{
+    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, requests, sas, silences, standing,
+    unreachable,
+};
 use rekeyscope_model::analysis::Event;
 
 /// Most events of a document; later ones are left out, and counted. An hour with one a second.
@@ -18,7 +21,8 @@ pub(crate) struct EventList {
 /// Makes the list.
 pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     let record = sources.record;
-    let standing = ike_sas::standing(sources);
+    let ends = record.totals.last_time.unwrap_or_default();
+    let standing = standing::standing(sources);
     let deletes = deletes::of(sources, &standing);
     let mut events = ike_sas::of(sources, &standing, &deletes);
     events.extend(deletes.into_iter().map(|seen| seen.event));
@@ -26,6 +30,11 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(collisions::of(sources));
     events.extend(checks::of(sources));
     events.extend(moves::moves(record));
+    events.extend(fragments::of(sources));
+    events.extend(inner_control::of(sources, ends));
+    events.extend(sas::of(sources));
+    events.extend(silences::of(sources, ends));
+    events.extend(unreachable::of(sources));
     events.retain(|e| e.tunnel.is_none_or(|tunnel| record.wants(tunnel)));
     events.sort_by_key(|e| (e.time, e.frame, e.kind, e.tunnel));
     let left_out = events.len().saturating_sub(MOST_EVENTS);
@@ -33,8 +42,9 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     for (index, event) in events.iter_mut().enumerate() {
         event.index = index;
     }
+    let not_kept = record.control.left_out() + record.icmp.left_out();
     EventList {
         events,
-        left_out: left_out as u64,
+        left_out: left_out as u64 + not_kept,
     }
 }

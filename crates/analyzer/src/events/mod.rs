@@ -6,17 +6,28 @@
 //! - [`collisions`]: both sides renewed at once.
 //! - [`moves`]: an end of a tunnel has another address, or another port.
 //! - [`checks`]: a peer that does not answer whether it is alive, or does not know an SPI.
+//! - [`fragments`]: IKE messages of which a part is missing.
+//! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain.
+//! - [`sas`]: numbers that new SAs begin with, limits that were reached.
+//! - [`silences`]: everything silent, holes of the capture, one side's ESP.
+//! - [`unreachable`]: ICMP errors about packets of IPsec.
 //!
 //! [`list`] puts them together; an attempt and its repeats are one event.
 
 mod checks;
 mod collisions;
 mod deletes;
+mod fragments;
 mod ike_sas;
+mod inner_control;
 mod list;
 mod moves;
 mod requests;
+mod sas;
+mod silences;
 mod sources;
+mod standing;
+mod unreachable;
 
 pub(crate) use list::{EventList, MOST_EVENTS, events};
 pub(crate) use sources::EventSources;

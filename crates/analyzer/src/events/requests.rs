@@ -1,5 +1,6 @@
 //! Requests and what became of them: refused, unanswered, answered late, answered in vain.
 
+use crate::events::fragments::came_in_pieces;
 use crate::events::sources::EventSources;
 use rekeyscope_ipsec::ike::outline::FirstInside;
 use rekeyscope_ipsec::ike::timeline::Exchange;
@@ -90,7 +91,7 @@ fn of_attempt(sources: &EventSources<'_>, attempt: &AttemptSeen) -> Vec<Event> {
             count: Some(attempt.transmissions),
             ..base(EventKind::Unanswered, Certainty::Proven)
         };
-        found.extend(in_fragments(exchange).then(|| Event {
+        found.extend(came_in_pieces(exchange).then(|| Event {
             kind: EventKind::FragmentsIncomplete,
             known: Certainty::Inferred,
             ..unanswered.clone()
@@ -122,12 +123,6 @@ fn how_refused(exchange: &Exchange, attempt: &AttemptSeen) -> Certainty {
         (None, Some(FirstInside::Notify)) => Certainty::Proven,
         (None, _) => Certainty::Inferred,
     }
-}
-
-/// The request came in fragments, of IKE or of IP, and the capture holds them: at its sender's end they were whole.
-fn in_fragments(exchange: &Exchange) -> bool {
-    let mut requests = exchange.records.iter().filter(|r| !exchange.is_answer(r));
-    requests.any(|r| r.ip_packets > 1 || r.outline.fragment.is_some())
 }
 
 /// The answer is in the capture, and the request comes again long after it: its sender never heard the answer.

@@ -100,6 +100,10 @@ impl<'a> EventSources<'a> {
         &self.evidence.exchanges[index]
     }
 
+    pub(super) fn association(&self, sa: SaIndex) -> &'a Association {
+        &self.evidence.associations[sa]
+    }
+
     pub(super) fn ike_sa(&self, index: usize) -> &'a IkeSa {
         &self.record.timeline.ike_sas()[index]
     }

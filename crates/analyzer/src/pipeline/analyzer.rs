@@ -25,6 +25,7 @@ use crate::pipeline::record::Record;
 
 use crate::decode::{Batch, Decoded};
 use crate::diagnosis::Diagnosis;
+use crate::notices::{ControlLog, IcmpError, IcmpLog};
 use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
@@ -37,6 +38,7 @@ use nested::NestedFrames;
 use rekeyscope_capture::file::{Frame, InFlight, ReadBlock};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
+use rekeyscope_capture::layers::l2tp_control;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Evidence;
 use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
@@ -51,6 +53,8 @@ use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 
+/// Bytes of the header before L2TP.
+const UDP_HEADER: usize = 8;
 /// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
 /// Ethernet ends at 9,018 bytes).
 const OFFLOAD_BYTES: u32 = 9_100;
@@ -122,6 +126,9 @@ impl Analyzer {
                 diagnostics: Diagnostics::default(),
                 diagnosis: Diagnosis::default(),
                 clock_events: Vec::new(),
+                control: ControlLog::default(),
+                icmp: IcmpLog::default(),
+                incomplete_ike: Vec::new(),
                 point,
             },
         }
@@ -235,6 +242,7 @@ impl Analyzer {
             }
             DatagramKind::Other(name) => {
                 self.note_leak(datagram, name);
+                self.note_error(datagram, name);
                 self.record
                     .diagnostics
                     .count("not_ipsec", name, Some(datagram.frame), || {
@@ -255,7 +263,7 @@ impl Analyzer {
         if name != "L2TP in clear" {
             return;
         }
-        if let Some(tunnel) = self.record.tunnels.known(datagram.src, datagram.dst)
+        if let Some(tunnel) = self.record.tunnels.known(datagram.src, datagram.dst, None)
             && !self.record.sas.of_tunnel(tunnel).is_empty()
             && self.record.wants(tunnel)
         {
@@ -263,6 +271,26 @@ impl Analyzer {
                 .diagnosis
                 .whole_run
                 .take_leak(tunnel, datagram.time, datagram.frame);
+            let control = datagram.payload.get(UDP_HEADER..).and_then(l2tp_control);
+            if let Some(control) = control {
+                let seen = (datagram.time, datagram.frame);
+                let ends = (datagram.src, datagram.dst);
+                self.record.control.take(tunnel, ends, control, seen);
+            }
+        }
+    }
+
+    /// An ICMP error about a packet of a tunnel.
+    fn note_error(&mut self, datagram: &Datagram<'_>, name: &str) {
+        if self.nested.depth > 0 || !name.starts_with("ICMP") {
+            return;
+        }
+        let error = IcmpError::parse(datagram.payload, datagram.src.is_ipv6());
+        let Some(error) = error else { return };
+        let tunnel = self.record.tunnels.known(error.src, error.dst, error.udp);
+        if let Some(tunnel) = tunnel.filter(|&t| self.record.wants(t)) {
+            let seen = (datagram.time, datagram.frame);
+            self.record.icmp.take(tunnel, datagram.src, error, seen);
         }
     }
 

@@ -2,6 +2,7 @@
 //! made of it.
 
 use crate::diagnosis::Diagnosis;
+use crate::notices::{ControlLog, IcmpLog};
 use crate::pipeline::clock_event::ClockEvent;
 use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
@@ -11,6 +12,7 @@ use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
 use crate::traffic::TrafficReading;
+use rekeyscope_capture::framing::IncompleteIke;
 use rekeyscope_impact::Traffic;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Snapshot;
@@ -40,6 +42,10 @@ pub struct Record {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock_events: Vec<ClockEvent>,
+    pub(crate) control: ControlLog,
+    pub(crate) icmp: IcmpLog,
+    /// IKE messages whose fragments did not all come.
+    pub(crate) incomplete_ike: Vec<IncompleteIke>,
     /// Every packet, where another capture point is to be compared with this one.
     pub(crate) point: Option<PointRecord>,
 }

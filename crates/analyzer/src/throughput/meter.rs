@@ -5,6 +5,7 @@ use crate::throughput::series::{Bin, CountedSeries, Measure, SeriesSet};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
 
 /// Below this share of opened packets the inner series has holes, and outer bytes are the honest measure.
 const ENOUGH_OPENED: f64 = 0.98;
@@ -92,6 +93,33 @@ impl Meters {
     pub(crate) fn esp_bytes(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
         let series = self.series.get(tunnel, direction, Measure::Esp);
         series.map_or(0, |s| s.counted_bytes())
+    }
+
+    /// Packets of a tunnel and direction between two times, by their bytes and their usual size.
+    pub(crate) fn packets_within(
+        &self,
+        tunnel: TunnelIndex,
+        direction: Direction,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> f64 {
+        let Some(series) = self.series.get(tunnel, direction, Measure::Esp) else {
+            return 0.0;
+        };
+        let packets = self.packets(tunnel, direction) as f64;
+        let share = series.bytes_within(from, to) as f64 / series.counted_bytes().max(1) as f64;
+        packets * share
+    }
+
+    /// Silences of a tunnel and direction of at least so many nanoseconds, as far as they are kept.
+    pub(crate) fn silences(
+        &self,
+        tunnel: TunnelIndex,
+        direction: Direction,
+        least: i64,
+    ) -> Vec<(Timestamp, Timestamp)> {
+        let series = self.series.get(tunnel, direction, Measure::Esp);
+        series.map_or_else(Vec::new, |s| s.silences(least))
     }
 
     /// Packets that no series could take.

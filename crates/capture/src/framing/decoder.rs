@@ -3,7 +3,7 @@
 use crate::file::{Frame, link_type_name};
 use crate::framing::carriers::Carriers;
 use crate::framing::datagram::{AH, Datagram, DatagramKind};
-use crate::framing::fragments::{FragmentTable, Whole};
+use crate::framing::fragments::{FragmentTable, IncompleteIke, Whole};
 use crate::framing::link;
 use crate::framing::transport::{self, Content};
 use crate::framing::tunnel::{self, Innermost};
@@ -71,6 +71,11 @@ impl Framing {
             }
             None => self.rebuilt(frame, innermost, diagnostics),
         }
+    }
+
+    /// IKE messages whose fragments did not all come, as far as that is known; they are given once.
+    pub fn take_incomplete_ike(&mut self) -> Vec<IncompleteIke> {
+        self.fragments.take_incomplete()
     }
 
     /// Counts the datagrams that wait for fragments when the capture ends.

@@ -4,8 +4,10 @@
 //! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins,
 //! but another one at its very place replaces it.
 
+use crate::framing::carriers::{IKE_PORT, NAT_T_PORT};
+use crate::framing::datagram::UdpPorts;
 use crate::layers::ip::{self, IpPacket, Piece};
-use etherparse::IpNumber;
+use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
@@ -16,6 +18,8 @@ use std::net::IpAddr;
 
 /// Most datagrams that are remembered, finished ones included.
 const MOST_DATAGRAMS: usize = 4096;
+/// IKE messages without all their fragments that are kept until somebody asks; all are counted.
+const MOST_INCOMPLETE: usize = 4_096;
 /// Most bytes that unfinished datagrams hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Most separate ranges of one datagram.
@@ -42,10 +46,28 @@ struct FragmentKey {
     protocol: Option<IpNumber>,
 }
 
+/// An IKE message of which the first fragment came, and not all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IncompleteIke {
+    /// Source.
+    pub src: IpAddr,
+    /// Destination.
+    pub dst: IpAddr,
+    /// Ports.
+    pub udp: UdpPorts,
+    /// When its first fragment came to be captured.
+    pub time: Timestamp,
+    /// The frame of that.
+    pub frame: u64,
+    /// Fragments that came.
+    pub fragments: u16,
+}
+
 #[derive(Debug, Default)]
 struct Partial {
     serial: u64,
     started: Timestamp,
+    frame: u64,
     finished: bool,
     bytes: Vec<u8>,
     /// What arrived, as it was on the wire: sorted, disjoint, never touching.
@@ -103,6 +125,8 @@ pub(super) struct FragmentTable {
     next_serial: u64,
     held: usize,
     whole: Vec<u8>,
+    /// Bounded by [`MOST_INCOMPLETE`].
+    incomplete: Vec<IncompleteIke>,
 }
 
 impl FragmentTable {
@@ -119,6 +143,11 @@ impl FragmentTable {
     /// Puts it back.
     pub(super) fn put_back(&mut self, whole: Vec<u8>) {
         self.whole = whole;
+    }
+
+    /// IKE messages that were given up since the last time.
+    pub(super) fn take_incomplete(&mut self) -> Vec<IncompleteIke> {
+        std::mem::take(&mut self.incomplete)
     }
 
     /// Forgets all of them, without counting.
@@ -208,6 +237,7 @@ impl FragmentTable {
         let partial = Partial {
             serial,
             started: time,
+            frame,
             hole: u32::MAX,
             ..Partial::default()
         };
@@ -266,6 +296,8 @@ impl FragmentTable {
         };
         self.held = self.held.saturating_sub(partial.bytes.len());
         if !partial.finished {
+            let room = self.incomplete.len() < MOST_INCOMPLETE;
+            self.incomplete.extend(partial.as_ike(key).filter(|_| room));
             diagnostics.count("incomplete_datagram", "IP fragments", frame, || {
                 Message::new("oddity-fragments-missing")
             });
@@ -284,6 +316,27 @@ fn beginning(payload: &[u8]) -> [u8; BEGINNING] {
 const DUPLICATE: &str = "oddity-fragment-twice";
 
 impl Partial {
+    /// What it is, where its first fragment came and shows ports of IKE: behind port 4500, after the marker that is no SPI (RFC 3948 §2.2).
+    fn as_ike(&self, key: &FragmentKey) -> Option<IncompleteIke> {
+        let begins = self.ranges.first().is_some_and(|(from, _)| *from == 0);
+        let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = self.bytes.first_chunk::<12>()?;
+        let udp = UdpPorts {
+            src: u16::from_be_bytes([s0, s1]),
+            dst: u16::from_be_bytes([d0, d1]),
+        };
+        let on = |port: u16| udp.src == port || udp.dst == port;
+        let marked = [m0, m1, m2, m3] == [0; 4];
+        let is_ike = self.protocol == Some(ip_number::UDP) && (on(IKE_PORT) || on(NAT_T_PORT) && marked);
+        (begins && is_ike).then_some(IncompleteIke {
+            src: key.src,
+            dst: key.dst,
+            udp,
+            time: self.started,
+            frame: self.frame,
+            fragments: self.fragments,
+        })
+    }
+
     fn insert(
         &mut self,
         packet: &IpPacket<'_>,

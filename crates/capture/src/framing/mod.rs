@@ -20,3 +20,4 @@ pub use crate::layers::ip::Authentication;
 pub use datagram::AH;
 pub use datagram::{Datagram, DatagramKind, UdpPorts};
 pub use decoder::Framing;
+pub use fragments::IncompleteIke;

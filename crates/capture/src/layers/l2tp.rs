@@ -21,6 +21,14 @@ const MESSAGE_TYPE_AVP_LEN: usize = 8;
 /// Lengths of the cookie and the sublayer together.
 const BEFORE_FRAME: [usize; 4] = [0, 4, 8, 12];
 
+/// The control message in a packet of L2TP; `None` for data.
+pub fn l2tp_control(packet: &[u8]) -> Option<Control> {
+    match Walk::new(packet, packet.len()).l2tp() {
+        Err(Stop::Control(control)) => Some(control),
+        _ => None,
+    }
+}
+
 impl<'a> Walk<'a> {
     pub(super) fn l2tp(&mut self) -> Result<LayerStep<'a>, Stop> {
         self.pass(Layers::L2TP);

@@ -22,5 +22,6 @@ pub use cursor::MAX_DEPTH;
 #[cfg(test)]
 pub(crate) use cursor::MOST_HEADERS;
 pub use cursor::Walk;
+pub use l2tp::l2tp_control;
 pub use layer::{Control, Layers};
 pub use layer::{Found, Layer, Place, Stop};

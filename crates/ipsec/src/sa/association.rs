@@ -193,8 +193,8 @@ pub struct Association {
     pub exchange: Option<usize>,
     /// The negotiated volume lifetime, bytes of decrypted payload.
     pub volume_limit: Option<u64>,
-    /// When the decrypted payload reached it: the receiver drops what comes after.
-    pub limit_passed: Option<Timestamp>,
+    /// When the decrypted payload reached it, and the frame: the receiver drops what comes after.
+    pub limit_passed: Option<(Timestamp, u64)>,
     /// First packet with something in it for those inside: time and frame.
     pub first_payload: Option<(Timestamp, u64)>,
     /// First and last packet: time and frame.

@@ -215,9 +215,9 @@ impl TunnelTable {
         Some(tunnel)
     }
 
-    /// The tunnel between two addresses without regard to ports, where there is one already.
-    pub fn known(&self, src: IpAddr, dst: IpAddr) -> Option<TunnelIndex> {
-        self.by_key.get(&TunnelKey::new(src, dst, None)).copied()
+    /// The tunnel between two addresses, where there is one already; without ports, or with IKE's own, that of the addresses alone.
+    pub fn known(&self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
+        self.by_key.get(&TunnelKey::new(src, dst, udp)).copied()
     }
 
     /// A packet shows where both ends of its tunnel are.

@@ -35,11 +35,16 @@ pub fn volume_sent(sa: &Association) -> Option<VolumeSent> {
 /// When an SA reached its negotiated volume, where that looks enforced: by its receiver, who drops what comes after, or by its
 /// sender, who counts also what was lost before the capture, and sends no more.
 pub fn expired(sa: &Association) -> Option<Timestamp> {
+    expiry(sa).map(|(time, _)| time)
+}
+
+/// As [`expired`], with the frame that shows it.
+pub fn expiry(sa: &Association) -> Option<(Timestamp, u64)> {
     let limit = sa.volume_limit?;
     let enforced = sa.counters.inner_bytes as f64 <= MOST_EXCESS * limit as f64;
     let by_sender = || {
         let all_sent = volume_sent(sa)?.reaches_limit();
-        sa.last.filter(|_| all_sent).map(|(time, _)| time)
+        sa.last.filter(|_| all_sent)
     };
     sa.limit_passed.or_else(by_sender).filter(|_| enforced)
 }
@@ -92,14 +97,14 @@ mod tests {
         assert_eq!(expired(&sa(98, 90)), Some(Timestamp(7)), "and two of doubt");
         assert_eq!(expired(&sa(97, 90)), None);
         let mut received = sa(120, 110);
-        received.limit_passed = Some(Timestamp(5));
+        received.limit_passed = Some((Timestamp(5), 5));
         assert_eq!(
             expired(&received),
             Some(Timestamp(5)),
             "its receiver drops what comes after"
         );
         let mut ignored = sa(200, 190);
-        ignored.limit_passed = Some(Timestamp(5));
+        ignored.limit_passed = Some((Timestamp(5), 5));
         assert_eq!(expired(&ignored), None, "nobody enforces it");
     }
 }

@@ -155,10 +155,8 @@ mod tests {
     #[test]
     fn what_is_still_sent_to_the_old_place_is_no_return() {
         let mut end = Whereabouts::default();
-        let mut show = |to: bool, by, address| {
-            end.show(to, by, at(address, 4500), Some(4500))
-                .map(|(k, _)| k)
-        };
+        let mut show =
+            |to: bool, by, address| end.show(to, by, at(address, 4500), Some(4500)).map(|(k, _)| k);
         use ShownBy::{Esp, Ike};
         for (to, by) in [(false, Ike), (true, Ike), (false, Esp), (true, Esp)] {
             assert_eq!(show(to, by, HOME), None);

@@ -33,7 +33,8 @@ plain_data! {
         pub spis: Vec<Spi>,
         /// The name of the notification, where it could be read; of an ICMP message its name.
         pub notify: Option<String>,
-        /// Copies of a request; the number of the first packet; bytes of the largest packet that still passes; missing numbers.
+        /// Copies of a request, or of what was said more than once; checks or echoes that were asked; fragments that came; the number of
+        /// the first packet; bytes of the limit, of the next hop's MTU, of the largest packet that still passes; missing numbers.
         pub count: Option<u64>,
         /// Of a Delete: an SA that succeeds the deleted one stood already. Of a new IKE SA: one of the same ends lived.
         pub successor: Option<bool>,

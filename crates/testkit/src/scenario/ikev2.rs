@@ -57,7 +57,7 @@ impl World {
 
     pub(super) fn next_v2_id(&mut self, from_client: bool) -> u32 {
         let next = &mut self.next_v2_ids[usize::from(from_client)];
-        *next += 1;
+        *next = next.wrapping_add(1);
         *next
     }
 

@@ -6,6 +6,7 @@
 //! round trip [`RTT`]. IKEv1 messages are encrypted with a phase-1 key (AES-128-CBC). Phase 1 itself is not in the capture, so
 //! first blocks cannot be read, which is enough for SPIs, lifetimes and Deletes. Nor is the beginning of an IKEv2 SA.
 
+mod control;
 mod download;
 mod failure;
 mod ikev1;

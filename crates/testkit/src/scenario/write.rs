@@ -33,15 +33,18 @@ impl World {
                 .collect();
             files.push(folder.join("keys.ikev1"));
             std::fs::write(&files[1], rows).unwrap();
-            let row = format!(
-                "{},{},{},{},\"AES-CBC-128 [RFC3602]\",{},{},\"HMAC_SHA1_96 [RFC2404]\"\n",
-                hex(&self.cookie),
-                hex(b"responds"),
-                hex(&SK_E[0]),
-                hex(&SK_E[1]),
-                hex(&SK_A[0]),
-                hex(&SK_A[1])
-            );
+            let row = |cookie: &[u8; 8]| {
+                format!(
+                    "{},{},{},{},\"AES-CBC-128 [RFC3602]\",{},{},\"HMAC_SHA1_96 [RFC2404]\"\n",
+                    hex(cookie),
+                    hex(b"responds"),
+                    hex(&SK_E[0]),
+                    hex(&SK_E[1]),
+                    hex(&SK_A[0]),
+                    hex(&SK_A[1])
+                )
+            };
+            let row: String = self.cookies.iter().map(row).collect();
             files.push(folder.join("keys.ikev2"));
             std::fs::write(&files[2], row).unwrap();
         }

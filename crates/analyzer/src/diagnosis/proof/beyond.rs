@@ -12,7 +12,7 @@ pub(super) fn beyond_limit(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByP
     let old = scene.lanes[d].old?;
     let to = scene.lanes[d].switched?;
     let association = scene.sa(old);
-    let from = association.limit_passed?;
+    let (from, _) = association.limit_passed?;
     // A limit that nobody enforces harms nobody.
     let enforced = expired(association).is_some()
         || scene

@@ -139,7 +139,7 @@ impl Analyzer {
                 .volume_limit
                 .is_some_and(|limit| c.inner_bytes >= limit)
             {
-                association.limit_passed.get_or_insert(pending.time);
+                association.limit_passed.get_or_insert(seen);
             }
             if association.mode.is_none() {
                 association.mode = Some(mode_of(opened.next_header));
@@ -245,6 +245,11 @@ impl Analyzer {
         let packet = inner_packet(sa, association, pending, decoded, number);
         self.record.traffic.take(&packet, sa, association);
         let (tunnel, direction) = (association.tunnel, association.direction);
+        if let Some(control) = decoded.inner.control {
+            let ends = (association.src, association.dst);
+            let seen = (pending.time, pending.frame);
+            self.record.control.take(tunnel, ends, control, seen);
+        }
         let (split, connection) = match decoded.opened {
             Some(_) => {
                 self.clock.take(tunnel, direction, &decoded.inner, pending.time);

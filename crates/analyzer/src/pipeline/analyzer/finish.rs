@@ -7,6 +7,9 @@ use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::text::Message;
 
+/// Most IKE messages without all their fragments that are kept: as many as a document has events. All are counted as datagrams.
+const MOST_INCOMPLETE: usize = 4_096;
+
 impl Analyzer {
     /// Ends the analysis: what it remembers of the capture.
     pub fn finish(mut self) -> Record {
@@ -23,6 +26,7 @@ impl Analyzer {
         if let Some(framing) = &mut self.framing {
             framing.finish(&mut self.record.diagnostics);
         }
+        self.take_incomplete();
         self.record.sas.settle_unused();
         self.report_mining();
         self.report_thin_proofs();
@@ -32,6 +36,14 @@ impl Analyzer {
         self.report_bounds();
         wipe_deep_stack();
         self.record
+    }
+
+    /// IKE messages that were given up since the last look.
+    pub(super) fn take_incomplete(&mut self) {
+        let given_up = self.framing.as_mut().map(|framing| framing.take_incomplete_ike());
+        let room = MOST_INCOMPLETE.saturating_sub(self.record.incomplete_ike.len());
+        let given_up = given_up.unwrap_or_default().into_iter().take(room);
+        self.record.incomplete_ike.extend(given_up);
     }
 
     fn report_bounds(&mut self) {

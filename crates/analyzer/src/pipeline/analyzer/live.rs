@@ -4,6 +4,7 @@ use super::Analyzer;
 use super::duplicates::Duplicates;
 use super::key_files::key_files;
 use crate::diagnosis::Diagnosis;
+use crate::notices::{ControlLog, IcmpLog};
 use crate::pipeline::record::Record;
 use crate::pipeline::totals::Totals;
 use crate::throughput::connections::Connections;
@@ -32,6 +33,7 @@ impl Analyzer {
         self.flush();
         let last = self.record.totals.last_time.map(|last| last.max(now));
         self.record.totals.last_time = last;
+        self.take_incomplete();
         self.settle_initiators();
         self.close_windows(last);
         &self.record
@@ -109,6 +111,9 @@ impl Analyzer {
         record.diagnostics = Diagnostics::default();
         record.diagnosis = Diagnosis::default();
         record.clock_events = Vec::new();
+        record.control = ControlLog::default();
+        record.icmp = IcmpLog::default();
+        record.incomplete_ike = Vec::new();
         let superseded = self.superseded.drain();
         self.superseded = superseded
             .filter_map(|(old, new)| Some((sas.get(old)?, sas.get(new)?)))

@@ -21,6 +21,21 @@ impl CountedSeries<'_> {
         self.series.bytes(self.measure)
     }
 
+    /// Counted bytes from the bin of `from` to that of `to`.
+    pub(crate) fn bytes_within(&self, from: Timestamp, to: Timestamp) -> u64 {
+        let bins = &self.series.bins;
+        let bin = |time: Timestamp| bins.first() + time.nanos_since(self.start()).div_euclid(bins.width);
+        let within = bins.within(bin(from), bin(to).saturating_add(1));
+        within.map(|(_, bin)| u64::from(bin.counted(self.measure))).sum()
+    }
+
+    /// Gaps of at least so many nanoseconds, in order.
+    pub(crate) fn silences(&self, least: i64) -> Vec<(Timestamp, Timestamp)> {
+        let gaps = self.recorder().in_order().into_iter();
+        let long = gaps.filter(|gap| gap.to().nanos_since(gap.from) >= least);
+        long.map(|gap| (gap.from, gap.to())).collect()
+    }
+
     /// Start of the first bin, a multiple of 10 ms since the epoch.
     pub fn start(&self) -> Timestamp {
         self.series.start()

@@ -10,7 +10,7 @@ fn with_volume(passed: i64, last: i64) -> Story {
         inner_bytes: 1_010_000,
         ..Counters::default()
     };
-    inbound.limit_passed = Some(at(passed));
+    inbound.limit_passed = Some((at(passed), 1));
     story
 }
 

@@ -1,0 +1,93 @@
+//! L2TP and PPP: farewells, and questions without an answer.
+
+use crate::events::sources::{EventSources, ON_ITS_WAY};
+use crate::notices::{ControlNotice, ControlQuestion, ControlRun};
+use rekeyscope_ipsec::rekey::attempt::LEAST_UNANSWERED;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// A tunnel that is taken down says so at each layer, one right after the other: IKEv1 encrypts the last of these words.
+const TAKEN_DOWN_WITHIN: i64 = 5 * NANOS_PER_SECOND;
+
+/// Events of all control messages.
+pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
+    let runs = sources.record.control.runs();
+    let mut found = Vec::new();
+    for run in runs {
+        match run.notice {
+            ControlNotice::Unanswered(_) => found.extend(unanswered(sources, &run, ends)),
+            notice => {
+                let event = farewell(notice, &run);
+                found.extend(unread_deletes(sources, &event));
+                found.push(event);
+            }
+        }
+    }
+    found
+}
+
+fn farewell(notice: ControlNotice, run: &ControlRun) -> Event {
+    let kind = match notice {
+        ControlNotice::StopCcn => EventKind::StopCcn,
+        ControlNotice::CallDisconnect => EventKind::CallDisconnected,
+        ControlNotice::Terminate | ControlNotice::Unanswered(_) => EventKind::LcpTerminated,
+    };
+    Event {
+        tunnel: Some(run.tunnel),
+        by: Some(run.by),
+        until: (run.run.count > 1).then_some(run.run.last),
+        count: Some(run.run.count),
+        ..Event::at(kind, Certainty::Read, run.run.first, run.run.frame)
+    }
+}
+
+/// One question may be lost on its way, or its answer; a Hello is repeated because nobody answered, an LCP echo comes whether the last
+/// one was answered or not. What is asked right before the capture ends may be answered behind it.
+fn unanswered(sources: &EventSources<'_>, run: &ControlRun, ends: Timestamp) -> Option<Event> {
+    let least = match run.notice {
+        ControlNotice::Unanswered(ControlQuestion::Hello) => LEAST_UNANSWERED - 1,
+        _ => LEAST_UNANSWERED,
+    };
+    let open = u64::from(ends.nanos_since(run.run.last) < ON_ITS_WAY);
+    let count = run.run.count - open;
+    // Where nothing of the other side can be read, its answers cannot.
+    let mut heard = sources.used(run.tunnel).filter(|a| a.src == run.peer);
+    let is_one = count >= least && heard.any(|a| a.counters.opened > 0);
+    is_one.then(|| Event {
+        tunnel: Some(run.tunnel),
+        by: Some(run.peer),
+        until: Some(run.run.last),
+        count: Some(count),
+        ..Event::at(
+            EventKind::EchoUnanswered,
+            Certainty::Proven,
+            run.run.first,
+            run.run.frame,
+        )
+    })
+}
+
+/// Informational messages of IKEv1 that the sender of a farewell sends right behind it: Deletes, as far as one can tell.
+fn unread_deletes(sources: &EventSources<'_>, farewell: &Event) -> Option<Event> {
+    let until = farewell.time.plus_nanos(TAKEN_DOWN_WITHIN);
+    let (index, _, _, exchange) = sources.exchanges().find(|&(_, tunnel, ike_sa, exchange)| {
+        let unread =
+            !exchange.decrypted && exchange.kind == ExchangeKind::Informational && exchange.is_one_sided();
+        let in_time = exchange
+            .first_time()
+            .is_some_and(|t| (farewell.time..=until).contains(&t));
+        Some(tunnel) == farewell.tunnel
+            && unread
+            && in_time
+            && Some(exchange.initiator) == farewell.by
+            && sources.ike_sa(ike_sa).version == 1
+    })?;
+    let first = exchange.records.first()?;
+    Some(Event {
+        tunnel: farewell.tunnel,
+        exchange: Some(index),
+        by: farewell.by,
+        successor: Some(false),
+        ..Event::at(EventKind::Deleted, Certainty::Inferred, first.time, first.frame)
+    })
+}

@@ -1,0 +1,57 @@
+//! SAs: the number that a new one begins with, and limits that were reached.
+
+use crate::events::sources::EventSources;
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::volume::expiry;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
+
+/// Events of all SAs.
+pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
+    let mut found = Vec::new();
+    for child in sources.children {
+        let own = child.sa.into_iter().flatten();
+        let limits = own
+            .clone()
+            .filter_map(|sa| limit_reached(sources.association(sa)));
+        found.extend(limits.min_by_key(|e| (e.time, e.frame)));
+        let began = own.filter(|&sa| child.exchange.is_some() || succeeds(sources, sa));
+        found.extend(began.filter_map(|sa| first_number(sources, sources.association(sa))));
+    }
+    found
+}
+
+/// Another SA of its direction gave way to it, so that the capture was running when it began.
+fn succeeds(sources: &EventSources<'_>, sa: SaIndex) -> bool {
+    let d = slot(sources.association(sa).direction);
+    sources
+        .successions
+        .iter()
+        .any(|s| s.new[d] == Some(sa) && s.left[d].is_some())
+}
+
+/// An SA begins at 1 (RFC 4303 §3.3.3). What is missing before its first packet was sent and lost, unless the capture lost it.
+fn first_number(sources: &EventSources<'_>, association: &Association) -> Option<Event> {
+    let missing = association.sequence.missing_at_start();
+    let (time, frame) = association.first?;
+    let mut holes = sources.record.diagnosis.holes(association.tunnel);
+    let lost_by_capture = holes.any(|h| (h.from..=h.to).contains(&time));
+    (missing > 0 && !lost_by_capture).then(|| Event {
+        tunnel: Some(association.tunnel),
+        by: Some(association.src),
+        spis: vec![association.spi],
+        count: Some(missing + 1),
+        ..Event::at(EventKind::FirstNumber, Certainty::Read, time, frame)
+    })
+}
+
+fn limit_reached(association: &Association) -> Option<Event> {
+    let (time, frame) = expiry(association)?;
+    Some(Event {
+        tunnel: Some(association.tunnel),
+        spis: vec![association.spi],
+        count: association.volume_limit,
+        ..Event::at(EventKind::LimitReached, Certainty::Read, time, frame)
+    })
+}

@@ -1,0 +1,129 @@
+//! Silences: of the whole capture, of what the capture lacks, and of one side's ESP while its IKE passes.
+
+use crate::diagnosis::{CaptureSilence, Hole};
+use crate::events::sources::EventSources;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::{BTreeMap, HashSet};
+use std::net::IpAddr;
+
+/// How long before and after a silence the rate of a tunnel is looked at, …
+const AROUND: i64 = NANOS_PER_SECOND;
+/// … and the packets of a tunnel in that time from which on a silence of more than a second is none of chance: where ten are expected,
+/// none comes with a probability of e⁻¹⁰.
+const LEAST_AROUND: f64 = 10.0;
+/// Packets of the other side that wait for something to come back: one or two may be lost.
+const LEAST_WAITING: f64 = 3.0;
+/// Two acknowledgements cannot be held back for longer (RFC 9293 §3.8.6.3: 0.5 s each).
+const LEAST_SILENT: i64 = NANOS_PER_SECOND;
+
+/// Events of all silences.
+pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
+    let mut found = holes(sources);
+    found.extend(everything(sources, &found));
+    found.extend(of_esp(sources, ends));
+    found
+}
+
+fn holes(sources: &EventSources<'_>) -> Vec<Event> {
+    let tunnels = 0..sources.record.tunnels.tunnels.len();
+    let all = tunnels.flat_map(|t| sources.record.diagnosis.holes(t));
+    let event = |hole: &Hole| {
+        let frame = hole.frames.into_iter().flatten().min()?;
+        Some(Event {
+            tunnel: Some(hole.tunnel),
+            until: Some(hole.to),
+            count: Some(hole.missing),
+            ..Event::at(EventKind::CaptureHole, Certainty::Proven, hole.from, frame)
+        })
+    };
+    all.filter_map(event).collect()
+}
+
+/// No frame of any kind, though data passed right before and right after; where the capture lost it, that is another event.
+fn everything(sources: &EventSources<'_>, holes: &[Event]) -> Vec<Event> {
+    let record = sources.record;
+    let busy = |from: Timestamp, to: Timestamp| {
+        let mut all = (0..record.tunnels.tunnels.len()).filter(|&t| record.wants(t));
+        all.any(|t| {
+            let packets = Direction::BOTH.map(|d| record.meters.packets_within(t, d, from, to));
+            packets.iter().sum::<f64>() >= LEAST_AROUND
+        })
+    };
+    let long = record.diagnosis.whole_run.long_silences().iter();
+    let silent = long.filter(|s| {
+        let lost = |hole: &&Event| hole.time <= s.from && hole.until >= Some(s.to);
+        !holes.iter().any(|hole| lost(&hole))
+            && busy(s.from.plus_nanos(-AROUND), s.from)
+            && busy(s.to, s.to.plus_nanos(AROUND))
+    });
+    let event = |s: &CaptureSilence| Event {
+        until: Some(s.to),
+        ..Event::at(EventKind::EverythingSilent, Certainty::Proven, s.from, s.to_frame)
+    };
+    silent.map(event).collect()
+}
+
+/// One side's ESP stops though the other side goes on sending, and its IKE passes meanwhile.
+fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
+    let mut messages: BTreeMap<TunnelIndex, Vec<SaidByIke>> = BTreeMap::new();
+    for (exchange, tunnel, _, of_it) in sources.exchanges() {
+        let own = messages.entry(tunnel).or_default();
+        own.extend(of_it.records.iter().map(|r| SaidByIke {
+            time: r.time,
+            by: r.src,
+            frame: r.frame,
+            exchange,
+        }));
+    }
+    let mut found = Vec::new();
+    for (tunnel, mut own) in messages {
+        own.sort_by_key(|m| (m.time, m.frame));
+        for direction in Direction::BOTH {
+            let sas: Vec<&Association> = sources
+                .used(tunnel)
+                .filter(|a| a.direction == direction)
+                .collect();
+            let senders: HashSet<IpAddr> = sas.iter().map(|a| a.src).collect();
+            let said: Vec<&SaidByIke> = own.iter().filter(|m| senders.contains(&m.by)).collect();
+            let last = sas.iter().filter_map(|a| a.last).max();
+            let tail = last.map(|(last, _)| (last, ends));
+            let silences = sources.record.meters.silences(tunnel, direction, LEAST_SILENT);
+            let all = silences.into_iter().chain(tail).filter(|_| !said.is_empty());
+            found.extend(all.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
+        }
+    }
+    found
+}
+
+/// An IKE message.
+struct SaidByIke {
+    time: Timestamp,
+    by: IpAddr,
+    frame: u64,
+    exchange: usize,
+}
+
+fn of_side(
+    sources: &EventSources<'_>,
+    (tunnel, direction): (TunnelIndex, Direction),
+    (from, to): (Timestamp, Timestamp),
+    said: &[&SaidByIke],
+) -> Option<Event> {
+    let settled = from.plus_nanos(LEAST_SILENT / 2);
+    let next = said.get(said.partition_point(|m| m.time < settled))?;
+    let packets = |d, from, to| sources.record.meters.packets_within(tunnel, d, from, to);
+    let is_one = next.time < to
+        && to.nanos_since(from) >= LEAST_SILENT
+        && packets(direction, from.plus_nanos(-AROUND), from) >= LEAST_AROUND
+        && packets(direction.reverse(), settled, to) >= LEAST_WAITING;
+    is_one.then(|| Event {
+        tunnel: Some(tunnel),
+        by: Some(next.by),
+        until: Some(to),
+        exchange: Some(next.exchange),
+        ..Event::at(EventKind::EspSilent, Certainty::Proven, from, next.frame)
+    })
+}

@@ -1,0 +1,154 @@
+//! Control messages of L2TP (RFC 2661) and of PPP's link control protocol (RFC 1661).
+
+use crate::notices::run::{Repeats, RunList};
+use foldhash::HashMap;
+use rekeyscope_ipsec::esp::inner::Control;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::net::IpAddr;
+
+/// L2TP message types (RFC 2661 §3.2).
+const STOP_CONTROL_CONNECTION: u16 = 4;
+const HELLO: u16 = 6;
+const CALL_DISCONNECT: u16 = 14;
+/// PPP protocol and codes of LCP (RFC 1661 §5).
+const LCP: u16 = 0xc021;
+const TERMINATE_REQUEST: u8 = 5;
+const ECHO_REQUEST: u8 = 9;
+const ECHO_REPLY: u8 = 10;
+/// Copies of a farewell within a full retransmission cycle are one (RFC 2661 §5.7: 31 s).
+const FAREWELL_CYCLE: i64 = 31 * NANOS_PER_SECOND;
+
+/// What one side says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ControlNotice {
+    /// The control connection is stopped.
+    StopCcn,
+    /// A session is disconnected.
+    CallDisconnect,
+    /// The link is terminated.
+    Terminate,
+    /// Nobody answered.
+    Unanswered(ControlQuestion),
+}
+
+/// What waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ControlQuestion {
+    /// L2TP Hello (RFC 2661 §5.5).
+    Hello,
+    /// LCP Echo-Request (RFC 1661 §5.8).
+    Echo,
+}
+
+/// What one side said, or asked in vain, once or more often.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ControlRun {
+    pub(crate) tunnel: TunnelIndex,
+    pub(crate) notice: ControlNotice,
+    /// Who said it, or asked.
+    pub(crate) by: IpAddr,
+    pub(crate) peer: IpAddr,
+    pub(crate) run: Repeats,
+}
+
+/// Who says what to whom.
+type ControlKey = (TunnelIndex, ControlNotice, IpAddr, IpAddr);
+
+/// Follows the control messages of all tunnels. Bounded: two questions and three farewells for each side of a tunnel, and the runs.
+#[derive(Debug, Default)]
+pub(crate) struct ControlLog {
+    open: HashMap<ControlKey, Repeats>,
+    found: RunList<ControlRun>,
+}
+
+impl ControlLog {
+    /// Takes a message of a tunnel from `by` to `peer`.
+    #[cold]
+    pub(crate) fn take(
+        &mut self,
+        tunnel: TunnelIndex,
+        (by, peer): (IpAddr, IpAddr),
+        control: Control,
+        (time, frame): (Timestamp, u64),
+    ) {
+        let said = |notice| (tunnel, notice, by, peer);
+        let asked = |question| (tunnel, ControlNotice::Unanswered(question), peer, by);
+        match control {
+            Control::L2tp(kind) => {
+                // Any control message acknowledges (RFC 2661 §5.8).
+                self.answered(asked(ControlQuestion::Hello));
+                match kind {
+                    Some(STOP_CONTROL_CONNECTION) => self.farewell(said(ControlNotice::StopCcn), time, frame),
+                    Some(CALL_DISCONNECT) => self.farewell(said(ControlNotice::CallDisconnect), time, frame),
+                    Some(HELLO) => self.ask(
+                        said(ControlNotice::Unanswered(ControlQuestion::Hello)),
+                        time,
+                        frame,
+                    ),
+                    _ => {}
+                }
+            }
+            Control::Ppp { protocol: LCP, code } => match code {
+                TERMINATE_REQUEST => self.farewell(said(ControlNotice::Terminate), time, frame),
+                ECHO_REQUEST => self.ask(
+                    said(ControlNotice::Unanswered(ControlQuestion::Echo)),
+                    time,
+                    frame,
+                ),
+                ECHO_REPLY => self.answered(asked(ControlQuestion::Echo)),
+                _ => {}
+            },
+            Control::Ppp { .. } => {}
+        }
+    }
+
+    fn ask(&mut self, said: ControlKey, time: Timestamp, frame: u64) {
+        let run = self.open.entry(said);
+        run.and_modify(|run| run.go_on(time))
+            .or_insert_with(|| Repeats::begin(time, frame));
+    }
+
+    fn farewell(&mut self, said: ControlKey, time: Timestamp, frame: u64) {
+        if let Some(run) = self.open.get_mut(&said)
+            && time.nanos_since(run.last) <= FAREWELL_CYCLE
+        {
+            run.go_on(time);
+            return;
+        }
+        if let Some(run) = self.open.insert(said, Repeats::begin(time, frame)) {
+            self.found.push(described(said, run));
+        }
+    }
+
+    /// What was asked last was answered; what was asked before that was not.
+    fn answered(&mut self, asked: ControlKey) {
+        if let Some(mut run) = self.open.remove(&asked)
+            && run.count > 1
+        {
+            run.count -= 1;
+            self.found.push(described(asked, run));
+        }
+    }
+
+    /// All runs, those included that nothing has ended yet.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = ControlRun> {
+        let open = self.open.iter().map(|(&said, &run)| described(said, run));
+        self.found.kept.iter().copied().chain(open)
+    }
+
+    /// Runs that were not kept.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.found.left_out
+    }
+}
+
+fn described((tunnel, notice, by, peer): ControlKey, run: Repeats) -> ControlRun {
+    ControlRun {
+        tunnel,
+        notice,
+        by,
+        peer,
+        run,
+    }
+}

@@ -1,0 +1,126 @@
+//! What the control plane and the path say beside rekeys: Deletes of IKE SAs, unknown SPIs, ICMP errors, fragments, L2TP and PPP.
+
+use crate::headers::{Ipv4, icmp_about, ipv4, l2tp, udp};
+use crate::ike::{Header, ikev2_ike_sa};
+use crate::scenario::world::{CLIENT, SERVER, World};
+
+const CREATE_CHILD_SA: u8 = 36;
+const INFORMATIONAL: u8 = 37;
+/// Payload types (RFC 7296 §3.2).
+const SA: u8 = 33;
+const NONCE: u8 = 40;
+const DELETE: u8 = 42;
+
+impl World {
+    /// One side deletes the IKE SA, the other one agrees (RFC 7296 §1.4.1).
+    pub fn delete_ike_sa_v2(&mut self, from_client: bool) {
+        let id = self.next_v2_id(from_client);
+        let request = self.seal_v2(
+            from_client,
+            INFORMATIONAL,
+            false,
+            id,
+            &[(DELETE, vec![1, 0, 0, 0])],
+        );
+        self.ike_datagram(from_client, &request);
+        let answer = self.seal_v2(!from_client, INFORMATIONAL, true, id, &[]);
+        self.ike_datagram(!from_client, &answer);
+    }
+
+    /// The client renews the IKE SA (RFC 7296 §1.3.2) and deletes the old one; what follows is under the new one.
+    pub fn renew_ike_sa_v2(&mut self) {
+        let new = *b"inherits";
+        let id = self.next_v2_id(true);
+        for (from_client, spi) in [(true, new), (false, *b"responds")] {
+            let payloads = [(SA, ikev2_ike_sa(&spi)), (NONCE, vec![3; 32])];
+            let message = self.seal_v2(from_client, CREATE_CHILD_SA, !from_client, id, &payloads);
+            self.ike_datagram(from_client, &message);
+            self.steady(20);
+        }
+        self.delete_ike_sa_v2(true);
+        self.cookie = new;
+        self.cookies.push(new);
+        // Both sides count from 0 on (RFC 7296 §2.2).
+        self.next_v2_ids = [u32::MAX; 2];
+    }
+
+    /// One side asks whether the other one lives (RFC 7296 §1.4), and hears that it does.
+    pub fn check_v2(&mut self, from_client: bool) {
+        let id = self.next_v2_id(from_client);
+        for response in [false, true] {
+            let sender = from_client != response;
+            let message = self.seal_v2(sender, INFORMATIONAL, response, id, &[]);
+            self.ike_datagram(sender, &message);
+        }
+    }
+
+    /// The server does not know an SPI, and says so in clear, under cookies that nobody has (RFC 2408 §3.14.1).
+    pub fn invalid_spi(&mut self, spi: u32) {
+        self.next_message_id += 0x101;
+        let notification = [&[0, 0, 0, 16, 0, 0, 0, 1, 1, 4, 0, 11][..], &spi.to_be_bytes()].concat();
+        let header = Header {
+            spis: [u64::from(self.next_message_id).to_be_bytes(), [9; 8]],
+            first: 11,
+            exchange_type: 5,
+            message_id: self.next_message_id,
+            ..Header::default()
+        };
+        self.ike_datagram(false, &header.message(&notification));
+    }
+
+    /// A router answers a packet of the SA towards the client with an ICMP error of this type and code; of the last four bytes of its
+    /// header the lower half is the MTU.
+    pub fn icmp(&mut self, kind: u8, code: u8, mtu: u16) {
+        let quoted = Ipv4 {
+            src: SERVER,
+            dst: CLIENT,
+            protocol: 50,
+            ..Ipv4::default()
+        };
+        let quoted = quoted.packet(&[&self.down.spi.to_be_bytes()[..], &[0, 0, 0, 1]].concat());
+        self.capture(ipv4(
+            [10, 9, 0, 9],
+            SERVER,
+            1,
+            &icmp_about(kind, code, mtu, &quoted),
+        ));
+    }
+
+    /// A request of a CREATE_CHILD_SA comes in fragments of IP, of which so many pass the capture.
+    pub fn request_in_fragments(&mut self, passing: usize) {
+        let id = self.next_v2_id(true);
+        let payloads = [(SA, ikev2_ike_sa(b"inherits")), (NONCE, vec![3; 1_200])];
+        let message = self.seal_v2(true, CREATE_CHILD_SA, false, id, &payloads);
+        let header = Ipv4 {
+            src: CLIENT,
+            dst: SERVER,
+            protocol: 17,
+            id: id as u16,
+            ..Ipv4::default()
+        };
+        for fragment in header
+            .fragments(&udp(500, 500, &message), 576)
+            .into_iter()
+            .take(passing)
+        {
+            self.capture(fragment);
+        }
+    }
+
+    /// A message of PPP's link control protocol (RFC 1661 §5).
+    pub fn lcp(&mut self, from_client: bool, code: u8) {
+        let payload = l2tp(0x4000, 1, &[0xff, 0x03, 0xc0, 0x21, code, 1, 0, 8, 1, 2, 3, 4]);
+        if from_client {
+            self.esp_up(&payload);
+        } else {
+            self.esp_down(&payload);
+        }
+    }
+
+    /// An L2TP control message of this type from the server, outside the tunnel.
+    pub fn l2tp_in_clear(&mut self, kind: u16) {
+        let mut body = vec![0xc8, 0x02, 0, 20, 0, 1, 0, 0, 0, 1, 0, 1, 0x80, 8, 0, 0, 0, 0];
+        body.extend(kind.to_be_bytes());
+        self.capture(ipv4(SERVER, CLIENT, 17, &udp(1701, 1701, &body)));
+    }
+}
