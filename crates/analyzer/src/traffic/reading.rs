@@ -36,9 +36,9 @@ impl TrafficReading {
             .take(slot(direction), sa, packet.time, carried(association));
     }
 
-    /// The frames that follow were captured before those that came.
-    pub(crate) fn begin_earlier_part(&mut self) {
-        self.outages.begin_earlier_part(&self.tracker);
+    /// The frames that follow were captured before those that came, the last of them at `end`.
+    pub(crate) fn begin_earlier_part(&mut self, end: Timestamp) {
+        self.outages.begin_earlier_part(&self.tracker, end);
         self.tracker.forget_connections();
     }
 

@@ -10,7 +10,7 @@ outage-at = at { $moment }
 outage-times = { $n } times
 outage-probably = probably{ " " }
 outage-down = { $nothing } passed for { $seconds }
-outage-down-open = { $nothing } has passed since ({ $seconds })
+outage-down-open = { $nothing } since ({ $seconds })
 outage-down-since = { $receiver }down since { $from } ({ $seconds })
 outage-down-each = { $nothing } passed for { $seconds } each
 outage-nothing = nothing
@@ -39,9 +39,9 @@ outage-path-silent = both sides { $probably }fell silent { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
-outage-unexplained = Nothing was delivered from { $from } to { $to }, and the capture does not show why.
-outage-unexplained-open = Nothing has been delivered since { $from } ({ $seconds }), and the capture does not show why.
-outage-unexplained-times = Nothing was delivered { $n } times ({ $seconds }), and the capture does not show why.
+outage-unexplained = Nothing was delivered from { $from } to { $to }; the capture shows no cause.
+outage-unexplained-open = Nothing was delivered since { $from } ({ $seconds }); the capture shows no cause.
+outage-unexplained-times = Nothing was delivered { $n } times ({ $seconds }); the capture shows no cause.
 outage-capture-hole = the capture lacks packets from { $from } to { $to }, and whether anything passed is not known
 
 # An item of the list of outages; $outage: outage-item

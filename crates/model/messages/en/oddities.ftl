@@ -114,5 +114,5 @@ oddity-decoding-died = a batch of packets was lost because decoding it failed; p
 oddity-diagnosis-shortened = { $rekeys } rekeys have so many packets around them, or follow each other so fast, that causes were looked for in some of these packets only
 oddity-diagnosis-left-out = { $rekeys } rekeys are more than can be kept: no causes were looked for
 oddity-stretches-left-out = { $stretches } stretches in which nothing was delivered are more than can be kept: outages among them are not named
-oddity-events-left-out = { $events } events beyond the first { $most } are left out of events[]
+oddity-events-left-out = { $events } events beyond the first { $most } are left out
 oddity-silences-left-out = { $silences } silences are more than can be kept: rests among them do not part transfers

@@ -111,5 +111,5 @@ oddity-decoding-died = デコードに失敗し、ひとまとまりのパケッ
 oddity-diagnosis-shortened = { $rekeys } 回のリキーは前後のパケットが多すぎるか間隔が短すぎるため、原因を調べたのはその一部だけです
 oddity-diagnosis-left-out = { $rekeys } 回のリキーは保持できる数を超えるため、原因を調べていません
 oddity-stretches-left-out = 何も届かなかった区間のうち { $stretches } 個は保持できる数を超えるため、その中の不通は示していません
-oddity-events-left-out = イベントの一覧には最初の { $most } 件だけを載せ、残る { $events } 件は省きます
+oddity-events-left-out = イベントは最初の { $most } 件だけを載せ、残る { $events } 件を省きます
 oddity-silences-left-out = 無音の区間が保持できる数を { $silences } 超えています。その中の休止では転送を分けません

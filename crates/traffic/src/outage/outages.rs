@@ -205,14 +205,14 @@ impl Outages {
     }
 
     /// The packets that follow were captured before those that came: they may fill what was missing, and acknowledge nothing of what
-    /// waits. To be called before the tracker forgets that.
-    pub fn begin_earlier_part(&mut self, tracker: &Tracker) {
+    /// waits. `end`: of the part that ends. To be called before the tracker forgets what waits.
+    pub fn begin_earlier_part(&mut self, tracker: &Tracker, end: Timestamp) {
         self.jumps.clear();
         for settled in tracker.waiting() {
             let key = (settled.pair, settled.direction);
             let place = self.directions.find(&key);
             if let Some(own) = place.and_then(|place| self.directions.at(place, &key)) {
-                own.abandon(&settled, self.latest);
+                own.abandon(&settled, end);
             }
         }
     }

@@ -56,7 +56,8 @@ impl Analyzer {
             // The jump has its own finding: it is no regression of the clock besides.
             self.record.totals.previous_time = None;
             self.record.flows.forget_sequences();
-            self.record.traffic.begin_earlier_part();
+            let end = self.record.totals.last_time.unwrap_or_default();
+            self.record.traffic.begin_earlier_part(end);
             self.record.meters.begin_earlier_part();
         }
         let events = &mut self.record.clock_events;

@@ -183,7 +183,34 @@ fn a_peer_is_dead_after_three_questions_in_vain() {
     assert_eq!(one_sided.len(), 0);
     // Other messages ask nothing.
     let other = asked(3, &|story| {
-        story.exchanges.iter_mut().for_each(|e| e.notifications.clear());
+        for exchange in &mut story.exchanges {
+            exchange.notifications.clear();
+            exchange.decrypted = true;
+        }
     });
     assert_eq!(other.len(), 0);
+}
+
+/// R-U-THERE has the same length each time, and comes again after a wait.
+#[test]
+fn checks_that_nobody_reads_are_told_by_how_they_come() {
+    let asked = |messages: [(i64, u32); 3], answered: bool| {
+        let mut story = Story::new(1, 10_000, 60_000);
+        for (ms, len) in messages {
+            story.tell(Informational, CLIENT, &format!("{ms} > {len}"));
+            if answered {
+                story.tell(Informational, SERVER, &format!("{} > {len}", ms + 30));
+            }
+        }
+        story.with(unanswered_checks)
+    };
+    let in_vain = [(20_000, 92), (25_000, 92), (30_000, 92)];
+    let dead = asked(in_vain, false);
+    assert_eq!((dead.len(), dead[0].known, dead[0].asked), (1, false, 3));
+    assert_eq!((dead[0].by, dead[0].peer), (CLIENT, SERVER));
+    assert_eq!(asked(in_vain, true).len(), 0, "the peer lives");
+    let others = [(20_000, 92), (25_000, 108), (30_000, 76)];
+    assert_eq!(asked(others, false).len(), 0, "of several lengths");
+    let deletes = [(20_000, 92), (20_010, 92), (20_020, 92)];
+    assert_eq!(asked(deletes, false).len(), 0, "at once");
 }
