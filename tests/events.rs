@@ -202,6 +202,7 @@ fn the_lab_shows_the_fault_that_was_made_and_no_other() {
         let expected: &[EventKind] = match lab.name.as_str() {
             "fail_refused_ikev2_down" => &[EventKind::Refused],
             "fail_unanswered_down" | "acct_mixed_down" => &[EventKind::AnsweredLate],
+            "l2tp_qm3drop_down" => &[EventKind::AnswerLost],
             _ => &[],
         };
         assert_eq!(kinds, expected, "{}", lab.name);

@@ -92,19 +92,12 @@ fn a_refused_rekey_is_the_first_sentence() {
 }
 
 #[test]
-fn a_rekey_that_nobody_answers_is_the_first_sentence() {
+fn a_rekey_that_is_answered_late_costs_what_nobody_delivered() {
     let Some((lab, analysis)) = lab("fail_unanswered_down") else {
         return;
     };
     let headline = &analysis.impact[0];
-    assert_eq!(headline.verdict, Verdict::Failed);
-    assert!(
-        headline
-            .sentence
-            .starts_with("Nothing was delivered from 18.3 s on (the renewal was"),
-        "{}",
-        headline.sentence
-    );
+    assert_eq!(headline.verdict, Verdict::Some, "{}", headline.sentence);
     let [outage] = &analysis.outages[..] else {
         panic!("{:?}", analysis.outages)
     };

@@ -42,7 +42,7 @@ fn what_failed_is_the_first_sentence() {
             "no answer",
             &[Unanswered],
             OutageEnd::End,
-            "the renewal was not answered): nothing passed for 12.",
+            "fell silent): nothing passed for 12.",
         ),
         ("answered late", &[Completed], OutageEnd::NewSa, "the renewal was"),
         (

@@ -113,11 +113,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["hard_limit_reached", "rto_stall"],
         acknowledged_late,
     ),
-    scenario(
-        "IKEv2, SA lost after a rekey",
-        &["blackhole_after_rekey", "rto_stall"],
-        blackhole_v2,
-    ),
+    scenario("IKEv2, SA lost after a rekey", &["rto_stall"], blackhole_v2),
     scenario(
         "IKEv2, hard limit, request lost before the capture",
         &["hard_limit_reached", "rto_stall"],
@@ -163,11 +159,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["break_before_make"],
         break_before_make,
     ),
-    scenario(
-        "SA lost after a rekey",
-        &["blackhole_after_rekey", "rto_stall"],
-        blackhole_after_rekey,
-    ),
+    scenario("SA lost after a rekey", &["rto_stall"], blackhole_after_rekey),
     scenario("IKEv2, peer dies", &["dpd_unanswered"], dpd_unanswered),
     scenario("IKEv2, sender dies", &["dpd_unanswered"], sender_dies),
     scenario("IKEv2, storm", &["rekey_refused", "rekey_storm"], rekey_storm),

@@ -174,6 +174,20 @@ fn echoes_that_nobody_answers_are_an_outage_of_echoes() {
     );
 }
 
+/// The last segment waits for its acknowledgement, as every second one does, while the sender repeats one that it did not hear of.
+#[test]
+fn a_segment_that_is_acknowledged_late_hides_no_outage() {
+    let copies: String = [1_300, 1_900, 3_100]
+        .map(|ms| format!("{ms} < 98000:1000 ack 0\n"))
+        .concat();
+    let later = "4200 < 100000:1000 ack 0\n4220 > 0:0 ack 101000\n";
+    let all = download(0, 1_000).replace(" ack 100000", " ack 99000") + &copies + later;
+    assert_eq!(
+        run(&all, &[], 4_300),
+        ["outage 990-4200 Swallowed 3 dead 1300-3100"]
+    );
+}
+
 #[test]
 fn datagrams_cannot_be_seen() {
     let lines: String = (0..100)

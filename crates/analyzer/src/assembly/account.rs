@@ -101,7 +101,7 @@ fn surroundings(
     let outages = outages.map(|o| DownSpan {
         from: o.start,
         to: o.end.unwrap_or(ends),
-        rekey: is_cost_of_renewal(o, known.attempts),
+        rekey: is_cost_of_renewal(o, known.attempts, known.rekeys),
     });
     let mut down: Vec<DownSpan> = outages.collect();
     let beyond = own().filter_map(|s| beyond_limit(record, s, slot(direction)));

@@ -89,10 +89,17 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages, &rests);
-    let impact = verdicts::with_failures(assessed.impact, &failures, &tunnels, record.totals.first_time);
+    let impact = verdicts::with_failures(
+        assessed.impact,
+        &failures,
+        &rekeys,
+        &tunnels,
+        record.totals.first_time,
+    );
     let known = Known {
         successions: &successions,
         attempts: &failures.attempts,
+        rekeys: &rekeys,
         outages: &failures.outages,
         rests: &rests,
     };

@@ -2,13 +2,14 @@
 
 use crate::throughput::rests::Rests;
 use rekeyscope_ipsec::rekey::Succession;
-use rekeyscope_model::analysis::{Attempt, Outage};
+use rekeyscope_model::analysis::{Attempt, Outage, Rekey};
 
 /// What the accounts are made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) successions: &'a [Succession],
     pub(crate) attempts: &'a [Attempt],
+    pub(crate) rekeys: &'a [Rekey],
     pub(crate) outages: &'a [Outage],
     pub(crate) rests: &'a Rests,
 }

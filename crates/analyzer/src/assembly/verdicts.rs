@@ -88,11 +88,12 @@ fn assess_direction(
 pub(crate) fn with_failures(
     mut impact: Vec<Impact>,
     failures: &Failures,
+    rekeys: &[Rekey],
     tunnels: &[Tunnel],
     origin: Option<Timestamp>,
 ) -> Vec<Impact> {
     let origin = origin.unwrap_or_default();
-    for told in failed(&failures.attempts, &failures.outages, tunnels, origin) {
+    for told in failed((&failures.attempts, rekeys), &failures.outages, tunnels, origin) {
         let own = |i: &&mut Impact| {
             i.tunnel == told.tunnel && told.direction.is_none_or(|direction| i.direction == direction)
         };

@@ -1,21 +1,44 @@
 //! Costs of renewals that succeed, and failures.
 
-use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage};
+use crate::explain::view::NEAR_AT_LEAST;
+use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage, Rekey};
+use rekeyscope_model::time::NANOS_PER_SECOND;
 
-/// The outage is what a renewal costs that succeeds: late, with a lost message, to a receiver that is not ready, or with an early Delete.
-/// Others are failures, and so is one that has not ended, or that an attempt in vain led to.
-pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt]) -> bool {
+/// A receiver that has not got a new SA yet loses what comes on it at once, and what waited for it within a second.
+const AFTER_SWITCH: i64 = NANOS_PER_SECOND;
+
+/// The outage is what a renewal costs that succeeds: late, with a lost message, to a receiver that is not ready, or with an early Delete;
+/// and where only silence shows, what begins at a renewal. Others are failures, and so is one that has not ended, or that an attempt in
+/// vain led to.
+pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey]) -> bool {
     let Some(explanation) = &outage.explanation else {
         return false;
     };
-    let of_renewal = matches!(
-        explanation.cause,
+    let of_renewal = match explanation.cause {
         ExplanationCause::LimitReached
-            | ExplanationCause::AnswerLost
-            | ExplanationCause::NewSaLost
-            | ExplanationCause::DeletedEarly
-            | ExplanationCause::SlowExchange
-    );
+        | ExplanationCause::AnswerLost
+        | ExplanationCause::NewSaLost
+        | ExplanationCause::DeletedEarly
+        | ExplanationCause::SlowExchange => true,
+        ExplanationCause::PeerSilent | ExplanationCause::PathSilent | ExplanationCause::Unexplained => {
+            rekeys.iter().any(|rekey| begins_at(rekey, outage))
+        }
+        _ => false,
+    };
     let led_to = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     of_renewal && outage.end.is_some() && !attempts.iter().filter(led_to).any(|a| a.outcome.failed())
+}
+
+/// From its first message, or the first packet on a new SA, to a second after the last switch.
+fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
+    let switches = || {
+        [rekey.switched.a_to_b, rekey.switched.b_to_a]
+            .into_iter()
+            .flatten()
+    };
+    let began = rekey.started.into_iter().chain(switches()).min();
+    let last = switches().chain(rekey.started).max();
+    rekey.tunnel == outage.tunnel
+        && began.is_some_and(|began| began <= outage.start.plus_nanos(NEAR_AT_LEAST))
+        && last.is_some_and(|last| last.plus_nanos(AFTER_SWITCH) >= outage.start)
 }

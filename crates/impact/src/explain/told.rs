@@ -39,7 +39,9 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
             continue;
         };
         // What renewals cost that succeed, the verdict says, with those that cost less than an outage is long.
-        if is_cost_of_renewal(outage, &analysis.attempts) && is_told_by_the_verdict(analysis, outage) {
+        if is_cost_of_renewal(outage, &analysis.attempts, &analysis.rekeys)
+            && is_told_by_the_verdict(analysis, outage)
+        {
             continue;
         }
         let same = |(other, theirs): &(&Outage, &Explanation)| {

@@ -6,7 +6,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::net::IpAddr;
 
 /// A delayed acknowledgement (usual hosts wait up to 0.2 s) and the handling of one IKE message.
-const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
+pub(super) const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
 /// Round trips after which the other side knows, has answered, and the answer has taken effect.
 const NEAR_ROUND_TRIPS: i64 = 3;
 /// Two volumes or ages are the same limit when they differ by less: a daemon looks at them every second or every few packets,

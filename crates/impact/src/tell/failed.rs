@@ -3,7 +3,7 @@
 use crate::explain::is_cost_of_renewal;
 use crate::tell::sentence::words::seconds;
 use rekeyscope_model::analysis::{
-    Attempt, AttemptOutcome, Direction, ExplanationCause, Outage, OutageEnd, Tunnel,
+    Attempt, AttemptOutcome, Direction, ExplanationCause, Outage, OutageEnd, Rekey, Tunnel,
 };
 use rekeyscope_model::text::{Arg, Message};
 use rekeyscope_model::time::Timestamp;
@@ -23,7 +23,7 @@ pub struct ToldFailure {
 
 /// One entry for each tunnel in which rekeys failed or SAs died, in order of the tunnels. `origin`: time zero of the report.
 pub fn failed(
-    attempts: &[Attempt],
+    (attempts, rekeys): (&[Attempt], &[Rekey]),
     outages: &[Outage],
     tunnels: &[Tunnel],
     origin: Timestamp,
@@ -31,6 +31,7 @@ pub fn failed(
     let of_tunnel = |tunnel: &Tunnel| {
         let own = Told {
             all_attempts: attempts,
+            rekeys,
             attempts: attempts.iter().filter(|a| a.tunnel == tunnel.id).collect(),
             outages: outages.iter().filter(|o| o.tunnel == tunnel.id).collect(),
             tunnel,
@@ -44,6 +45,7 @@ pub fn failed(
 /// What is spoken of.
 struct Told<'a> {
     all_attempts: &'a [Attempt],
+    rekeys: &'a [Rekey],
     attempts: Vec<&'a Attempt>,
     outages: Vec<&'a Outage>,
     tunnel: &'a Tunnel,
@@ -90,7 +92,8 @@ impl Told<'_> {
     /// have no explanations.
     fn is_failure(&self, outage: &Outage) -> bool {
         let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
-        cause != Some(ExplanationCause::CaptureHole) && !is_cost_of_renewal(outage, self.all_attempts)
+        cause != Some(ExplanationCause::CaptureHole)
+            && !is_cost_of_renewal(outage, self.all_attempts, self.rekeys)
     }
 
     /// The first attempt that failed with no success after it.

@@ -1,7 +1,7 @@
 //! Tunnels: an IKE SA and its successors with their SAs, between two ends. What names one is where its ends are (and where NAT puts
 //! several clients behind one address, their ports); an end that moves takes further names, and the tunnel stays the same.
 
-use crate::sa::whereabouts::{ChangeKind, OuterPath, ShownBy, TunnelChange, WELL_KNOWN, Whereabouts};
+use crate::sa::whereabouts::{ChangeKind, OuterPath, RoleShownBy, TunnelChange, WELL_KNOWN, Whereabouts};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::analysis::{Direction, Encapsulation};
@@ -225,7 +225,7 @@ impl TunnelTable {
         &mut self,
         tunnel: TunnelIndex,
         path: &OuterPath,
-        shown_by: ShownBy,
+        shown_by: RoleShownBy,
         direction: Direction,
         (time, frame): (Timestamp, u64),
     ) {
@@ -338,7 +338,7 @@ mod tests {
         // A is behind a NAT.
         let natted = path(A, B, Some((1024, 4500)));
         t.join(id, &natted, Direction::BToA);
-        t.show(id, &natted, ShownBy::Esp, Direction::BToA, (Timestamp(0), 1));
+        t.show(id, &natted, RoleShownBy::Esp, Direction::BToA, (Timestamp(0), 1));
         assert_eq!(t.tunnels[id].a(), A);
         t.settle_role(id, RoleEvidence::Ppp, Direction::AToB);
         assert_eq!(t.tunnels[id].a(), B);
@@ -372,7 +372,13 @@ mod tests {
         let id = t.begin(&path(A, B, Some((1024, 4500)))).unwrap();
         for n in 0..10_000 {
             let flapping = path(A, B, Some((1024 + n % 2, 4500)));
-            t.show(id, &flapping, ShownBy::Esp, Direction::AToB, (Timestamp(0), 1));
+            t.show(
+                id,
+                &flapping,
+                RoleShownBy::Esp,
+                Direction::AToB,
+                (Timestamp(0), 1),
+            );
         }
         assert_eq!(t.changes().len(), TunnelTable::MOST_CHANGES);
         assert!(
@@ -382,7 +388,7 @@ mod tests {
         );
         t.leave_changes_behind();
         let back = path(A, B, Some((1030, 4500)));
-        t.show(id, &back, ShownBy::Esp, Direction::AToB, (Timestamp(0), 1));
+        t.show(id, &back, RoleShownBy::Esp, Direction::AToB, (Timestamp(0), 1));
         assert_eq!(t.changes().len(), 1, "where it was before is known");
     }
 }

@@ -1,6 +1,5 @@
 //! Where an end of a tunnel is, and when that changed.
 
-use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
 use std::fmt;
@@ -57,7 +56,7 @@ impl fmt::Display for OuterPlace {
 /// What shows where an end is. The two may take different ways for a while: a request is repeated to the old address while data
 /// goes to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShownBy {
+pub enum RoleShownBy {
     /// A packet of an SA.
     Esp,
     /// An IKE message.
@@ -77,8 +76,8 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TunnelChange {
     /// Tunnel.
-    pub tunnel: TunnelIndex,
-    /// Which end, as an index of [`Tunnel::ends`](crate::sa::tunnel::Tunnel::ends).
+    pub tunnel: usize,
+    /// Which end, as an index of the tunnel's `ends`.
     pub end: usize,
     /// First packet with it.
     pub time: Timestamp,
@@ -91,11 +90,11 @@ pub struct TunnelChange {
     /// Address, or port alone.
     pub kind: ChangeKind,
     /// What that packet was.
-    pub shown_by: ShownBy,
+    pub shown_by: RoleShownBy,
 }
 
 /// What packets said last of where an end is: the place, and the peer's port.
-type Sighting = (OuterPlace, Option<u16>);
+type EndSighting = (OuterPlace, Option<u16>);
 
 /// Where an end is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,7 +103,7 @@ pub(super) struct Whereabouts {
     /// Its ports towards the peer's port 500, and towards any other: a NAT maps the two apart.
     ports: [Option<u16>; 2],
     /// By packets from it and to it, of ESP and of IKE: what is still sent to the old place is no return.
-    said: [[Option<Sighting>; 2]; 2],
+    said: [[Option<EndSighting>; 2]; 2],
 }
 
 impl Whereabouts {
@@ -112,7 +111,7 @@ impl Whereabouts {
     pub(super) fn show(
         &mut self,
         is_receiver: bool,
-        shown_by: ShownBy,
+        shown_by: RoleShownBy,
         place: OuterPlace,
         peer_port: Option<u16>,
     ) -> Option<(ChangeKind, OuterPlace)> {
@@ -157,7 +156,7 @@ mod tests {
         let mut end = Whereabouts::default();
         let mut show =
             |to: bool, by, address| end.show(to, by, at(address, 4500), Some(4500)).map(|(k, _)| k);
-        use ShownBy::{Esp, Ike};
+        use RoleShownBy::{Esp, Ike};
         for (to, by) in [(false, Ike), (true, Ike), (false, Esp), (true, Esp)] {
             assert_eq!(show(to, by, HOME), None);
         }
@@ -173,7 +172,7 @@ mod tests {
     #[test]
     fn a_port_changes_where_the_peers_port_stays() {
         let mut end = Whereabouts::default();
-        let mut show = |own, peer| end.show(false, ShownBy::Ike, at(HOME, own), Some(peer));
+        let mut show = |own, peer| end.show(false, RoleShownBy::Ike, at(HOME, own), Some(peer));
         for (own, peer) in [(500, 500), (4500, 4500), (1024, 4500), (1025, 500)] {
             let seen = show(own, peer);
             let changed = [1024, 1025].contains(&own);
@@ -186,14 +185,14 @@ mod tests {
     #[test]
     fn a_gateway_that_goes_on_on_port_4500_stays_where_it_was() {
         let mut end = Whereabouts::default();
-        assert_eq!(end.show(true, ShownBy::Ike, at(HOME, 500), Some(1024)), None);
-        assert_eq!(end.show(true, ShownBy::Ike, at(HOME, 4500), Some(1025)), None);
-        assert_eq!(end.show(true, ShownBy::Esp, at(HOME, 4500), Some(1026)), None);
+        assert_eq!(end.show(true, RoleShownBy::Ike, at(HOME, 500), Some(1024)), None);
+        assert_eq!(end.show(true, RoleShownBy::Ike, at(HOME, 4500), Some(1025)), None);
+        assert_eq!(end.show(true, RoleShownBy::Esp, at(HOME, 4500), Some(1026)), None);
         let plain = OuterPlace {
             address: HOME,
             port: None,
         };
-        assert_eq!(end.show(true, ShownBy::Esp, plain, None), None, "without UDP");
+        assert_eq!(end.show(true, RoleShownBy::Esp, plain, None), None, "without UDP");
         assert_eq!(at(HOME, 4500).to_string(), "192.0.2.1:4500");
         assert_eq!(plain.to_string(), "192.0.2.1");
     }

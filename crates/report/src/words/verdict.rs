@@ -78,7 +78,12 @@ pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
         return None;
     }
     let origin = analysis.capture.first_time.unwrap_or_default();
-    let told = tell::failed::failed(&analysis.attempts, &analysis.outages, &analysis.tunnels, origin);
+    let told = tell::failed::failed(
+        (&analysis.attempts, &analysis.rekeys),
+        &analysis.outages,
+        &analysis.tunnels,
+        origin,
+    );
     told.into_iter()
         .find(|told| headline.is_none_or(|i| i.tunnel == told.tunnel))
 }

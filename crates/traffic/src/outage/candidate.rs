@@ -74,6 +74,17 @@ impl InVain {
         }
     }
 
+    /// Forgets those up to a moment. A segment that waited for its acknowledgement until now may have been sent before all of them.
+    pub(super) fn forget_until(&mut self, time: Timestamp) {
+        self.packets.retain(|packet| packet.time > time);
+        if self.more_until.is_none_or(|last| last <= time) {
+            (self.more, self.more_until) = (0, None);
+        }
+        if self.packets.is_empty() && self.more == 0 {
+            self.unheard = 0;
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.packets.clear();
         (self.more, self.more_until, self.unheard) = (0, None, 0);

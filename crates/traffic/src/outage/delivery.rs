@@ -173,7 +173,7 @@ impl PairDelivery {
             self.stretch(last, at);
         }
         if !self.in_vain.is_empty() {
-            self.in_vain.clear();
+            self.in_vain.forget_until(at.time);
         }
         self.arrivals.count(at.time);
         self.sizes = (self.sizes.0.max(len), len);
@@ -196,7 +196,7 @@ impl PairDelivery {
                 at,
             );
         }
-        self.in_vain.clear();
+        self.in_vain.forget_until(at.time);
     }
 
     #[cold]

@@ -57,7 +57,7 @@ pub(super) fn judge(
     let stopped = (before.busy || swallowed > 0) && (!around.open || around.unfinished);
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= LEAST_MISSING {
+    } else if around.missing >= LEAST_MISSING && (before.busy || swallowed > 0) {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)

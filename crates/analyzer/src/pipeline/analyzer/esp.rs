@@ -7,7 +7,7 @@ use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::sa::database::path::Arriving;
 use rekeyscope_ipsec::sa::database::{SaContext, SaIndex};
 use rekeyscope_ipsec::sa::specimen::Specimen;
-use rekeyscope_ipsec::sa::whereabouts::{OuterPath, ShownBy};
+use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use rekeyscope_model::text::Message;
@@ -119,7 +119,7 @@ impl Analyzer {
         tunnels.join(tunnel, &packet.path, direction);
         if self.record.sas.take_path(sa, packet) {
             let seen = (packet.time, frame);
-            tunnels.show(tunnel, &packet.path, ShownBy::Esp, direction, seen);
+            tunnels.show(tunnel, &packet.path, RoleShownBy::Esp, direction, seen);
         }
         Some(sa)
     }

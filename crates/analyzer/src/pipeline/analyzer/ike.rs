@@ -8,7 +8,7 @@ use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair, slot};
 use rekeyscope_ipsec::sa::database::SaContext;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_ipsec::sa::whereabouts::{OuterPath, ShownBy};
+use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol};
@@ -82,7 +82,7 @@ impl Analyzer {
         // A copy of a message that a NAT translated is no move.
         if let Some((direction, _)) = ends.filter(|_| observed.exchange.is_some() && !observed.repeats) {
             let tunnels = &mut self.record.tunnels;
-            tunnels.show(tunnel, &path, ShownBy::Ike, direction, (time, frame));
+            tunnels.show(tunnel, &path, RoleShownBy::Ike, direction, (time, frame));
         }
         self.note_exchange(tunnel, observed, time);
     }
