@@ -63,7 +63,7 @@ pub(crate) fn failures(
     let outages: Vec<Outage> = found
         .iter()
         .enumerate()
-        .map(|(index, o)| outage(record, index, o))
+        .map(|(index, o)| outage(record, checks, index, o))
         .collect();
     let storms = storms(record, &seen);
     let describe = |(index, a): (usize, &AttemptSeen)| {
@@ -133,7 +133,7 @@ fn causes(scene: &AttemptScene<'_>) -> Vec<Cause> {
     detected.collect()
 }
 
-fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
+fn outage(record: &Record, checks: &[UnansweredCheck], index: usize, seen: &OutageSeen) -> Outage {
     let OutageSeen {
         interval,
         undelivered,
@@ -149,6 +149,13 @@ fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
     frames.sort_unstable();
     frames.dedup();
     let open = interval.frames.1.is_none();
+    let while_it_lasts = |c: &&UnansweredCheck| {
+        c.tunnel == tunnel && c.first_time <= interval.to && c.last_time >= interval.from
+    };
+    let unanswered = AttemptScene {
+        check: checks.iter().find(while_it_lasts),
+        ..AttemptScene::default()
+    };
     Outage {
         index,
         tunnel,
@@ -167,7 +174,11 @@ fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
             CarriedKind::Datagrams => Confidence::Medium,
             CarriedKind::Unread => Confidence::Low,
         },
-        causes: Vec::new(),
+        causes: if seen.attempts.is_empty() {
+            causes(&unanswered)
+        } else {
+            Vec::new()
+        },
         display_filter: display_filter(&frames),
         frames,
     }

@@ -128,6 +128,7 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
         .flat_map(|e| e.event.into_iter().chain(e.evidence.iter().copied()));
     let exchanges: Vec<usize> = named
         .filter_map(|event| found.events.get(event)?.exchange)
+        .chain(explanation.and_then(|explanation| explanation.exchange))
         .collect();
     let of_it = |a: &AttemptSeen| {
         a.exchange

@@ -103,7 +103,7 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             opposite: None,
             predecessor: None,
             successor: None,
-            inner: Vec::new(),
+            inner: a.inner_ends().to_vec(),
             deleted: deleted.get(&(a.dst, a.spi)).copied(),
         })
         .collect();

@@ -119,8 +119,11 @@ impl Quiets {
         }
         if matches!(packet.payload, InnerPayload::Tcp(_)) {
             for direction in Direction::BOTH {
-                let in_flight = tracker.sender(direction).map_or(0, |sender| sender.in_flight);
-                own.lanes[slot(direction)].waits(segment.connection, in_flight > 0, packet.time);
+                // A FIN that nobody acknowledges any more is no data.
+                let waits = tracker
+                    .sender(direction)
+                    .is_some_and(|sender| sender.in_flight > u64::from(sender.finished));
+                own.lanes[slot(direction)].waits(segment.connection, waits, packet.time);
             }
         }
         if let Some(quiet) = quiet {

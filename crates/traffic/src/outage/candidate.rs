@@ -156,6 +156,8 @@ pub(super) struct Candidate {
     pub(super) to: Delivered,
     pub(super) before: Before,
     pub(super) in_vain: InVain,
+    /// The last connection was closed or reset in it: nothing waited any more.
+    pub(super) over: bool,
 }
 
 impl Candidate {
@@ -174,6 +176,7 @@ impl Candidate {
             to,
             before: self.before,
             in_vain: self.in_vain.between(from.time, to.time),
+            over: self.over,
         };
         [part(self.from, at), part(at, self.to)]
     }

@@ -178,7 +178,8 @@ impl PairDelivery {
         self.arrivals.count(at.time);
         self.sizes = (self.sizes.0.max(len), len);
         self.delivered = Some(at);
-        self.closed = None;
+        // The FIN itself arrives when it is acknowledged.
+        self.closed = self.closed.filter(|closed| at.time <= *closed);
     }
 
     #[cold]
@@ -206,6 +207,7 @@ impl PairDelivery {
             to,
             before: self.before(),
             in_vain: self.in_vain.between(from.time, to.time),
+            over: self.closed.is_some_and(|closed| closed >= from.time),
         };
         self.keep(candidate);
     }
@@ -293,6 +295,7 @@ impl PairDelivery {
                 to: at,
                 before: Before { rto: 0, ..UNKNOWN },
                 in_vain: InVain::default(),
+                over: false,
             };
             self.keep_other(crate::interval::CarriedKind::Datagrams, candidate);
         }

@@ -65,6 +65,7 @@ impl Echoes {
             to: sent,
             before: patient(),
             in_vain,
+            over: false,
         };
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }
@@ -83,6 +84,7 @@ impl Echoes {
             to: end,
             before: patient(),
             in_vain,
+            over: false,
         };
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }

@@ -34,8 +34,6 @@ pub(super) struct Circumstances {
     pub(super) echoes: u32,
     /// The stretch lasts to the end.
     pub(super) open: bool,
-    /// The transfer was closed or reset in it.
-    pub(super) over: bool,
     /// At its begin the transfer had more to send: a full segment, no FIN.
     pub(super) unfinished: bool,
 }
@@ -54,10 +52,12 @@ pub(super) fn judge(
         || swallowed >= MANY_SWALLOWED
         || attempts >= MANY_ATTEMPTS && swallowed > 0
         || in_vain.unheard() >= LEAST_SWALLOWED;
-    let stopped = (before.busy || swallowed > 0) && (!around.open || around.unfinished);
+    let stopped = (before.busy && !candidate.over || swallowed > 0) && (!around.open || around.unfinished);
+    // Numbers that are missing in an idle direction were acknowledgements of the other one.
+    let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= LEAST_MISSING && (before.busy || swallowed > 0) {
+    } else if around.missing >= LEAST_MISSING && sends {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)
@@ -78,7 +78,7 @@ pub(super) fn judge(
         missing: around.missing,
         echoes: around.echoes,
         open: around.open,
-        over: around.over,
+        over: candidate.over,
     };
     match shown_by {
         Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),

@@ -175,14 +175,14 @@ impl Outages {
             }
             InnerPayload::Datagram(bytes) => own.datagram(at, bytes, segment.missing),
             InnerPayload::Unread(_) => {}
-            InnerPayload::Tcp(_) => own.closed = Some(packet.time),
+            InnerPayload::Tcp(_) => own.closed = own.closed.max(Some(packet.time)),
         }
         self.kept = self.kept + own.kept() - before;
-        if segment.flags & TcpHeader::RST != 0 {
-            // A reset ends what either side sends.
+        if segment.flags & (TcpHeader::RST | TcpHeader::FIN) != 0 {
+            // Who closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
             let place = self.place(segment.pair, packet.tunnel, direction.reverse());
             if let Some(other) = self.directions.at(place, &(segment.pair, direction.reverse())) {
-                other.closed = Some(packet.time);
+                other.closed = other.closed.max(Some(packet.time));
             }
         }
     }
@@ -344,7 +344,6 @@ impl Outages {
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
             echoes: echoes(own.direction) + echoes(reverse),
             open,
-            over: own.closed.is_some_and(|closed| from < closed && closed <= to),
             unfinished,
         }
     }
@@ -388,7 +387,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
         }
     }
     let to = match own.closed {
-        Some(closed) if closed > from.time && waiting.is_empty() => closed,
+        Some(closed) if closed >= from.time && waiting.is_empty() => closed,
         _ => end,
     };
     let unfinished = own.closed.is_none() && own.ends_full();
@@ -397,6 +396,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
         to: Delivered::nothing(to),
         before,
         in_vain,
+        over: own.closed.is_some_and(|closed| closed >= from.time),
     };
     let idle = candidate.in_vain.is_empty() && !unfinished;
     (candidate.is_long_enough() && !idle).then_some((candidate, unfinished))

@@ -195,6 +195,7 @@ impl UnreadSide {
                 at_receiver: false,
             },
             in_vain: self.unanswered.clone(),
+            over: false,
         }
     }
 

@@ -99,7 +99,7 @@ fn what_has_not_ended_comes_before_what_was_longer() {
     document.outages.push(outage);
     let answer = said(&document, Language::English);
     assert!(
-        answer.headline.ends_with("nothing has passed since (2.00 s)."),
+        answer.headline.ends_with("nothing since (2.00 s)."),
         "{}",
         answer.headline
     );
