@@ -154,10 +154,10 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
     };
     let explaining = places(&of_it);
     if explaining.is_empty() {
-        places(&around)
-    } else {
-        explaining
+        return places(&around);
     }
+    // Nobody had asked in time, and somebody did then.
+    places(&|a| of_it(a) || a.exchange.is_none() && around(a))
 }
 
 /// What ended it: data came again on the SA that it went on before, or on another one.

@@ -52,7 +52,7 @@ pub(super) fn judge(
         || swallowed >= MANY_SWALLOWED
         || attempts >= MANY_ATTEMPTS && swallowed > 0
         || in_vain.unheard() >= LEAST_SWALLOWED;
-    let stopped = (before.busy && !candidate.over || swallowed > 0) && (!around.open || around.unfinished);
+    let stopped = !candidate.over && (before.busy || swallowed > 0) && (!around.open || around.unfinished);
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
     let shown_by = if tried {
