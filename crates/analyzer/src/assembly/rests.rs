@@ -142,7 +142,7 @@ impl<'a> RestFinder<'a> {
             o.direction == direction && lasts
         });
         if is_outage {
-            return false;
+            return self.is_given_up(quiet);
         }
         let free = longest_free(&self.busy, quiet.since(), quiet.to);
         let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);

@@ -68,7 +68,7 @@ plain_data! {
         pub ended_by: OutageEnd,
         /// `high`: acknowledgements of inner TCP tell it; `low`: only ESP packets of both directions do.
         pub confidence: Confidence,
-        /// What explains it (versions before 3 have none).
+        /// What explains it (documents of versions before this field have none).
         #[serde(default)]
         pub explanation: Option<Explanation>,
         /// The inner addresses whose data was not delivered: sender, receiver; `null` where keys are missing.
