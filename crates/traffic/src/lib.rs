@@ -34,5 +34,5 @@ pub use crate::interval::{
 pub use crate::outage::Outages;
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
-pub use crate::tcp::RttEstimator;
+pub use crate::tcp::{LEAST_TIMEOUT, RttEstimator};
 pub use crate::tracker::{SenderState, Tap, Tracker};

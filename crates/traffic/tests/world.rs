@@ -116,6 +116,7 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
                         request: direction == Direction::AToB,
                         id: 1,
                         seq: value.parse().unwrap(),
+                        bytes: 64,
                     },
                 ));
             }

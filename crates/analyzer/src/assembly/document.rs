@@ -222,6 +222,7 @@ fn tunnels(record: &Record) -> Vec<Tunnel> {
             b: t.b(),
             encapsulation,
             ike_version: version,
+            roles_known: t.knows_client(),
             nat,
         }
     };

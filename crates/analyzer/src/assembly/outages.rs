@@ -10,16 +10,16 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::expired;
 use rekeyscope_model::analysis::{AttemptOutcome, Explanation, ExplanationCause, OutageEnd};
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefore, ShownBy, Undelivered};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::{
+    CarriedKind, Interval, IntervalKind, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Undelivered,
+};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 /// An attempt this close to the last data that arrived has to do with it: the busy host's scheduling (0.2 s), a queue before the
 /// capture point, and a round trip lie between.
 const NEAR: i64 = NANOS_PER_SECOND;
-/// Datagrams beyond a limit for less than the least retransmission timeout are the rekey's own switch.
-const LEAST_BEYOND: i64 = 200 * NANOS_PER_MILLI;
 
 /// An outage, and what it comes from.
 #[derive(Debug, Clone)]
@@ -245,6 +245,8 @@ impl BeyondLimits<'_> {
             dead: Some((passed, last.max(passed))),
             missing: 0,
             echoes: 0,
+            largest_echo: 0,
+            behind_window: 0,
             open: next.is_none(),
             over: false,
         };
@@ -261,7 +263,7 @@ impl BeyondLimits<'_> {
             before: SenderBefore::default(),
             kind: IntervalKind::Outage(undelivered),
         };
-        (interval.nanos() >= LEAST_BEYOND).then_some((interval, undelivered))
+        (interval.nanos() >= LEAST_TIMEOUT).then_some((interval, undelivered))
     }
 }
 

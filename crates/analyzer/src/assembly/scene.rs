@@ -242,16 +242,15 @@ fn outage(
         dead: undelivered.dead,
         swallowed: u64::from(undelivered.swallowed),
         swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),
-        behind_replay_window: 0,
+        behind_replay_window: u64::from(undelivered.behind_window),
         echoes_answered: u64::from(undelivered.echoes),
-        largest_passed: None,
+        largest_passed: (undelivered.largest_echo > 0).then_some(undelivered.largest_echo),
         round_trip: interval.before.round_trip,
         sa,
         sa_bytes: sa
             .zip(association)
             .and_then(|(sa, association)| record.traffic.volume_at(sa, association, interval.from)),
         back_on: interval.spis.1.map(|spi| spi as SaIndex),
-        old_address_until: None,
         silences: [side(interval.direction), side(interval.direction.reverse())],
     }
 }

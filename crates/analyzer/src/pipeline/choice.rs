@@ -91,6 +91,7 @@ mod tests {
             b: IpAddr::from([198, 51, 100, 1]),
             encapsulation: Encapsulation::Esp,
             ike_version: None,
+            roles_known: true,
             nat: false,
         };
         let tunnels: Vec<Tunnel> = (0..22).map(tunnel).collect();

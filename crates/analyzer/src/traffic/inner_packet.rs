@@ -48,6 +48,7 @@ fn payload(inner: &Inner) -> InnerPayload {
             request: echo.request,
             id: echo.id,
             seq: echo.seq,
+            bytes: inner.ip_bytes.max(inner.transport_bytes),
         },
         (None, None) => InnerPayload::Datagram(inner.transport_bytes),
     }

@@ -4,10 +4,9 @@ use foldhash::HashMap;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::LEAST_TIMEOUT;
 
-/// Shorter silences say nothing of a peer: the least retransmission timeout lies here (RFC 6298 in Linux).
-const LEAST_SILENCE: i64 = 200 * NANOS_PER_MILLI;
 /// Most silences that are kept, 1.5 MB. A side that sends a packet every second has one of each second.
 const MOST_SILENCES: usize = 1 << 16;
 
@@ -51,7 +50,7 @@ impl SideSilences {
         let own = slot(direction);
         let before = last[own].replace((time, frame));
         if let Some((before, last_frame)) = before
-            && time.nanos_since(before) > LEAST_SILENCE
+            && time.nanos_since(before) > LEAST_TIMEOUT
         {
             let silence = SideSilence {
                 from: before,
@@ -147,6 +146,7 @@ fn longest_unheard(silence: SideSilence, heard: &[Heard]) -> SideSilence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::time::NANOS_PER_MILLI;
 
     fn at(ms: i64) -> Timestamp {
         Timestamp(ms * NANOS_PER_MILLI)

@@ -32,15 +32,10 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
         )
         .next()?;
     let silent = outage.silences.iter().any(|side| view.fills_half(side.nothing));
-    let to_the_old_one = outage.old_address_until.is_some_and(|until| until > outage.from);
-    (silent || to_the_old_one).then(|| {
+    silent.then(|| {
         let explanation = Explanation {
             by: change.by,
             event: Some(change.index),
-            seconds: outage
-                .old_address_until
-                .map(|until| until.seconds_since(change.time))
-                .filter(|seconds| *seconds > 0.0),
             ..Explanation::of(ExplanationCause::AddressChanged, change.known)
         };
         view.with_frames(explanation, [])

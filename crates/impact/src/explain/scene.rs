@@ -149,8 +149,6 @@ pub struct OutageInScene {
     pub sa_bytes: Option<u64>,
     /// Place in `sas` of the SA that carried the first delivery after it.
     pub back_on: Option<usize>,
-    /// The last packet to an address or port that had changed, inside it.
-    pub old_address_until: Option<Timestamp>,
     /// The sender's silences and the receiver's, in this order.
     pub silences: [SilencesOfSide; 2],
 }

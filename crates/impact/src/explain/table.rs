@@ -130,7 +130,7 @@ pub static ROWS: [ExplanationRow; 18] = [
     ExplanationRow {
         id: "address-changed",
         causes: &[ExplanationCause::AddressChanged],
-        needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or goes on to the old address",
+        needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it",
         unless: "",
         explains_short: false,
         holds: path::address_changed,

@@ -94,6 +94,11 @@ impl Tunnel {
         self.client.map_or(0, |(_, end)| end)
     }
 
+    /// Packets show which end is the client.
+    pub fn knows_client(&self) -> bool {
+        self.client.is_some()
+    }
+
     /// The document's `a`: the client.
     pub fn a(&self) -> IpAddr {
         self.ends[self.client()]

@@ -63,7 +63,10 @@ do = Do: { $text }
 # $now: the rate as it was
 do-expected = Do: { $text } Expected: about { $rate } (now { $now }).
 do-lifetime = raise the kilobyte lifetime from { $limit } to { $lifetime } kB ({ $command }).
-do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`; strongSwan: `life_bytes`
+do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }).
+do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
+do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
+do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`; strongSwan: `life_bytes` and `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` and `rekey_bytes`
 do-longer-capture = Do: capture a longer transfer, about { $needed } rekeys like these.

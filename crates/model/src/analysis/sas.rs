@@ -23,6 +23,9 @@ plain_data! {
         pub encapsulation: Encapsulation,
         /// 1 or 2; `null` where no IKE was seen.
         pub ike_version: Option<u8>,
+        /// The packets show which end is the client; else `a` is the first sender (documents of versions before this field: shown).
+        #[serde(default = "Tunnel::roles_of_older_documents")]
+        pub roles_known: bool,
         /// A NAT detection payload, a changed port, or (IKEv1) the move to port 4500 showed a NAT between the two.
         pub nat: bool,
     }
@@ -164,5 +167,12 @@ plain_data! {
         pub rtt_ms: Vec<Option<[f64; 3]>>,
         /// Lowest, mean and highest of the data in flight after a segment, bytes.
         pub in_flight_bytes: Vec<Option<[u64; 3]>>,
+    }
+}
+
+impl Tunnel {
+    /// Documents that were written before the field was there say nothing of it.
+    fn roles_of_older_documents() -> bool {
+        true
     }
 }

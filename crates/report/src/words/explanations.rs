@@ -243,7 +243,7 @@ impl<'a> Explained<'a> {
             None if unexplained => receiver(),
             by => by,
         };
-        match (address, tunnel) {
+        match (address, tunnel.filter(|tunnel| tunnel.roles_known)) {
             (Some(address), Some(ends)) if address == ends.a => self.t().word("outage-client"),
             (Some(address), Some(ends)) if address == ends.b => self.t().word("outage-gateway"),
             (Some(address), _) => address.to_string(),

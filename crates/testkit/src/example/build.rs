@@ -134,6 +134,7 @@ fn tunnel_of(id: usize) -> Tunnel {
             Encapsulation::Udp
         },
         ike_version: Some(1),
+        roles_known: true,
         nat: !id.is_multiple_of(2),
     }
 }

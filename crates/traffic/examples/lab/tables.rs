@@ -105,6 +105,7 @@ fn packet(line: &str, esp: &HashMap<u64, (EspNumber, String)>, responder: &str) 
             request: number::<u8>(row[17]) == 8,
             id: number(row[18]),
             seq: number(row[19]),
+            bytes: 0,
         };
         (1, echo)
     } else {

@@ -16,6 +16,7 @@ const PATIENCE: i64 = NANOS_PER_SECOND;
 struct EchoRequest {
     name: (u16, u16),
     sent: Delivered,
+    bytes: u32,
 }
 
 impl EchoRequest {
@@ -24,7 +25,7 @@ impl EchoRequest {
             time: self.sent.time,
             frame: self.sent.frame,
             esp: self.sent.esp,
-            bytes: 0,
+            bytes: self.bytes,
             syn: false,
         }
     }
@@ -36,21 +37,22 @@ pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,
     /// The last request that was answered.
     delivered: Option<Delivered>,
-    answered: VecDeque<Timestamp>,
+    /// When requests were sent that were answered, and their bytes.
+    answered: VecDeque<(Timestamp, u32)>,
 }
 
 impl Echoes {
-    pub(super) fn ask(&mut self, name: (u16, u16), sent: Delivered) {
+    pub(super) fn ask(&mut self, name: (u16, u16), sent: Delivered, bytes: u32) {
         if self.waiting.len() >= MOST_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(EchoRequest { name, sent });
+        self.waiting.push_back(EchoRequest { name, sent, bytes });
     }
 
     /// A reply comes. Gives the stretch without any that it ends.
     pub(super) fn answer(&mut self, name: (u16, u16)) -> Option<Candidate> {
         let at = self.waiting.iter().position(|request| request.name == name)?;
-        let sent = self.waiting.get(at)?.sent;
+        let EchoRequest { sent, bytes, .. } = *self.waiting.get(at)?;
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
             in_vain.push(request.lost(), 0);
@@ -58,7 +60,7 @@ impl Echoes {
         if self.answered.len() >= MOST_ANSWERED {
             self.answered.pop_front();
         }
-        self.answered.push_back(sent.time);
+        self.answered.push_back((sent.time, bytes));
         let from = self.delivered.replace(sent)?;
         let candidate = Candidate {
             from,
@@ -96,10 +98,17 @@ impl Echoes {
         u32::try_from(inside.count()).unwrap_or(u32::MAX)
     }
 
-    /// How many requests between two moments were answered.
-    pub(super) fn answered(&self, from: Timestamp, to: Timestamp) -> u32 {
-        let inside = self.answered.iter().filter(|time| from < **time && **time < to);
-        u32::try_from(inside.count()).unwrap_or(u32::MAX)
+    /// How many requests between two moments were answered, and the bytes of the largest.
+    pub(super) fn answered(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
+        let inside = self
+            .answered
+            .iter()
+            .filter(|(time, _)| from < *time && *time < to);
+        let largest = inside.clone().map(|(_, bytes)| *bytes).max();
+        (
+            u32::try_from(inside.count()).unwrap_or(u32::MAX),
+            largest.unwrap_or(0),
+        )
     }
 }
 

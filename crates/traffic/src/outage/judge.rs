@@ -32,6 +32,10 @@ pub(super) struct Circumstances {
     pub(super) asked: u32,
     /// Echo requests that were answered in it.
     pub(super) echoes: u32,
+    /// Bytes of the largest of them.
+    pub(super) largest_echo: u32,
+    /// Undelivered packets that came behind the replay window.
+    pub(super) behind_window: u32,
     /// The stretch lasts to the end.
     pub(super) open: bool,
     /// At its begin the transfer had more to send: a full segment, no FIN.
@@ -77,6 +81,8 @@ pub(super) fn judge(
         dead: dead(candidate, around),
         missing: around.missing,
         echoes: around.echoes,
+        largest_echo: around.largest_echo,
+        behind_window: around.behind_window,
         open: around.open,
         over: candidate.over,
     };

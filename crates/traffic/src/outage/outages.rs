@@ -23,6 +23,9 @@ const MOST_UNREAD: usize = 1 << 12;
 /// Jumps that are kept, 1 MB; of later ones nothing is known.
 const MOST_JUMPS: usize = 1 << 15;
 
+/// The least window of a receiver (RFC 4303 §3.4.3): older packets are dropped, unless it has a larger one.
+const REPLAY_WINDOW: u32 = 32;
+
 /// Numbers that the capture lacks at once.
 #[derive(Debug, Clone, Copy)]
 struct NumberJump {
@@ -40,6 +43,8 @@ pub struct Outages {
     directions: BoundedTable<(PairId, Direction), PairDelivery>,
     last: [usize; 2],
     jumps: Vec<NumberJump>,
+    /// Frames of packets behind the replay window, in the order of the capture.
+    behind_window: Vec<u64>,
     /// Tunnels with packets that no key opens.
     unread: BoundedTable<u32, UnreadTunnel>,
     last_unread: usize,
@@ -64,6 +69,7 @@ impl Outages {
             directions: BoundedTable::new(MOST_DIRECTIONS),
             last: [0; 2],
             jumps: Vec::new(),
+            behind_window: Vec::new(),
             unread: BoundedTable::new(MOST_UNREAD),
             last_unread: 0,
             kept: 0,
@@ -81,6 +87,9 @@ impl Outages {
         self.latest = self.latest.max(packet.time);
         if segment.missing >= LEAST_MISSING || u32::from(segment.id_jump) >= LEAST_MISSING {
             self.jump(packet, segment);
+        }
+        if segment.behind >= REPLAY_WINDOW && self.behind_window.len() < MOST_JUMPS {
+            self.behind_window.push(packet.frame);
         }
         if matches!(packet.payload, InnerPayload::Unread(_)) || !self.unread.is_empty() {
             self.take_unread(packet);
@@ -167,7 +176,8 @@ impl Outages {
                 request: true,
                 id,
                 seq,
-            } => own.echoes.ask((id, seq), at),
+                bytes,
+            } => own.echoes.ask((id, seq), at, bytes),
             InnerPayload::Echo { id, seq, .. } => {
                 if let Some(candidate) = own.echoes.answer((id, seq)) {
                     own.keep_other(CarriedKind::Echo, candidate);
@@ -307,6 +317,15 @@ impl Outages {
         all
     }
 
+    /// How many packets that did not arrive came behind the replay window.
+    fn behind_window_in(&self, candidate: &Candidate) -> u32 {
+        let packets = candidate.in_vain.packets();
+        let behind = packets
+            .iter()
+            .filter(|packet| self.behind_window.binary_search(&packet.frame).is_ok());
+        u32::try_from(behind.count()).unwrap_or(u32::MAX)
+    }
+
     fn circumstances(
         &self,
         own: &PairDelivery,
@@ -331,7 +350,7 @@ impl Outages {
             let place = self.directions.find(&(own.pair, direction));
             place.and_then(|place| self.directions.get(place))
         };
-        let echoes = |direction| side(direction).map_or(0, |side| side.echoes.answered(from, to));
+        let echoes = |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(from, to));
         let reverse = own.direction.reverse();
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
@@ -342,7 +361,9 @@ impl Outages {
                 .last()
                 .map(|event| event.time),
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
-            echoes: echoes(own.direction) + echoes(reverse),
+            echoes: echoes(own.direction).0 + echoes(reverse).0,
+            largest_echo: echoes(own.direction).1.max(echoes(reverse).1),
+            behind_window: self.behind_window_in(candidate),
             open,
             unfinished,
         }

@@ -55,6 +55,8 @@ pub enum InnerPayload {
         id: u16,
         /// Sequence number.
         seq: u16,
+        /// Bytes of the IP packet.
+        bytes: u32,
     },
     /// UDP, and any other protocol that nobody acknowledges: payload bytes.
     Datagram(u32),

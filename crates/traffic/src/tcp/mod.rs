@@ -10,7 +10,6 @@ mod sequence_gaps;
 
 pub(crate) use acknowledging::AckSource;
 pub(crate) use retransmission_queue::Transmitted;
-pub(crate) use rtt::LEAST_TIMEOUT;
-pub use rtt::RttEstimator;
+pub use rtt::{LEAST_TIMEOUT, RttEstimator};
 pub(crate) use send_mark::SendMark;
 pub(crate) use send_sequence::{SendContext, SendSequence};

@@ -3,7 +3,7 @@
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
-pub(crate) const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
+pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 /// K of RFC 6298 §2.2.
 const K: i64 = 4;
 

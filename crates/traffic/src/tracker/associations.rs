@@ -27,6 +27,8 @@ pub(super) struct EspArrival {
     pub(super) association: u32,
     /// Numbers right before its own that no packet had.
     pub(super) missing: u32,
+    /// The highest number before it is ahead by so many.
+    pub(super) behind: u32,
     /// The number was there before.
     pub(super) duplicate: bool,
 }
@@ -71,20 +73,25 @@ impl Associations {
         let Some(own) = self.table.at(place, &key) else {
             return EspArrival::default();
         };
-        let (association, mut missing, mut duplicate) = (own.order, 0, false);
+        let (association, mut missing, mut behind, mut duplicate) = (own.order, 0, 0, false);
         if esp.number > own.highest {
             let step = esp.number - own.highest;
             missing = u32::try_from(step - 1).unwrap_or(u32::MAX);
             own.seen = if step < WINDOW { own.seen << step | 1 } else { 1 };
             own.highest = esp.number;
-        } else if own.highest - esp.number < WINDOW {
-            let bit = 1 << (own.highest - esp.number);
-            duplicate = own.seen & bit != 0;
-            own.seen |= bit;
+        } else {
+            let ahead = own.highest - esp.number;
+            behind = u32::try_from(ahead).unwrap_or(u32::MAX);
+            if ahead < WINDOW {
+                let bit = 1 << ahead;
+                duplicate = own.seen & bit != 0;
+                own.seen |= bit;
+            }
         }
         EspArrival {
             association,
             missing,
+            behind,
             duplicate,
         }
     }
@@ -108,6 +115,7 @@ impl Associations {
         EspArrival {
             association: self.begun,
             missing: u32::try_from(missing).unwrap_or(u32::MAX),
+            behind: 0,
             duplicate: false,
         }
     }

@@ -307,6 +307,7 @@ pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: EspArrival) -> Seg
         acks: None,
         window: None,
         missing: numbered.missing,
+        behind: numbered.behind,
         id_jump: 0,
     }
 }
@@ -316,7 +317,7 @@ pub(super) fn payload_len(payload: &InnerPayload) -> u32 {
     match payload {
         InnerPayload::Tcp(header) => header.len,
         InnerPayload::Datagram(len) | InnerPayload::Unread(len) => *len,
-        InnerPayload::Echo { .. } => 0,
+        InnerPayload::Echo { bytes, .. } => *bytes,
     }
 }
 

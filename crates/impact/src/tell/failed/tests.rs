@@ -24,6 +24,7 @@ fn tunnel(id: usize) -> Tunnel {
         b: IpAddr::from([192, 0, 2, 2]),
         encapsulation: Encapsulation::Esp,
         ike_version: Some(2),
+        roles_known: true,
         nat: false,
     }
 }

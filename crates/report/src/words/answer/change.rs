@@ -6,8 +6,9 @@ use crate::words::answer::why;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{KeysFit, format, keys_fit};
+use rekeyscope_impact::PROJECTED_KILOBYTES;
 use rekeyscope_impact::tell::sentence::rekeys_needed;
-use rekeyscope_model::analysis::{AccountLabel, Impact, TriggerKind, Verdict};
+use rekeyscope_model::analysis::{AccountLabel, AttemptOutcome, Impact, Rekey, TriggerKind, Verdict};
 
 pub(super) fn change(focus: &Focus) -> String {
     let t = focus.t;
@@ -19,9 +20,9 @@ pub(super) fn change(focus: &Focus) -> String {
             of_failure(focus).unwrap_or_else(|| t.word("do-unknown"))
         }
         Verdict::Failed | Verdict::Shown | Verdict::Some => of_rekeys(focus, headline),
-        Verdict::Bounded | Verdict::NoRekeys => {
-            of_account(focus, headline).unwrap_or_else(|| t.word("do-nothing"))
-        }
+        Verdict::Bounded | Verdict::NoRekeys => in_vain(focus)
+            .or_else(|| of_account(focus, headline))
+            .unwrap_or_else(|| t.word("do-nothing")),
         Verdict::Inconclusive => longer_capture(focus, headline),
         Verdict::NoTraffic => t.word("do-capture-load"),
     }
@@ -32,6 +33,21 @@ fn of_failure(focus: &Focus) -> Option<String> {
     let refusal = advice::of_refusals(focus.t, focus.analysis).into_iter().next();
     let advice = refusal.or_else(|| advice::of_cause(focus.t, why::cause_of_failure(focus)?))?;
     Some(focus.t.fill("do", &[("text", &advice.instruction(focus.t))]))
+}
+
+/// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture.
+fn in_vain(focus: &Focus) -> Option<String> {
+    let t = focus.t;
+    let failed = |outcome| focus.analysis.attempts.iter().any(|a| a.outcome == outcome);
+    let text = if failed(AttemptOutcome::Refused) {
+        let named = advice::of_refusals(t, focus.analysis).into_iter().next();
+        named.map_or_else(|| t.word("do-refused"), |advice| advice.instruction(t))
+    } else if failed(AttemptOutcome::Unanswered) {
+        t.word("do-unanswered")
+    } else {
+        return None;
+    };
+    Some(t.fill("do", &[("text", &text)]))
 }
 
 /// Fewer of them where the volume makes them, else what their cause needs, else what the account names.
@@ -61,21 +77,20 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
 /// Where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.
 fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
-    let by_volume = focus
-        .rekeys(headline.tunnel)
-        .filter(|r| r.trigger.kind == TriggerKind::Volume);
-    let limit = by_volume.filter_map(|r| r.trigger.limit_kilobytes).next()?;
+    let by_volume = || {
+        let own = focus.rekeys(headline.tunnel);
+        own.filter(|r| r.trigger.kind == TriggerKind::Volume)
+    };
+    let Some(limit) = by_volume().filter_map(|r| r.trigger.limit_kilobytes).next() else {
+        return learnt_limit(focus, headline, by_volume());
+    };
     if limit == WINDOWS_KILOBYTES {
         return None;
     }
     let own = focus.analysis.projection.iter();
     let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
     let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
-    let command = t.word(match advice::system_of_keys(focus.analysis) {
-        Some("yamaha") => "do-lifetime-yamaha",
-        Some("charon") => "do-lifetime-strongswan",
-        _ => "do-lifetime-anywhere",
-    });
+    let command = t.word(lifetime_command(focus));
     let text = t.fill(
         "do-lifetime",
         &[
@@ -90,6 +105,43 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         &text,
         Some(longer.expected_bps.estimate),
     ))
+}
+
+/// A limit that no message shows, by the most that an SA had carried when its renewal began. Windows renews at 250,000 kB, and offers no
+/// setting.
+fn learnt_limit<'a>(
+    focus: &Focus,
+    headline: &Impact,
+    by_volume: impl Iterator<Item = &'a Rekey>,
+) -> Option<String> {
+    let t = focus.t;
+    let kilobytes = by_volume.filter_map(|r| r.trigger.bytes).max()?.div_ceil(1_000);
+    let longer = PROJECTED_KILOBYTES
+        .into_iter()
+        .find(|longer| *longer > kilobytes)?;
+    let of_windows = (WINDOWS_KILOBYTES * 9 / 10..=WINDOWS_KILOBYTES * 1_024 / 1_000).contains(&kilobytes);
+    (!of_windows).then(|| {
+        let args = [
+            ("kilobytes", format::count(kilobytes)),
+            ("lifetime", format::count(longer)),
+            ("command", t.word(lifetime_command(focus))),
+        ];
+        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+        expecting(
+            focus,
+            headline,
+            &t.fill("do-lifetime-learnt", &args),
+            headline.counterfactual_bps,
+        )
+    })
+}
+
+fn lifetime_command(focus: &Focus) -> &'static str {
+    match advice::system_of_keys(focus.analysis) {
+        Some("yamaha") => "do-lifetime-yamaha",
+        Some("charon") => "do-lifetime-strongswan",
+        _ => "do-lifetime-anywhere",
+    }
 }
 
 /// What the account lost most to, where that is not the rekeys.
