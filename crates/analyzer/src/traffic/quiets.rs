@@ -1,7 +1,7 @@
 //! Silences that may be rest: nothing new came in a direction, or nothing at all passed in a tunnel. What they were is decided
 //! when everything is known ([`crate::assembly`]).
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
@@ -81,7 +81,8 @@ struct WatchedTunnel {
 /// All tunnels.
 #[derive(Debug, Default)]
 pub(super) struct Quiets {
-    tunnels: HashMap<TunnelIndex, WatchedTunnel>,
+    /// By the index of each tunnel.
+    tunnels: Vec<WatchedTunnel>,
     quiets: Vec<Quiet>,
     silences: Vec<TunnelSilence>,
     left_out: u64,
@@ -95,10 +96,12 @@ impl Quiets {
         segment: &Segment,
         tracker: &Tracker,
     ) {
-        if self.tunnels.len() >= MOST_TUNNELS && !self.tunnels.contains_key(&tunnel) {
-            return;
+        if tunnel >= self.tunnels.len() && tunnel < MOST_TUNNELS {
+            self.tunnels.resize_with(tunnel + 1, WatchedTunnel::default);
         }
-        let own = self.tunnels.entry(tunnel).or_default();
+        let Some(own) = self.tunnels.get_mut(tunnel) else {
+            return;
+        };
         let silence = own
             .latest
             .replace(packet.time)
@@ -119,11 +122,7 @@ impl Quiets {
         }
         if matches!(packet.payload, InnerPayload::Tcp(_)) {
             for direction in Direction::BOTH {
-                // A FIN that nobody acknowledges any more is no data.
-                let waits = tracker
-                    .sender(direction)
-                    .is_some_and(|sender| sender.in_flight > u64::from(sender.finished));
-                own.lanes[slot(direction)].waits(segment.connection, waits, packet.time);
+                own.lanes[slot(direction)].waits(segment.connection, tracker.waits(direction), packet.time);
             }
         }
         if let Some(quiet) = quiet {
@@ -141,7 +140,7 @@ impl Quiets {
 
     /// When the last packet of a tunnel passed.
     pub(super) fn latest(&self, tunnel: TunnelIndex) -> Option<Timestamp> {
-        self.tunnels.get(&tunnel)?.latest
+        self.tunnels.get(tunnel)?.latest
     }
 
     /// Silences of a direction of a tunnel that may be rest, in order of time.

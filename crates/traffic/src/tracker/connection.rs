@@ -268,6 +268,13 @@ impl Connection {
         }
     }
 
+    /// Bytes of a direction are in flight, a FIN aside.
+    #[inline]
+    pub(super) fn waits(&self, of: Direction) -> bool {
+        let side = &self.sides[slot(of)];
+        side.in_flight() > u64::from(side.finished)
+    }
+
     pub(super) fn sender(&self, of: Direction) -> SenderState {
         let side = &self.sides[slot(of)];
         SenderState {

@@ -173,6 +173,14 @@ impl Tracker {
         &self.settled
     }
 
+    /// Data of a direction waits for its acknowledgement, in the connection of the last packet. A FIN that nobody acknowledges any more is
+    /// no data.
+    #[inline]
+    pub fn waits(&self, of: Direction) -> bool {
+        let connection = self.current.and_then(|place| self.connections.get(place));
+        connection.is_some_and(|connection| connection.waits(of))
+    }
+
     /// The sender of a direction in the connection of the last packet.
     pub fn sender(&self, of: Direction) -> Option<SenderState> {
         let connection = self.connections.get(self.current?)?;
