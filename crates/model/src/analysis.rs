@@ -71,7 +71,7 @@ plain_data! {
         /// Times during which nothing passed (version 1 has none).
         #[serde(default)]
         pub outages: Vec<Outage>,
-        /// What the control plane and the path did, in order of time (bounded; documents of versions before this field have none).
+        /// Events of the control plane and the path, in order of time (bounded; documents of versions before this field have none).
         #[serde(default)]
         pub events: Vec<Event>,
         /// What makes each side renew, inferred over the trace, per tunnel and initiator (documents of versions before this

@@ -73,7 +73,7 @@ impl Framing {
         }
     }
 
-    /// IKE messages whose fragments did not all come, as far as that is known; they are given once.
+    /// IKE messages found so far to lack fragments; a message is given once.
     pub fn take_incomplete_ike(&mut self) -> Vec<IncompleteIke> {
         self.fragments.take_incomplete()
     }

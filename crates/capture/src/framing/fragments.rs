@@ -18,7 +18,7 @@ use std::net::IpAddr;
 
 /// Most datagrams that are remembered, finished ones included.
 const MOST_DATAGRAMS: usize = 4096;
-/// IKE messages without all their fragments that are kept until somebody asks; all are counted.
+/// Incomplete IKE messages kept until [`FragmentTable::take_incomplete`], a bound on memory (0.25 MB); further ones are only counted.
 const MOST_INCOMPLETE: usize = 4_096;
 /// Most bytes that unfinished datagrams hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -46,7 +46,7 @@ struct FragmentKey {
     protocol: Option<IpNumber>,
 }
 
-/// An IKE message of which the first fragment came, and not all others.
+/// An IKE message whose first fragment came, but not all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IncompleteIke {
     /// Source.
@@ -55,11 +55,11 @@ pub struct IncompleteIke {
     pub dst: IpAddr,
     /// Ports.
     pub udp: UdpPorts,
-    /// When its first fragment came to be captured.
+    /// Time of the first fragment captured.
     pub time: Timestamp,
-    /// The frame of that.
+    /// Frame of the first fragment captured.
     pub frame: u64,
-    /// Fragments that came.
+    /// Number of fragments that came.
     pub fragments: u16,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct FragmentTable {
     next_serial: u64,
     held: usize,
     whole: Vec<u8>,
-    /// Bounded by [`MOST_INCOMPLETE`].
+    /// IKE messages that were given up, at most [`MOST_INCOMPLETE`].
     incomplete: Vec<IncompleteIke>,
 }
 
@@ -145,7 +145,7 @@ impl FragmentTable {
         self.whole = whole;
     }
 
-    /// IKE messages that were given up since the last time.
+    /// Takes the IKE messages that were given up since the last call.
     pub(super) fn take_incomplete(&mut self) -> Vec<IncompleteIke> {
         std::mem::take(&mut self.incomplete)
     }
@@ -316,7 +316,7 @@ fn beginning(payload: &[u8]) -> [u8; BEGINNING] {
 const DUPLICATE: &str = "oddity-fragment-twice";
 
 impl Partial {
-    /// What it is, where its first fragment came and shows ports of IKE: behind port 4500, after the marker that is no SPI (RFC 3948 §2.2).
+    /// Recognises an IKE message by its first fragment: ports of IKE, with the non-ESP marker on port 4500 (RFC 3948 §2.2).
     fn as_ike(&self, key: &FragmentKey) -> Option<IncompleteIke> {
         let begins = self.ranges.first().is_some_and(|(from, _)| *from == 0);
         let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = self.bytes.first_chunk::<12>()?;

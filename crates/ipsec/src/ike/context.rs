@@ -12,20 +12,20 @@ pub struct MessageContext {
     pub frame: u64,
     /// Time.
     pub time: Timestamp,
-    /// Sender: what its end of the tunnel is called, wherever it is now.
+    /// Sender, by the name of its end of the tunnel, wherever that end is now.
     pub src: IpAddr,
-    /// Receiver, likewise.
+    /// Receiver, by the name of its end of the tunnel.
     pub dst: IpAddr,
     /// Outer source and destination of this packet.
     pub outer: (IpAddr, IpAddr),
     /// Ports.
     pub udp: UdpPorts,
-    /// IP packets that it came in.
+    /// Number of IP packets that carried the message.
     pub ip_packets: u16,
 }
 
 impl MessageContext {
-    /// What its sender says with it.
+    /// Sender, frame and time of this message.
     pub(super) fn notice(&self) -> Notice {
         Notice {
             by: self.src,

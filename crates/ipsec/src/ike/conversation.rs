@@ -3,7 +3,7 @@
 use crate::ike::exchange::{Exchange, MessageRecord};
 
 impl Exchange {
-    /// Copies of its first message.
+    /// The first message of the exchange and its copies.
     pub fn requests(&self) -> impl Iterator<Item = &MessageRecord> {
         let first = self.records.first();
         self.records
@@ -11,12 +11,12 @@ impl Exchange {
             .filter(move |r| first.is_some_and(|f| f.frame == r.frame || r.retransmission && alike(f, r)))
     }
 
-    /// The first message of the other side.
+    /// First message of the other side.
     pub fn answer(&self) -> Option<&MessageRecord> {
         self.records.iter().find(|r| self.is_answer(r))
     }
 
-    /// A message comes from the side that did not begin. An IKEv2 header says it, whatever became of the addresses meanwhile.
+    /// Whether a message comes from the side that did not begin. An IKEv2 header says so, whatever became of the addresses meanwhile.
     pub fn is_answer(&self, record: &MessageRecord) -> bool {
         record.outline.response.unwrap_or(record.src != self.initiator)
     }

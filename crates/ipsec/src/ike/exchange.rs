@@ -77,9 +77,9 @@ pub struct Exchange {
     pub children: Vec<NegotiatedSa>,
     /// SPIs it deletes, with the address that says so.
     pub deletes: Vec<Deletion>,
-    /// It deletes its IKE SA; in IKEv2 the children with it (RFC 7296 §1.4.1).
+    /// Delete of the exchange's own IKE SA; IKEv2 deletes the children with it (RFC 7296 §1.4.1).
     pub ike_sa_delete: Option<Notice>,
-    /// Its sender has no other SA with its peer (RFC 2407 §4.6.3.3, RFC 7296 §2.4).
+    /// Notice of a sender that has no other SA with its peer (RFC 2407 §4.6.3.3, RFC 7296 §2.4).
     pub initial_contact: Option<Notice>,
     /// Carries a key exchange payload (PFS in Quick Mode).
     pub key_exchange: bool,
@@ -174,7 +174,7 @@ impl Exchange {
         }
     }
 
-    /// Its first message comes after others, where the file is out of order.
+    /// Takes the first message of the exchange after others, from a file out of order.
     pub(super) fn begins_with(&mut self, context: &MessageContext) {
         if self.first_seen != FirstSeen::Begins {
             self.first_seen = FirstSeen::Begins;
@@ -182,7 +182,7 @@ impl Exchange {
         }
     }
 
-    /// Notes a message in its place: a file may be out of order.
+    /// Notes a message at its place in time, because a file may be out of order.
     pub(super) fn record(&mut self, record: MessageRecord) {
         self.messages += 1;
         self.retransmissions += u64::from(record.retransmission);
@@ -225,14 +225,14 @@ pub struct MessageRecord {
     pub len: u32,
     /// Repeats an earlier one byte for byte.
     pub retransmission: bool,
-    /// IP packets that it came in.
+    /// Number of IP packets that carried the message.
     pub ip_packets: u16,
-    /// What it shows without keys.
+    /// Facts that the message shows without keys.
     pub outline: Outline,
 }
 
 impl MessageRecord {
-    /// A message that came in one packet for the first time, of which nothing else is known.
+    /// A message that came in one packet for the first time, with nothing else known of it.
     pub fn of(frame: u64, time: Timestamp, src: IpAddr, len: u32) -> Self {
         MessageRecord {
             frame,
@@ -259,7 +259,7 @@ pub struct ErrorNotice {
     pub time: Timestamp,
     /// IKEv1: the message ID of the exchange that it is about, where its data is one (RFC 2408 §5.4).
     pub message_id: Option<u32>,
-    /// The SPI of ESP or AH that it is about, where it names one (RFC 7296 §3.10, RFC 2408 §3.14).
+    /// The SPI of ESP or AH that the notification names, if any (RFC 7296 §3.10, RFC 2408 §3.14).
     pub spi: Option<Spi>,
 }
 

@@ -1,9 +1,9 @@
-//! Who said something, and when.
+//! Sender, frame and time of a statement.
 
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// Who said something, and when.
+/// Sender, frame and time of a statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Notice {
     /// Sender.

@@ -12,7 +12,7 @@ pub(super) const RESPONDER_LIFETIME: u16 = 24576;
 /// INITIAL-CONTACT (RFC 2407 §4.6.3.3) and INITIAL_CONTACT (RFC 7296 §2.4).
 pub(super) const INITIAL_CONTACT_V1: u16 = 24578;
 pub(super) const INITIAL_CONTACT: u16 = 16384;
-/// INVALID-SPI and INVALID_SPI, the same number in both versions.
+/// Number of INVALID-SPI (RFC 2408 §3.14.1) and of INVALID_SPI (RFC 7296 §3.10.1).
 const INVALID_SPI: u16 = 11;
 /// NAT_DETECTION_SOURCE_IP and NAT_DETECTION_DESTINATION_IP (RFC 7296 §2.23).
 pub(super) const NAT_DETECTION_SOURCE: u16 = 16388;
@@ -74,7 +74,7 @@ impl<'a> Notification<'a> {
         })
     }
 
-    /// INVALID_SPI names the SPI in its data (RFC 7296 §3.10.1), or in the field for it, whatever the protocol there.
+    /// INVALID_SPI names the SPI in its data (RFC 7296 §3.10.1) or in its SPI field, whatever the protocol there.
     fn invalid_spi(&self) -> Option<Spi> {
         let named = [self.data, self.spi].into_iter().find(|field| field.len() == 4);
         let named = named.filter(|_| self.kind == INVALID_SPI)?;

@@ -1,14 +1,14 @@
-//! What an IKE message shows of itself without keys.
+//! Facts that an IKE message shows without keys.
 
 use crate::ike::header::{FLAG_RESPONSE, IkeHeader, LEN};
 use crate::ike::payload::{GENERIC_LEN, v1, v2};
 
-/// What comes first inside an encrypted IKEv2 message. The type of that payload stands in clear, in front of it (RFC 7296 §3.14).
+/// First payload inside an encrypted IKEv2 message. The type of that payload stands in clear, in front of it (RFC 7296 §3.14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstInside {
-    /// Nothing: a check whether the peer is alive, or the answer to a request that needs no other (RFC 7296 §1.4).
+    /// No payload: a check whether the peer is alive, or the answer to a request that needs no other (RFC 7296 §1.4).
     Nothing,
-    /// An SA payload: an offer, or a choice.
+    /// An SA payload, with an offer or a choice.
     SecurityAssociation,
     /// A notification.
     Notify,
@@ -18,28 +18,28 @@ pub enum FirstInside {
     Other,
 }
 
-/// The place of a message that was sent in fragments (RFC 7383 §2.5; of IKEv1 the scheme of Cisco).
+/// Position of a fragment in its message (RFC 7383 §2.5; the scheme of Cisco in IKEv1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IkeFragment {
-    /// Its number, from 1 on.
+    /// Number of the fragment, from 1 on.
     pub number: u16,
-    /// How many there are. IKEv1 says it with the last one.
+    /// Number of fragments of the message, which IKEv1 says with the last one.
     pub total: Option<u16>,
 }
 
-/// What a message shows of itself without keys.
+/// Facts that a message shows without keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outline {
-    /// IKEv2: whether it answers a request. IKEv1 has no flag for that.
+    /// Whether an IKEv2 message answers a request; `None` in IKEv1, which has no flag for that.
     pub response: Option<bool>,
-    /// Of an encrypted IKEv2 message; `None` of others, and of a fragment behind the first.
+    /// First payload of an encrypted IKEv2 message; `None` for others, and for a fragment after the first.
     pub inside: Option<FirstInside>,
-    /// It is a fragment.
+    /// Position of a message that is a fragment.
     pub fragment: Option<IkeFragment>,
 }
 
 impl Outline {
-    /// Of a message with this header.
+    /// Outline of a message with this header.
     pub(super) fn of(header: &IkeHeader, message: &[u8]) -> Outline {
         let body = message.get(LEN..).unwrap_or_default();
         let is_v2 = header.major == 2;
@@ -49,7 +49,7 @@ impl Outline {
                 number: u16::from_be_bytes([n0, n1]),
                 total: Some(u16::from_be_bytes([t0, t1])),
             }),
-            // Identifier, number, flags: the lowest one marks the last.
+            // The fields are identifier, number and flags; the lowest flag marks the last fragment.
             (false, v1::FRAGMENT, Some(&[_, _, number, flags])) => Some(IkeFragment {
                 number: u16::from(number),
                 total: (flags & 1 != 0).then_some(u16::from(number)),

@@ -33,7 +33,7 @@ pub struct Observed {
     pub first_of_exchange: bool,
     /// `children` of that exchange changed with this message.
     pub children_changed: bool,
-    /// It repeats an earlier message of that exchange byte for byte.
+    /// Whether the message repeats an earlier one of that exchange byte for byte.
     pub repeats: bool,
 }
 
@@ -206,7 +206,7 @@ impl Timeline {
             None => self.begin_ike_sa(header, context),
         };
         self.ike_sa_by_spis.insert(full, index);
-        // The message that began it may come after those that have both SPIs, where the file is out of order.
+        // A file out of order may have the message that began the IKE SA after those with both SPIs.
         self.ike_sa_by_spis.entry(half_open).or_insert(index);
         let sa = &mut self.ike_sas[index];
         if header.major == 1 && begins_ike_sa(header) {
@@ -370,8 +370,8 @@ impl Timeline {
     }
 }
 
-/// Only its initiator does not know the responder's SPI (RFC 2408 §2.5.3, RFC 7296 §2.6). An IKEv1 notification of an error may lack
-/// it too.
+/// Only the initiator of an IKE SA does not know the responder's SPI (RFC 2408 §2.5.3, RFC 7296 §2.6). An IKEv1 notification of an
+/// error may lack that SPI too.
 fn begins_ike_sa(header: &IkeHeader) -> bool {
     let kind = exchange_kind(header);
     header.responder_spi == IkeSpi::ZERO

@@ -20,11 +20,11 @@ const CARRIES_ON_NANOS: i64 = NANOS_PER_SECOND;
 /// … and for longer than this share of its whole life, goes on beside it. (An old SA may drain for 30 s of an hour; two
 /// parallel SAs of 3 s each overlap for most of their lives.)
 const CARRIES_ON_SHARE: f64 = 0.25;
-/// SAs that begin closer together than this stand side by side where no exchange says otherwise: what renews the first would begin
-/// after it and take a round trip and a computation, and no lifetime in use is so short.
+/// Least time to a renewal, which takes a round trip and a computation; no lifetime in use is so short. SAs that begin closer together
+/// stand side by side, unless an exchange says otherwise.
 const TOGETHER_NANOS: i64 = 100 * NANOS_PER_MILLI;
-/// Without IKE, an SA that was silent for longer than it was in use, and than this, did not end where another one begins. (A rekey
-/// whose last message is lost was measured with 5.9 s.)
+/// Longest silence of a rekey whose last message is lost (5.9 s was measured). Without IKE, an SA that was silent for longer than this,
+/// and than it was in use, did not end where another one begins.
 const TAKEN_OVER_NANOS: i64 = 8 * NANOS_PER_SECOND;
 /// Under a new IKE SA, a child SA that begins this long after the last packet of the old one is a new connection.
 const NEW_CONNECTION_NANOS: i64 = 30 * NANOS_PER_SECOND;
@@ -150,9 +150,9 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     !beside && !new_connection(evidence, old, new)
 }
 
-/// Without IKE, that one SA ends and another begins has to show: of each direction that both have, the old one was there alone for
-/// longer than beside the new one, and of one of them it carried packets until then; a single packet has no end. (Without a
-/// direction in common they are the two sides of one pair, of which one spoke late.)
+/// Whether packets without IKE show that one SA ends and another begins. In each direction that both have, the old one was alone for
+/// longer than beside the new one; in one of them it carried packets until then, and a single packet has no end. (SAs without a
+/// direction in common are the two sides of one pair, of which one spoke late.)
 fn takes_over(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     let mut ends = false;
     for d in 0..2 {
@@ -172,8 +172,7 @@ fn takes_over(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     ends
 }
 
-/// Opened packets of both were of the same inner hosts: of several child SAs with other traffic selectors, it is this one's traffic
-/// that goes on.
+/// Opened packets of the two have inner hosts in common: of several child SAs with other traffic selectors, this one's traffic goes on.
 fn have_inner_ends_in_common(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     (0..2).any(|d| {
         let carried = |child| sa_of(evidence, child, d).map_or(&[][..], Association::inner_ends);

@@ -1,4 +1,4 @@
-//! Answers that refuse, by their outline and their length: what they say may be unreadable.
+//! Refusals known by the outline and the length of an answer whose content may be unreadable.
 
 use crate::ike::outline::FirstInside;
 use crate::ike::timeline::Exchange;
@@ -8,8 +8,8 @@ use rekeyscope_model::analysis::ExchangeKind;
 /// ICV of 8, SA 36 (one AEAD with its key length, no extended numbers, RFC 7296 §3.3), nonce 20 (§2.10: 16 at least), two
 /// traffic selectors of 24 over IPv4. An error notification takes 8 to 12 bytes instead of all of these.
 pub(super) const SHORTEST_ANSWER: u32 = 28 + 4 + 8 + 8 + 36 + 20 + 2 * 24;
-/// An answer that is too short to make an SA, and does not begin with one: what refuses without being readable. (A notification may
-/// stand in front of an SA, too.)
+/// An unreadable answer refuses if it is too short to make an SA and does not begin with one. (A notification may stand in front of an
+/// SA, too.)
 pub(super) fn refused_by_length(exchange: &Exchange) -> bool {
     let refuses = |first| matches!(first, None | Some(FirstInside::Notify));
     exchange.kind == ExchangeKind::CreateChildSa

@@ -13,16 +13,16 @@ pub fn slot(direction: Direction) -> usize {
     }
 }
 
-/// What comes before and after a one-way SA.
+/// Predecessor and successor of a one-way SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SaNeighbours {
-    /// The SA of its direction that it renews.
+    /// The SA of the same direction that this one renews.
     pub predecessor: Option<SaIndex>,
-    /// The SA of its direction that renews it; where both sides did at once, the one that began last.
+    /// The SA of the same direction that renews this one; the one that began last, if both sides renewed at once.
     pub successor: Option<SaIndex>,
 }
 
-/// Of each of the first `sas` SAs, by the successions in order.
+/// Neighbours of each of the first `sas` SAs, by the successions in order.
 pub fn sa_neighbours(successions: &[Succession], sas: usize) -> Vec<SaNeighbours> {
     let mut found = vec![SaNeighbours::default(); sas];
     for succession in successions {

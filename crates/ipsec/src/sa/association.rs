@@ -143,13 +143,13 @@ pub struct Association {
     pub tunnel: TunnelIndex,
     /// Internal direction (see [`crate::sa::tunnel::Tunnel`]).
     pub direction: Direction,
-    /// Outer source: what its end of the tunnel is called.
+    /// Outer source, by the name of its end of the tunnel.
     pub src: IpAddr,
-    /// Outer destination, likewise.
+    /// Outer destination, by the name of its end of the tunnel.
     pub dst: IpAddr,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
-    /// Where its newest packet was seen, and how its numbers go; ahead of `counters` by what is still in batches.
+    /// Path of the newest packet, and course of the numbers; ahead of `counters` by what is still in batches.
     pub(super) course: Option<NumberCourse>,
     /// Outer source and destination of its packets, in order of appearance.
     places: Vec<(IpAddr, IpAddr)>,
@@ -193,7 +193,7 @@ pub struct Association {
     pub exchange: Option<usize>,
     /// The negotiated volume lifetime, bytes of decrypted payload.
     pub volume_limit: Option<u64>,
-    /// When the decrypted payload reached it, and the frame: the receiver drops what comes after.
+    /// Time and frame at which the decrypted payload reached that limit; the receiver drops what comes after.
     pub limit_passed: Option<(Timestamp, u64)>,
     /// First packet with something in it for those inside: time and frame.
     pub first_payload: Option<(Timestamp, u64)>,
@@ -211,7 +211,7 @@ pub struct Association {
     pub queued: u64,
 }
 
-/// Where the packets of an SA go, and with which numbers, as they come in.
+/// Path and numbers of the packets of an SA, as they come in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NumberCourse {
     pub(super) path: OuterPath,
@@ -219,11 +219,10 @@ pub(super) struct NumberCourse {
     newest: (Timestamp, u32),
 }
 
-/// A packet this far behind the highest number is late; what is later still, no receiver takes (RFC 4303 §3.4.3: a window of 64
-/// is the default).
+/// Default replay window, in packets (RFC 4303 §3.4.3): no receiver takes a packet that is further behind the highest number.
 const LATE: i32 = 64;
-/// A sender does not speed up while its peer moves: from an old path to a new one no more numbers are lost than this many times
-/// what it sent before in that time.
+/// Factor on the rate of a sender, which does not speed up while its peer moves: between an old path and a new one, no more numbers are
+/// lost than this many times what it sent before in that time.
 const FASTER: f64 = 2.0;
 
 impl NumberCourse {
@@ -235,12 +234,12 @@ impl NumberCourse {
         }
     }
 
-    /// How far a number is ahead of the highest one. An SA with extended numbers wraps.
+    /// Distance of a number ahead of the highest one. An SA with extended numbers wraps.
     fn ahead(&self, number: u32) -> i32 {
         number.wrapping_sub(self.newest.1) as i32
     }
 
-    /// A packet on `path`. False for a late one: where it was seen says nothing new.
+    /// Takes in a packet on `path`; false for a late one, whose path says nothing new.
     pub(super) fn advance(&mut self, path: &OuterPath, time: Timestamp, number: u32) -> bool {
         let newer = self.ahead(number) > 0;
         if newer {
@@ -266,9 +265,9 @@ impl NumberCourse {
 }
 
 impl Association {
-    /// Pairs of outer addresses that are kept: as many as an end has during one SA.
+    /// Pairs of outer addresses kept, a bound on memory (0.5 KB): as many as an end has during one SA.
     const MOST_PLACES: usize = 16;
-    /// Pairs of inner addresses that are kept: a tunnel of hosts has one, one of networks some.
+    /// Pairs of inner addresses kept, a bound on memory (136 bytes): a tunnel of hosts has one, one of networks some.
     const MOST_INNER_ENDS: usize = 4;
 
     /// It had a packet, perhaps one that still waits in a batch.
@@ -276,7 +275,7 @@ impl Association {
         self.course.is_some()
     }
 
-    /// Outer source and destination of its packets, several where an end moved; what they are called where none was seen.
+    /// Outer sources and destinations of the packets, several if an end moved; the names of the ends if no packet was seen.
     pub fn places(&self) -> impl Iterator<Item = (IpAddr, IpAddr)> + '_ {
         let unseen = self.places.is_empty().then_some((self.src, self.dst));
         self.places.iter().copied().chain(unseen)
@@ -288,7 +287,7 @@ impl Association {
         }
     }
 
-    /// Inner source and destination of its opened packets: the first pairs, at most four.
+    /// First pairs of inner source and destination of the opened packets, at most four.
     pub fn inner_ends(&self) -> &[(IpAddr, IpAddr)] {
         &self.inner_ends
     }

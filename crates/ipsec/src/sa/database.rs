@@ -60,7 +60,7 @@ pub struct SaDatabase {
     holding: VecDeque<SaIndex>,
 }
 
-/// An SA by the end of its tunnel that receives it, wherever that end is.
+/// Name of an SA by the end of its tunnel that receives it, wherever that end is.
 type EndId = (TunnelIndex, Direction, IpsecProtocol, Spi);
 
 /// Places of SAs that are found without the table.

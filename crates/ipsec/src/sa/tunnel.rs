@@ -1,5 +1,5 @@
-//! Tunnels: an IKE SA and its successors with their SAs, between two ends. What names one is where its ends are (and where NAT puts
-//! several clients behind one address, their ports); an end that moves takes further names, and the tunnel stays the same.
+//! Tunnels: an IKE SA and its successors with their SAs, between two ends. The places of its ends name a tunnel (with their ports where
+//! NAT puts several clients behind one address); an end that moves takes further names, and the tunnel stays the same.
 
 use crate::sa::whereabouts::{ChangeKind, OuterPath, RoleShownBy, TunnelChange, WELL_KNOWN, Whereabouts};
 use foldhash::HashMap;
@@ -12,43 +12,43 @@ use std::net::IpAddr;
 /// Index in [`TunnelTable::tunnels`].
 pub type TunnelIndex = usize;
 
-/// How it is known which end is the client, the best first.
+/// Evidence of which end is the client, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RoleEvidence {
-    /// Who began the first exchange of IKE.
+    /// The client began the first exchange of IKE.
     Ike,
-    /// Who asked for an L2TP session, or was told its address by PPP.
+    /// The client asked for an L2TP session, or was told its address by PPP.
     Ppp,
-    /// The peer answers at the port that a NAT gave: who is behind a NAT began.
+    /// The client is behind a NAT, because the peer answers at the port that the NAT gave.
     Port,
-    /// Who uses the other's service inside.
+    /// The client uses the other end's service inside.
     Service,
 }
 
-/// A tunnel while the capture is read. Directions inside the analysis run from `ends[0]`, the first sender seen; who is the
-/// client may become known later, so the document's `a` and `b` are chosen at the end ([`Tunnel::published`]).
+/// A tunnel while the capture is read. Directions inside the analysis run from `ends[0]`, the first sender seen; the client may become
+/// known later, so the document's `a` and `b` are chosen at the end ([`Tunnel::published`]).
 #[derive(Debug, Clone)]
 pub struct Tunnel {
-    /// First sender seen, and its peer, where they were then: what each is called from then on.
+    /// First addresses of the first sender seen and of its peer, which name the two ends from then on.
     pub ends: [IpAddr; 2],
-    /// Other addresses that each had since.
+    /// Other addresses of each end since then.
     moved: [Vec<IpAddr>; 2],
     whereabouts: [Whereabouts; 2],
-    /// Changes that are kept of it.
+    /// Number of changes kept of this tunnel.
     changes: usize,
-    /// Which end is the client, and how that is known.
+    /// Evidence of the client, and the index of that end.
     client: Option<(RoleEvidence, usize)>,
     /// Seen around ESP.
     pub encapsulation: Option<Encapsulation>,
-    /// A NAT shows: one side used IKE's own port and the other none of them, or a port changed.
+    /// Sign of a NAT: one side used IKE's own port and the other none of them, or a port changed.
     pub port_changed: bool,
 }
 
 impl Tunnel {
-    /// Other addresses that are kept of an end; of one with more, the oldest is forgotten.
+    /// Other addresses kept of an end, a bound on memory (1 KB); a further one replaces the oldest.
     const MOST_ADDRESSES: usize = 64;
 
-    /// Between two ends, where they are now.
+    /// A tunnel between two ends at their present addresses.
     pub fn between(ends: [IpAddr; 2]) -> Self {
         Tunnel {
             ends,
@@ -74,7 +74,7 @@ impl Tunnel {
         }
     }
 
-    /// Internal direction of a packet: one of its ends is where it was before.
+    /// Internal direction of a packet that has one of the ends where it was before.
     pub fn direction_of(&self, path: &OuterPath) -> Direction {
         let known = self.was_at(0, path.dst) || self.was_at(1, path.dst);
         if known || !self.was_at(1, path.src) {
@@ -84,7 +84,7 @@ impl Tunnel {
         }
     }
 
-    /// What its ends are called, of a packet in this direction: source and destination.
+    /// Names of the ends as source and destination of a packet in this direction.
     pub fn names(&self, internal: Direction) -> (IpAddr, IpAddr) {
         let [a, b] = self.ends;
         internal.pick((a, b), (b, a))
@@ -94,7 +94,7 @@ impl Tunnel {
         self.client.map_or(0, |(_, end)| end)
     }
 
-    /// Packets show which end is the client.
+    /// Whether packets show which end is the client.
     pub fn knows_client(&self) -> bool {
         self.client.is_some()
     }
@@ -168,17 +168,17 @@ impl TunnelTable {
     pub const MAX_TUNNELS: usize = 4_096;
     /// Most names (address pairs with ports, cookies) that lead to them.
     const MAX_NAMES: usize = 1 << 16;
-    /// Most changes that are kept, 1.5 MB: four of each tunnel.
+    /// Most changes that are kept, a bound on memory (1.5 MB): four of each tunnel.
     const MAX_CHANGES: usize = 4 * Self::MAX_TUNNELS;
-    /// Most of one tunnel: a NAT that gives every packet another port leaves room for the others.
+    /// Most changes kept of one tunnel: a NAT that gives every packet another port leaves room for the others.
     const MOST_CHANGES: usize = 64;
 
-    /// The tunnel of which this is a name already.
+    /// The tunnel that this path names already.
     pub fn of_path(&self, path: &OuterPath) -> Option<TunnelIndex> {
         self.by_key.get(&TunnelKey::of(path)).copied()
     }
 
-    /// The tunnel of which this is a name, else a new one.
+    /// The tunnel that this path names, else a new one.
     pub fn begin(&mut self, path: &OuterPath) -> Option<TunnelIndex> {
         if let Some(tunnel) = self.of_path(path) {
             return Some(tunnel);
@@ -192,7 +192,7 @@ impl TunnelTable {
         Some(tunnel)
     }
 
-    /// A packet of a tunnel in an internal direction, perhaps from where its ends were not seen before.
+    /// Takes in a packet of a tunnel in an internal direction, perhaps with its ends at new places.
     pub fn join(&mut self, tunnel: TunnelIndex, path: &OuterPath, direction: Direction) {
         if self.by_key.len() < Self::MAX_NAMES {
             self.by_key.entry(TunnelKey::of(path)).or_insert(tunnel);
@@ -206,7 +206,7 @@ impl TunnelTable {
     /// The tunnel of an IKE message. The initiator's cookie holds a client together when NAT moves its ports (RFC 3947
     /// §4) or its address changes (RFC 4555).
     pub fn of_ike(&mut self, path: &OuterPath, initiator_cookie: IkeSpi) -> Option<TunnelIndex> {
-        // Without a cookie it is no message of an IKE SA.
+        // A message without a cookie is none of an IKE SA.
         let named = initiator_cookie != IkeSpi::ZERO;
         if let Some(&tunnel) = self.by_cookie.get(&initiator_cookie).filter(|_| named) {
             let direction = self.tunnels[tunnel].direction_of(path);
@@ -220,12 +220,12 @@ impl TunnelTable {
         Some(tunnel)
     }
 
-    /// The tunnel between two addresses, where there is one already; without ports, or with IKE's own, that of the addresses alone.
+    /// The known tunnel between two addresses; without ports, or with IKE's own, that of the addresses alone.
     pub fn known(&self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
         self.by_key.get(&TunnelKey::new(src, dst, udp)).copied()
     }
 
-    /// A packet shows where both ends of its tunnel are.
+    /// Takes in the places of both ends of a tunnel that a packet shows.
     pub fn show(
         &mut self,
         tunnel: TunnelIndex,
@@ -264,21 +264,21 @@ impl TunnelTable {
         }
     }
 
-    /// Where ends went, in the order of the capture.
+    /// Changes of the places of ends, in the order of the capture.
     pub fn changes(&self) -> &[TunnelChange] {
         &self.changes
     }
 
-    /// Forgets the changes; where the ends are stays known.
+    /// Forgets the changes, but not the places of the ends.
     pub fn leave_changes_behind(&mut self) {
         self.changes = Vec::new();
         self.tunnels.iter_mut().for_each(|tunnel| tunnel.changes = 0);
     }
 
-    /// What ESP is carried in.
+    /// Notes the encapsulation of ESP.
     pub fn take_encapsulation(&mut self, tunnel: TunnelIndex, encapsulation: Encapsulation) {
         let seen = &mut self.tunnels[tunnel].encapsulation;
-        // Where AH is around ESP, the tunnel is one of ESP.
+        // A tunnel with AH around ESP is one of ESP.
         if seen.is_none_or(|e| e == Encapsulation::Ah) {
             *seen = Some(encapsulation);
         }
@@ -293,14 +293,14 @@ impl TunnelTable {
         }
     }
 
-    /// What is inside shows that the client sends in this internal direction.
+    /// Notes inner evidence that the client sends in this internal direction.
     pub fn settle_role(&mut self, tunnel: TunnelIndex, evidence: RoleEvidence, client_sends: Direction) {
         self.tunnels[tunnel].settle(evidence, client_sends.pick(0, 1));
     }
 }
 
 impl Tunnel {
-    /// The best evidence decides, and of equal one the first.
+    /// The best evidence decides, and the first of equally good ones.
     fn settle(&mut self, evidence: RoleEvidence, end: usize) {
         if self.client.is_none_or(|(known, _)| evidence < known) {
             self.client = Some((evidence, end));

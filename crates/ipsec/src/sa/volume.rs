@@ -38,7 +38,7 @@ pub fn expired(sa: &Association) -> Option<Timestamp> {
     expiry(sa).map(|(time, _)| time)
 }
 
-/// As [`expired`], with the frame that shows it.
+/// Time of [`expired`], with the frame that shows it.
 pub fn expiry(sa: &Association) -> Option<(Timestamp, u64)> {
     let limit = sa.volume_limit?;
     let enforced = sa.counters.inner_bytes as f64 <= MOST_EXCESS * limit as f64;

@@ -1,4 +1,4 @@
-//! Where an end of a tunnel is, and when that changed.
+//! Places of the ends of a tunnel, and their changes.
 
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
@@ -53,8 +53,8 @@ impl fmt::Display for OuterPlace {
     }
 }
 
-/// What shows where an end is. The two may take different ways for a while: a request is repeated to the old address while data
-/// goes to the new one.
+/// Evidence of the place of an end. Data and IKE may take different ways for a while: a request is repeated to the old address while
+/// data goes to the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleShownBy {
     /// A packet of an SA.
@@ -63,7 +63,7 @@ pub enum RoleShownBy {
     Ike,
 }
 
-/// What changed.
+/// Part of a place that changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// The outer address.
@@ -72,42 +72,42 @@ pub enum ChangeKind {
     Port,
 }
 
-/// An end of a tunnel has another address, or another port.
+/// A change of the address or the port of an end of a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TunnelChange {
     /// Tunnel.
     pub tunnel: usize,
-    /// Which end, as an index of the tunnel's `ends`.
+    /// Index of the end in the tunnel's `ends`.
     pub end: usize,
-    /// First packet with it.
+    /// Time of the first packet at the new place.
     pub time: Timestamp,
-    /// Its frame.
+    /// Frame of that packet.
     pub frame: u64,
-    /// OuterPlace before.
+    /// Place before the change.
     pub from: OuterPlace,
-    /// OuterPlace from now on.
+    /// Place after the change.
     pub to: OuterPlace,
-    /// Address, or port alone.
+    /// Part that changed: the address, or the port alone.
     pub kind: ChangeKind,
-    /// What that packet was.
+    /// Kind of that packet.
     pub shown_by: RoleShownBy,
 }
 
-/// What packets said last of where an end is: the place, and the peer's port.
+/// Last sighting of an end: the place, and the peer's port.
 type EndSighting = (OuterPlace, Option<u16>);
 
-/// Where an end is.
+/// Place of an end as packets show it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Whereabouts {
     address: Option<IpAddr>,
-    /// Its ports towards the peer's port 500, and towards any other: a NAT maps the two apart.
+    /// Ports towards the peer's port 500, and towards any other: a NAT maps the two apart.
     ports: [Option<u16>; 2],
-    /// By packets from it and to it, of ESP and of IKE: what is still sent to the old place is no return.
+    /// Last sightings in packets from the end and to it, of ESP and of IKE: a packet still sent to the old place is no return.
     said: [[Option<EndSighting>; 2]; 2],
 }
 
 impl Whereabouts {
-    /// A packet from this end, or to it, shows it at `place`. Where that is a change: what of, and the place before.
+    /// Takes in a packet from this end, or to it, that shows it at `place`. Returns the kind of a change, and the place before.
     pub(super) fn show(
         &mut self,
         is_receiver: bool,
@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(show(to, by, HOME), None);
         }
         assert_eq!(show(false, Esp, AWAY), Some(ChangeKind::Address));
-        // The peer learns it a round trip later, and its IKE later still.
+        // The peer learns of the move a round trip later, and its IKE later still.
         assert_eq!(show(true, Esp, HOME), None);
         assert_eq!(show(true, Ike, HOME), None);
         assert_eq!(show(true, Esp, AWAY), None);

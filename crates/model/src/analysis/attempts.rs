@@ -68,17 +68,17 @@ plain_data! {
         pub ended_by: OutageEnd,
         /// `high`: acknowledgements of inner TCP tell it; `low`: only ESP packets of both directions do.
         pub confidence: Confidence,
-        /// What explains it (documents of versions before this field have none).
+        /// Explanation of the outage (documents of versions before this field have none).
         #[serde(default)]
         pub explanation: Option<Explanation>,
         /// The inner addresses whose data was not delivered: sender, receiver; `null` where keys are missing.
         #[serde(default)]
         pub inner: Option<(IpAddr, IpAddr)>,
-        /// The first and the last packet that did not arrive, or the event that brought the way back: so long was there no way
-        /// at least. From then on the sender waited for its timer. `null` where no lost packet was captured.
+        /// Least time without a way: from the first lost packet to the last one, or to the event that brought the way back. From its
+        /// end on, the sender waited for its timer. `null` where no lost packet was captured.
         #[serde(default)]
         pub dead: Option<(Timestamp, Timestamp)>,
-        /// Packets that did not arrive.
+        /// Number of packets that did not arrive.
         #[serde(default)]
         pub swallowed: u64,
         /// Causes that belong to no attempt.

@@ -300,7 +300,7 @@ plain_names! {
         /// Samples from a CSV file.
         Samples = "samples",
     }
-    /// What the control plane or the path did.
+    /// Kind of an event of the control plane or the path.
     pub enum EventKind {
         /// A request for a new SA was refused by a notification.
         Refused = "refused",
@@ -314,11 +314,11 @@ plain_names! {
         ChildDeleted = "child_deleted",
         /// An IKE SA was deleted, and its child SAs with it.
         IkeSaDeleted = "ike_sa_deleted",
-        /// Something was deleted; what, is encrypted.
+        /// Something was deleted, but encryption hides it.
         Deleted = "deleted",
         /// An SA reached its limit.
         LimitReached = "limit_reached",
-        /// Both sides renewed at once.
+        /// The two sides renewed at once.
         Collision = "collision",
         /// An end has another address.
         AddressChanged = "address_changed",
@@ -354,21 +354,21 @@ plain_names! {
         EverythingSilent = "everything_silent",
         /// A host or router answered ESP or IKE with ICMP: destination unreachable, or packet too big.
         Unreachable = "unreachable",
-        /// One side sent no IKE while its ESP passed.
+        /// A side sent no IKE while its ESP passed.
         IkeSilent = "ike_silent",
-        /// One side sent no ESP while its IKE passed.
+        /// A side sent no ESP while its IKE passed.
         EspSilent = "esp_silent",
     }
-    /// How something is known.
+    /// Certainty of an event or of an explanation.
     pub enum Certainty {
-        /// It was read, decrypted or in clear.
+        /// The fact was read, decrypted or in clear.
         Read = "read",
-        /// Packets prove it.
+        /// Packets prove the fact.
         Proven = "proven",
-        /// It follows from what the packets look like.
+        /// The fact follows from what the packets look like.
         Inferred = "inferred",
     }
-    /// What explains a time without delivery.
+    /// Cause of a time without delivery.
     pub enum ExplanationCause {
         /// The capture lacks packets, or its clock was set.
         CaptureHole = "capture_hole",
@@ -382,7 +382,7 @@ plain_names! {
         Unanswered = "unanswered",
         /// The renewal was answered, and the answer did not arrive.
         AnswerLost = "answer_lost",
-        /// Both sides renewed at once.
+        /// The two sides renewed at once.
         Collision = "collision",
         /// A limit was reached, and the renewal came too late, or not at all.
         LimitReached = "limit_reached",
@@ -396,7 +396,7 @@ plain_names! {
         AddressChanged = "address_changed",
         /// The peer fell silent.
         PeerSilent = "peer_silent",
-        /// Nothing came from either side, or of one of several tunnels: the path was silent.
+        /// The path was silent: nothing came from either side, or of one of several tunnels.
         PathSilent = "path_silent",
         /// Large packets no longer passed.
         LargePackets = "large_packets",
@@ -404,7 +404,7 @@ plain_names! {
         SlowExchange = "slow_exchange",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
-        /// Nothing of these.
+        /// No known cause fits.
         Unexplained = "unexplained",
     }
     /// How bad a finding is.

@@ -14,8 +14,8 @@ plain_data! {
     pub struct Tunnel {
         /// Index in this list.
         pub id: usize,
-        /// The client: the IKE initiator of the first exchange seen; without IKE, who asks inside, or is behind a NAT, else the first
-        /// sender. Called by its first address, wherever it goes.
+        /// The client: the IKE initiator of the first exchange seen; without IKE, the end that asks inside, or is behind a NAT, else the
+        /// first sender. The address is the first one of that end, wherever it goes.
         pub a: IpAddr,
         /// The other one.
         pub b: IpAddr,
@@ -23,7 +23,7 @@ plain_data! {
         pub encapsulation: Encapsulation,
         /// 1 or 2; `null` where no IKE was seen.
         pub ike_version: Option<u8>,
-        /// The packets show which end is the client; else `a` is the first sender (documents of versions before this field: shown).
+        /// Whether packets show which end is the client; else `a` is the first sender (documents of versions before this field: shown).
         #[serde(default = "Tunnel::roles_of_older_documents")]
         pub roles_known: bool,
         /// A NAT detection payload, a changed port, or (IKEv1) the move to port 4500 showed a NAT between the two.
@@ -171,7 +171,7 @@ plain_data! {
 }
 
 impl Tunnel {
-    /// Documents that were written before the field was there say nothing of it.
+    /// Documents that were written before the field was there say nothing of roles.
     fn roles_of_older_documents() -> bool {
         true
     }

@@ -73,7 +73,7 @@ impl TcpSegment {
 /// An echo request or reply (RFC 792, RFC 4443 §4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EchoHeader {
-    /// A request; else a reply.
+    /// True for a request, false for a reply.
     pub request: bool,
     /// Identifier.
     pub id: u16,
@@ -108,7 +108,7 @@ pub struct Inner {
     pub transport_bytes: u32,
     /// TCP header.
     pub tcp: Option<TcpSegment>,
-    /// Edges of its SACK blocks, left and right, four at most. Few packets have them: the heap makes no other one larger.
+    /// Left and right edges of the SACK blocks, four at most; on the heap because few packets have them.
     pub sack: Option<Box<[(u32, u32); 4]>>,
     /// Echo request or reply.
     pub echo: Option<EchoHeader>,

@@ -1,9 +1,9 @@
-//! Messages that come after their own IKE SA: a clock that was set back, a file written in reverse.
+//! Messages of an IKE SA before the one that begins it: a clock that was set back, a file written in reverse.
 
 use super::*;
 use rekeyscope_testkit::ike::Recording;
 
-/// What was recorded, in a timeline without keys, perhaps the last message first. Times are the recorded ones.
+/// Timeline of a recording without keys, with the last message first if `backwards`. Times are the recorded ones.
 fn pushed(recording: &Recording, backwards: bool) -> Timeline {
     let mut sent: Vec<_> = (1..).zip(&recording.sent).collect();
     if backwards {
@@ -64,7 +64,7 @@ fn assert_the_same(recording: &Recording) {
     assert_eq!(exchanges(&forwards), exchanges(&backwards));
 }
 
-/// Messages of one exchange and version: whether from the initiator, the responder's SPI, flags, first payload.
+/// A message: whether it is from the initiator, the responder's SPI, flags, first payload.
 type SentMessage = (bool, [u8; 8], u8, u8);
 
 fn recorded(version: u8, exchanges: &[(u8, u32, &[SentMessage])]) -> Recording {

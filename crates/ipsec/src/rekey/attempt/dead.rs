@@ -11,7 +11,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// No implementation asks again sooner (RFC 3706 §5.4 leaves it open; Cisco after 2 s, strongSwan and racoon later).
+/// Below the shortest retry timer of a check: Cisco asks again after 2 s, strongSwan and racoon later (RFC 3706 §5.4 leaves it open).
 const LEAST_WAIT: i64 = NANOS_PER_SECOND;
 
 /// A peer that does not answer.
@@ -21,10 +21,10 @@ pub struct UnansweredCheck {
     pub tunnel: TunnelIndex,
     /// Who asks.
     pub by: IpAddr,
-    /// Who does not answer.
+    /// Side that does not answer.
     pub peer: IpAddr,
-    /// That they are checks was read, or follows from an empty request (RFC 7296 §1.4); else it follows from how they come: IKEv1
-    /// encrypts what its Informational messages say.
+    /// True for checks that were read, and for empty requests (RFC 7296 §1.4). False for checks inferred from how they come, because
+    /// IKEv1 encrypts what its Informational messages say.
     pub known: bool,
     /// First question.
     pub first_time: Timestamp,
@@ -32,7 +32,7 @@ pub struct UnansweredCheck {
     pub last_time: Timestamp,
     /// Its frames, at most [`MOST_FRAMES`].
     pub frames: Vec<u64>,
-    /// How often it was asked.
+    /// Number of questions.
     pub asked: u64,
 }
 
@@ -96,7 +96,7 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
     found
 }
 
-/// Messages of one length that nobody reads, one after the other: R-U-THERE has the same fields each time (RFC 3706 §5.4).
+/// A run of unread messages of one length: R-U-THERE has the same fields each time (RFC 3706 §5.4).
 #[derive(Debug)]
 struct UnreadRun {
     len: u32,
@@ -104,7 +104,7 @@ struct UnreadRun {
 }
 
 impl UnreadRun {
-    /// Deletes of several SAs, which may be as long, come at once; a check is repeated after a wait.
+    /// A check is repeated after a wait, while Deletes of several SAs, which may be as long, come at once.
     fn goes_on(&self, len: u32, next: &UnansweredCheck) -> bool {
         self.len == len && next.first_time.nanos_since(self.check.last_time) >= LEAST_WAIT
     }

@@ -42,8 +42,8 @@ pub fn ike_attempts(
     found
 }
 
-/// A request that is refused for its Diffie–Hellman group alone is sent again at once with another one (RFC 7296 §1.3): both are one
-/// attempt. Where the notification is unread, the length of the second request shows the other group.
+/// A request that is refused for its Diffie–Hellman group alone is sent again at once with another one (RFC 7296 §1.3); the two are
+/// one attempt. If the notification is unread, the other length of the second request shows the other group.
 fn leave_out_first_tries(exchanges: &[Exchange], found: &mut Vec<AttemptSeen>) {
     found.sort_by_key(|a| (a.tunnel, a.first_time));
     let is_first_try = |(k, first): (usize, &AttemptSeen)| {
@@ -92,8 +92,8 @@ fn mark_superseded(found: &mut [AttemptSeen]) {
     }
 }
 
-/// Nothing has to be waited for before the second try: it comes when the other group's public value is computed, which takes the
-/// slowest group and machine a second.
+/// Computation of the other group's public value, the only wait before the second try: a second on the slowest machine with the
+/// slowest group.
 const SECOND_TRY: i64 = NANOS_PER_SECOND;
 /// Exchanges before and after one that are looked at for a collision: two overlap, a storm overlaps more.
 const MOST_RIVALS: usize = 16;

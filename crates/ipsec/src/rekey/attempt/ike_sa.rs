@@ -1,4 +1,4 @@
-//! One exchange that makes or renews an IKE SA → what became of it.
+//! Outcome of an exchange that makes or renews an IKE SA.
 
 use crate::ike::opening::Opening;
 use crate::ike::outline::FirstInside;
@@ -10,7 +10,7 @@ use crate::rekey::short_answer::SHORTEST_ANSWER;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
 
-/// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
+/// Attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
 pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<AttemptSeen> {
     let exchange = &tables.evidence.exchanges[index];
     let makes = match exchange.kind {
@@ -63,15 +63,15 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
     })
 }
 
-/// A first message alone and its copies: a side whose peer is heard by nobody but itself would go on.
+/// The exchange is a first message and its copies, and no IKE_AUTH follows: an initiator that heard its peer would go on.
 fn begins_in_vain(tables: &AttemptTables<'_>, exchange: &Exchange) -> bool {
     exchange.kind != ExchangeKind::IkeAuth
         && exchange.requests().count() == exchange.records.len()
         && !tables.has_begun(exchange.ike_sa, exchange.initiator, ExchangeKind::IkeAuth)
 }
 
-/// Copies of the message of the initiator that nothing follows from the other side. An IKEv2 request waits until it is answered; in
-/// Main Mode each of the three messages does (RFC 2409 §5), in Aggressive Mode the first.
+/// Copies of the initiator's message that still waits for the other side. An IKEv2 request waits until it is answered; in Main Mode
+/// each of the three messages does (RFC 2409 §5), in Aggressive Mode the first.
 fn waiting(exchange: &Exchange) -> Vec<&MessageRecord> {
     let answered = exchange.records.iter().rposition(|r| exchange.is_answer(r));
     let behind = match answered {
@@ -80,7 +80,7 @@ fn waiting(exchange: &Exchange) -> Vec<&MessageRecord> {
         Some(last) => last + 1,
     };
     let tail = &exchange.records[behind..];
-    // A copy of what was answered asks for that answer again.
+    // A copy of an answered message asks for that answer again.
     let begins_anew = tail.first().is_some_and(|r| !r.retransmission);
     tail.iter().filter(|_| begins_anew).collect()
 }
@@ -104,13 +104,13 @@ fn refusal(tables: &AttemptTables<'_>, exchange: &Exchange, waiting: &[&MessageR
     })
 }
 
-/// The initiator sends another request in the same exchange: with another group (RFC 7296 §1.2), or a cookie (§2.6).
+/// The initiator sends another request in the same exchange, with another group (RFC 7296 §1.2) or a cookie (§2.6).
 fn asks_again(exchange: &Exchange, time: Timestamp) -> bool {
     let mut later = exchange.records.iter().filter(|r| r.time > time);
     later.any(|r| !exchange.is_answer(r) && !r.retransmission)
 }
 
-/// An answer to IKE_AUTH or CREATE_CHILD_SA that holds a notification, and no room for what makes an SA.
+/// An answer to IKE_AUTH or CREATE_CHILD_SA that begins with a notification and is too short to make an SA.
 fn unread(exchange: &Exchange) -> Option<Refusal> {
     let answer = exchange.answer().filter(|_| !exchange.decrypted)?;
     let refuses = answer.outline.inside == Some(FirstInside::Notify) && answer.len < SHORTEST_ANSWER;

@@ -1,7 +1,7 @@
 //! Attempts to make or renew SAs, whatever became of them. A rekey that fails leaves no succession of SAs: it shows in the
 //! messages, and in what does not follow them.
 //!
-//! - [`outcome`]: one exchange → what became of it; [`ike_sa`]: of those that make or renew IKE SAs.
+//! - [`outcome`]: the outcome of an exchange; [`ike_sa`]: that of an exchange that makes or renews an IKE SA.
 //! - [`unasked`]: SAs that ended although nobody had asked for new ones.
 //! - [`dead`]: checks of the peer that stay without an answer.
 

@@ -11,7 +11,7 @@ use crate::rekey::short_answer::refused_by_length;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Nothing has to be computed for a refusal, so it comes a round trip after the request. (IKE messages were seen 0.4 s late.)
+/// Longest round trip from a request to its refusal, which needs no computation. (IKE messages were seen 0.4 s late.)
 pub(super) const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
 /// Longest third message of a Quick Mode: see [`crate::ike::opening`].
 const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
@@ -122,7 +122,7 @@ fn without_refusal(
     (AttemptOutcome::Unanswered, Some(silence_of(tables, exchange)))
 }
 
-/// Why nobody answers: the other side is silent altogether, or lives.
+/// Reason why nobody answers: the other side is silent altogether, or lives.
 pub(super) fn silence_of(tables: &AttemptTables<'_>, exchange: &Exchange) -> &'static str {
     if sends_meanwhile(tables, exchange) {
         PEER_SENDS_ESP

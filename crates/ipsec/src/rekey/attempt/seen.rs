@@ -40,7 +40,7 @@ pub struct AttemptSeen {
     pub requests: Vec<Timestamp>,
     /// When the first answer came.
     pub answered: Option<Timestamp>,
-    /// Who refused it.
+    /// Sender, frame and time of the refusal.
     pub refused: Option<Notice>,
     /// What became of it.
     pub outcome: AttemptOutcome,
@@ -53,7 +53,7 @@ pub struct AttemptSeen {
 }
 
 impl AttemptSeen {
-    /// Its first message was repeated before the answer came.
+    /// Times of the repeats of the first message before the answer came.
     pub fn repeats_before_answer(&self) -> impl Iterator<Item = Timestamp> {
         let answered = self.answered;
         let copies = self.requests.iter().skip(1).copied();

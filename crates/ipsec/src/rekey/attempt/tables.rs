@@ -100,7 +100,7 @@ impl<'a> AttemptTables<'a> {
         self.message_ids.contains(&(ike_sa, id))
     }
 
-    /// A side of an IKE SA began an exchange of this kind.
+    /// Whether this side of an IKE SA began an exchange of this kind.
     pub(super) fn has_begun(&self, ike_sa: Option<usize>, by: IpAddr, kind: ExchangeKind) -> bool {
         self.newest.contains_key(&(ike_sa, by, kind))
     }

@@ -304,7 +304,7 @@ fn what_is_no_renewal() {
 
 #[test]
 fn without_ike_an_sa_has_to_end_where_the_other_one_begins() {
-    // (the first from and to, the second from), and whether that is a renewal.
+    // Cases: the first SA's from and to, the second one's from, and whether that is a renewal.
     for (first, second, renewed) in [
         ((0, 2), 5, false),      // begun together, as IMS does
         ((0, 900), 5, false),    // side by side, for less than a second
@@ -331,7 +331,7 @@ fn without_ike_an_sa_has_to_end_where_the_other_one_begins() {
     assert_eq!(tunnel.renewals().len(), 1);
 }
 
-/// Of two that end at the same time, the one with the same hosts inside, whatever their order.
+/// Two SAs end at the same time; the one with the same hosts inside is renewed, whatever their order.
 #[test]
 fn what_goes_on_inside_tells_children_apart() {
     let host = |n: u8| IpAddr::from([10, 66, n, 1]);

@@ -1,4 +1,4 @@
-//! Which SA a packet is of: where it goes, and whether its number goes on, where one of its ends moved.
+//! Choice of a packet's SA: by its path, and by its number if an end moved.
 
 use super::{SaContext, SaDatabase, SaIndex};
 use crate::esp::cipher::Icv;
@@ -10,31 +10,31 @@ use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
 use rekeyscope_model::time::Timestamp;
 
-/// SAs with the SPI of a packet that are looked at where its receiver moved, the newest: peers that count their SPIs up from the
+/// Newest SAs with the SPI of a packet that are tried if its receiver moved, a bound on time: peers that count their SPIs up from the
 /// same number share a few.
 const MOST_NAMESAKES: usize = 16;
-/// Names that lead to SAs without looking for their tunnels, 6 MB; packets with further ones are looked for each time.
+/// Names that lead to SAs without a search for their tunnels, a bound on memory (6 MB); further names are searched for each time.
 const MOST_NAMES: usize = 4 * SaDatabase::MAX_SAS;
 
 /// A packet that looks for its SA.
 #[derive(Debug, Clone, Copy)]
 pub struct Arriving<'a> {
-    /// Where it was seen.
+    /// Path of the packet.
     pub path: OuterPath,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
     /// SPI.
     pub spi: Spi,
-    /// The lower half of its number.
+    /// Lower half of the sequence number.
     pub number: u32,
-    /// When.
+    /// Time.
     pub time: Timestamp,
-    /// Its bytes, where an ICV can be checked.
+    /// Bytes of the packet, where an ICV can be checked.
     pub specimen: Option<Specimen<'a>>,
 }
 
 impl SaDatabase {
-    /// The SA whose newest packet took the same path, with this one taken in.
+    /// The SA whose newest packet took the same path; takes this packet in.
     #[inline]
     pub fn on_path(&mut self, packet: &Arriving<'_>) -> Option<SaIndex> {
         let sa = self.newest(packet.path.dst, packet.protocol, packet.spi)?;
@@ -57,10 +57,9 @@ impl SaDatabase {
         self.by_end.get(&(tunnel, direction, protocol, spi)).copied()
     }
 
-    /// The SA that a packet goes on with, of which its tunnel knows nothing. Its receiver chose the SPI (RFC 4301 §4.1), so the same receiver
-    /// and SPI are the same SA while the numbers go on, wherever the sender is. Where the receiver moved, the sender is the same,
-    /// and so is the SPI: numbers that go on closely tell it from another receiver's, and its key, where that is proven, for
-    /// certain.
+    /// The SA that a packet goes on with, though its tunnel does not know that SA. The receiver chose the SPI (RFC 4301 §4.1), so the same
+    /// receiver and SPI are the same SA while the numbers go on, wherever the sender is. If the receiver moved, sender and SPI are the
+    /// same: numbers that go on closely tell the SA from another receiver's, and a proven key does for certain.
     pub fn going_on(&self, packet: &Arriving<'_>, is_known_tunnel: bool) -> Option<SaIndex> {
         let OuterPath { src, dst, udp } = packet.path;
         let of_receiver = self.newest(dst, packet.protocol, packet.spi);
@@ -69,7 +68,7 @@ impl SaDatabase {
             let Some(course) = &association.course else {
                 return Some(sa); // IKE named it
             };
-            // Behind one address may be several receivers, each at its port.
+            // Several receivers may be behind one address, each at its port.
             let same_port = course.path.udp.map(|u| u.dst) == udp.map(|u| u.dst);
             let goes_on = if same_port {
                 course.goes_on(packet.number)
@@ -80,7 +79,7 @@ impl SaDatabase {
                 return Some(sa);
             }
         }
-        // Between known places nobody moved, and the SPI is another receiver's.
+        // Nobody moved between known places, so the SPI is another receiver's.
         if is_known_tunnel {
             return None;
         }
@@ -105,7 +104,7 @@ impl SaDatabase {
             .or_else(|| self.insert(context, spi))
     }
 
-    /// A packet that was looked for, of this SA. Whether it shows where the SA's packets go from now on: a late one does not.
+    /// Takes in a packet of this SA; false for a late one, whose path says nothing new.
     pub fn take_path(&mut self, sa: SaIndex, packet: &Arriving<'_>) -> bool {
         let association = &mut self.associations[sa];
         association.take_place((packet.path.src, packet.path.dst));
