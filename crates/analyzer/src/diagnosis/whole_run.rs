@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 pub(super) const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
 /// A silence that is told of by itself: two acknowledgements cannot be held back for longer (RFC 9293 §3.8.6.3: 0.5 s each).
 const LONG_SILENCE: i64 = NANOS_PER_SECOND;
-/// As many as a document has events; later ones are not told of.
+/// The bound of a document's events; later ones are not told of.
 const MOST_LONG: usize = 4_096;
 /// Newest silences and leaks that are kept; older ones lie before every open window that matters.
 const MOST_KEPT: usize = 256;

@@ -55,7 +55,7 @@ fn crosses(sources: &EventSources<'_>, first: usize, second: usize) -> bool {
     a.kind == b.kind && opposite && together && !elsewhere(sources, a, b)
 }
 
-/// What was read names different SAs: two child SA pairs, or one and the IKE SA.
+/// The messages that were read name different SAs: two child SA pairs, or one and the IKE SA.
 fn elsewhere(sources: &EventSources<'_>, a: &Exchange, b: &Exchange) -> bool {
     if !(a.decrypted && b.decrypted) {
         return false;

@@ -1,4 +1,4 @@
-//! What was deleted (RFC 2408 §3.15, RFC 7296 §1.4.1), and whether something stood in its place.
+//! Deletes (RFC 2408 §3.15, RFC 7296 §1.4.1), and whether something stood in its place.
 
 use crate::events::sources::{EventSources, ON_ITS_WAY};
 use crate::events::standing::StandingIkeSa;
@@ -19,7 +19,7 @@ const DELETE_AFTER_REKEY: i64 = 5 * NANOS_PER_SECOND;
 pub(super) struct DeleteSeen {
     /// The IKE SA under which it was sent.
     pub(super) ike_sa: usize,
-    /// It deletes that IKE SA, or may.
+    /// The Delete ends that IKE SA, or may.
     pub(super) ends_ike_sa: bool,
     pub(super) event: Event,
 }
@@ -108,7 +108,7 @@ fn unread_request(exchange: &Exchange) -> Option<&MessageRecord> {
     (exchange.kind == ExchangeKind::Informational && deletes && unread).then_some(request)
 }
 
-/// What an unread Delete deletes. After that of an IKE SA nothing more is sent under its SPIs, and its child SAs fall silent unless
+/// The target of an unread Delete. After that of an IKE SA nothing more is sent under its SPIs, and its child SAs fall silent unless
 /// another one inherited them (RFC 7296 §1.4.1, §2.8).
 fn what(
     sources: &EventSources<'_>,

@@ -65,7 +65,7 @@ fn incomplete(exchange: &Exchange, answers: bool) -> Option<Event> {
     })
 }
 
-/// What one side sent came in fragments, of IKE or of IP, and the capture holds all of them.
+/// Messages of one side came in fragments, of IKE or of IP, and the capture holds all of them.
 pub(super) fn came_in_pieces(exchange: &Exchange) -> bool {
     let mut requests = exchange.records.iter().filter(|r| !exchange.is_answer(r));
     let pieces = requests.any(|r| r.ip_packets > 1 || r.outline.fragment.is_some());

@@ -1,4 +1,4 @@
-//! What events are made of.
+//! The tables that events are made of.
 
 use crate::pipeline::record::Record;
 use foldhash::{HashMap, HashMapExt};
@@ -14,7 +14,7 @@ use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::net::IpAddr;
 
-/// What was on its way when an exchange began arrives within this, and so does an answer that nothing has to be computed for: a round
+/// Whatever was on its way when an exchange began arrives within this, and so does an answer that nothing has to be computed for: a round
 /// trip, and a busy host's scheduling.
 pub(super) const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 
@@ -24,7 +24,7 @@ pub(crate) struct EventSources<'a> {
     pub(super) evidence: &'a Evidence<'a>,
     pub(super) children: &'a [ChildSa],
     pub(super) successions: &'a [Succession],
-    /// To make or renew child SAs, and IKE SAs.
+    /// Attempts to make or renew child SAs, and IKE SAs.
     pub(super) attempts: &'a [AttemptSeen],
     pub(super) ike_attempts: &'a [AttemptSeen],
     pub(super) checks: &'a [UnansweredCheck],

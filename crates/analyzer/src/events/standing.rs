@@ -20,7 +20,7 @@ pub(super) struct StandingIkeSa {
     pub(super) tunnel: TunnelIndex,
     version: u8,
     pub(super) ends: [IpAddr; 2],
-    /// From when on, as far as the capture tells.
+    /// The begin, as far as the capture tells.
     pub(super) since: Timestamp,
     /// The exchange that began it, where that is in the capture.
     pub(super) begun: Option<usize>,
@@ -109,7 +109,7 @@ fn stood_since(
         .flatten()
 }
 
-/// It was there before the capture, or the capture lacks how it began. (Cookies that one message in clear has are those of no IKE SA:
+/// The IKE SA was there before the capture, or the capture lacks how it began. (Cookies that one message in clear has are those of no IKE SA:
 /// RFC 7296 §1.5.)
 fn is_real(sources: &EventSources<'_>, own: &[usize]) -> bool {
     own.iter().map(|&e| sources.exchange(e)).any(|e| {
@@ -119,7 +119,7 @@ fn is_real(sources: &EventSources<'_>, own: &[usize]) -> bool {
 }
 
 /// Without keys a rekey of the IKE SA looks like one that makes a child SA, but does not begin with REKEY_SA (RFC 7296 §1.3.2, §1.3.3).
-/// What it made numbers its messages from 0 on, and no IKE_SA_INIT begins it (§2.2).
+/// An IKE SA that a rekey made numbers its messages from 0 on, and no IKE_SA_INIT begins it (§2.2).
 fn made_by(
     sources: &EventSources<'_>,
     all: &HashMap<usize, StandingIkeSa>,

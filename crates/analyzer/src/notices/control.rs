@@ -19,7 +19,7 @@ const ECHO_REPLY: u8 = 10;
 /// Copies of a farewell within a full retransmission cycle are one (RFC 2661 §5.7: 31 s).
 const FAREWELL_CYCLE: i64 = 31 * NANOS_PER_SECOND;
 
-/// What one side says.
+/// A message of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ControlNotice {
     /// The control connection is stopped.
@@ -32,7 +32,7 @@ pub(crate) enum ControlNotice {
     Unanswered(ControlQuestion),
 }
 
-/// What waits for an answer.
+/// A question that waits for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ControlQuestion {
     /// L2TP Hello (RFC 2661 §5.5).
@@ -41,18 +41,18 @@ pub(crate) enum ControlQuestion {
     Echo,
 }
 
-/// What one side said, or asked in vain, once or more often.
+/// A word of one side, or a question in vain, once or more often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ControlRun {
     pub(crate) tunnel: TunnelIndex,
     pub(crate) notice: ControlNotice,
-    /// Who said it, or asked.
+    /// The side that said it, or asked.
     pub(crate) by: IpAddr,
     pub(crate) peer: IpAddr,
     pub(crate) run: Repeats,
 }
 
-/// Who says what to whom.
+/// Sender, receiver and kind of a message.
 type ControlKey = (TunnelIndex, ControlNotice, IpAddr, IpAddr);
 
 /// Follows the control messages of all tunnels. Bounded: two questions and three farewells for each side of a tunnel, and the runs.
@@ -121,7 +121,7 @@ impl ControlLog {
         }
     }
 
-    /// What was asked last was answered; what was asked before that was not.
+    /// The last question was answered; those before that was not.
     fn answered(&mut self, asked: ControlKey) {
         if let Some(mut run) = self.open.remove(&asked)
             && run.count > 1

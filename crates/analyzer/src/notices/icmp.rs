@@ -30,12 +30,12 @@ pub(crate) struct IcmpError {
     pub(crate) name: &'static str,
     /// MTU of the next hop.
     pub(crate) mtu: Option<u32>,
-    /// Of the quoted packet.
+    /// Ends of the quoted packet.
     pub(crate) src: IpAddr,
     pub(crate) dst: IpAddr,
-    /// Of a quoted UDP packet.
+    /// Ports of a quoted UDP packet.
     pub(crate) udp: Option<UdpPorts>,
-    /// Of a quoted ESP packet.
+    /// SPI of a quoted ESP packet.
     pub(crate) spi: Option<Spi>,
 }
 

@@ -1,4 +1,4 @@
-//! What passed that is neither data nor IKE, and tells of trouble: control messages of L2TP and PPP, ICMP errors about IPsec.
+//! Messages that are neither data nor IKE, and tell of trouble: control messages of L2TP and PPP, ICMP errors about IPsec.
 //!
 //! Each is noted as a run: what repeats itself is one thing. Runs are bounded by [`run::MOST_RUNS`] for each kind; further ones are counted.
 

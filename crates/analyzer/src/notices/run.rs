@@ -1,4 +1,4 @@
-//! What repeats itself.
+//! Messages that repeat themselves.
 
 use rekeyscope_model::time::Timestamp;
 

@@ -20,7 +20,7 @@ const MOST_TUNNELS: usize = 1 << 12;
 /// Connections of a direction that wait for acknowledgements; with more, it counts as waiting.
 const MOST_WAITING: usize = 1 << 14;
 
-/// From the last new data of a direction to the next.
+/// A silence, from the last new data of a direction to the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quiet {
     pub(crate) tunnel: TunnelIndex,
@@ -29,11 +29,11 @@ pub(crate) struct Quiet {
     pub(crate) from: Timestamp,
     /// First new data after it.
     pub(crate) to: Timestamp,
-    /// Since then everything that was sent was acknowledged; `None` where inner TCP does not tell.
+    /// The moment since which everything that was sent was acknowledged; `None` where inner TCP does not tell.
     pub(crate) acknowledged: Option<Timestamp>,
     /// The last packet of this direction with anything in it, also with what was sent before.
     pub(crate) sent: Timestamp,
-    /// It ends on another SA, and no new connection begins: nothing says that the sender was free to send.
+    /// The silence ends on another SA, and no new connection begins: nothing says that the sender was free to send.
     pub(crate) other_sa: bool,
     /// Least time from data to its acknowledgement, nanoseconds, as far as it was seen.
     pub(crate) answered_in: Option<i64>,
@@ -64,7 +64,7 @@ struct QuietWatch {
     waiting: HashSet<ConnectionId>,
     /// The connection of the last packet, and whether it is one of them.
     last: Option<(ConnectionId, bool)>,
-    /// Since when there is none.
+    /// The moment since which there is none.
     acknowledged: Option<Timestamp>,
     answered_in: Option<i64>,
     /// New bytes of inner TCP, and all.
@@ -81,7 +81,7 @@ struct WatchedTunnel {
 /// All tunnels.
 #[derive(Debug, Default)]
 pub(super) struct Quiets {
-    /// By the index of each tunnel.
+    /// Tunnels by their index.
     tunnels: Vec<WatchedTunnel>,
     quiets: Vec<Quiet>,
     silences: Vec<TunnelSilence>,
@@ -217,7 +217,7 @@ impl QuietWatch {
                 let nanos = now.nanos_since(sent).max(0);
                 self.answered_in = Some(self.answered_in.map_or(nanos, |least| least.min(nanos)));
             }
-            // Its connection is gone.
+            // The connection is gone.
             Fate::Abandoned => self.waits(connection, false, now),
             Fate::Swallowed | Fate::Superfluous { .. } | Fate::Waiting => {}
         }

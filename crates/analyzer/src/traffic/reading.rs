@@ -1,4 +1,4 @@
-//! What was read of the packets, in one pass.
+//! The reading of all packets, in one pass.
 
 use super::quiets::{Quiet, Quiets, TunnelSilence};
 use super::silences::{SideSilence, SideSilences};
@@ -80,7 +80,7 @@ impl TrafficReading {
             .first_delivered(u32::try_from(tunnel).ok()?, direction)
     }
 
-    /// Since when nothing that a direction sends is delivered, up to the end of the capture.
+    /// The moment since which nothing that a direction sends is delivered, up to the end of the capture.
     pub(crate) fn open_since(
         &self,
         (tunnel, direction): (TunnelIndex, Direction),
@@ -107,7 +107,7 @@ impl TrafficReading {
     }
 }
 
-/// What the lifetime of an SA counts: the payload where keys show it, else ESP.
+/// Bytes that the lifetime of an SA counts: the payload where keys show it, else ESP.
 fn carried(association: &Association) -> u64 {
     let counters = &association.counters;
     if counters.opened > 0 {

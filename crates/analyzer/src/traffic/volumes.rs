@@ -1,4 +1,4 @@
-//! What an SA had carried at a moment.
+//! Volumes: the bytes that an SA had carried at a moment.
 
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::database::SaIndex;

@@ -83,7 +83,7 @@ pub struct SaOpener {
 pub struct KeyRing {
     /// ESP keys of SAs with packets, busiest SA first; of an SA whose ends moved, one for each pair of addresses.
     pub esp: Vec<SaKey>,
-    /// What opens their packets, in order of appearance, for each address that they went to; none that the packets contradict. NULL encryption that was
+    /// Ciphers that open their packets, in order of appearance, for each address that they went to; none that the packets contradict. NULL encryption that was
     /// recognised without a key is among them.
     pub openers: Vec<SaOpener>,
     /// Destination and SPI of all SAs with packets in the tunnels that were chosen, with a key or without.

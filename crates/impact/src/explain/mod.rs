@@ -1,4 +1,4 @@
-//! What explains a time without delivery: one table of causes, tried in one order.
+//! Explanations of times without delivery: one table of causes, tried in one order.
 //!
 //! ```text
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order

@@ -29,7 +29,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
     of_renewal && outage.end.is_some() && !attempts.iter().filter(led_to).any(|a| a.outcome.failed())
 }
 
-/// From its first message, or the first packet on a new SA, to a second after the last switch.
+/// The outage begins between the first message, or the first packet on a new SA, and a second after the last switch.
 fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
     let switches = || {
         [rekey.switched.a_to_b, rekey.switched.b_to_a]

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 /// The whole capture as the explanations need it.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
-    /// What the control plane and the path did, in the order of time; `Event::index` is the place in this list.
+    /// Events of the control plane and of the path, in the order of time; `Event::index` is the place in this list.
     pub events: Vec<Event>,
     /// SAs, one direction each.
     pub sas: Vec<SaInScene>,
@@ -24,11 +24,11 @@ pub struct Scene {
 pub struct SaInScene {
     /// Index in `tunnels`.
     pub tunnel: usize,
-    /// Its direction.
+    /// Direction of its packets.
     pub direction: Direction,
-    /// Its SPI.
+    /// SPI of the SA.
     pub spi: Spi,
-    /// Its first and its last packet in the capture; `None` where no packet uses it.
+    /// First and last packet in the capture; `None` where no packet uses it.
     pub used: Option<(Timestamp, Timestamp)>,
     /// The number of its first packet.
     pub first_number: Option<u64>,
@@ -50,7 +50,7 @@ pub struct SaInScene {
     pub deleted: Option<Timestamp>,
 }
 
-/// What an exchange made.
+/// The product of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MadeByExchange {
     /// Child SAs.
@@ -70,13 +70,13 @@ pub struct ExchangeInScene {
     pub tunnel: usize,
     /// The address that asked.
     pub initiator: Option<IpAddr>,
-    /// Its first message.
+    /// Time of the first message.
     pub begin: Timestamp,
     /// The first message of the responder.
     pub answered: Option<Timestamp>,
-    /// Its last message.
+    /// Time of the last message.
     pub end: Timestamp,
-    /// What it made.
+    /// The product of the exchange.
     pub made: MadeByExchange,
     /// Place in `sas` of the SA that it renews or wanted to renew; `None` where that is not known.
     pub renews: Option<usize>,
@@ -85,13 +85,13 @@ pub struct ExchangeInScene {
 /// A packet that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwallowedPacket {
-    /// When it was sent.
+    /// Time of sending.
     pub time: Timestamp,
-    /// Its frame.
+    /// Frame of the packet.
     pub frame: u64,
     /// Place in `sas`.
     pub sa: usize,
-    /// Its ESP number.
+    /// ESP sequence number.
     pub number: u64,
     /// Bytes of the inner packet; of the ESP packet where keys are missing.
     pub bytes: u32,
@@ -100,7 +100,7 @@ pub struct SwallowedPacket {
 /// The longest silences of one end inside an outage, its bounds included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SilencesOfSide {
-    /// Its outer address.
+    /// Outer address of the side.
     pub side: IpAddr,
     /// The longest time without ESP and without IKE of it. A tunnel's other child counts as sending.
     pub nothing: (Timestamp, Timestamp),
@@ -129,7 +129,7 @@ pub struct OutageInScene {
     pub over: bool,
     /// Shorter than two retransmission timeouts: one of rows 2 to 10 must hold, else it is no outage.
     pub short: bool,
-    /// From the first packet that did not arrive to the last one, or to the event that brought the way back.
+    /// The span from the first packet that did not arrive to the last one, or to the event that brought the way back.
     pub dead: Option<(Timestamp, Timestamp)>,
     /// How many packets did not arrive.
     pub swallowed: u64,

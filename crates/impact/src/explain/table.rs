@@ -8,13 +8,13 @@ use rekeyscope_model::analysis::{Explanation, ExplanationCause};
 /// A row of the table.
 #[derive(Debug)]
 pub struct ExplanationRow {
-    /// Its name in catalogues and documentation.
+    /// Name of the row in catalogues and documentation.
     pub id: &'static str,
     /// The causes that it gives.
     pub causes: &'static [ExplanationCause],
-    /// What it needs, for the documentation.
+    /// The needs of the row, for the documentation.
     pub needs: &'static str,
-    /// What excludes it, for the documentation.
+    /// The exclusions of the row, for the documentation.
     pub unless: &'static str,
     /// Whether it makes an outage of a time that is shorter than two retransmission timeouts.
     pub explains_short: bool,
@@ -192,7 +192,7 @@ pub static ROWS: [ExplanationRow; 18] = [
     },
 ];
 
-/// What explains each outage of a scene; `None` where it is none: nothing explains a short one, and a transfer was over.
+/// Explanations, one for each outage of a scene; `None` where there is no outage: nothing explains a short one, and a transfer was over.
 pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
     let first_that_holds = |view: &OutageView<'_>| {
         let rows = ROWS.iter().filter(|row| row.explains_short || !view.outage.short);

@@ -1,4 +1,4 @@
-//! For every row a scene that plants it and one that looks like it and is not it; and controls.
+//! Scenes: for every row one that plants it and one that looks like it and is not it; and controls.
 
 use super::*;
 use rekeyscope_model::analysis::ExplanationCause::*;

@@ -1,4 +1,4 @@
-//! Which outages an answer speaks of: those that have not ended, else the cause that cost most.
+//! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
 use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
@@ -17,7 +17,7 @@ const LEAST_SHARE: u64 = 100;
 pub struct ToldOutages<'a> {
     /// The one that stands for them: the one that has not ended, else the longest.
     pub outage: &'a Outage,
-    /// What explains it.
+    /// The explanation.
     pub explanation: &'a Explanation,
     /// All of them in the order of time. Those at the same time, in both directions or of several pairs, are one.
     pub alike: Vec<&'a Outage>,
@@ -38,7 +38,7 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         let Some(explanation) = outage.explanation.as_ref().filter(|e| is_of_the_tunnel(e)) else {
             continue;
         };
-        // What renewals cost that succeed, the verdict says, with those that cost less than an outage is long.
+        // The verdict says the cost of renewals that succeed, with those that cost less than an outage is long.
         if is_cost_of_renewal(outage, &analysis.attempts, &analysis.rekeys)
             && is_told_by_the_verdict(analysis, outage)
         {
@@ -100,7 +100,7 @@ fn end(outage: &Outage) -> Timestamp {
         .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds))
 }
 
-/// In the order of time; of those that overlap the longest, and the open one before all.
+/// Outages in the order of time; of those that overlap the longest, and the open one before all.
 fn at_different_times<'a>(group: &[(&'a Outage, &Explanation)]) -> Vec<&'a Outage> {
     let mut in_order: Vec<&Outage> = group.iter().map(|(outage, _)| *outage).collect();
     in_order.sort_by_key(|outage| outage.start);

@@ -22,7 +22,7 @@ pub(super) struct OutageView<'a> {
 }
 
 impl<'a> OutageView<'a> {
-    /// So far apart two things belong together: cause and effect see each other after a round trip or two.
+    /// Two things this far apart belong together: cause and effect see each other after a round trip or two.
     pub(super) fn near(&self) -> i64 {
         NEAR_AT_LEAST.max(NEAR_ROUND_TRIPS * self.outage.round_trip)
     }
@@ -136,7 +136,7 @@ impl<'a> OutageView<'a> {
         self.outage.sa.is_some() && self.outage.back_on != self.outage.sa
     }
 
-    /// What the SA had carried at the begin, and its age in seconds.
+    /// Bytes that the SA had carried at the begin, and its age in seconds.
     pub(super) fn volume_and_age(&self) -> (Option<f64>, Option<f64>) {
         let first = self
             .outage

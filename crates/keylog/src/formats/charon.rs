@@ -31,7 +31,7 @@ const COOKIE_LINES: u64 = 200;
 #[derive(Default)]
 pub(crate) struct Charon {
     threads: HashMap<(u64, u32), Thread>,
-    /// Whose line came last: rows without anything before them are of the same.
+    /// The sender of the last line: rows without anything before them are of the same.
     last: (u64, u32),
 }
 
@@ -121,7 +121,7 @@ fn is_program(text: &[u8]) -> bool {
         .any(|known| name.starts_with(known))
 }
 
-/// What precedes the thread number, the number, and the message after `09[CHD] `, `09[CHD4] ` or `09[CHD] <lab|1> `.
+/// Text before the thread number, the number, and the message after `09[CHD] `, `09[CHD4] ` or `09[CHD] <lab|1> `.
 fn split(raw: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
     memchr::memchr_iter(b'[', reach).find_map(|bracket| {

@@ -101,7 +101,7 @@ static TEXTS: [Keyless; 8] = [
 /// Looks at every line that comes.
 #[derive(Default)]
 pub(crate) struct KeylessText {
-    /// What it is, and the line that told.
+    /// The kind of text, and the line that told.
     found: Option<(&'static Keyless, u64)>,
     spis: Vec<Spi>,
     lifetime: Option<u64>,

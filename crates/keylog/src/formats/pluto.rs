@@ -262,7 +262,7 @@ impl Pluto {
         });
     }
 
-    /// Both lines of the table are one IKE SA.
+    /// Two lines of the table are one IKE SA.
     fn hand_over_table(&mut self, ike: TableLine, initiator: bool, line: u64, sink: &mut Sink<'_>) {
         let (mut other, first) = self
             .table
@@ -351,7 +351,7 @@ impl Pluto {
             let after = |mark: &[u8]| spi_after(rest, mark);
             let (outbound, inbound) = (after(b"=>0x"), after(b"<0x"));
             let waiting = std::mem::take(&mut self.waiting);
-            // What KEYMAT already told with its side is there again when the kernel gets it.
+            // A key that KEYMAT already told with its side is there again when the kernel gets it.
             let told = |pair: &Pair| {
                 pair.inbound.is_none()
                     && waiting

@@ -157,7 +157,7 @@ impl ListedSa {
                 origin,
             });
         } else if let Some((initiator, responder)) = self.child.filter(|_| self.is_child) {
-            // What the initiator sends carries the SPI that the responder chose.
+            // A packet of the initiator carries the SPI that the responder chose.
             let sides = [
                 (responder, encryption_i, integrity_i),
                 (initiator, encryption_r, integrity_r),

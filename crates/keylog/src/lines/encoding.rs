@@ -2,7 +2,7 @@
 
 /// Bytes at the start of a file that tell how it is written.
 pub(crate) const SAMPLE: usize = 4_096;
-/// Behind a byte order mark at least one unit in so many is a Latin letter.
+/// At least one unit behind a byte order mark in so many is a Latin letter.
 const SOME_LATIN: usize = 16;
 /// Byte order mark.
 const MARK: u32 = 0xfeff;
@@ -19,7 +19,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// By where NUL bytes stand: in more than half of the units that hold anything, or in some behind a byte order mark, exactly where Latin
+    /// NUL bytes tell: in more than half of the units that hold anything, or in some behind a byte order mark, exactly where Latin
     /// letters have them. NUL bytes that pad a text of bytes stand elsewhere; a mark alone says nothing, noise looks like one.
     pub(crate) fn of(sample: &[u8]) -> Encoding {
         let mut wide = WIDE.into_iter();

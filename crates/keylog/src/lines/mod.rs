@@ -1,4 +1,4 @@
-//! From bytes to the lines that a writer wrote, and what formats read in them: words, hex, dumps, names of transforms.
+//! Bytes become the lines that a writer wrote, and formats read in them: words, hex, dumps, names of transforms.
 
 pub(crate) mod algorithm_names;
 pub(crate) mod commands;

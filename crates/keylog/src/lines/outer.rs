@@ -55,7 +55,7 @@ pub(crate) struct LogLine<'a> {
     pub(crate) context: Option<u32>,
     /// The subsystem that the tag names.
     pub(crate) tag: Tag,
-    /// What a wrapping says.
+    /// Words of a wrapping.
     pub(crate) about: About,
     /// Where the router's timestamp begins, else its tag, else the message.
     framed_at: usize,

@@ -5,14 +5,14 @@ use crate::lines::wiped;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use zeroize::Zeroizing;
 
-/// What a wrapping said about a line, beside the line itself.
+/// Words of a wrapping about a line, beside the line itself.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct About {
     /// Stands for the host or the file that the line is from; 0 where nothing says so.
     pub(crate) source: u64,
     /// The thread that wrote it.
     pub(crate) thread: Option<u32>,
-    /// Its time; only compared with times of the same wrapping.
+    /// The line's time; only compared with times of the same wrapping.
     pub(crate) time: Option<u64>,
 }
 

@@ -13,7 +13,7 @@ pub struct KeyProblem {
     pub file: usize,
     /// 1-based line.
     pub line: u64,
-    /// What is wrong and what to do. Holds no byte of a key.
+    /// The fault, and the remedy. Holds no byte of a key.
     pub sentence: String,
 }
 

@@ -131,7 +131,7 @@ const MOST_SENDERS: usize = 64;
 #[derive(Default)]
 struct FormatReaders {
     of_sender: Vec<(u64, Vec<FormatReader>)>,
-    /// Of each source the sender of its last line, and whether there is a log without a sender.
+    /// The sender of each source's last line, and whether there is a log without a sender.
     last: HashMap<u64, (u64, bool)>,
     /// Something was found in the log.
     found: bool,

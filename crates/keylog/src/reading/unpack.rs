@@ -134,7 +134,7 @@ impl<'r> Unpacked<'r> {
     }
 }
 
-/// What a file is by its first bytes, where another program has to unpack it.
+/// The kind of a file by its first bytes, where another program has to unpack it.
 pub(super) fn archive(head: &[u8]) -> Option<&'static str> {
     Some(match head {
         [b'P', b'K', 3, 4] => "a zip file",

@@ -81,7 +81,7 @@ pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     refusals.map(|(_, text)| of_refusal(t, text)).collect()
 }
 
-/// What follows from a refusal with a notification of this name, where something does.
+/// Advice that follows from a refusal with a notification of this name, where something does.
 pub(crate) fn of_notification(t: &Catalogue, name: &str) -> Option<Advice> {
     let (_, text) = REFUSALS.iter().find(|(names, _)| names.contains(&name))?;
     Some(of_refusal(t, text))

@@ -51,7 +51,7 @@ impl<'a> Explained<'a> {
         self.event()?.notify.as_deref()
     }
 
-    /// What happened, without its length: `The gateway deleted the IKE SA at 10.96 s`.
+    /// The event, without its length: `The gateway deleted the IKE SA at 10.96 s`.
     pub(crate) fn clause(&self, times: usize) -> String {
         let at = match times {
             0 | 1 => self.t().fill("outage-at", &[("moment", &self.began())]),
@@ -67,7 +67,7 @@ impl<'a> Explained<'a> {
 
     fn clause_with(&self, at: String) -> String {
         let said = self.t().say(&self.about(self.ids().clause).with("at", at));
-        // Without its moment a sentence has two blanks there.
+        // A sentence has two blanks where its moment is left out.
         let words: Vec<&str> = said.split_whitespace().collect();
         format::capitalised(&words.join(" "))
     }
@@ -85,7 +85,7 @@ impl<'a> Explained<'a> {
         self.t().sentences(&sentences)
     }
 
-    /// Who can cure it, and how.
+    /// The cure, and who can apply it.
     pub(crate) fn cure(&self) -> String {
         let refusal = self.notification().filter(|_| self.is(ExplanationCause::Refused));
         if let Some(advice) = refusal.and_then(|name| of_notification(self.t(), name)) {
@@ -251,7 +251,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// What was deleted, or what changed.
+    /// The thing that was deleted, or that changed.
     fn what(&self) -> &'static str {
         match self.event().map(|event| event.kind) {
             Some(EventKind::IkeSaDeleted) => "ike",
@@ -262,7 +262,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// When it began: with the event where that came first, else with the first packet that did not arrive.
+    /// The begin: with the event where that came first, else with the first packet that did not arrive.
     fn began(&self) -> String {
         let event = match self.explanation.cause {
             ExplanationCause::Deleted
@@ -318,7 +318,7 @@ impl<'a> Explained<'a> {
         )
     }
 
-    /// What the renewal near it did.
+    /// The deed of the renewal near it.
     fn renewal(&self) -> Option<String> {
         let t = self.t();
         let at = || Some(moment(self.focus, self.exchange()?.first_time));

@@ -47,7 +47,7 @@ pub fn messages(analysis: &Analysis) -> Vec<Message> {
     .collect()
 }
 
-/// Which lines of a log would open the negotiations that stay closed, where SAs lack keys: of the first such IKE SA of each version.
+/// Lines of a log that would open the negotiations that stay closed, where SAs lack keys: of the first such IKE SA of each version.
 pub(crate) fn lines_that_would_open(analysis: &Analysis) -> Vec<Message> {
     let lacks = |tunnel: usize| {
         let sas = analysis.security_associations.iter();

@@ -7,11 +7,11 @@ use rekeyscope_model::time::Timestamp;
 /// A transmission in vain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostPacket {
-    /// When it passed the capture.
+    /// Time at which it passed the capture.
     pub time: Timestamp,
-    /// Its frame.
+    /// Frame of the packet.
     pub frame: u64,
-    /// Its place in its security association, where it has one.
+    /// The packet's place in its security association, where it has one.
     pub esp: Option<EspNumber>,
     /// Bytes of its payload; where keys are missing, of the packet.
     pub bytes: u32,

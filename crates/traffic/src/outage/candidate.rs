@@ -15,7 +15,7 @@ const MOST_PACKETS: usize = 64;
 pub(super) struct Delivered {
     pub(super) time: Timestamp,
     pub(super) frame: u64,
-    /// Its place in its security association.
+    /// The packet's place in its security association.
     pub(super) esp: Option<EspNumber>,
 }
 
@@ -52,7 +52,7 @@ impl InVain {
         }
     }
 
-    /// Those that are kept, in order of time.
+    /// Packets that are kept, in order of time.
     pub(super) fn packets(&self) -> Vec<LostPacket> {
         let mut packets = self.packets.clone();
         packets.sort_by_key(|packet| (packet.time, packet.frame));

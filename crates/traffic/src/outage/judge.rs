@@ -8,9 +8,9 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 const LEAST_SWALLOWED: u32 = 3;
 /// An outage swallows packets that were sent at different times: a queue that overflows drops many at once.
 const LEAST_ATTEMPTS: u32 = 2;
-/// So many swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
+/// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
 const MANY_SWALLOWED: u32 = 10;
-/// So many attempts with one packet are an outage, too: the third copy is not lost by chance.
+/// Three attempts with one packet are an outage, too: the third copy is not lost by chance.
 const MANY_ATTEMPTS: u32 = 3;
 /// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
 pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;

@@ -189,7 +189,7 @@ impl Outages {
         }
         self.kept = self.kept + own.kept() - before;
         if segment.flags & (TcpHeader::RST | TcpHeader::FIN) != 0 {
-            // Who closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
+            // A side that closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
             let place = self.place(segment.pair, packet.tunnel, direction.reverse());
             if let Some(other) = self.directions.at(place, &(segment.pair, direction.reverse())) {
                 other.closed = other.closed.max(Some(packet.time));
@@ -240,7 +240,7 @@ impl Outages {
         own.filter_map(|own| own.first_delivered).min()
     }
 
-    /// Since when nothing of a direction of a tunnel is delivered, though data waits; `None` where some is, or no timer has passed
+    /// The moment since which nothing of a direction of a tunnel is delivered, though data waits; `None` where some is, or no timer has passed
     /// before the end.
     pub fn open_since(
         &self,

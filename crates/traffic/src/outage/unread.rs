@@ -24,14 +24,14 @@ const LEAST_ANSWERED: u64 = 95;
 /// Silences that are kept of each direction of a tunnel.
 const MOST_SILENCES: usize = 1 << 10;
 
-/// What one side sent, and how the other one answered.
+/// Packets of one side, and how the other one answered.
 #[derive(Debug, Default)]
 struct UnreadSide {
     packets: u64,
     unread: u64,
     bytes: u64,
     largest: u32,
-    /// Since the other side's last packet.
+    /// Packets since the other side's last one.
     unanswered: InVain,
     /// How many of these are full-sized.
     full: u32,

@@ -1,4 +1,4 @@
-//! Which end of a tunnel is the client, by what its packets carry: where the capture does not hold the beginning of IKE.
+//! The client's end of a tunnel, by what its packets carry: where the capture does not hold the beginning of IKE.
 
 use super::Analyzer;
 use rekeyscope_ipsec::esp::inner::{Control, FlowKey, Inner};

@@ -149,7 +149,7 @@ impl Listing {
             self.awaited.clear();
             match field {
                 Field::Skip => {
-                    // Up to the end of the line, or of what stands for one.
+                    // The value reaches to the end of the line, or of what stands for one.
                     let Some(end) = after
                         .iter()
                         .position(|b| self.spec.separators == b"\\" && *b == b'\\')

@@ -10,7 +10,7 @@ use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
-/// What stands behind a label.
+/// The kind of value behind a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Src,
@@ -19,9 +19,9 @@ pub(crate) enum Field {
     Protocol,
     /// Nothing: the word says that it is an SA of another protocol.
     NotEsp,
-    /// In hex with `0x`, or decimal.
+    /// A number in hex with `0x`, or decimal.
     Spi,
-    /// In hex, with `0x` or without.
+    /// A number in hex, with `0x` or without.
     HexSpi,
     /// Nothing: the SA on which this side sends.
     Outbound,
@@ -36,7 +36,7 @@ pub(crate) enum Field {
     /// A number of bytes, then the key.
     CountedEncryptionKey,
     CountedIntegrityKey,
-    /// Of the transform that the line named last.
+    /// The key of the transform that the line named last.
     KeyOfLast,
     CountedKeyOfLast,
     NameOfLast,

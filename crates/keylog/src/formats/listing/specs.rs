@@ -1,4 +1,4 @@
-//! What the listings of each program look like.
+//! Listings of SAs, program by program.
 
 use crate::formats::listing::record::Field;
 use crate::lines::dump::whole_row;
@@ -15,7 +15,7 @@ pub(crate) struct Spec {
     pub(super) labels: &'static [(&'static [u8], Field)],
     /// Local and remote address of the SAs that follow.
     pub(super) ends: fn(&[u8]) -> Option<(IpAddr, IpAddr)>,
-    /// What to do where the program hides the keys.
+    /// Advice where the program hides the keys.
     pub(super) hidden: &'static str,
 }
 

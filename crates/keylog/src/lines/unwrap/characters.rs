@@ -19,7 +19,7 @@ pub(super) fn characters(text: &Text) -> Option<Text> {
     })
 }
 
-/// Without the control sequences of ECMA-48 (`ESC [ 01;31 m`) and those that set a window's title (`ESC ] … BEL`).
+/// The line without the control sequences of ECMA-48 (`ESC [ 01;31 m`) and those that set a window's title (`ESC ] … BEL`).
 fn without_colours(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;
@@ -74,7 +74,7 @@ fn of_characters(line: &[u8]) -> Vec<u8> {
     out
 }
 
-/// In Windows-1252, where the line is no UTF-8: the no-break space and the typographic quotes.
+/// Characters of Windows-1252, where the line is no UTF-8: the no-break space and the typographic quotes.
 fn of_windows(byte: u8) -> u8 {
     match byte {
         0 | 0xa0 => b' ',
@@ -85,7 +85,7 @@ fn of_windows(byte: u8) -> u8 {
     }
 }
 
-/// What a terminal shows where backspaces go back over what a pager wrote.
+/// The text that a terminal shows where backspaces go back over what a pager wrote.
 fn overwritten(line: &[u8]) -> Vec<u8> {
     let mut shown: Vec<u8> = Vec::with_capacity(line.len());
     let mut cursor = 0;

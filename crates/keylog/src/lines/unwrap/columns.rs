@@ -31,7 +31,7 @@ pub(super) fn columns(text: &Text) -> Option<Text> {
     (separator != b',').then(|| with_commas(text, &records))
 }
 
-/// What parts columns.
+/// The signs that part columns.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 /// The separator behind a line's first column, where that is quoted, a time, or the family of an address.

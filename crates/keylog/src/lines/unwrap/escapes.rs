@@ -165,7 +165,7 @@ fn without_name<'m>(message: &'m [u8], escaped: &[u8]) -> &'m [u8] {
         .unwrap_or(value)
 }
 
-/// What stands behind a backslash in C, Python and JSON.
+/// Escapes: the sign behind a backslash in C, Python and JSON.
 fn of_backslash(rest: &[u8]) -> Option<(u8, usize)> {
     Some(match rest {
         [b'n', ..] => (b'\n', 1),

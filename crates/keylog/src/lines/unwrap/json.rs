@@ -75,7 +75,7 @@ impl JsonReader {
                 b'{' | b'[' => {
                     self.settle(line);
                     self.depth += 1;
-                    // What stands before an inner object is not of its message.
+                    // Text before an inner object is not of its message.
                     if byte == b'{' {
                         self.fields.retain(|(name, ..)| is_about(name));
                     }

@@ -1,4 +1,4 @@
-//! What people's tools put around a log: one layer for each kind of wrapping. A layer decides by evidence over the whole text whether it is there,
+//! Wrappings that people's tools put around a log: one layer for each kind of wrapping. A layer decides by evidence over the whole text whether it is there,
 //! and takes it off.
 
 mod characters;

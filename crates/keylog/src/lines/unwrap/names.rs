@@ -1,4 +1,4 @@
-//! What exports call the parts of a record: its message, who wrote it and when.
+//! Names that exports give to the parts of a record: its message, who wrote it and when.
 
 use crate::lines::fields::number;
 use crate::lines::stamp;

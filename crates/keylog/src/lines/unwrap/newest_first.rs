@@ -6,7 +6,7 @@ use crate::lines::outer;
 use crate::lines::stamp;
 use crate::lines::text::{Text, TextLine};
 
-/// So many times more falls than rises.
+/// Falls are this many times as frequent as rises.
 const FALLS: usize = 4;
 
 /// The lines, oldest first.
@@ -66,7 +66,7 @@ fn epoch(line: &[u8]) -> Option<u64> {
         .then_some(all * 1000 + fraction)
 }
 
-/// Of dumps without times: rows that follow the one after them, and rows in order.
+/// Counts of dumps without times: rows that follow the one after them, and rows in order.
 fn rows(text: &Text) -> (usize, usize) {
     let offsets: Vec<Option<u64>> = text.lines().map(|line| offset(line.bytes)).collect();
     let mut counts = (0, 0);

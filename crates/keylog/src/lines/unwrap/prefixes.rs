@@ -1,4 +1,4 @@
-//! What stands before every line: `file:12:` of grep, numbers of `cat -n`, a container's name, a collector's host.
+//! Prefixes of every line: `file:12:` of grep, numbers of `cat -n`, a container's name, a collector's host.
 
 use crate::lines::fields::number;
 use crate::lines::stamp;

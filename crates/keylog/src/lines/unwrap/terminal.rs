@@ -1,10 +1,10 @@
-//! What a terminal leaves: a pager's words, and lines that it broke at its edge.
+//! Residue of a terminal: a pager's words, and lines that it broke at its edge.
 
 use crate::lines::dump::whole_row;
 use crate::lines::hex;
 use crate::lines::text::Text;
 
-/// What pagers ask with.
+/// Prompts of pagers.
 const PAGERS: [&[u8]; 12] = [
     b"--More--",
     b"-- More --",
@@ -144,7 +144,7 @@ fn head(line: &[u8]) -> Option<[u8; HEAD]> {
         other => *other,
     };
     let mut head = [b' '; HEAD];
-    // Behind `0x` any digit may stand.
+    // Any digit may stand behind `0x`.
     let numbered = line.starts_with(b"0x");
     head.iter_mut().zip(line).for_each(|(head, byte)| {
         *head = match kind(byte) {
@@ -160,7 +160,7 @@ fn is_row_of_rows(line: &[u8], after: &[u8]) -> bool {
     whole_row(line).is_some() && whole_row(after).is_some()
 }
 
-/// What the end of a line and the start of the next say.
+/// Evidence of the end of a line and of the start of the next.
 enum Joint {
     /// A value goes on.
     Inside,
@@ -208,7 +208,7 @@ fn joint(line: &[u8], after: &[u8]) -> Joint {
             Joint::Either
         };
     }
-    // Of groups the last is whole, or the next line has its rest.
+    // The last of several groups is whole, or the next line has its rest.
     if hex::all_digits(last) && is_group(before) && last.len() <= before.len() {
         let rest = hex::all_digits(first) && last.len() + first.len() == before.len();
         return if rest { Joint::Inside } else { Joint::Between };

@@ -58,7 +58,7 @@ fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>)
     }
 }
 
-/// What did not pass, and for how long.
+/// The part of line 1 that says what did not pass, and for how long.
 fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let (t, outage) = (focus.t, told.outage);
     let receiver = outage

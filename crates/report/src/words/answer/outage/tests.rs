@@ -1,4 +1,4 @@
-//! What is said of outages: every row in both languages, one line, and what outages are told at all.
+//! Sentences on outages: every row in both languages, one line, and what outages are told at all.
 
 use crate::words::answer::{Answer, answer};
 use crate::words::focus::Focus;
