@@ -104,6 +104,8 @@ fn the_last_flight_of_a_capture_counts() {
     assert_eq!(words(&near.arrived), "0-0 1:100 700-700 1:100");
     assert_eq!(words(&near.in_vain), "21-21 1:0");
     assert_eq!(words(&line(text, 5_000).arrived), "0-0 1:100");
+    let reset = line(&format!("{text}\n720 < R 0:0"), 5_000);
+    assert_eq!(words(&reset.arrived), "0-0 1:100 700-700 1:100", "before a reset");
 }
 
 /// The original was lost before the capture: the packet beyond it shows since when the receiver lacks it.
@@ -149,7 +151,7 @@ fn small_connections_do_not_count() {
     );
     assert_eq!(
         (words(&line.arrived).as_str(), line.connections),
-        ("100-101 2:2000", 1)
+        ("100-100 1:1000 101-101 1:1000", 1)
     );
 }
 
@@ -158,11 +160,37 @@ fn datagrams_are_taken_as_sent() {
     let line = line(
         "0 > udp=500 esp=7/1
          1 > udp=500 esp=7/2
+         2 > udp=500 esp=7/3
          90 > udp=500 esp=7/9",
         1_000,
     );
-    assert_eq!(words(&line.arrived), "0-1 2:1000 90-90 1:500");
-    assert!(line.datagrams && line.arrived[1].beyond_gap);
+    assert_eq!(words(&line.arrived), "0-0 1:500 1-2 2:1000 90-90 1:500");
+    assert!(line.datagrams && line.arrived[2].beyond_gap);
+}
+
+/// 12 ms in which the old SA swallows three packets are no run's inside.
+#[test]
+fn a_switch_separates_runs() {
+    let line = line(
+        "0 > 0:100 ack 0 esp=7/1
+         1 > 100:100 ack 0 esp=7/2
+         2 > 200:100 ack 0 esp=7/3
+         3 > 300:100 ack 0 esp=7/4
+         5 > 400:100 ack 0 esp=9/1
+         6 > 500:100 ack 0 esp=9/2
+         25 < 0:0 ack 200 sack=400-600
+         26 > 200:100 ack 0 esp=9/3
+         27 > 300:100 ack 0 esp=9/4
+         50 < 0:0 ack 600",
+        1_000,
+    );
+    assert_eq!(
+        words(&line.arrived),
+        "0-0 1:100 1-1 1:100 5-5 1:100 6-26 2:200 27-27 1:100"
+    );
+    assert_eq!(words(&line.in_vain), "2-3 2:0");
+    let associations: Vec<Option<u32>> = line.arrived.iter().map(|run| run.spi).collect();
+    assert_eq!(associations, [Some(7), Some(7), Some(9), Some(9), Some(9)]);
 }
 
 /// One packet a second for a week is more than the table holds.

@@ -9,13 +9,11 @@ use super::silence::{InVain, silences};
 use super::slow::{SlowRekeys, slow};
 use super::spans::{joined, meets, nanos, without};
 use super::undisturbed::{RateSamples, UsualRates, undisturbed};
-use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::collections::BTreeMap;
 
 /// Ends of intervals and the rate without them depend on each other: after so many rounds they hold still.
 const ROUNDS: usize = 4;
-/// A cost below this is none: a scheduler's tick at each end of the way takes as long.
-const LEAST_COST: i64 = 10 * NANOS_PER_MILLI;
 
 /// A stretch of the transfer that a rekey or a failure owns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -265,14 +263,25 @@ impl Drafts<'_> {
     /// Rekeys that own nothing, all together.
     fn slow(&self, book: &mut LedgerBook, undisturbed: &[TimeSpan]) {
         let (from, to) = self.input.transfer;
+        let taken = joined(book.intervals.iter().map(|own| (own.from, own.to)).collect());
         let is_free = |rekey: &&RekeySpan| {
             let owns = book.rekeys.iter().any(|own| own.rekey == rekey.rekey);
-            let window = rekey.window();
-            !owns && !book.unobserved.contains(&rekey.rekey) && from <= window.0 && window.1 <= to
+            !owns && !book.unobserved.contains(&rekey.rekey)
         };
-        let free = self.input.rekeys.iter().filter(is_free);
-        let windows: Vec<(usize, TimeSpan)> = free.map(|rekey| (rekey.rekey, rekey.window())).collect();
-        book.slow = slow(&self.arrivals, undisturbed, &windows);
+        // Windows that meet are cut.
+        let mut windows: Vec<(usize, TimeSpan)> = Vec::new();
+        for rekey in self.input.rekeys.iter().filter(is_free) {
+            let (begin, end) = rekey.window();
+            let window = (windows.last().map_or(begin, |last| begin.max(last.1.1)), end);
+            if from <= window.0 && window.0 < window.1 && window.1 <= to && !meets(&taken, window) {
+                windows.push((rekey.rekey, window));
+            }
+        }
+        // What the path took beside a rekey is not held against it.
+        let timeouts = joined(self.ownership.timeouts.clone());
+        let cut = |span: &TimeSpan| without(*span, &timeouts);
+        let undisturbed: Vec<TimeSpan> = undisturbed.iter().flat_map(cut).collect();
+        book.slow = slow(&self.arrivals, &undisturbed, &windows);
         let Some(slow) = &book.slow else {
             return;
         };
@@ -315,14 +324,14 @@ impl Drafts<'_> {
 }
 
 impl LedgerBook {
-    /// Sums up what each owner's intervals cost. Where that is nothing, each of them costs nothing.
+    /// Sums up what each owner's intervals cost. Where the sender made up for more than that, each of them costs nothing.
     fn settle(&mut self) {
         let mut sums: BTreeMap<Owner, i64> = BTreeMap::new();
         for own in &self.intervals {
             *sums.entry(own.owner).or_default() += own.nanos;
         }
         for own in &mut self.intervals {
-            if sums.get(&own.owner).is_some_and(|sum| *sum < LEAST_COST) {
+            if sums.get(&own.owner).is_some_and(|sum| *sum < 0) {
                 (own.nanos, own.range.0, own.range.1) = (0, 0, own.range.1.max(0));
             }
         }

@@ -17,6 +17,8 @@ const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
 /// The shortest window of a rate: a burst of a few packets is no rate.
 const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
+/// A cost below this is said as none, nanoseconds: a scheduler's tick at each end of the way takes as long.
+pub const LEAST_COST: i64 = 10 * NANOS_PER_MILLI;
 
 /// A stretch of time.
 pub(super) type TimeSpan = (Timestamp, Timestamp);
@@ -92,6 +94,43 @@ pub struct LedgerInput<'a> {
     pub holes: &'a [(Timestamp, Timestamp)],
 }
 
+/// Datagrams that were sent on an SA beyond its volume did not arrive. `beyond`: the SPI, and since when.
+pub fn swallow_beyond_volume(
+    arrived: &mut Vec<TransmissionRun>,
+    in_vain: &mut Vec<TransmissionRun>,
+    beyond: &[(u32, Timestamp)],
+) {
+    let mut left = Vec::with_capacity(arrived.len());
+    for run in arrived.drain(..) {
+        let since = beyond.iter().find(|(spi, _)| run.spi == Some(*spi));
+        let Some((_, since)) = since.filter(|(_, since)| *since < run.to) else {
+            left.push(run);
+            continue;
+        };
+        // Of a run that began within the volume, the share of its time.
+        let length = run.to.nanos_since(run.from).max(1);
+        let share = since.nanos_since(run.from).max(0) as f64 / length as f64;
+        let packets = (f64::from(run.packets) * share).round() as u32;
+        if packets > 0 {
+            left.push(TransmissionRun {
+                to: *since,
+                packets,
+                bytes: run.bytes * u64::from(packets) / u64::from(run.packets.max(1)),
+                ..run
+            });
+        }
+        in_vain.push(TransmissionRun {
+            from: run.from.max(since.plus_nanos(1)),
+            packets: run.packets - packets,
+            bytes: 0,
+            ..run
+        });
+    }
+    *arrived = left;
+    in_vain.retain(|run| run.packets > 0);
+    in_vain.sort_by_key(|run| run.from);
+}
+
 /// Times that the rules are made of, nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleTimes {
@@ -128,15 +167,35 @@ impl RuleTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp(ms * NANOS_PER_MILLI)
-    }
+    use crate::ledger::made_up::{at, run};
 
     #[test]
     fn windows_hold_whole_round_trips() {
         let windows = [0, 7, 20, 60, 100].map(|ms| RuleTimes::of(at(ms).0).window / NANOS_PER_MILLI);
         assert_eq!(windows, [150, 154, 160, 180, 200]);
+    }
+
+    #[test]
+    fn datagrams_beyond_the_volume_carry_nothing() {
+        let spi = |spi, run: TransmissionRun| TransmissionRun {
+            spi: Some(spi),
+            ..run
+        };
+        let mut arrived = vec![
+            spi(7, run((0, 10), 11, 1_100)),
+            spi(7, run((20, 30), 10, 1_000)),
+            spi(7, run((40, 50), 11, 1_100)),
+            spi(9, run((60, 70), 11, 1_100)),
+        ];
+        let mut in_vain = Vec::new();
+        swallow_beyond_volume(&mut arrived, &mut in_vain, &[(7, at(24))]);
+        let facts = |runs: &[TransmissionRun]| -> Vec<(i64, u32, u64)> {
+            runs.iter()
+                .map(|run| (run.to.0 / NANOS_PER_MILLI, run.packets, run.bytes))
+                .collect()
+        };
+        assert_eq!(facts(&arrived), [(10, 11, 1_100), (24, 4, 400), (70, 11, 1_100)]);
+        assert_eq!(facts(&in_vain), [(30, 6, 0), (50, 11, 0)]);
     }
 
     #[test]

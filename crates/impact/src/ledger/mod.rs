@@ -28,7 +28,10 @@ mod sums;
 mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, ledger};
-pub use input::{FailedSpan, LedgerInput, RekeySpan};
+pub use input::{FailedSpan, LEAST_COST, LedgerInput, RekeySpan, swallow_beyond_volume};
 pub use ownership::{OwnedWhy, Owner};
 pub use slow::SlowRekeys;
 pub use sums::{LabelSum, LabelledTime, label_sums};
+
+#[cfg(test)]
+mod tests;

@@ -57,6 +57,8 @@ pub(super) struct Ownership {
     pub(super) owned: Vec<Owned>,
     /// Silences at rekeys that were the sender's own.
     pub(super) acquitted: Vec<TimeSpan>,
+    /// Silences at rekeys that a loss of the path made.
+    pub(super) timeouts: Vec<TimeSpan>,
 }
 
 /// Everything that is asked of a silence.
@@ -70,6 +72,7 @@ struct Court<'a> {
 enum Ruling {
     Nobody,
     Sender,
+    Path,
     Owned(Owner),
 }
 
@@ -96,6 +99,7 @@ pub(super) fn ownership(
         match court.rule(silence) {
             Ruling::Nobody => {}
             Ruling::Sender => found.acquitted.push(silence.span()),
+            Ruling::Path => found.timeouts.push(silence.span()),
             Ruling::Owned(owner) => found.owned.push(Owned {
                 silence: *silence,
                 owner,
@@ -131,7 +135,7 @@ impl Court<'_> {
             return Ruling::Sender;
         }
         if failed.is_none() && is_of_the_path(silence, rekey) {
-            return Ruling::Nobody;
+            return Ruling::Path;
         }
         let before = rekey.asked.nanos_since(silence.from);
         Ruling::Owned(if before > self.times.down_before {

@@ -5,7 +5,7 @@ use super::spans::meets;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::TransmissionRun;
 
-/// Shorter ones are no rule's business; runs of arrivals are no finer.
+/// Shorter ones are no rule's business but at a switch; runs of arrivals are no finer.
 const SHORTEST: i64 = 20 * NANOS_PER_MILLI;
 /// Silences that are as long as all but one in a thousand are usual.
 const USUAL_SHARE: f64 = 0.001;
@@ -116,11 +116,8 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &InVain<'_>) -> Vec<Sil
     for (k, two) in input.arrived.windows(2).enumerate() {
         let [before, ending] = two else { continue };
         let span = (before.to, ending.from);
-        if ending.from.nanos_since(before.to) <= SHORTEST
-            || before.to < from
-            || ending.from > to
-            || apart(span)
-        {
+        let is_short = ending.from.nanos_since(before.to) <= SHORTEST && ending.spi == before.spi;
+        if is_short || before.to < from || ending.from > to || apart(span) {
             continue;
         }
         let sent_before = acknowledged

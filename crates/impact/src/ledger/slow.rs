@@ -1,7 +1,7 @@
 //! Rekeys without a silence that slowed the transfer all the same: one test over all of them.
 
 use super::arrivals::Arrivals;
-use super::input::TimeSpan;
+use super::input::{LEAST_COST, TimeSpan};
 use super::price::rate;
 use super::spans::{nanos, without};
 use super::undisturbed::quantile;
@@ -89,7 +89,7 @@ pub(super) fn slow(
     let mean = draws.iter().sum::<f64>() / draws.len() as f64;
     let bound = quantile(&mut draws, BOUND).unwrap_or(0.0) - mean;
     let positive: f64 = own.iter().map(|one| one.2.max(0.0)).sum();
-    let is_slow = p <= LEVEL && sum > 0.0;
+    let is_slow = p <= LEVEL && sum >= LEAST_COST as f64;
     let share = |one: &(usize, TimeSpan, f64)| (one.0, (one.2.max(0.0) / positive * sum).round() as i64);
     Some(SlowRekeys {
         nanos: sum.round() as i64,

@@ -190,7 +190,7 @@ impl DeliveredBytes {
             let open = line.connection.and_then(|id| waiting.get(&(id, line.direction)));
             let open = open.map_or(&[][..], Vec::as_slice);
             for (k, one) in open.iter().enumerate() {
-                line.take_waiting(one, is_last_copy(open, k), end, self.width);
+                line.give_up(one, is_last_copy(open, k), end, self.width);
             }
             let key = (line.tunnel, line.direction);
             directions.entry(key).or_default().push(line);

@@ -9,7 +9,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// A sender's state is looked at this often.
 const LOOK: i64 = 20 * NANOS_PER_MILLI;
-/// What was sent so long before the end of the capture may still be on its way: the flight of the last half second.
+/// What was sent so long before the end of the capture, or before a reset, may still be on its way: the flight of the last half second.
 const LAST_FLIGHT: i64 = NANOS_PER_SECOND / 2;
 /// The same in times from data to acknowledgement, for slow paths.
 const LAST_FLIGHT_OF_RTT: i64 = 4;
@@ -59,6 +59,7 @@ fn run_of(settled: &Settlement, acknowledged: Option<Timestamp>) -> Transmission
         from: settled.time,
         to: settled.time,
         frames: (settled.frame, settled.frame),
+        spi: settled.esp.map(|esp| esp.spi),
         packets: 1,
         superfluous: u32::from(matches!(settled.fate, Fate::Superfluous { .. })),
         bytes: 0,
@@ -102,10 +103,9 @@ impl ConnectionLine {
                 self.acknowledged = true;
                 self.arrive(settled, shown, width);
             }
-            // Where the capture holds no acknowledgements at all, nothing but a copy speaks against a transmission.
-            Fate::Abandoned if !self.acknowledged && last_copy => self.arrive(settled, None, width),
             Fate::Swallowed => self.in_vain.add(run_of(settled, shown), width),
-            Fate::Superfluous { .. } | Fate::Abandoned => self.in_vain.add(run_of(settled, None), width),
+            Fate::Superfluous { .. } => self.in_vain.add(run_of(settled, None), width),
+            Fate::Abandoned => self.give_up(settled, last_copy, settled.shown.0, width),
             Fate::Waiting => {}
         }
     }
@@ -118,8 +118,9 @@ impl ConnectionLine {
         self.arrived.add(TransmissionRun { bytes, ..run }, width);
     }
 
-    /// Nobody acknowledged it up to the end of the capture.
-    pub(super) fn take_waiting(&mut self, settled: &Settlement, last_copy: bool, end: Timestamp, width: i64) {
+    /// Nobody acknowledged it up to `end`: of its connection, or of the capture. Where the capture holds no acknowledgements at all,
+    /// nothing but a later copy speaks against a transmission.
+    pub(super) fn give_up(&mut self, settled: &Settlement, last_copy: bool, end: Timestamp, width: i64) {
         if settled.payload() == 0 {
             return;
         }
@@ -140,6 +141,7 @@ impl ConnectionLine {
             from: packet.time,
             to: packet.time,
             frames: (packet.frame, packet.frame),
+            spi: packet.esp.map(|esp| esp.spi),
             packets: 1,
             superfluous: 0,
             bytes: u64::from(bytes),

@@ -15,6 +15,8 @@ pub struct TransmissionRun {
     pub to: Timestamp,
     /// Frames of both.
     pub frames: (u64, u64),
+    /// The SPI of their security association, where they have one.
+    pub spi: Option<u32>,
     /// Number of transmissions.
     pub packets: u32,
     /// Retransmissions of what had arrived, among them.
@@ -45,9 +47,11 @@ impl TransmissionRun {
         self.acknowledged = self.acknowledged.max(other.acknowledged);
     }
 
-    /// Both together are no longer than `width`.
+    /// Both together are no longer than `width`, and of one security association: at a switch every packet counts. Only where there are
+    /// too many runs they hold several.
     fn fits(&self, other: &TransmissionRun, width: i64) -> bool {
-        self.to.max(other.to).nanos_since(self.from.min(other.from)) <= width
+        let length = self.to.max(other.to).nanos_since(self.from.min(other.from));
+        length <= width && (self.spi == other.spi || width > FINEST)
     }
 }
 
@@ -65,8 +69,8 @@ impl Runs {
         self.older.len() + usize::from(self.newest.is_some())
     }
 
-    /// Adds transmissions; runs are no longer than `width`. One that ends a silence stays a run of its own, so that what had arrived
-    /// right behind the silence is known exactly.
+    /// Adds transmissions; runs are no longer than `width`. An arrival that ends a silence, or comes first on an SA, stays a run of its
+    /// own, so that what had arrived right behind the silence is known exactly.
     #[inline]
     pub(super) fn add(&mut self, one: TransmissionRun, width: i64) {
         let Some(newest) = &mut self.newest else {
@@ -95,13 +99,14 @@ impl Runs {
             .or_insert(run);
     }
 
-    /// The newest run is one moment that comes more than `width` after what was before.
+    /// The newest run is one arrival that comes more than `width` after what was before, or on another SA.
     fn ends_silence(&self, width: i64) -> bool {
-        let Some(newest) = self.newest.filter(|newest| newest.from == newest.to) else {
+        let is_one = |newest: &TransmissionRun| newest.from == newest.to && newest.bytes > 0;
+        let Some(newest) = self.newest.filter(is_one) else {
             return false;
         };
         let before = self.older.values().next_back();
-        before.is_none_or(|before| newest.from.nanos_since(before.to) > width)
+        before.is_none_or(|before| newest.from.nanos_since(before.to) > width || newest.spi != before.spi)
     }
 
     #[cold]

@@ -1,11 +1,13 @@
 //! What the ledger makes of a capture: packets by tshark's decryption, rekeys and attempts as the document of the program has them.
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
-use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger};
+use rekeyscope_impact::ledger::{
+    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, swallow_beyond_volume,
+};
 use rekeyscope_lab::tables::{Capture, read};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Tracker, TransmissionRun};
+use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Tracker};
 use serde_json::Value;
 
 /// A failure this near to the last byte ended the transfer.
@@ -135,12 +137,12 @@ impl Document {
 /// Datagrams beyond the volume of their SA do not arrive.
 fn swallow(line: &mut DeliveryLine, document: &Document) {
     let outages = document.outages(line.direction);
-    let is_lost = |run: &TransmissionRun| outages.iter().any(|own| own.0 < run.from && run.to < own.1);
-    let (lost, arrived): (Vec<_>, Vec<_>) = line.arrived.iter().partition(|run| is_lost(run));
-    line.arrived = arrived;
-    let empty = |run: TransmissionRun| TransmissionRun { bytes: 0, ..run };
-    line.in_vain.extend(lost.into_iter().map(empty));
-    line.in_vain.sort_by_key(|run| run.from);
+    let beyond = |(from, to): &(Timestamp, Timestamp)| {
+        let mut within = line.arrived.iter().filter(|run| *from < run.to && run.from < *to);
+        Some((within.next()?.spi?, *from))
+    };
+    let beyond: Vec<(u32, Timestamp)> = outages.iter().filter_map(beyond).collect();
+    swallow_beyond_volume(&mut line.arrived, &mut line.in_vain, &beyond);
 }
 
 /// The transfer: to the end of the capture where the tunnel died.
