@@ -168,6 +168,33 @@ fn datagrams_are_taken_as_sent() {
     assert!(line.datagrams && line.arrived[2].beyond_gap);
 }
 
+/// The pieces of a ring buffer come in any order: a later part of the capture first, then the earlier one.
+#[test]
+fn parts_of_a_capture_come_in_any_order() {
+    let later = packets(
+        "1000 > 500:100 ack 0\n1020 < 0:0 ack 600\n1021 > 600:100 ack 0",
+        [0, 0],
+    );
+    let earlier = packets("0 > 0:100 ack 0\n20 < 0:0 ack 100", [0, 0]);
+    let mut delivered = DeliveredBytes::new();
+    let mut tracker = Tracker::new();
+    for (part, all) in [later, earlier].iter().enumerate() {
+        if part > 0 {
+            delivered.begin_part(&tracker);
+            tracker = Tracker::new();
+        }
+        for packet in all {
+            let segment = tracker.push(packet);
+            delivered.take(packet, &segment, &tracker);
+        }
+    }
+    let lines = delivered.lines(&tracker, at(2_000));
+    assert_eq!(
+        words(&lines[0].arrived),
+        "0-0 1:100 1000-1000 1:100 1021-1021 1:100"
+    );
+}
+
 /// 12 ms in which the old SA swallows three packets are no run's inside.
 #[test]
 fn a_switch_separates_runs() {

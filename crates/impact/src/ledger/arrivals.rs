@@ -6,13 +6,13 @@ use rekeyscope_traffic::TransmissionRun;
 
 /// Arrived bytes over time.
 #[derive(Debug)]
-pub(super) struct Arrivals<'a> {
+pub(super) struct ArrivedBytes<'a> {
     pub(super) runs: &'a [TransmissionRun],
     /// Bytes that had arrived before each run.
     before: Vec<u64>,
 }
 
-impl<'a> Arrivals<'a> {
+impl<'a> ArrivedBytes<'a> {
     pub(super) fn new(runs: &'a [TransmissionRun]) -> Self {
         let mut sum = 0;
         let before = runs
@@ -22,7 +22,7 @@ impl<'a> Arrivals<'a> {
                 sum - run.bytes
             })
             .collect();
-        Arrivals { runs, before }
+        ArrivedBytes { runs, before }
     }
 
     /// Bytes up to and at a moment. Exact at the ends of runs; within a run its packets are spread evenly.
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn bytes_of_a_run_are_spread_over_it() {
         let runs = [packet(0, 100), run((10, 20), 11, 1_100), packet(70, 100)];
-        let arrivals = Arrivals::new(&runs);
+        let arrivals = ArrivedBytes::new(&runs);
         let at = |ms: i64| arrivals.at(Timestamp(ms * 1_000_000));
         assert_eq!(
             [at(-1), at(0), at(9), at(10), at(15), at(20), at(69), at(70)],

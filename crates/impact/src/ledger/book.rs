@@ -1,14 +1,15 @@
 //! The book: all of it together.
 
-use super::arrivals::Arrivals;
+use super::arrivals::ArrivedBytes;
 use super::input::{LedgerInput, RekeySpan, RuleTimes, TimeSpan};
-use super::ownership::{Owned, OwnedWhy, Owner, Ownership, ownership};
+use super::ownership::{Owned, Owner, Ownership, ownership};
 use super::price::{RateWithout, carried, cost, rate_without};
 use super::repair::repaired;
-use super::silence::{InVain, silences};
+use super::silence::{VainTransmissions, silences};
 use super::slow::{SlowRekeys, slow};
 use super::spans::{joined, meets, nanos, without};
 use super::undisturbed::{RateSamples, UsualRates, undisturbed};
+use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub struct OwnedInterval {
     /// Whose it is.
     pub owner: Owner,
     /// Why.
-    pub why: OwnedWhy,
+    pub why: LedgerWhy,
     /// The last arrival before the silence.
     pub from: Timestamp,
     /// The arrival that ends the silence; `None` where none does.
@@ -60,7 +61,7 @@ pub struct RekeyCost {
     /// Transmissions in its silences that brought nothing.
     pub in_vain: u32,
     /// Of the interval that cost most.
-    pub why: OwnedWhy,
+    pub why: LedgerWhy,
     /// The rate without it, bytes a second.
     pub rate: f64,
     /// See [`OwnedInterval::at_least`].
@@ -103,7 +104,7 @@ impl LedgerBook {
 /// Intervals in their first form.
 struct Drafts<'a> {
     input: &'a LedgerInput<'a>,
-    arrivals: Arrivals<'a>,
+    arrivals: ArrivedBytes<'a>,
     times: RuleTimes,
     samples: RateSamples,
     ownership: Ownership,
@@ -122,9 +123,9 @@ struct Priced {
 /// Makes the ledger of one direction of a tunnel.
 pub fn ledger(input: &LedgerInput<'_>) -> LedgerBook {
     let times = RuleTimes::of(input.round_trip);
-    let in_vain = InVain::new(input.in_vain);
+    let in_vain = VainTransmissions::new(input.in_vain);
     let ownership = ownership(input, &silences(input, &in_vain), &in_vain, times);
-    let arrivals = Arrivals::new(input.arrived);
+    let arrivals = ArrivedBytes::new(input.arrived);
     let samples = RateSamples::new(&arrivals, input.transfer, times);
     let disturbed = joined(apart(input, &ownership).collect());
     let usual = samples.upper_quartile(&disturbed).unwrap_or(0.0);
@@ -294,7 +295,7 @@ impl Drafts<'_> {
             let rate = bytes as f64 * 1e9 / (length - nanos).max(1) as f64;
             book.intervals.push(OwnedInterval {
                 owner: Owner::Rekey(rekey),
-                why: OwnedWhy::Slow,
+                why: LedgerWhy::Slow,
                 from: window.0,
                 arrived: Some(window.0),
                 to: window.1,
@@ -313,7 +314,7 @@ impl Drafts<'_> {
                 range: (nanos, nanos),
                 silence: 0,
                 in_vain: 0,
-                why: OwnedWhy::Slow,
+                why: LedgerWhy::Slow,
                 rate,
                 at_least: false,
             });

@@ -30,7 +30,7 @@ pub(super) fn packet(ms: i64, bytes: u64) -> TransmissionRun {
 
 /// A transfer over a round trip of 20 ms.
 #[derive(Debug, Clone)]
-pub(super) struct Transfer {
+pub(super) struct MadeUpTransfer {
     pub(super) arrived: Vec<TransmissionRun>,
     in_vain: Vec<TransmissionRun>,
     pub(super) rekeys: Vec<RekeySpan>,
@@ -41,9 +41,9 @@ pub(super) struct Transfer {
     died: Option<Timestamp>,
 }
 
-impl Transfer {
+impl MadeUpTransfer {
     pub(super) fn new() -> Self {
-        Transfer {
+        MadeUpTransfer {
             arrived: Vec::new(),
             in_vain: Vec::new(),
             rekeys: Vec::new(),
@@ -122,7 +122,7 @@ impl Transfer {
         }
     }
 
-    /// Arrivals within 20 ms become one run; those that end a silence stay alone.
+    /// ArrivedBytes within 20 ms become one run; those that end a silence stay alone.
     pub(super) fn in_runs(&mut self) {
         let mut runs: Vec<TransmissionRun> = Vec::new();
         let mut alone = true;

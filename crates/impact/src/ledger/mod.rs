@@ -29,7 +29,7 @@ mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, ledger};
 pub use input::{FailedSpan, LEAST_COST, LedgerInput, RekeySpan, swallow_beyond_volume};
-pub use ownership::{OwnedWhy, Owner};
+pub use ownership::Owner;
 pub use slow::SlowRekeys;
 pub use sums::{LabelSum, LabelledTime, label_sums};
 

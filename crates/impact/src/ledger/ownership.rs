@@ -1,8 +1,9 @@
 //! Which rekey or failure a silence belongs to, if any.
 
 use super::input::{FailedSpan, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
-use super::silence::{InVain, Silence, usual};
+use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets};
+use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// One or two packets are lost by chance; three that vanish beside a switch are not.
@@ -28,27 +29,12 @@ pub enum Owner {
     DownBefore(usize),
 }
 
-/// Why it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OwnedWhy {
-    /// The old SA swallowed what was sent on it.
-    LostOnOld,
-    /// The new SA did.
-    LostOnNew,
-    /// What was sent arrived, but the sender did not hear of it.
-    Reverse,
-    /// Nothing was sent, or nothing shows what became of it.
-    Silence,
-    /// No silence: it was slower.
-    Slow,
-}
-
 /// A silence and its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owned {
     pub(super) silence: Silence,
     pub(super) owner: Owner,
-    pub(super) why: OwnedWhy,
+    pub(super) why: LedgerWhy,
 }
 
 /// What the ownership of all silences gives.
@@ -62,7 +48,7 @@ pub(super) struct Ownership {
 }
 
 /// Everything that is asked of a silence.
-struct Court<'a> {
+struct OwnershipRules<'a> {
     input: &'a LedgerInput<'a>,
     times: RuleTimes,
     /// The longest usual silence.
@@ -80,7 +66,7 @@ enum Ruling {
 pub(super) fn ownership(
     input: &LedgerInput<'_>,
     silences: &[Silence],
-    in_vain: &InVain<'_>,
+    in_vain: &VainTransmissions<'_>,
     times: RuleTimes,
 ) -> Ownership {
     let rekeys = input.rekeys.iter().map(RekeySpan::window);
@@ -89,21 +75,21 @@ pub(super) fn ownership(
             .chain(input.failed.iter().map(FailedSpan::window))
             .collect(),
     );
-    let court = Court {
+    let rules = OwnershipRules {
         input,
         times,
         usual: usual(input, silences, &windows),
     };
     let mut found = Ownership::default();
     for silence in silences {
-        match court.rule(silence) {
+        match rules.rule(silence) {
             Ruling::Nobody => {}
             Ruling::Sender => found.acquitted.push(silence.span()),
             Ruling::Path => found.timeouts.push(silence.span()),
             Ruling::Owned(owner) => found.owned.push(Owned {
                 silence: *silence,
                 owner,
-                why: court.why(silence, owner, in_vain),
+                why: rules.why(silence, owner, in_vain),
             }),
         }
     }
@@ -115,7 +101,7 @@ fn is_unheard(rekey: &RekeySpan, silence: &Silence) -> bool {
     rekey.first_on_new[1].is_some_and(|first| first < silence.to && first < rekey.last_message)
 }
 
-impl Court<'_> {
+impl OwnershipRules<'_> {
     fn rule(&self, silence: &Silence) -> Ruling {
         let failed = self.failed(silence);
         let rekey = self.last_rekey(silence);
@@ -168,33 +154,33 @@ impl Court<'_> {
             || silence.in_vain() >= LEAST_SWALLOWED && self.input.rekeys.iter().any(holds_switch)
     }
 
-    fn why(&self, silence: &Silence, owner: Owner, in_vain: &InVain<'_>) -> OwnedWhy {
+    fn why(&self, silence: &Silence, owner: Owner, in_vain: &VainTransmissions<'_>) -> LedgerWhy {
         let (Owner::Rekey(rekey) | Owner::DownBefore(rekey)) = owner else {
             return if silence.swallowed > 0 {
-                OwnedWhy::LostOnOld
+                LedgerWhy::LostOnOld
             } else {
-                OwnedWhy::Silence
+                LedgerWhy::Silence
             };
         };
         let rekey = self.input.rekeys.iter().find(|span| span.rekey == rekey);
         if silence.superfluous > silence.swallowed {
-            return OwnedWhy::Reverse;
+            return LedgerWhy::Reverse;
         }
         if silence.swallowed == 0 {
             let unheard = rekey.is_some_and(|rekey| is_unheard(rekey, silence));
             return if unheard {
-                OwnedWhy::Reverse
+                LedgerWhy::Reverse
             } else {
-                OwnedWhy::Silence
+                LedgerWhy::Silence
             };
         }
         let switch = rekey.and_then(|rekey| rekey.first_on_new[0]);
         let switch = switch.unwrap_or(silence.to).min(silence.to);
         let on_old = in_vain.between(silence.from, switch).0;
         if 2 * on_old >= silence.swallowed {
-            OwnedWhy::LostOnOld
+            LedgerWhy::LostOnOld
         } else {
-            OwnedWhy::LostOnNew
+            LedgerWhy::LostOnNew
         }
     }
 }

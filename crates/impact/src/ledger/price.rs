@@ -1,6 +1,6 @@
 //! The rate without the rekey, and the price of an interval.
 
-use super::arrivals::Arrivals;
+use super::arrivals::ArrivedBytes;
 use super::input::{RuleTimes, TimeSpan};
 use super::spans::{before, behind, nanos};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -31,7 +31,7 @@ pub(super) fn rate(bytes: f64, nanos: i64) -> Option<f64> {
 
 /// The rate of the undisturbed time around a stretch; what is missing of it is filled up with the usual rate.
 pub(super) fn rate_without(
-    arrivals: &Arrivals<'_>,
+    arrivals: &ArrivedBytes<'_>,
     undisturbed: &[TimeSpan],
     (from, to): TimeSpan,
     (usual, capacity, times): (f64, Option<f64>, RuleTimes),
@@ -68,6 +68,6 @@ pub(super) fn cost((from, to): TimeSpan, bytes: u64, rate: f64) -> i64 {
 }
 
 /// Bytes that arrived in a stretch, without the packet that it begins with.
-pub(super) fn carried(arrivals: &Arrivals<'_>, (from, to): (Timestamp, Timestamp)) -> u64 {
+pub(super) fn carried(arrivals: &ArrivedBytes<'_>, (from, to): (Timestamp, Timestamp)) -> u64 {
     arrivals.whole(to) - arrivals.whole(from)
 }

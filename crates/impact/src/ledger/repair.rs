@@ -1,6 +1,6 @@
 //! When a transfer is back at its rate after a silence.
 
-use super::arrivals::Arrivals;
+use super::arrivals::ArrivedBytes;
 use super::input::RuleTimes;
 use super::silence::Silence;
 use super::undisturbed::UsualRates;
@@ -11,7 +11,7 @@ const LONGEST_REPAIR: i64 = 10 * NANOS_PER_SECOND;
 
 /// The end of the interval that begins with a silence; at `limit` at the latest.
 pub(super) fn repaired(
-    arrivals: &Arrivals<'_>,
+    arrivals: &ArrivedBytes<'_>,
     silence: &Silence,
     limit: Timestamp,
     (rate, usual, times): (f64, UsualRates, RuleTimes),

@@ -57,7 +57,7 @@ impl Silence {
 
 /// Transmissions in vain, to be asked for by time.
 #[derive(Debug)]
-pub(super) struct InVain<'a> {
+pub(super) struct VainTransmissions<'a> {
     runs: &'a [TransmissionRun],
     /// The latest acknowledgement of any run up to each.
     acknowledged: Vec<Option<Timestamp>>,
@@ -72,9 +72,9 @@ fn latest_so_far(runs: &[TransmissionRun]) -> Vec<Option<Timestamp>> {
     runs.iter().map(&mut so_far).collect()
 }
 
-impl<'a> InVain<'a> {
+impl<'a> VainTransmissions<'a> {
     pub(super) fn new(runs: &'a [TransmissionRun]) -> Self {
-        InVain {
+        VainTransmissions {
             runs,
             acknowledged: latest_so_far(runs),
         }
@@ -108,7 +108,7 @@ impl<'a> InVain<'a> {
 }
 
 /// All silences of the transfer that are no rests and meet no hole, in order.
-pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &InVain<'_>) -> Vec<Silence> {
+pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Vec<Silence> {
     let acknowledged = latest_so_far(input.arrived);
     let (from, to) = input.transfer;
     let apart = |span| meets(input.rests, span) || meets(input.holes, span);
@@ -145,7 +145,7 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &InVain<'_>) -> Vec<Sil
 }
 
 /// Nothing arrives any more.
-fn open_silence(input: &LedgerInput<'_>, in_vain: &InVain<'_>) -> Option<Silence> {
+fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Option<Silence> {
     let last = input.arrived.last()?;
     let end = input.transfer.1;
     let (swallowed, superfluous) = in_vain.between(last.to, end.plus_nanos(1));

@@ -1,6 +1,6 @@
 //! Rekeys without a silence that slowed the transfer all the same: one test over all of them.
 
-use super::arrivals::Arrivals;
+use super::arrivals::ArrivedBytes;
 use super::input::{LEAST_COST, TimeSpan};
 use super::price::rate;
 use super::spans::{nanos, without};
@@ -34,8 +34,8 @@ pub struct SlowRekeys {
 }
 
 /// Where a rate can be measured: undisturbed time, without the windows themselves.
-struct Ground<'a> {
-    arrivals: &'a Arrivals<'a>,
+struct RateGround<'a> {
+    arrivals: &'a ArrivedBytes<'a>,
     /// Undisturbed time, with the windows.
     open: &'a [TimeSpan],
     /// Undisturbed time without them.
@@ -48,7 +48,7 @@ fn inside(spans: &[TimeSpan], (from, to): TimeSpan) -> Vec<TimeSpan> {
     touched.map(|span| (span.0.max(from), span.1.min(to))).collect()
 }
 
-impl Ground<'_> {
+impl RateGround<'_> {
     /// How much longer a window took than its bytes take at the rate beside it, nanoseconds.
     fn lost(&self, (from, to): TimeSpan) -> Option<f64> {
         let mut sides = inside(self.beside, (from.plus_nanos(-BESIDE), from));
@@ -62,7 +62,7 @@ impl Ground<'_> {
 
 /// Tests the windows of rekeys that own nothing. `None` without any, or without undisturbed time to compare with.
 pub(super) fn slow(
-    arrivals: &Arrivals<'_>,
+    arrivals: &ArrivedBytes<'_>,
     undisturbed: &[TimeSpan],
     windows: &[(usize, TimeSpan)],
 ) -> Option<SlowRekeys> {
@@ -72,7 +72,7 @@ pub(super) fn slow(
         .iter()
         .flat_map(|span| without(*span, &spans))
         .collect();
-    let ground = Ground {
+    let ground = RateGround {
         arrivals,
         open: undisturbed,
         beside: &beside,
@@ -101,7 +101,7 @@ pub(super) fn slow(
 
 /// Sums of as many windows of the same lengths in undisturbed time. They are drawn by the byte: rekeys that come by volume fall into fast
 /// moments, as such draws do.
-fn draws(ground: &Ground<'_>, lengths: &[i64]) -> Option<Vec<f64>> {
+fn draws(ground: &RateGround<'_>, lengths: &[i64]) -> Option<Vec<f64>> {
     let longest = *lengths.iter().max()?;
     let room = |span: &&TimeSpan| span.1.nanos_since(span.0) > longest;
     let rooms: Vec<TimeSpan> = ground.beside.iter().filter(room).copied().collect();
@@ -128,7 +128,7 @@ fn draws(ground: &Ground<'_>, lengths: &[i64]) -> Option<Vec<f64>> {
 }
 
 /// When so many bytes of a stretch had arrived.
-fn moment_of(arrivals: &Arrivals<'_>, room: TimeSpan, longest: i64, bytes: f64) -> Timestamp {
+fn moment_of(arrivals: &ArrivedBytes<'_>, room: TimeSpan, longest: i64, bytes: f64) -> Timestamp {
     let wanted = arrivals.at(room.0) + bytes;
     let (mut low, mut high) = (room.0.0, room.1.0 - longest);
     while low < high {

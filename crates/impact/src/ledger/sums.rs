@@ -1,6 +1,6 @@
 //! Seconds and bytes of all labels: their sums are those of the transfer, to the nanosecond and to the byte.
 
-use super::arrivals::Arrivals;
+use super::arrivals::ArrivedBytes;
 use super::book::LedgerBook;
 use super::input::{LedgerInput, TimeSpan};
 use super::spans::{before, behind, joined, without};
@@ -53,7 +53,7 @@ pub fn label_sums<L: Copy + Ord>(
     book: &LedgerBook,
     owner: impl Fn(&super::ownership::Owner) -> L,
 ) -> BTreeMap<L, LabelSum> {
-    let arrivals = Arrivals::new(input.arrived);
+    let arrivals = ArrivedBytes::new(input.arrived);
     let mut sums: BTreeMap<L, LabelSum> = BTreeMap::new();
     let intervals: Vec<TimeSpan> = joined(book.intervals.iter().map(|own| (own.from, own.to)).collect());
     let first = labels.first().map(|label| label.from);

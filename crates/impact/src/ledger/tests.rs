@@ -1,8 +1,9 @@
 //! Made-up transfers whose cost is known.
 
-use super::made_up::{Transfer, at};
-use super::{LabelledTime, OwnedWhy, Owner, RekeySpan, label_sums};
+use super::made_up::{MadeUpTransfer, at};
+use super::{LabelledTime, Owner, RekeySpan, label_sums};
 use proptest::prelude::*;
+use rekeyscope_model::analysis::LedgerWhy;
 
 /// Milliseconds by which the end of an interval is uncertain where the rate goes over into the usual one: a tenth of a window of 160 ms is
 /// within what counts as back, and two packets.
@@ -14,8 +15,8 @@ fn ms(nanos: i64) -> f64 {
 }
 
 /// An even transfer of a packet of 1,000 bytes every millisecond, for 20 s, with one silence, and a rekey that it belongs to.
-fn stalled(silence: i64) -> Transfer {
-    let mut transfer = Transfer::new();
+fn stalled(silence: i64) -> MadeUpTransfer {
+    let mut transfer = MadeUpTransfer::new();
     transfer.even(0, 10_000, 1);
     transfer.rekey(10_000 - 20, 10_000 + silence);
     transfer.swallow(10_000, 10_000 + silence.min(20), 1);
@@ -30,7 +31,7 @@ fn what_is_swallowed_and_sent_again_costs_its_silence() {
     let [own] = &book.intervals[..] else {
         panic!("{book:?}")
     };
-    assert_eq!((own.owner, own.why), (Owner::Rekey(0), OwnedWhy::LostOnOld));
+    assert_eq!((own.owner, own.why), (Owner::Rekey(0), LedgerWhy::LostOnOld));
     assert_eq!(
         (own.from, own.arrived, own.to),
         (at(9_999), Some(at(10_500)), at(10_500))
@@ -75,8 +76,8 @@ fn a_queue_that_is_filled_again_is_no_loss() {
 /// A window of 50 segments over 20 ms, and slow start after the silence: 1, 2, 4 … of them a round trip.
 #[test]
 fn the_way_back_through_slow_start_is_part_of_the_cost() {
-    let mut transfer = Transfer::new();
-    let rounds = |transfer: &mut Transfer, from: i64, count: i64, segments: i64| {
+    let mut transfer = MadeUpTransfer::new();
+    let rounds = |transfer: &mut MadeUpTransfer, from: i64, count: i64, segments: i64| {
         for round in 0..count {
             for k in 0..segments {
                 transfer.packet_at_micros((from + 20 * round) * 1_000 + 20_000 * k / segments, 1_000);
@@ -112,7 +113,7 @@ fn a_way_back_of_four_seconds() {
 
 #[test]
 fn silences_one_after_the_other_are_not_counted_twice() {
-    let mut transfer = Transfer::new();
+    let mut transfer = MadeUpTransfer::new();
     transfer.even(0, 5_000, 1);
     for k in 0..8 {
         let from = 5_000 + 1_000 * k;
@@ -130,7 +131,7 @@ fn silences_one_after_the_other_are_not_counted_twice() {
 /// Half a second of silence out of every 0.6: nothing is good in between, so that the intervals run into each other.
 #[test]
 fn intervals_that_run_into_each_other_are_cut() {
-    let mut transfer = Transfer::new();
+    let mut transfer = MadeUpTransfer::new();
     transfer.even(0, 5_000, 1);
     for k in 0..5 {
         let from = 5_000 + 600 * k;
@@ -158,7 +159,7 @@ fn what_never_heals_costs_at_least_the_rest() {
 
 #[test]
 fn a_failed_attempt_owns_what_it_touches() {
-    let mut transfer = Transfer::new();
+    let mut transfer = MadeUpTransfer::new();
     transfer.even(0, 10_000, 1);
     transfer.swallow(10_000, 12_000, 50);
     transfer.fail(9_000, Some(12_000));
@@ -172,7 +173,7 @@ fn a_failed_attempt_owns_what_it_touches() {
 /// The tunnel was dead for two seconds before anybody asked.
 #[test]
 fn what_began_before_the_request_is_no_cost_of_the_rekey() {
-    let mut transfer = Transfer::new();
+    let mut transfer = MadeUpTransfer::new();
     transfer.even(0, 10_000, 1);
     transfer.swallow(10_000, 12_000, 50);
     transfer.rekey(12_000, 12_100);
@@ -186,7 +187,7 @@ fn what_began_before_the_request_is_no_cost_of_the_rekey() {
 #[test]
 fn a_pause_of_the_sender_is_nobodys() {
     let pause = |volume: f64| {
-        let mut transfer = Transfer::new();
+        let mut transfer = MadeUpTransfer::new();
         transfer.even(0, 9_900, 1);
         transfer.rekey(10_000, 10_200);
         transfer.rekeys[0].volume = Some(volume);
@@ -202,7 +203,7 @@ fn a_pause_of_the_sender_is_nobodys() {
 #[test]
 fn a_timeout_after_a_loss_of_the_path_is_nobodys() {
     let timeout = |reverse: i64| {
-        let mut transfer = Transfer::new();
+        let mut transfer = MadeUpTransfer::new();
         transfer.even(0, 10_000, 1);
         transfer.rekey(10_050, 10_200);
         transfer.rekeys[0].first_on_new[1] = Some(at(reverse));
@@ -219,14 +220,14 @@ fn a_timeout_after_a_loss_of_the_path_is_nobodys() {
     assert_eq!(timeout(10_200), (0, None));
     assert_eq!(
         timeout(10_100),
-        (1, Some(OwnedWhy::Reverse)),
+        (1, Some(LedgerWhy::Reverse)),
         "the exchange was not over"
     );
 }
 
 #[test]
 fn usual_silences_are_nobodys() {
-    let mut transfer = Transfer::new();
+    let mut transfer = MadeUpTransfer::new();
     for k in 0..200 {
         transfer.even(100 * k, 100 * k + 30, 1);
     }
@@ -246,7 +247,7 @@ fn a_rekey_in_a_hole_is_not_observed() {
 /// Before the rate was ever reached, what comes after says what it would have been.
 #[test]
 fn a_rekey_while_the_transfer_grows_has_the_rate_of_later() {
-    let mut transfer = Transfer::new();
+    let mut transfer = MadeUpTransfer::new();
     for k in 0..50 {
         transfer.packet_at_micros(20_000 * k, 1_000);
     }
@@ -261,7 +262,7 @@ fn a_rekey_while_the_transfer_grows_has_the_rate_of_later() {
 #[test]
 fn slowness_without_a_silence_is_found_over_all_rekeys() {
     let transfer = |every: i64| {
-        let mut transfer = Transfer::new();
+        let mut transfer = MadeUpTransfer::new();
         for k in 0..10 {
             let from = 5_000 * k;
             transfer.even(from, from + 2_500, 1);
@@ -278,14 +279,14 @@ fn slowness_without_a_silence_is_found_over_all_rekeys() {
     assert_eq!(found.rekeys.len(), 10);
     assert!((2_450.0..2_550.0).contains(&ms(slow.rekeys_nanos())), "{found:?}");
     assert_eq!(slow.rekeys_nanos(), found.nanos);
-    assert!(slow.rekeys.iter().all(|own| own.why == OwnedWhy::Slow));
+    assert!(slow.rekeys.iter().all(|own| own.why == LedgerWhy::Slow));
     let even = transfer(1);
     assert_eq!((even.rekeys.len(), even.rekeys_nanos()), (0, 0));
     assert!(ms(even.slow.unwrap().bound) < 2.0);
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Label {
+enum MadeUpLabel {
     Rekey,
     Down,
     Odd,
@@ -304,7 +305,7 @@ proptest! {
         rtt in 0_i64..120,
         died in any::<bool>(),
     ) {
-        let mut transfer = Transfer::new();
+        let mut transfer = MadeUpTransfer::new();
         let mut now = 0;
         for (busy, quiet, rate, is_rekey, is_failure) in parts {
             transfer.even(now, now + busy, rate);
@@ -329,23 +330,23 @@ proptest! {
         for (k, cut) in cuts.iter().enumerate() {
             let to = from.plus_nanos(at(*cut).0 + 13).min(span.1);
             if from < to {
-                labels.push(LabelledTime { from, to, label: if k % 2 == 0 { Label::Even } else { Label::Odd } });
+                labels.push(LabelledTime { from, to, label: if k % 2 == 0 { MadeUpLabel::Even } else { MadeUpLabel::Odd } });
             }
             from = to;
         }
         if from < span.1 {
-            labels.push(LabelledTime { from, to: span.1, label: Label::Even });
+            labels.push(LabelledTime { from, to: span.1, label: MadeUpLabel::Even });
         }
         let sums = label_sums(&transfer.input(), &labels, &book, |owner| match owner {
-            Owner::Rekey(_) => Label::Rekey,
-            _ => Label::Down,
+            Owner::Rekey(_) => MadeUpLabel::Rekey,
+            _ => MadeUpLabel::Down,
         });
         prop_assert_eq!(sums.values().map(|sum| sum.nanos).sum::<i64>(), book.nanos);
         prop_assert_eq!(sums.values().map(|sum| sum.bytes).sum::<u64>(), book.bytes);
         let of = |label| sums.get(&label).copied().unwrap_or_default();
-        prop_assert_eq!(of(Label::Rekey).nanos, book.rekeys_nanos());
-        prop_assert_eq!(of(Label::Down).nanos, book.down);
-        prop_assert_eq!(of(Label::Rekey).bytes + of(Label::Down).bytes, 0);
+        prop_assert_eq!(of(MadeUpLabel::Rekey).nanos, book.rekeys_nanos());
+        prop_assert_eq!(of(MadeUpLabel::Down).nanos, book.down);
+        prop_assert_eq!(of(MadeUpLabel::Rekey).bytes + of(MadeUpLabel::Down).bytes, 0);
         prop_assert!(book.intervals.windows(2).all(|two| two[0].to <= two[1].from));
         for own in &book.rekeys {
             prop_assert!(own.nanos >= 0);

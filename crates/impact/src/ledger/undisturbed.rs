@@ -1,6 +1,6 @@
 //! The time in which nobody held the transfer up, and the rates that are usual in it.
 
-use super::arrivals::Arrivals;
+use super::arrivals::ArrivedBytes;
 use super::input::{LedgerInput, RuleTimes, TimeSpan};
 use super::spans::{holds, joined, meets, without};
 use rekeyscope_model::time::Timestamp;
@@ -46,7 +46,7 @@ pub(super) fn quantile(list: &mut [f64], share: f64) -> Option<f64> {
 
 impl RateSamples {
     /// Those of the whole transfer, evenly in time.
-    pub(super) fn new(arrivals: &Arrivals<'_>, transfer: TimeSpan, times: RuleTimes) -> Self {
+    pub(super) fn new(arrivals: &ArrivedBytes<'_>, transfer: TimeSpan, times: RuleTimes) -> Self {
         let length = transfer.1.nanos_since(transfer.0).saturating_sub(times.window);
         let step = (times.window / LOOKS).max(length / MOST_LOOKS).max(1);
         let count = if length < 0 { 0 } else { length / step + 1 };

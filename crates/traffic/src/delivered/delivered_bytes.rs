@@ -177,25 +177,57 @@ impl DeliveredBytes {
         }
     }
 
+    /// The packets that follow were captured before those that came, or their tracker is another one: it gives names anew.
+    pub fn begin_part(&mut self, tracker: &Tracker) {
+        let waiting = waiting(tracker);
+        let lines = std::mem::replace(&mut self.lines, BoundedTable::new(MOST_LINES));
+        let end = lines
+            .values()
+            .filter_map(ConnectionLine::last)
+            .max()
+            .unwrap_or_default();
+        for mut line in lines.into_values() {
+            self.runs -= line.len();
+            give_up(&mut line, &waiting, end, self.width);
+            self.fold(line);
+        }
+    }
+
     /// What each direction of each tunnel delivered. `end`: of the capture, its last frame of any kind.
     pub fn lines(&self, tracker: &Tracker, end: Timestamp) -> Vec<DeliveryLine> {
-        let mut waiting: HashMap<LineKey, Vec<Settlement>> = HashMap::default();
-        for settled in tracker.waiting() {
-            let key = (settled.connection, settled.direction);
-            waiting.entry(key).or_default().push(settled);
-        }
+        let waiting = waiting(tracker);
         let mut directions: BTreeMap<(u32, Direction), Vec<ConnectionLine>> = BTreeMap::new();
         for line in self.lines.values().chain(self.folded.values()) {
             let mut line = line.clone();
-            let open = line.connection.and_then(|id| waiting.get(&(id, line.direction)));
-            let open = open.map_or(&[][..], Vec::as_slice);
-            for (k, one) in open.iter().enumerate() {
-                line.give_up(one, is_last_copy(open, k), end, self.width);
-            }
+            give_up(&mut line, &waiting, end, self.width);
             let key = (line.tunnel, line.direction);
             directions.entry(key).or_default().push(line);
         }
         directions.into_iter().filter_map(joined).collect()
+    }
+}
+
+/// Transmissions that nobody has acknowledged yet.
+fn waiting(tracker: &Tracker) -> HashMap<LineKey, Vec<Settlement>> {
+    let mut waiting: HashMap<LineKey, Vec<Settlement>> = HashMap::default();
+    for settled in tracker.waiting() {
+        let key = (settled.connection, settled.direction);
+        waiting.entry(key).or_default().push(settled);
+    }
+    waiting
+}
+
+/// Nothing more is heard of what waits.
+fn give_up(
+    line: &mut ConnectionLine,
+    waiting: &HashMap<LineKey, Vec<Settlement>>,
+    end: Timestamp,
+    width: i64,
+) {
+    let open = line.connection.and_then(|id| waiting.get(&(id, line.direction)));
+    let open = open.map_or(&[][..], Vec::as_slice);
+    for (k, one) in open.iter().enumerate() {
+        line.give_up(one, is_last_copy(open, k), end, width);
     }
 }
 

@@ -4,7 +4,7 @@
 use rekeyscope_impact::ledger::{
     FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, swallow_beyond_volume,
 };
-use rekeyscope_lab::tables::{Capture, read};
+use rekeyscope_lab::tables::{LabCapture, read};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Tracker};
@@ -147,7 +147,7 @@ fn swallow(line: &mut DeliveryLine, document: &Document) {
 
 /// The transfer: to the end of the capture where the tunnel died.
 fn transfer(
-    capture: &Capture,
+    capture: &LabCapture,
     line: &DeliveryLine,
     failed: &[FailedSpan],
 ) -> Option<((Timestamp, Timestamp), bool)> {
@@ -159,7 +159,7 @@ fn transfer(
     Some(((from, if died { capture.last } else { last }), died))
 }
 
-fn print(capture: &Capture, line: &DeliveryLine, document: &Document, verbose: bool) {
+fn print(capture: &LabCapture, line: &DeliveryLine, document: &Document, verbose: bool) {
     let (rekeys, failed) = (document.rekeys(line.direction), document.failed());
     let Some((transfer, died)) = transfer(capture, line, &failed) else {
         return;
@@ -218,7 +218,7 @@ fn print(capture: &Capture, line: &DeliveryLine, document: &Document, verbose: b
     }
 }
 
-fn print_intervals(capture: &Capture, book: &LedgerBook) {
+fn print_intervals(capture: &LabCapture, book: &LedgerBook) {
     for own in &book.intervals {
         let at = |time: Timestamp| time.seconds_since(capture.first);
         println!(

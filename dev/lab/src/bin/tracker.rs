@@ -10,7 +10,7 @@
 //! | late | spurious retransmission | 0 | 35 | here: originals of `replay` with lower ESP numbers, behind their own retransmissions |
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
-use rekeyscope_lab::tables::{Capture, Theirs, read};
+use rekeyscope_lab::tables::{LabCapture, Theirs, read};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_traffic::{Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, Tracker};
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn print(capture: &Capture, interval: &Interval) {
+fn print(capture: &LabCapture, interval: &Interval) {
     let seconds = |time: rekeyscope_model::time::Timestamp| time.seconds_since(capture.first);
     let (name, facts) = match interval.kind {
         IntervalKind::Outage(facts) => ("outage", Some(facts)),
@@ -92,7 +92,7 @@ fn print(capture: &Capture, interval: &Interval) {
 
 /// Events that IKE messages show in clear: INVALID-SPI, another IKE SA, and in IKEv2 the kind of the first payload inside (42: Delete) and
 /// whether a later message carries the same cookies.
-fn events(capture: &Capture) -> Vec<Event> {
+fn events(capture: &LabCapture) -> Vec<Event> {
     let (mut all, mut known) = (Vec::new(), std::collections::HashSet::new());
     for (k, (time, frame, fields)) in capture.messages.iter().enumerate() {
         let [cookie, exchange, payloads, notify, ..] = fields.as_slice() else {

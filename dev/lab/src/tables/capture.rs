@@ -27,7 +27,7 @@ pub enum Theirs {
 }
 
 /// A capture.
-pub struct Capture {
+pub struct LabCapture {
     /// Inner packets, and what tshark says of each.
     pub packets: Vec<(Packet, Theirs)>,
     /// Time of the first frame of any kind.
@@ -57,7 +57,7 @@ fn time(text: &str) -> Timestamp {
 }
 
 /// Reads the tables of one capture.
-pub fn read(outer: &str, inner: &str) -> Result<Capture> {
+pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
     let outer = std::fs::read_to_string(outer)?;
     let inner = std::fs::read_to_string(inner)?;
     // ESP numbers by frame, and the responder: where the first IKE or ESP packet goes.
@@ -90,7 +90,7 @@ pub fn read(outer: &str, inner: &str) -> Result<Capture> {
         .lines()
         .filter_map(|line| packet(line, &esp, &responder))
         .collect();
-    Ok(Capture {
+    Ok(LabCapture {
         packets,
         first: first.unwrap_or_default(),
         last: last.unwrap_or_default(),

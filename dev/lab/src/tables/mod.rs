@@ -2,4 +2,4 @@
 
 mod capture;
 
-pub use capture::{Capture, Theirs, read};
+pub use capture::{LabCapture, Theirs, read};
