@@ -5,6 +5,7 @@
 //! estimate  baseline, stall, gap, placebo: bytes and time lost at each rekey; the slope over several captures
 //! decide    hurt: which rekeys hurt; verdict: shown, some, bounded, inconclusive; all_transfers: what follows from several; assess: the whole method
 //! explain   what explains a time without delivery: one table of causes
+//! ledger    what rekeys and failures cost, from arrived bytes: one book
 //! account   where every second of a transfer went, from the packets of its connections
 //! tell      the same in words, mean rekey, projection
 //! compare   several captures against each other
@@ -22,6 +23,7 @@ mod decide;
 mod estimate;
 pub mod explain;
 mod input;
+pub mod ledger;
 pub mod tell;
 pub mod two_points;
 

@@ -13,6 +13,7 @@ mod events;
 mod gap;
 mod ike;
 mod key;
+mod ledger;
 mod names;
 mod overlays;
 mod plain_data;
@@ -29,6 +30,7 @@ pub use events::{Event, Explanation};
 pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile};
+pub use ledger::{Ledger, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow};
 pub use names::*;
 pub use overlays::*;
 pub use rekeys::*;
@@ -82,6 +84,10 @@ plain_data! {
         pub flows: Vec<Flow>,
         /// One verdict per tunnel and direction. The first one is the headline's: the direction with most new bytes.
         pub impact: Vec<Impact>,
+        /// What rekeys and failures cost, per tunnel and direction of a transfer that can be read, in the order of `impact` (versions before
+        /// 3 have none).
+        #[serde(default)]
+        pub ledger: Vec<Ledger>,
         /// Where every second went, per tunnel and direction, in the order of `impact` (documents of versions before this field
         /// have none).
         #[serde(default)]

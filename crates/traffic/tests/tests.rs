@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "they are tests")]
 
+mod delivered;
 mod outages;
 mod properties;
 mod traces;

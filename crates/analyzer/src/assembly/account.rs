@@ -147,7 +147,7 @@ fn windows(record: &Record, s: &Succession, own: usize) -> Vec<RekeyWindow> {
 }
 
 /// What nobody acknowledges went on beyond the limit of the old SA: also where that was shorter than an outage of the document is.
-fn beyond_limit(record: &Record, s: &Succession, own: usize) -> Option<DownSpan> {
+pub(super) fn beyond_limit(record: &Record, s: &Succession, own: usize) -> Option<DownSpan> {
     let proof = record.diagnosis.proof(s, own)?.certain.as_ref()?;
     (proof.rule == ProofRule::NoFeedback).then_some(DownSpan {
         from: proof.from,
@@ -157,7 +157,7 @@ fn beyond_limit(record: &Record, s: &Succession, own: usize) -> Option<DownSpan>
 }
 
 /// When SAs of the tunnel carried their first packet, in order.
-fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
+pub(super) fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
     let associations = record.sas.associations();
     let own = record.sas.of_tunnel(tunnel).iter();
     let mut times: Vec<Timestamp> = own

@@ -4,6 +4,7 @@ use crate::assembly::account::{MeasuredFlows, accounts};
 use crate::assembly::close_up::close_up;
 use crate::assembly::key_source::key_source;
 use crate::assembly::known::Known;
+use crate::assembly::ledger::ledgers;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
@@ -104,6 +105,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rests: &rests,
     };
     let (account, measured) = accounts(record, &impact, known);
+    let ledger = ledgers(record, &account, known);
     let document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -123,6 +125,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         trigger_rules,
         flows: flows(record, measured),
         impact,
+        ledger,
         account,
         mean_rekey: assessed.mean_rekey,
         projection: assessed.projection,

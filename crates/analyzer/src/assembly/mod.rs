@@ -7,6 +7,7 @@ pub mod document;
 mod edges;
 mod key_source;
 mod known;
+mod ledger;
 mod outages;
 mod overhead;
 mod places;

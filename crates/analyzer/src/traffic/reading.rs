@@ -9,7 +9,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Interval, Outages, Packet, Tracker};
+use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Interval, Outages, Packet, Tracker};
 use std::net::IpAddr;
 
 /// The reading of all tunnels.
@@ -17,6 +17,7 @@ use std::net::IpAddr;
 pub(crate) struct TrafficReading {
     tracker: Tracker,
     outages: Outages,
+    delivered: DeliveredBytes,
     silences: SideSilences,
     volumes: Volumes,
     quiets: Quiets,
@@ -28,6 +29,7 @@ impl TrafficReading {
     pub(crate) fn take(&mut self, packet: &Packet, sa: SaIndex, association: &Association) {
         let segment = self.tracker.push(packet);
         self.outages.take(packet, &segment, &self.tracker);
+        self.delivered.take(packet, &segment, &self.tracker);
         let tunnel = association.tunnel;
         self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
         let direction = association.direction;
@@ -46,6 +48,11 @@ impl TrafficReading {
     /// in the same words.
     pub(crate) fn intervals(&self, events: &[Event], end: Timestamp) -> Vec<Interval> {
         self.outages.intervals(&self.tracker, events, end)
+    }
+
+    /// What each direction of each tunnel delivered, in the words of [`TrafficReading::intervals`].
+    pub(crate) fn delivered(&self, end: Timestamp) -> Vec<DeliveryLine> {
+        self.delivered.lines(&self.tracker, end)
     }
 
     /// Inner addresses of a stretch: sender and receiver.

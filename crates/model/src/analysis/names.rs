@@ -100,6 +100,19 @@ plain_names! {
         /// The best half second or more: it might carry more.
         Best = "best",
     }
+    /// Why a rekey or a failure owns a stretch of a transfer.
+    pub enum LedgerWhy {
+        /// The old SA swallowed what was sent on it.
+        LostOnOld = "lost_on_old",
+        /// The new SA did.
+        LostOnNew = "lost_on_new",
+        /// Nothing was sent, or nothing shows what became of it.
+        Silence = "silence",
+        /// What was sent arrived, but the sender did not hear of it.
+        Reverse = "reverse",
+        /// No silence: it was slower.
+        Slow = "slow",
+    }
     /// How the time from an acknowledgement to the data it releases is known.
     pub enum D2Source {
         /// From the handshake.

@@ -75,6 +75,7 @@ pub fn empty() -> Analysis {
         trigger_rules: Vec::new(),
         flows: Vec::new(),
         impact: Vec::new(),
+        ledger: Vec::new(),
         account: Vec::new(),
         mean_rekey: Vec::new(),
         projection: Vec::new(),

@@ -38,6 +38,13 @@ pub struct Settlement {
     pub len: u32,
     /// The transmission opens a connection.
     pub syn: bool,
+    /// The transmission closes its side of the connection.
+    pub fin: bool,
+    /// The transmission went beyond bytes that the capture had not shown: they were lost before it, or the capture lost them.
+    pub beyond_gap: bool,
+    /// The receiver lacks the bytes since then: since their first transmission, or since the packet behind them where the capture has
+    /// only a later copy.
+    pub lacking_since: Timestamp,
     /// When it passed the capture.
     pub time: Timestamp,
     /// The packet's frame.
@@ -48,4 +55,11 @@ pub struct Settlement {
     pub fate: Fate,
     /// The packet that showed it: time and frame.
     pub shown: (Timestamp, u64),
+}
+
+impl Settlement {
+    /// Payload bytes: SYN and FIN occupy one number each (RFC 9293 §3.4).
+    pub fn payload(&self) -> u32 {
+        self.len.saturating_sub(u32::from(self.syn) + u32::from(self.fin))
+    }
 }

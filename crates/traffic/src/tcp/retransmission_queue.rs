@@ -2,6 +2,7 @@
 //! retransmission and a late original are known as what they are.
 
 use super::send_mark::SendMark;
+use rekeyscope_model::time::Timestamp;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most transmissions of one side that wait: a window of 11 MB in segments of 1,400 bytes. Beyond, the oldest is forgotten.
@@ -24,6 +25,12 @@ pub(crate) struct Transmitted {
     pub(crate) end: u64,
     /// The segment opens the connection.
     pub(crate) syn: bool,
+    /// The segment closes its side of the connection.
+    pub(crate) fin: bool,
+    /// The segment was sent beyond bytes that the capture had not shown.
+    pub(crate) beyond_gap: bool,
+    /// The receiver lacks the bytes since then, as far as the capture shows.
+    pub(crate) lacking_since: Timestamp,
     /// The fate of the transmission is known.
     pub(crate) settled: bool,
     /// The first packet of the capture with it.
@@ -33,11 +40,14 @@ pub(crate) struct Transmitted {
 }
 
 impl Transmitted {
-    pub(super) fn new(start: u64, end: u64, syn: bool, first: SendMark) -> Self {
+    pub(super) fn new(start: u64, end: u64, (syn, fin): (bool, bool), first: SendMark) -> Self {
         Transmitted {
             start,
             end,
             syn,
+            fin,
+            beyond_gap: false,
+            lacking_since: first.time,
             settled: false,
             first,
             copies: Vec::new(),

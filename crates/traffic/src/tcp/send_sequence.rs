@@ -187,7 +187,8 @@ impl SendSequence {
         if start < self.nxt {
             return self.send_below(start, header, mark, around, settled);
         }
-        if start > self.nxt {
+        let beyond_gap = start > self.nxt;
+        if beyond_gap {
             self.gaps.push(SequenceGap {
                 start: self.nxt,
                 end: start,
@@ -197,7 +198,10 @@ impl SendSequence {
             });
         }
         let probes = header.len == 1 && around.window_closed && len == 1;
-        self.append(start, start + len, header, mark, around, settled);
+        let control = (header.has(TcpHeader::SYN), header.has(TcpHeader::FIN));
+        let mut whole = Transmitted::new(start, start + len, control, *mark);
+        whole.beyond_gap = beyond_gap;
+        self.append(whole, mark, around, settled);
         SentSegment {
             seq: start,
             kind: if probes {
@@ -254,16 +258,13 @@ impl SendSequence {
     #[inline]
     fn append(
         &mut self,
-        start: u64,
-        end: u64,
-        header: &TcpHeader,
+        mut sent: Transmitted,
         mark: &SendMark,
         around: &SendContext,
         mut settled: impl FnMut(&Transmitted, &SendMark, Fate),
     ) {
-        self.nxt = end;
-        let mut sent = Transmitted::new(start, end, header.has(TcpHeader::SYN), *mark);
-        if end <= self.una {
+        self.nxt = sent.end;
+        if sent.end <= self.una {
             // The acknowledgement of the segment was captured before the segment.
             sent.settled = true;
             settled(&sent, mark, Fate::Arrived);
@@ -337,7 +338,12 @@ impl SendSequence {
         let fate = (!late).then_some(Fate::Superfluous { unheard });
         self.note_copy(start, end.min(self.nxt), mark, fate, &mut settled);
         for (from, to) in filled {
-            let mut filler = Transmitted::new(from, to, header.has(TcpHeader::SYN), *mark);
+            let control = (
+                header.has(TcpHeader::SYN) && from == start,
+                header.has(TcpHeader::FIN) && to == end,
+            );
+            let mut filler = Transmitted::new(from, to, control, *mark);
+            filler.lacking_since = beyond.map_or(mark.time, |beyond| beyond.time);
             if to <= self.una || self.sacked.around(from).is_some_and(|range| range.1 >= to) {
                 filler.settled = true;
                 if late {
@@ -349,8 +355,9 @@ impl SendSequence {
             }
         }
         if end > self.nxt {
-            let from = self.nxt;
-            self.append(from, end, header, mark, around, settled);
+            let control = (false, header.has(TcpHeader::FIN));
+            let rest = Transmitted::new(self.nxt, end, control, *mark);
+            self.append(rest, mark, around, settled);
         }
         sent
     }
@@ -382,12 +389,12 @@ impl SendSequence {
         let mut superfluous = None;
         self.queue.overlapping(start, end, |sent| {
             if sent.settled {
-                superfluous.get_or_insert((sent.start, sent.end, sent.syn));
+                superfluous.get_or_insert((sent.start, sent.end, (sent.syn, sent.fin)));
                 sent.copies.truncate(MOST_COPIES - 1);
                 sent.copies.push(*mark);
                 return;
             }
-            superfluous = Some((0, 0, false));
+            superfluous = Some((0, 0, (false, false)));
             if sent.copies.len() >= MOST_COPIES {
                 let oldest = sent.copies.remove(0);
                 settled(sent, &oldest, Fate::Swallowed);
@@ -398,12 +405,12 @@ impl SendSequence {
         let repeated = match superfluous {
             Some((0, 0, _)) => return,
             Some(range) => range,
-            None if end <= self.una && start < end => (start, end, false),
+            None if end <= self.una && start < end => (start, end, (false, false)),
             None => return,
         };
         if let Some(fate) = repeated_as {
-            let (from, to, syn) = repeated;
-            settled(&Transmitted::new(from, to, syn, *mark), mark, fate);
+            let (from, to, control) = repeated;
+            settled(&Transmitted::new(from, to, control, *mark), mark, fate);
         }
     }
 }

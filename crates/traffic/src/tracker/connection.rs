@@ -342,6 +342,9 @@ fn settlement(
         seq: sent.start,
         len: u32::try_from(sent.end - sent.start).unwrap_or(u32::MAX),
         syn: sent.syn,
+        fin: sent.fin,
+        beyond_gap: sent.beyond_gap,
+        lacking_since: sent.lacking_since,
         time: mark.time,
         frame: mark.frame,
         esp: (mark.association != 0).then_some(EspNumber {

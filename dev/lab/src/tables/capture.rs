@@ -1,4 +1,4 @@
-//! The tables that `run` has tshark write.
+//! A capture as tshark's tables have it.
 
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -9,24 +9,33 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// One packet in tshark's analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Theirs {
+pub enum Theirs {
+    /// Nothing was found.
     InOrder,
+    /// Sent before, and not acknowledged.
     Retransmission,
+    /// Sent before, and acknowledged.
     Spurious,
+    /// Overtaken by others.
     OutOfOrder,
+    /// Something before it is missing.
     LostSegment,
+    /// Asks whether the peer is there.
     KeepAlive,
+    /// One byte into a closed window.
     WindowProbe,
 }
 
 /// A capture.
-pub(crate) struct Capture {
-    pub(crate) packets: Vec<(Packet, Theirs)>,
-    /// Time of the first frame of any kind, and of the last.
-    pub(crate) first: Timestamp,
-    pub(crate) last: Timestamp,
+pub struct LabCapture {
+    /// Inner packets, and what tshark says of each.
+    pub packets: Vec<(Packet, Theirs)>,
+    /// Time of the first frame of any kind.
+    pub first: Timestamp,
+    /// Time of the last one.
+    pub last: Timestamp,
     /// IKE messages: time, frame, and the fields that tshark has in clear.
-    pub(crate) messages: Vec<(Timestamp, u64, Vec<String>)>,
+    pub messages: Vec<(Timestamp, u64, Vec<String>)>,
 }
 
 fn number<T: std::str::FromStr + Default>(text: &str) -> T {
@@ -47,7 +56,8 @@ fn time(text: &str) -> Timestamp {
     Timestamp(seconds.parse::<i64>().unwrap_or_default() * NANOS_PER_SECOND + nanos)
 }
 
-pub(crate) fn read(outer: &str, inner: &str) -> Result<Capture> {
+/// Reads the tables of one capture.
+pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
     let outer = std::fs::read_to_string(outer)?;
     let inner = std::fs::read_to_string(inner)?;
     // ESP numbers by frame, and the responder: where the first IKE or ESP packet goes.
@@ -80,7 +90,7 @@ pub(crate) fn read(outer: &str, inner: &str) -> Result<Capture> {
         .lines()
         .filter_map(|line| packet(line, &esp, &responder))
         .collect();
-    Ok(Capture {
+    Ok(LabCapture {
         packets,
         first: first.unwrap_or_default(),
         last: last.unwrap_or_default(),

@@ -1,5 +1,5 @@
-//! Reads a capture with the tracker: says where tshark's `tcp.analysis` sees a packet otherwise, and when nothing was delivered. `run` beside
-//! it makes the tables.
+//! Reads a capture with the tracker: says where tshark's `tcp.analysis` sees a packet otherwise, and when nothing was delivered. `run`
+//! makes the tables.
 //!
 //! All that differs in the lab's twelve captures (200,425 packets) and the nine of the reports (18,163), with tshark 4.0.17:
 //!
@@ -10,20 +10,18 @@
 //! | late | spurious retransmission | 0 | 35 | here: originals of `replay` with lower ESP numbers, behind their own retransmissions |
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
-mod tables;
-
+use rekeyscope_lab::tables::{LabCapture, Theirs, read};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_traffic::{Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, Tracker};
 use std::collections::BTreeMap;
-use tables::{Capture, Theirs};
 
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [outer, inner, rest @ ..] = words.as_slice() else {
-        return Err(std::io::Error::other("usage: lab OUTER.tsv INNER.tsv [-v]"));
+        return Err(std::io::Error::other("usage: tracker OUTER.tsv INNER.tsv [-v]"));
     };
     let verbose = rest.iter().any(|word| word == "-v");
-    let capture = tables::read(outer, inner)?;
+    let capture = read(outer, inner)?;
     let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
     let (mut fates, mut differ) = (BTreeMap::new(), BTreeMap::<_, Vec<Segment>>::new());
     for (packet, theirs) in &capture.packets {
@@ -57,7 +55,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn print(capture: &Capture, interval: &Interval) {
+fn print(capture: &LabCapture, interval: &Interval) {
     let seconds = |time: rekeyscope_model::time::Timestamp| time.seconds_since(capture.first);
     let (name, facts) = match interval.kind {
         IntervalKind::Outage(facts) => ("outage", Some(facts)),
@@ -94,7 +92,7 @@ fn print(capture: &Capture, interval: &Interval) {
 
 /// Events that IKE messages show in clear: INVALID-SPI, another IKE SA, and in IKEv2 the kind of the first payload inside (42: Delete) and
 /// whether a later message carries the same cookies.
-fn events(capture: &Capture) -> Vec<Event> {
+fn events(capture: &LabCapture) -> Vec<Event> {
     let (mut all, mut known) = (Vec::new(), std::collections::HashSet::new());
     for (k, (time, frame, fields)) in capture.messages.iter().enumerate() {
         let [cookie, exchange, payloads, notify, ..] = fields.as_slice() else {

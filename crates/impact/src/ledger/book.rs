@@ -1,0 +1,371 @@
+//! The book: all of it together.
+
+use super::arrivals::ArrivedBytes;
+use super::input::{LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::ownership::{Owned, Owner, Ownership, ownership};
+use super::price::{RateWithout, carried, cost, rate_without};
+use super::repair::repaired;
+use super::silence::{VainTransmissions, silences};
+use super::slow::{SlowRekeys, slow};
+use super::spans::{joined, meets, nanos, without};
+use super::undisturbed::{RateSamples, UsualRates, undisturbed};
+use rekeyscope_model::analysis::LedgerWhy;
+use rekeyscope_model::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// Ends of intervals and the rate without them depend on each other: after so many rounds they hold still.
+const ROUNDS: usize = 4;
+
+/// A stretch of the transfer that a rekey or a failure owns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OwnedInterval {
+    /// Whose it is.
+    pub owner: Owner,
+    /// Why.
+    pub why: LedgerWhy,
+    /// The last arrival before the silence.
+    pub from: Timestamp,
+    /// The arrival that ends the silence; `None` where none does.
+    pub arrived: Option<Timestamp>,
+    /// The transfer is back.
+    pub to: Timestamp,
+    /// Frames of the two arrivals; the second is 0 where there is none.
+    pub frames: (u64, u64),
+    /// Nanoseconds of the silence.
+    pub silence: i64,
+    /// Transmissions in the silence that brought nothing.
+    pub in_vain: u32,
+    /// The rate without the interval, bytes a second.
+    pub rate: f64,
+    /// The cost, nanoseconds. Negative where the sender made up for more than the silence took.
+    pub nanos: i64,
+    /// The cost by the rate of either side alone, nanoseconds.
+    pub range: (i64, i64),
+    /// Bytes that arrived in it.
+    pub bytes: u64,
+    /// The cost may be larger: the capture ends first, or nothing says what the rate was.
+    pub at_least: bool,
+}
+
+/// What one rekey cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RekeyCost {
+    /// Which.
+    pub rekey: usize,
+    /// Nanoseconds, not negative.
+    pub nanos: i64,
+    /// The same by the rate of either side alone.
+    pub range: (i64, i64),
+    /// Its longest silence, nanoseconds.
+    pub silence: i64,
+    /// Transmissions in its silences that brought nothing.
+    pub in_vain: u32,
+    /// Of the interval that cost most.
+    pub why: LedgerWhy,
+    /// The rate without it, bytes a second.
+    pub rate: f64,
+    /// See [`OwnedInterval::at_least`].
+    pub at_least: bool,
+}
+
+/// The ledger of one direction of a tunnel.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LedgerBook {
+    /// The transfer, nanoseconds, without rests.
+    pub nanos: i64,
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// All intervals, in order of time.
+    pub intervals: Vec<OwnedInterval>,
+    /// Rekeys that own something, in their order.
+    pub rekeys: Vec<RekeyCost>,
+    /// What failures took, nanoseconds.
+    pub down: i64,
+    /// Rekeys without a silence: whether they slowed the transfer.
+    pub slow: Option<SlowRekeys>,
+    /// Rekeys whose time the capture lacks in part.
+    pub unobserved: Vec<usize>,
+    /// Undisturbed time, nanoseconds.
+    pub undisturbed: i64,
+}
+
+impl LedgerBook {
+    /// What rekeys cost, nanoseconds.
+    pub fn rekeys_nanos(&self) -> i64 {
+        self.rekeys.iter().map(|rekey| rekey.nanos).sum()
+    }
+
+    /// Some cost may be larger.
+    pub fn is_at_least(&self) -> bool {
+        self.intervals.iter().any(|own| own.at_least)
+    }
+}
+
+/// Intervals in their first form.
+struct Drafts<'a> {
+    input: &'a LedgerInput<'a>,
+    arrivals: ArrivedBytes<'a>,
+    times: RuleTimes,
+    samples: RateSamples,
+    ownership: Ownership,
+    grown: Timestamp,
+    /// The upper quartile of the rate, bytes a second.
+    usual: f64,
+}
+
+/// Ends of all intervals, and the rates without them.
+struct Priced {
+    ends: Vec<Timestamp>,
+    rates: Vec<RateWithout>,
+    undisturbed: Vec<TimeSpan>,
+}
+
+/// Makes the ledger of one direction of a tunnel.
+pub fn ledger(input: &LedgerInput<'_>) -> LedgerBook {
+    let times = RuleTimes::of(input.round_trip);
+    let in_vain = VainTransmissions::new(input.in_vain);
+    let ownership = ownership(input, &silences(input, &in_vain), &in_vain, times);
+    let arrivals = ArrivedBytes::new(input.arrived);
+    let samples = RateSamples::new(&arrivals, input.transfer, times);
+    let disturbed = joined(apart(input, &ownership).collect());
+    let usual = samples.upper_quartile(&disturbed).unwrap_or(0.0);
+    let drafts = Drafts {
+        grown: samples.grown(usual).unwrap_or(input.transfer.0),
+        input,
+        arrivals,
+        times,
+        samples,
+        ownership,
+        usual,
+    };
+    let priced = drafts.price();
+    drafts.book(&priced)
+}
+
+/// Silences that are owned or the sender's, holes and rests.
+fn apart<'a>(input: &'a LedgerInput<'_>, ownership: &'a Ownership) -> impl Iterator<Item = TimeSpan> {
+    let owned = ownership.owned.iter().map(|own| own.silence.span());
+    let rest = input.holes.iter().chain(input.rests).chain(&ownership.acquitted);
+    owned.chain(rest.copied())
+}
+
+impl Drafts<'_> {
+    fn owned(&self) -> &[Owned] {
+        &self.ownership.owned
+    }
+
+    fn undisturbed(&self, ends: &[Timestamp]) -> Vec<TimeSpan> {
+        let starts = self.owned().iter().map(|own| own.silence.from);
+        let intervals = starts.zip(ends.iter().copied());
+        undisturbed(self.input, self.grown, intervals, &self.ownership.acquitted)
+    }
+
+    /// Ends and rates by turns, until they agree.
+    fn price(&self) -> Priced {
+        let silences: Vec<Timestamp> = self.owned().iter().map(|own| own.silence.to).collect();
+        let mut rates: Vec<f64> = vec![self.usual; silences.len()];
+        let mut priced = Priced {
+            undisturbed: self.undisturbed(&silences),
+            ends: silences,
+            rates: Vec::new(),
+        };
+        for _ in 0..ROUNDS {
+            let usual = self.samples.usual(&priced.undisturbed);
+            priced.ends = self.ends(&rates, usual);
+            priced.undisturbed = self.undisturbed(&priced.ends);
+            priced.rates = self.rates(&priced);
+            rates = priced.rates.iter().map(|rate| rate.both).collect();
+        }
+        priced
+    }
+
+    fn ends(&self, rates: &[f64], usual: UsualRates) -> Vec<Timestamp> {
+        let next = self.owned().iter().skip(1).map(|own| own.silence.from);
+        let limits = next.chain([self.input.transfer.1]);
+        let each = self.owned().iter().zip(limits).zip(rates);
+        each.map(|((own, limit), rate)| {
+            repaired(&self.arrivals, &own.silence, limit, (*rate, usual, self.times))
+        })
+        .collect()
+    }
+
+    /// Intervals that run into each other have one rate.
+    fn rates(&self, priced: &Priced) -> Vec<RateWithout> {
+        let owned = self.owned();
+        let mut rates = Vec::with_capacity(owned.len());
+        let mut from = 0;
+        while let Some(first) = owned.get(from) {
+            let runs_on =
+                |k: &usize| owned.get(k + 1).map(|next| next.silence.from) == priced.ends.get(*k).copied();
+            let last = (from..owned.len()).find(|k| !runs_on(k)).unwrap_or(from);
+            let end = priced.ends.get(last).copied().unwrap_or(first.silence.to);
+            let rate = rate_without(
+                &self.arrivals,
+                &priced.undisturbed,
+                (first.silence.from, end),
+                (self.usual, self.input.capacity, self.times),
+            );
+            rates.extend(std::iter::repeat_n(rate, last + 1 - from));
+            from = last + 1;
+        }
+        rates
+    }
+
+    fn book(&self, priced: &Priced) -> LedgerBook {
+        let each = self.owned().iter().zip(&priced.ends).zip(&priced.rates);
+        let intervals: Vec<OwnedInterval> = each
+            .map(|((own, end), rate)| self.interval(own, *end, rate))
+            .collect();
+        let transfer = without(self.input.transfer, &joined(self.input.rests.to_vec()));
+        let mut book = LedgerBook {
+            nanos: nanos(&transfer),
+            bytes: self.input.arrived.iter().map(|run| run.bytes).sum(),
+            intervals,
+            undisturbed: nanos(&priced.undisturbed),
+            ..LedgerBook::default()
+        };
+        book.settle();
+        let holes = joined(self.input.holes.to_vec());
+        let unobserved = self
+            .input
+            .rekeys
+            .iter()
+            .filter(|rekey| meets(&holes, rekey.window()));
+        book.unobserved = unobserved.map(|rekey| rekey.rekey).collect();
+        self.slow(&mut book, &priced.undisturbed);
+        book
+    }
+
+    fn interval(&self, own: &Owned, end: Timestamp, rate: &RateWithout) -> OwnedInterval {
+        let span = (own.silence.from, end);
+        let bytes = carried(&self.arrivals, span);
+        let nanos = cost(span, bytes, rate.both);
+        let sides = rate.sides.iter().flatten().map(|side| cost(span, bytes, *side));
+        let open = own.silence.ended_by.is_none();
+        OwnedInterval {
+            owner: own.owner,
+            why: own.why,
+            from: span.0,
+            arrived: (!open).then_some(own.silence.to),
+            to: end,
+            frames: own.silence.frames,
+            silence: own.silence.nanos(),
+            in_vain: own.silence.in_vain(),
+            rate: rate.both,
+            nanos,
+            range: sides.fold((nanos, nanos), |(low, high), side| {
+                (low.min(side), high.max(side))
+            }),
+            bytes,
+            at_least: open && self.input.died || rate.is_guessed,
+        }
+    }
+
+    /// Rekeys that own nothing, all together.
+    fn slow(&self, book: &mut LedgerBook, undisturbed: &[TimeSpan]) {
+        let (from, to) = self.input.transfer;
+        let taken = joined(book.intervals.iter().map(|own| (own.from, own.to)).collect());
+        let is_free = |rekey: &&RekeySpan| {
+            let owns = book.rekeys.iter().any(|own| own.rekey == rekey.rekey);
+            !owns && !book.unobserved.contains(&rekey.rekey)
+        };
+        // Windows that meet are cut.
+        let mut windows: Vec<(usize, TimeSpan)> = Vec::new();
+        for rekey in self.input.rekeys.iter().filter(is_free) {
+            let (begin, end) = rekey.window();
+            let window = (windows.last().map_or(begin, |last| begin.max(last.1.1)), end);
+            if from <= window.0 && window.0 < window.1 && window.1 <= to && !meets(&taken, window) {
+                windows.push((rekey.rekey, window));
+            }
+        }
+        // What the path took beside a rekey is not held against it.
+        let timeouts = joined(self.ownership.timeouts.clone());
+        let cut = |span: &TimeSpan| without(*span, &timeouts);
+        let undisturbed: Vec<TimeSpan> = undisturbed.iter().flat_map(cut).collect();
+        book.slow = slow(&self.arrivals, &undisturbed, &windows);
+        let Some(slow) = &book.slow else {
+            return;
+        };
+        for (rekey, nanos) in slow.rekeys.clone() {
+            let Some((_, window)) = windows.iter().find(|window| window.0 == rekey) else {
+                continue;
+            };
+            let bytes = carried(&self.arrivals, *window);
+            let length = window.1.nanos_since(window.0);
+            let rate = bytes as f64 * 1e9 / (length - nanos).max(1) as f64;
+            book.intervals.push(OwnedInterval {
+                owner: Owner::Rekey(rekey),
+                why: LedgerWhy::Slow,
+                from: window.0,
+                arrived: Some(window.0),
+                to: window.1,
+                frames: (0, 0),
+                silence: 0,
+                in_vain: 0,
+                rate,
+                nanos,
+                range: (nanos, nanos),
+                bytes,
+                at_least: false,
+            });
+            book.rekeys.push(RekeyCost {
+                rekey,
+                nanos,
+                range: (nanos, nanos),
+                silence: 0,
+                in_vain: 0,
+                why: LedgerWhy::Slow,
+                rate,
+                at_least: false,
+            });
+        }
+        book.intervals.sort_by_key(|own| own.from);
+        book.rekeys.sort_by_key(|rekey| rekey.rekey);
+    }
+}
+
+impl LedgerBook {
+    /// Sums up what each owner's intervals cost. Where the sender made up for more than that, each of them costs nothing.
+    fn settle(&mut self) {
+        let mut sums: BTreeMap<Owner, i64> = BTreeMap::new();
+        for own in &self.intervals {
+            *sums.entry(own.owner).or_default() += own.nanos;
+        }
+        for own in &mut self.intervals {
+            if sums.get(&own.owner).is_some_and(|sum| *sum < 0) {
+                (own.nanos, own.range.0, own.range.1) = (0, 0, own.range.1.max(0));
+            }
+        }
+        for own in &self.intervals {
+            match own.owner {
+                Owner::Rekey(rekey) => add(&mut self.rekeys, rekey, own),
+                Owner::Attempt(_) | Owner::DownBefore(_) => self.down += own.nanos,
+            }
+        }
+        self.rekeys.sort_by_key(|rekey| rekey.rekey);
+    }
+}
+
+fn add(rekeys: &mut Vec<RekeyCost>, rekey: usize, own: &OwnedInterval) {
+    let Some(sum) = rekeys.iter_mut().find(|sum| sum.rekey == rekey) else {
+        rekeys.push(RekeyCost {
+            rekey,
+            nanos: own.nanos,
+            range: own.range,
+            silence: own.silence,
+            in_vain: own.in_vain,
+            why: own.why,
+            rate: own.rate,
+            at_least: own.at_least,
+        });
+        return;
+    };
+    if own.silence > sum.silence {
+        sum.why = own.why;
+    }
+    sum.nanos += own.nanos;
+    sum.range = (sum.range.0 + own.range.0, sum.range.1 + own.range.1);
+    sum.silence = sum.silence.max(own.silence);
+    sum.in_vain += own.in_vain;
+    sum.at_least |= own.at_least;
+}

@@ -1,0 +1,215 @@
+//! What the ledger is made from.
+
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::TransmissionRun;
+
+/// What was lost right before the first captured message of an exchange is the rekey's.
+const BEFORE: i64 = 20 * NANOS_PER_MILLI;
+/// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
+const BEHIND: i64 = 250 * NANOS_PER_MILLI;
+/// A new SA that carries its first packet later than this after the exchange was not waited for.
+const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
+/// The shortest pause that users notice in a transfer, and twice the delay of acknowledgements that Linux waits for at most.
+const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
+/// The least retransmission timeout of Linux.
+const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
+/// A silence that began before the first message by more than this, or three round trips: the tunnel was down before anybody asked.
+const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
+/// The shortest window of a rate: a burst of a few packets is no rate.
+const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
+/// A cost below this is said as none, nanoseconds: a scheduler's tick at each end of the way takes as long.
+pub const LEAST_COST: i64 = 10 * NANOS_PER_MILLI;
+
+/// A stretch of time.
+pub(super) type TimeSpan = (Timestamp, Timestamp);
+
+/// A rekey that succeeded, as one direction of the data sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RekeySpan {
+    /// Names it.
+    pub rekey: usize,
+    /// First message of the exchange.
+    pub asked: Timestamp,
+    /// Last message of the exchange.
+    pub last_message: Timestamp,
+    /// First packet on the new SA: of this direction, and of the other one.
+    pub first_on_new: [Option<Timestamp>; 2],
+    /// Last packet on the old SA of this direction.
+    pub last_on_old: Option<Timestamp>,
+    /// Which share of its volume the old SA of this direction had used; `None` where no limit is known.
+    pub volume: Option<f64>,
+}
+
+impl RekeySpan {
+    /// Here it may disturb something.
+    pub(super) fn window(&self) -> TimeSpan {
+        let latest = self.last_message.plus_nanos(SWITCHED_WITHIN);
+        let switches = self.first_on_new.iter().flatten().filter(|at| **at <= latest);
+        let last = switches.copied().fold(self.last_message, Timestamp::max);
+        (self.asked.plus_nanos(-BEFORE), last.plus_nanos(BEHIND))
+    }
+}
+
+/// An attempt to rekey that came to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedSpan {
+    /// Names it.
+    pub attempt: usize,
+    /// First message.
+    pub from: Timestamp,
+    /// First packet of the next SA; `None` where none came.
+    pub to: Option<Timestamp>,
+}
+
+impl FailedSpan {
+    /// Here nothing may pass.
+    pub(super) fn window(&self) -> TimeSpan {
+        let to = self.to.map(|to| to.plus_nanos(BEHIND));
+        (self.from, to.unwrap_or(Timestamp(i64::MAX)))
+    }
+}
+
+/// One direction of a tunnel. All lists are in order of time.
+#[derive(Debug, Clone, Copy)]
+pub struct LedgerInput<'a> {
+    /// Transmissions that arrived.
+    pub arrived: &'a [TransmissionRun],
+    /// Transmissions in vain.
+    pub in_vain: &'a [TransmissionRun],
+    /// The transfer: from its first packet to its last one, or to the end of the capture where the tunnel died.
+    pub transfer: (Timestamp, Timestamp),
+    /// The tunnel died: what is missing at the end would have come.
+    pub died: bool,
+    /// Nanoseconds; 0 where none was measured.
+    pub round_trip: i64,
+    /// What the path carries at most, bytes a second, where that is proven.
+    pub capacity: Option<f64>,
+    /// Rekeys that succeeded, but for those that made the first SA.
+    pub rekeys: &'a [RekeySpan],
+    /// Attempts that failed.
+    pub failed: &'a [FailedSpan],
+    /// Rests between transfers: they are in no sum.
+    pub rests: &'a [(Timestamp, Timestamp)],
+    /// Stretches that the capture lacks.
+    pub holes: &'a [(Timestamp, Timestamp)],
+}
+
+/// Datagrams that were sent on an SA beyond its volume did not arrive. `beyond`: the SPI, and since when.
+pub fn swallow_beyond_volume(
+    arrived: &mut Vec<TransmissionRun>,
+    in_vain: &mut Vec<TransmissionRun>,
+    beyond: &[(u32, Timestamp)],
+) {
+    let mut left = Vec::with_capacity(arrived.len());
+    for run in arrived.drain(..) {
+        let since = beyond.iter().find(|(spi, _)| run.spi == Some(*spi));
+        let Some((_, since)) = since.filter(|(_, since)| *since < run.to) else {
+            left.push(run);
+            continue;
+        };
+        // Of a run that began within the volume, the share of its time.
+        let length = run.to.nanos_since(run.from).max(1);
+        let share = since.nanos_since(run.from).max(0) as f64 / length as f64;
+        let packets = (f64::from(run.packets) * share).round() as u32;
+        if packets > 0 {
+            left.push(TransmissionRun {
+                to: *since,
+                packets,
+                bytes: run.bytes * u64::from(packets) / u64::from(run.packets.max(1)),
+                ..run
+            });
+        }
+        in_vain.push(TransmissionRun {
+            from: run.from.max(since.plus_nanos(1)),
+            packets: run.packets - packets,
+            bytes: 0,
+            ..run
+        });
+    }
+    *arrived = left;
+    in_vain.retain(|run| run.packets > 0);
+    in_vain.sort_by_key(|run| run.from);
+}
+
+/// Times that the rules are made of, nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RuleTimes {
+    pub(super) round_trip: i64,
+    /// A silence beyond this is a pause: no acknowledgement takes one and a half round trips.
+    pub(super) gap: i64,
+    /// A retransmission timeout.
+    pub(super) timeout: i64,
+    /// See [`DOWN_BEFORE`].
+    pub(super) down_before: i64,
+    /// A rate is one over this: whole round trips, so that a sender's bursts even out.
+    pub(super) window: i64,
+}
+
+impl RuleTimes {
+    pub(super) fn of(round_trip: i64) -> RuleTimes {
+        let rtt = round_trip.max(0);
+        let least = LEAST_WINDOW.max(2 * rtt);
+        let window = if rtt > 0 {
+            (least + rtt - 1) / rtt * rtt
+        } else {
+            least
+        };
+        RuleTimes {
+            round_trip: rtt,
+            gap: LEAST_GAP.max(rtt * 3 / 2),
+            timeout: LEAST_TIMEOUT.max(2 * rtt),
+            down_before: DOWN_BEFORE.max(3 * rtt),
+            window,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::made_up::{at, run};
+
+    #[test]
+    fn windows_hold_whole_round_trips() {
+        let windows = [0, 7, 20, 60, 100].map(|ms| RuleTimes::of(at(ms).0).window / NANOS_PER_MILLI);
+        assert_eq!(windows, [150, 154, 160, 180, 200]);
+    }
+
+    #[test]
+    fn datagrams_beyond_the_volume_carry_nothing() {
+        let spi = |spi, run: TransmissionRun| TransmissionRun {
+            spi: Some(spi),
+            ..run
+        };
+        let mut arrived = vec![
+            spi(7, run((0, 10), 11, 1_100)),
+            spi(7, run((20, 30), 10, 1_000)),
+            spi(7, run((40, 50), 11, 1_100)),
+            spi(9, run((60, 70), 11, 1_100)),
+        ];
+        let mut in_vain = Vec::new();
+        swallow_beyond_volume(&mut arrived, &mut in_vain, &[(7, at(24))]);
+        let facts = |runs: &[TransmissionRun]| -> Vec<(i64, u32, u64)> {
+            runs.iter()
+                .map(|run| (run.to.0 / NANOS_PER_MILLI, run.packets, run.bytes))
+                .collect()
+        };
+        assert_eq!(facts(&arrived), [(10, 11, 1_100), (24, 4, 400), (70, 11, 1_100)]);
+        assert_eq!(facts(&in_vain), [(30, 6, 0), (50, 11, 0)]);
+    }
+
+    #[test]
+    fn a_rekey_reaches_to_its_later_switch_but_not_to_a_lazy_one() {
+        let mut span = RekeySpan {
+            rekey: 0,
+            asked: at(1_000),
+            last_message: at(1_200),
+            first_on_new: [Some(at(1_500)), Some(at(1_210))],
+            last_on_old: None,
+            volume: None,
+        };
+        assert_eq!(span.window(), (at(980), at(1_750)));
+        span.first_on_new[0] = Some(at(11_201));
+        assert_eq!(span.window(), (at(980), at(1_460)));
+    }
+}

@@ -1,0 +1,37 @@
+//! What rekeys and failures cost one direction of a tunnel.
+//!
+//! An interval in which a rekey held the transfer up costs its length, less the time that the bytes which arrived in it take without the
+//! rekey: **cost = (to − from) − bytes / r0**. So much later are the same bytes there. No rate of the path enters.
+//!
+//! ```text
+//! input      arrived bytes, transmissions in vain, rekeys, failed attempts
+//! silence    from one arrival to the next, and what is known of it
+//! ownership  which rekey or failure a silence belongs to
+//! repair     when the transfer is back at its rate: the interval's end
+//! price      r0 from the undisturbed time on both sides, and the cost
+//! slow       rekeys without a silence that slowed the transfer all the same
+//! sums       the seconds and bytes of all labels, exactly
+//! ```
+
+mod arrivals;
+mod book;
+mod input;
+#[cfg(test)]
+mod made_up;
+mod ownership;
+mod price;
+mod repair;
+mod silence;
+mod slow;
+mod spans;
+mod sums;
+mod undisturbed;
+
+pub use book::{LedgerBook, OwnedInterval, RekeyCost, ledger};
+pub use input::{FailedSpan, LEAST_COST, LedgerInput, RekeySpan, swallow_beyond_volume};
+pub use ownership::Owner;
+pub use slow::SlowRekeys;
+pub use sums::{LabelSum, LabelledTime, label_sums};
+
+#[cfg(test)]
+mod tests;

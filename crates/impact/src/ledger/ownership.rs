@@ -1,0 +1,205 @@
+//! Which rekey or failure a silence belongs to, if any.
+
+use super::input::{FailedSpan, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::silence::{Silence, VainTransmissions, usual};
+use super::spans::{joined, meets};
+use rekeyscope_model::analysis::LedgerWhy;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// One or two packets are lost by chance; three that vanish beside a switch are not.
+const LEAST_SWALLOWED: u32 = 3;
+/// How often longer than usual a silence is in which nothing was sent in vain.
+const UNUSUAL: i64 = 2;
+/// A sender that stopped so long before the first message did not stop for the rekey.
+const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
+/// An SA below this share of its volume did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024 bytes differ
+/// by 2.4 %.
+const BELOW_LIMIT: f64 = 0.97;
+/// A sender waits no longer for its timer after a loss: it doubles three times from the usual 200 ms.
+const LONGEST_TIMEOUT: i64 = 3 * NANOS_PER_SECOND;
+
+/// Who owns a silence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// A rekey that succeeded, by its name.
+    Rekey(usize),
+    /// An attempt that failed, by its name.
+    Attempt(usize),
+    /// The tunnel was down before anybody asked for the rekey of this name, which ended it.
+    DownBefore(usize),
+}
+
+/// A silence and its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owned {
+    pub(super) silence: Silence,
+    pub(super) owner: Owner,
+    pub(super) why: LedgerWhy,
+}
+
+/// What the ownership of all silences gives.
+#[derive(Debug, Default)]
+pub(super) struct Ownership {
+    pub(super) owned: Vec<Owned>,
+    /// Silences at rekeys that were the sender's own.
+    pub(super) acquitted: Vec<TimeSpan>,
+    /// Silences at rekeys that a loss of the path made.
+    pub(super) timeouts: Vec<TimeSpan>,
+}
+
+/// Everything that is asked of a silence.
+struct OwnershipRules<'a> {
+    input: &'a LedgerInput<'a>,
+    times: RuleTimes,
+    /// The longest usual silence.
+    usual: i64,
+}
+
+enum Ruling {
+    Nobody,
+    Sender,
+    Path,
+    Owned(Owner),
+}
+
+/// Says whose the silences are. Rekeys whose window meets a hole own nothing.
+pub(super) fn ownership(
+    input: &LedgerInput<'_>,
+    silences: &[Silence],
+    in_vain: &VainTransmissions<'_>,
+    times: RuleTimes,
+) -> Ownership {
+    let rekeys = input.rekeys.iter().map(RekeySpan::window);
+    let windows = joined(
+        rekeys
+            .chain(input.failed.iter().map(FailedSpan::window))
+            .collect(),
+    );
+    let rules = OwnershipRules {
+        input,
+        times,
+        usual: usual(input, silences, &windows),
+    };
+    let mut found = Ownership::default();
+    for silence in silences {
+        match rules.rule(silence) {
+            Ruling::Nobody => {}
+            Ruling::Sender => found.acquitted.push(silence.span()),
+            Ruling::Path => found.timeouts.push(silence.span()),
+            Ruling::Owned(owner) => found.owned.push(Owned {
+                silence: *silence,
+                owner,
+                why: rules.why(silence, owner, in_vain),
+            }),
+        }
+    }
+    found
+}
+
+/// Acknowledgements went on an SA that the sender did not have yet: before the exchange was over.
+fn is_unheard(rekey: &RekeySpan, silence: &Silence) -> bool {
+    rekey.first_on_new[1].is_some_and(|first| first < silence.to && first < rekey.last_message)
+}
+
+impl OwnershipRules<'_> {
+    fn rule(&self, silence: &Silence) -> Ruling {
+        let failed = self.failed(silence);
+        let rekey = self.last_rekey(silence);
+        if failed.is_none() && rekey.is_none() || !self.is_long(silence) {
+            return Ruling::Nobody;
+        }
+        if silence.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
+            return Ruling::Nobody;
+        }
+        if let Some(failed) = failed.filter(|_| silence.nanos() > self.times.timeout) {
+            return Ruling::Owned(Owner::Attempt(failed.attempt));
+        }
+        let Some(rekey) = rekey else {
+            return Ruling::Nobody;
+        };
+        if is_of_the_sender(silence, rekey) {
+            return Ruling::Sender;
+        }
+        if failed.is_none() && is_of_the_path(silence, rekey) {
+            return Ruling::Path;
+        }
+        let before = rekey.asked.nanos_since(silence.from);
+        Ruling::Owned(if before > self.times.down_before {
+            Owner::DownBefore(rekey.rekey)
+        } else {
+            Owner::Rekey(rekey.rekey)
+        })
+    }
+
+    fn failed(&self, silence: &Silence) -> Option<&FailedSpan> {
+        let mut touched = self.input.failed.iter();
+        touched.rfind(|failed| silence.touches(failed.window()))
+    }
+
+    /// The silence ends on the SA of the last one that it touches.
+    fn last_rekey(&self, silence: &Silence) -> Option<&RekeySpan> {
+        let holes = self.input.holes;
+        let mut touched = self.input.rekeys.iter().rev();
+        touched.find(|rekey| silence.touches(rekey.window()) && !meets(holes, rekey.window()))
+    }
+
+    /// Longer than an acknowledgement takes, or it swallowed what went beside a switch.
+    fn is_long(&self, silence: &Silence) -> bool {
+        let within = |at: &Timestamp| silence.from <= *at && *at <= silence.to;
+        let holds_switch = |rekey: &RekeySpan| {
+            let [first, _] = rekey.first_on_new;
+            first.iter().chain(&rekey.last_on_old).any(within)
+        };
+        silence.nanos() > self.times.gap
+            || silence.in_vain() >= LEAST_SWALLOWED && self.input.rekeys.iter().any(holds_switch)
+    }
+
+    fn why(&self, silence: &Silence, owner: Owner, in_vain: &VainTransmissions<'_>) -> LedgerWhy {
+        let (Owner::Rekey(rekey) | Owner::DownBefore(rekey)) = owner else {
+            return if silence.swallowed > 0 {
+                LedgerWhy::LostOnOld
+            } else {
+                LedgerWhy::Silence
+            };
+        };
+        let rekey = self.input.rekeys.iter().find(|span| span.rekey == rekey);
+        if silence.superfluous > silence.swallowed {
+            return LedgerWhy::Reverse;
+        }
+        if silence.swallowed == 0 {
+            let unheard = rekey.is_some_and(|rekey| is_unheard(rekey, silence));
+            return if unheard {
+                LedgerWhy::Reverse
+            } else {
+                LedgerWhy::Silence
+            };
+        }
+        let switch = rekey.and_then(|rekey| rekey.first_on_new[0]);
+        let switch = switch.unwrap_or(silence.to).min(silence.to);
+        let on_old = in_vain.between(silence.from, switch).0;
+        if 2 * on_old >= silence.swallowed {
+            LedgerWhy::LostOnOld
+        } else {
+            LedgerWhy::LostOnNew
+        }
+    }
+}
+
+/// The sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the silence.
+fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
+    let first_half = silence.from.plus_nanos(silence.nanos() / 2);
+    silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE)
+        && rekey.volume.is_some_and(|share| share < BELOW_LIMIT)
+        && silence.acknowledged.is_some_and(|at| at <= first_half)
+        && silence.in_vain() == 0
+        && silence.in_sequence
+}
+
+/// A timer runs out after a loss that lies before the silence.
+fn is_of_the_path(silence: &Silence, rekey: &RekeySpan) -> bool {
+    silence.in_vain() < LEAST_SWALLOWED
+        && rekey.volume.is_none_or(|share| share < BELOW_LIMIT)
+        && silence.nanos() < LONGEST_TIMEOUT
+        && silence.lacks
+        && !is_unheard(rekey, silence)
+}

@@ -1,0 +1,73 @@
+//! The rate without the rekey, and the price of an interval.
+
+use super::arrivals::ArrivedBytes;
+use super::input::{RuleTimes, TimeSpan};
+use super::spans::{before, behind, nanos};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// So much undisturbed time of each side says what the rate is there.
+const SIDE: i64 = 4 * NANOS_PER_SECOND;
+/// No farther away: the path may be another one.
+const FARTHEST: i64 = 20 * NANOS_PER_SECOND;
+/// Less undisturbed time of both sides is no rate.
+const LEAST: i64 = NANOS_PER_SECOND;
+/// The same in round trips.
+const LEAST_ROUND_TRIPS: i64 = 10;
+
+/// The rate that an interval would have had, bytes a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct RateWithout {
+    pub(super) both: f64,
+    /// Of the time before alone, and behind.
+    pub(super) sides: [Option<f64>; 2],
+    /// There is too little undisturbed time, and no proven rate of the path fills it up.
+    pub(super) is_guessed: bool,
+}
+
+/// Bytes a second.
+pub(super) fn rate(bytes: f64, nanos: i64) -> Option<f64> {
+    (nanos > 0).then(|| bytes / (nanos as f64 / NANOS_PER_SECOND as f64))
+}
+
+/// The rate of the undisturbed time around a stretch; what is missing of it is filled up with the usual rate.
+pub(super) fn rate_without(
+    arrivals: &ArrivedBytes<'_>,
+    undisturbed: &[TimeSpan],
+    (from, to): TimeSpan,
+    (usual, capacity, times): (f64, Option<f64>, RuleTimes),
+) -> RateWithout {
+    let sides = [
+        before(undisturbed, from, FARTHEST, SIDE),
+        behind(undisturbed, to, FARTHEST, SIDE),
+    ];
+    let [mut bytes, mut length] = [0.0, 0.0];
+    let mut side = |spans: &[TimeSpan]| {
+        let (own_bytes, own_nanos) = (arrivals.within(spans), nanos(spans));
+        bytes += own_bytes;
+        length += own_nanos as f64;
+        rate(own_bytes, own_nanos).filter(|rate| *rate > 0.0)
+    };
+    let rates = [side(&sides[0]), side(&sides[1])];
+    let least = LEAST.max(LEAST_ROUND_TRIPS * times.round_trip) as f64;
+    let missing = (least - length).max(0.0);
+    let filled = usual.max(capacity.unwrap_or(0.0)) * missing / NANOS_PER_SECOND as f64;
+    RateWithout {
+        both: (bytes + filled) / ((length + missing) / NANOS_PER_SECOND as f64),
+        sides: rates,
+        is_guessed: missing > 0.0 && capacity.is_none(),
+    }
+}
+
+/// How much longer the bytes of a stretch took, nanoseconds.
+pub(super) fn cost((from, to): TimeSpan, bytes: u64, rate: f64) -> i64 {
+    let length = to.nanos_since(from);
+    if rate <= 0.0 {
+        return length;
+    }
+    length - (bytes as f64 / rate * NANOS_PER_SECOND as f64).round() as i64
+}
+
+/// Bytes that arrived in a stretch, without the packet that it begins with.
+pub(super) fn carried(arrivals: &ArrivedBytes<'_>, (from, to): (Timestamp, Timestamp)) -> u64 {
+    arrivals.whole(to) - arrivals.whole(from)
+}

@@ -1,0 +1,183 @@
+//! Silences: from one arrival to the next, whatever was sent in vain between them.
+
+use super::input::{LedgerInput, TimeSpan};
+use super::spans::meets;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_traffic::TransmissionRun;
+
+/// Shorter ones are no rule's business but at a switch; runs of arrivals are no finer.
+const SHORTEST: i64 = 20 * NANOS_PER_MILLI;
+/// Silences that are as long as all but one in a thousand are usual.
+const USUAL_SHARE: f64 = 0.001;
+
+/// No bytes arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Silence {
+    /// The last arrival before it.
+    pub(super) from: Timestamp,
+    /// The arrival that ends it; the end of the transfer where nothing does.
+    pub(super) to: Timestamp,
+    /// Frames of both; 0 where nothing ends it.
+    pub(super) frames: (u64, u64),
+    /// The run that ends it.
+    pub(super) ended_by: Option<usize>,
+    /// Transmissions in it that did not arrive.
+    pub(super) swallowed: u32,
+    /// Retransmissions in it of what had arrived.
+    pub(super) superfluous: u32,
+    /// When everything that was sent before it had been acknowledged; `None` where nobody acknowledged anything.
+    pub(super) acknowledged: Option<Timestamp>,
+    /// The receiver lacked something that had been sent before the silence.
+    pub(super) lacks: bool,
+    /// The next byte in sequence, sent for the first time, ends it.
+    pub(super) in_sequence: bool,
+    /// When everything that was sent before its end was acknowledged.
+    pub(super) settled: Timestamp,
+}
+
+impl Silence {
+    pub(super) fn nanos(&self) -> i64 {
+        self.to.nanos_since(self.from)
+    }
+
+    pub(super) fn span(&self) -> TimeSpan {
+        (self.from, self.to)
+    }
+
+    /// Transmissions in it that brought nothing.
+    pub(super) fn in_vain(&self) -> u32 {
+        self.swallowed.saturating_add(self.superfluous)
+    }
+
+    /// They have a moment in common.
+    pub(super) fn touches(&self, (from, to): TimeSpan) -> bool {
+        self.from <= to && from <= self.to
+    }
+}
+
+/// Transmissions in vain, to be asked for by time.
+#[derive(Debug)]
+pub(super) struct VainTransmissions<'a> {
+    runs: &'a [TransmissionRun],
+    /// The latest acknowledgement of any run up to each.
+    acknowledged: Vec<Option<Timestamp>>,
+}
+
+fn latest_so_far(runs: &[TransmissionRun]) -> Vec<Option<Timestamp>> {
+    let mut latest = None;
+    let mut so_far = |run: &TransmissionRun| {
+        latest = latest.max(run.acknowledged);
+        latest
+    };
+    runs.iter().map(&mut so_far).collect()
+}
+
+impl<'a> VainTransmissions<'a> {
+    pub(super) fn new(runs: &'a [TransmissionRun]) -> Self {
+        VainTransmissions {
+            runs,
+            acknowledged: latest_so_far(runs),
+        }
+    }
+
+    /// Swallowed and superfluous transmissions between two moments. Of a run that reaches beyond one of them its share counts.
+    pub(super) fn between(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
+        let first = self.runs.partition_point(|run| run.to <= from);
+        let inside = self.runs.iter().skip(first).take_while(|run| run.from < to);
+        inside.fold((0, 0), |sums, run| {
+            let length = run.to.nanos_since(run.from).max(1) as f64;
+            let common = run.to.min(to).nanos_since(run.from.max(from));
+            let share = if run.from > from && run.to < to {
+                1.0
+            } else {
+                common as f64 / length
+            };
+            let of = |count: u32| (f64::from(count) * share).round() as u32;
+            let superfluous = of(run.superfluous);
+            (sums.0 + of(run.packets) - superfluous, sums.1 + superfluous)
+        })
+    }
+
+    /// The latest acknowledgement of what was sent before a moment.
+    fn acknowledged_before(&self, time: Timestamp) -> Option<Timestamp> {
+        let count = self.runs.partition_point(|run| run.from < time);
+        count
+            .checked_sub(1)
+            .and_then(|k| self.acknowledged.get(k).copied().flatten())
+    }
+}
+
+/// All silences of the transfer that are no rests and meet no hole, in order.
+pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Vec<Silence> {
+    let acknowledged = latest_so_far(input.arrived);
+    let (from, to) = input.transfer;
+    let apart = |span| meets(input.rests, span) || meets(input.holes, span);
+    let mut all = Vec::new();
+    for (k, two) in input.arrived.windows(2).enumerate() {
+        let [before, ending] = two else { continue };
+        let span = (before.to, ending.from);
+        let is_short = ending.from.nanos_since(before.to) <= SHORTEST && ending.spi == before.spi;
+        if is_short || before.to < from || ending.from > to || apart(span) {
+            continue;
+        }
+        let sent_before = acknowledged
+            .get(k)
+            .copied()
+            .flatten()
+            .max(in_vain.acknowledged_before(before.to.plus_nanos(1)));
+        let (swallowed, superfluous) = in_vain.between(before.to, ending.from);
+        let sent = sent_before.max(in_vain.acknowledged_before(ending.from));
+        all.push(Silence {
+            from: before.to,
+            to: ending.from,
+            frames: (before.frames.1, ending.frames.0),
+            ended_by: Some(k + 1),
+            swallowed,
+            superfluous,
+            acknowledged: sent_before,
+            lacks: ending.lacking_since <= before.to || sent_before.is_some_and(|at| at >= ending.from),
+            in_sequence: ending.lacking_since == ending.from && !ending.beyond_gap,
+            settled: sent.map_or(ending.from, |at| at.max(ending.from)),
+        });
+    }
+    all.extend(open_silence(input, in_vain).filter(|silence| !apart(silence.span())));
+    all
+}
+
+/// Nothing arrives any more.
+fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Option<Silence> {
+    let last = input.arrived.last()?;
+    let end = input.transfer.1;
+    let (swallowed, superfluous) = in_vain.between(last.to, end.plus_nanos(1));
+    let silence = Silence {
+        from: last.to,
+        to: end,
+        frames: (last.frames.1, 0),
+        ended_by: None,
+        swallowed,
+        superfluous,
+        acknowledged: None,
+        lacks: false,
+        in_sequence: false,
+        settled: end,
+    };
+    (silence.nanos() > SHORTEST).then_some(silence)
+}
+
+/// The length that all but one in a thousand waits for the next packet stay under, outside of `windows`, which are joined.
+pub(super) fn usual(input: &LedgerInput<'_>, silences: &[Silence], windows: &[TimeSpan]) -> i64 {
+    let outside = |span| !meets(windows, span);
+    let mut long: Vec<i64> = silences
+        .iter()
+        .filter(|silence| silence.ended_by.is_some() && outside(silence.span()))
+        .map(Silence::nanos)
+        .collect();
+    let own = input
+        .arrived
+        .iter()
+        .filter(|run| outside((run.from, run.to.plus_nanos(1))));
+    let waits: u64 = own.map(|run| u64::from(run.packets)).sum();
+    long.sort_unstable_by(|a, b| b.cmp(a));
+    let rank = (waits as f64 * USUAL_SHARE) as usize;
+    long.get(rank).copied().unwrap_or(SHORTEST)
+}

@@ -1,0 +1,143 @@
+//! Rekeys without a silence that slowed the transfer all the same: one test over all of them.
+
+use super::arrivals::ArrivedBytes;
+use super::input::{LEAST_COST, TimeSpan};
+use super::price::rate;
+use super::spans::{nanos, without};
+use super::undisturbed::quantile;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// The rate on both sides of a window is that of so much time.
+const BESIDE: i64 = NANOS_PER_SECOND * 3 / 2;
+/// Draws: the smallest share that they can show is a 401st.
+const DRAWS: usize = 400;
+/// Called slow where at most this share of draws is as slow: one in a hundred transfers without an effect.
+const LEVEL: f64 = 0.01;
+/// What 39 of 40 draws stay under is what the test would have missed.
+const BOUND: f64 = 0.975;
+/// The draws are the same each time.
+const SEED: u64 = 1;
+
+/// The test of the rekeys that own no silence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlowRekeys {
+    /// Nanoseconds over all of them.
+    pub nanos: i64,
+    /// Share of draws from undisturbed time that are as slow.
+    pub p: f64,
+    /// The rekeys and what each of them cost, nanoseconds; none where chance explains it.
+    pub rekeys: Vec<(usize, i64)>,
+    /// So much could have been missed at each, nanoseconds.
+    pub bound: i64,
+}
+
+/// Where a rate can be measured: undisturbed time, without the windows themselves.
+struct RateGround<'a> {
+    arrivals: &'a ArrivedBytes<'a>,
+    /// Undisturbed time, with the windows.
+    open: &'a [TimeSpan],
+    /// Undisturbed time without them.
+    beside: &'a [TimeSpan],
+}
+
+fn inside(spans: &[TimeSpan], (from, to): TimeSpan) -> Vec<TimeSpan> {
+    let first = spans.partition_point(|span| span.1 <= from);
+    let touched = spans.iter().skip(first).take_while(|span| span.0 < to);
+    touched.map(|span| (span.0.max(from), span.1.min(to))).collect()
+}
+
+impl RateGround<'_> {
+    /// How much longer a window took than its bytes take at the rate beside it, nanoseconds.
+    fn lost(&self, (from, to): TimeSpan) -> Option<f64> {
+        let mut sides = inside(self.beside, (from.plus_nanos(-BESIDE), from));
+        sides.extend(inside(self.beside, (to, to.plus_nanos(BESIDE))));
+        let rate = rate(self.arrivals.within(&sides), nanos(&sides)).filter(|rate| *rate > 0.0)?;
+        let own = inside(self.open, (from, to));
+        let seconds = self.arrivals.within(&own) / rate;
+        Some(nanos(&own) as f64 - seconds * NANOS_PER_SECOND as f64)
+    }
+}
+
+/// Tests the windows of rekeys that own nothing. `None` without any, or without undisturbed time to compare with.
+pub(super) fn slow(
+    arrivals: &ArrivedBytes<'_>,
+    undisturbed: &[TimeSpan],
+    windows: &[(usize, TimeSpan)],
+) -> Option<SlowRekeys> {
+    let mut spans: Vec<TimeSpan> = windows.iter().map(|window| window.1).collect();
+    spans = super::spans::joined(spans);
+    let beside: Vec<TimeSpan> = undisturbed
+        .iter()
+        .flat_map(|span| without(*span, &spans))
+        .collect();
+    let ground = RateGround {
+        arrivals,
+        open: undisturbed,
+        beside: &beside,
+    };
+    let own: Vec<(usize, TimeSpan, f64)> = windows
+        .iter()
+        .filter_map(|(rekey, window)| Some((*rekey, *window, ground.lost(*window)?)))
+        .collect();
+    let sum: f64 = own.iter().map(|one| one.2).sum();
+    let lengths: Vec<i64> = own.iter().map(|one| one.1.1.nanos_since(one.1.0)).collect();
+    let mut draws = draws(&ground, &lengths)?;
+    let as_slow = draws.iter().filter(|draw| **draw >= sum).count();
+    let p = (as_slow + 1) as f64 / (draws.len() + 1) as f64;
+    let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+    let bound = quantile(&mut draws, BOUND).unwrap_or(0.0) - mean;
+    let positive: f64 = own.iter().map(|one| one.2.max(0.0)).sum();
+    let is_slow = p <= LEVEL && sum >= LEAST_COST as f64;
+    let share = |one: &(usize, TimeSpan, f64)| (one.0, (one.2.max(0.0) / positive * sum).round() as i64);
+    Some(SlowRekeys {
+        nanos: sum.round() as i64,
+        p,
+        rekeys: own.iter().filter(|_| is_slow).map(share).collect(),
+        bound: (bound / own.len() as f64).max(0.0).round() as i64,
+    })
+}
+
+/// Sums of as many windows of the same lengths in undisturbed time. They are drawn by the byte: rekeys that come by volume fall into fast
+/// moments, as such draws do.
+fn draws(ground: &RateGround<'_>, lengths: &[i64]) -> Option<Vec<f64>> {
+    let longest = *lengths.iter().max()?;
+    let room = |span: &&TimeSpan| span.1.nanos_since(span.0) > longest;
+    let rooms: Vec<TimeSpan> = ground.beside.iter().filter(room).copied().collect();
+    let mut ends = Vec::with_capacity(rooms.len());
+    let mut bytes = 0.0;
+    for room in &rooms {
+        bytes += ground.arrivals.at(room.1.plus_nanos(-longest)) - ground.arrivals.at(room.0);
+        ends.push(bytes);
+    }
+    if bytes <= 0.0 {
+        return None;
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut draw = |length: &i64| {
+        let at = random.next_u64() as f64 / u64::MAX as f64 * bytes;
+        let k = ends.partition_point(|end| *end <= at).min(rooms.len() - 1);
+        let room = rooms.get(k)?;
+        let before = k.checked_sub(1).and_then(|k| ends.get(k)).copied().unwrap_or(0.0);
+        let from = moment_of(ground.arrivals, *room, longest, at - before);
+        ground.lost((from, from.plus_nanos(*length)))
+    };
+    let sum = |_| lengths.iter().filter_map(&mut draw).sum();
+    Some((0..DRAWS).map(sum).collect())
+}
+
+/// When so many bytes of a stretch had arrived.
+fn moment_of(arrivals: &ArrivedBytes<'_>, room: TimeSpan, longest: i64, bytes: f64) -> Timestamp {
+    let wanted = arrivals.at(room.0) + bytes;
+    let (mut low, mut high) = (room.0.0, room.1.0 - longest);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if arrivals.at(Timestamp(middle)) < wanted {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Timestamp(low)
+}

@@ -1,0 +1,126 @@
+//! Seconds and bytes of all labels: their sums are those of the transfer, to the nanosecond and to the byte.
+
+use super::arrivals::ArrivedBytes;
+use super::book::LedgerBook;
+use super::input::{LedgerInput, TimeSpan};
+use super::spans::{before, behind, joined, without};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::collections::BTreeMap;
+
+/// What an interval carried is shared among the labels of so much time on each side.
+const BESIDE: i64 = 4 * NANOS_PER_SECOND;
+
+/// A stretch of the transfer and its label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LabelledTime<L> {
+    /// Its begin.
+    pub from: Timestamp,
+    /// Its end.
+    pub to: Timestamp,
+    /// What the transfer waited for.
+    pub label: L,
+}
+
+/// The seconds and bytes of a label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LabelSum {
+    /// Nanoseconds.
+    pub nanos: i64,
+    /// Bytes that arrived.
+    pub bytes: u64,
+}
+
+/// Shares `whole` by weights, which are not negative; the parts sum up to it exactly. Without any weight the first part is all.
+fn shared(whole: i128, weights: &[i128]) -> Vec<i128> {
+    let sum: i128 = weights.iter().sum();
+    let mut given = 0;
+    let mut weighed = 0;
+    let mut part = |weight: &i128| {
+        weighed += weight;
+        let upto = if sum > 0 { whole * weighed / sum } else { whole };
+        let part = upto - given;
+        given = upto;
+        part
+    };
+    weights.iter().map(&mut part).collect()
+}
+
+/// The sums of all labels. `labels` follow each other; where there is none, the transfer rests. An owner has the cost of its intervals and
+/// no bytes. What an interval carried goes to the labels of the time beside it.
+pub fn label_sums<L: Copy + Ord>(
+    input: &LedgerInput<'_>,
+    labels: &[LabelledTime<L>],
+    book: &LedgerBook,
+    owner: impl Fn(&super::ownership::Owner) -> L,
+) -> BTreeMap<L, LabelSum> {
+    let arrivals = ArrivedBytes::new(input.arrived);
+    let mut sums: BTreeMap<L, LabelSum> = BTreeMap::new();
+    let intervals: Vec<TimeSpan> = joined(book.intervals.iter().map(|own| (own.from, own.to)).collect());
+    let first = labels.first().map(|label| label.from);
+    let bytes_of = |(from, to): TimeSpan| {
+        // The first packet of the transfer begins it.
+        let earlier = if Some(from) == first {
+            0
+        } else {
+            arrivals.whole(from)
+        };
+        arrivals.whole(to) - earlier
+    };
+    let mut pieces: Vec<(TimeSpan, L)> = Vec::new();
+    for label in labels {
+        for piece in without((label.from, label.to), &intervals) {
+            let sum = sums.entry(label.label).or_default();
+            sum.nanos += piece.1.nanos_since(piece.0);
+            sum.bytes += bytes_of(piece);
+            pieces.push((piece, label.label));
+        }
+    }
+    let outside: Vec<TimeSpan> = pieces.iter().map(|piece| piece.0).collect();
+    for own in &book.intervals {
+        sums.entry(owner(&own.owner)).or_default().nanos += own.nanos;
+        let mut beside = before(&outside, own.from, i64::MAX, BESIDE);
+        beside.extend(behind(&outside, own.to, i64::MAX, BESIDE));
+        let within = [(own.from, own.to)];
+        let inside = labels
+            .iter()
+            .filter(|label| label.from < own.to && own.from < label.to);
+        let inside: Vec<TimeSpan> = inside.map(|label| (label.from, label.to)).collect();
+        // Nothing is undisturbed: what the labels say of the interval itself.
+        let (spans, of): (&[TimeSpan], Vec<L>) = if beside.is_empty() {
+            let of = inside
+                .iter()
+                .filter_map(|span| label_at(labels, span.0))
+                .collect();
+            (if inside.is_empty() { &within } else { &inside }, of)
+        } else {
+            let of = beside
+                .iter()
+                .filter_map(|span| label_at(labels, span.0))
+                .collect();
+            (&beside, of)
+        };
+        let nanos: Vec<i128> = spans
+            .iter()
+            .map(|span| i128::from(span.1.nanos_since(span.0)))
+            .collect();
+        let mut bytes: Vec<i128> = spans.iter().map(|span| i128::from(bytes_of(*span))).collect();
+        if bytes.iter().all(|bytes| *bytes == 0) {
+            bytes.clone_from(&nanos);
+        }
+        let length = own.to.nanos_since(own.from);
+        let nanos = shared(i128::from(length - own.nanos), &nanos);
+        let bytes = shared(i128::from(own.bytes), &bytes);
+        for ((label, nanos), bytes) in of.into_iter().zip(nanos).zip(bytes) {
+            let sum = sums.entry(label).or_default();
+            sum.nanos += nanos as i64;
+            sum.bytes += bytes as u64;
+        }
+    }
+    sums
+}
+
+/// The label of the stretch that holds a moment.
+fn label_at<L: Copy>(labels: &[LabelledTime<L>], at: Timestamp) -> Option<L> {
+    let k = labels.partition_point(|label| label.to <= at);
+    labels.get(k).map(|label| label.label)
+}

@@ -1,0 +1,115 @@
+//! The time in which nobody held the transfer up, and the rates that are usual in it.
+
+use super::arrivals::ArrivedBytes;
+use super::input::{LedgerInput, RuleTimes, TimeSpan};
+use super::spans::{holds, joined, meets, without};
+use rekeyscope_model::time::Timestamp;
+
+/// Moments at which the rate is looked at, for each window.
+const LOOKS: i64 = 4;
+/// Most of them: of a longer transfer each hour has fewer.
+const MOST_LOOKS: i64 = 1 << 15;
+/// The upper quartile: a rate that the transfer holds for a quarter of its time is one that the path gives.
+const UPPER_QUARTILE: f64 = 0.75;
+/// A transfer has grown to its rate at this share of it.
+const GROWN: f64 = 0.9;
+/// Back is what an ordinary moment carries: where random losses hold the rate, that lies below the mean.
+const ORDINARY: f64 = 0.4;
+/// On an even path, back is this share of the mean.
+const LEAST_LOW: f64 = 0.95;
+/// Faster than most moments are is not back: the sender makes up for what it missed.
+const FAST: f64 = 0.95;
+/// The same on an even path, as a share of the mean.
+const LEAST_HIGH: f64 = 1.1;
+
+/// The rates between which a transfer is back, as shares of the rate without rekeys.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct UsualRates {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// Samples of the rate.
+#[derive(Debug)]
+pub(super) struct RateSamples {
+    samples: Vec<(Timestamp, f64)>,
+    window: i64,
+}
+
+/// The value below which this share of a list lies.
+pub(super) fn quantile(list: &mut [f64], share: f64) -> Option<f64> {
+    let last = list.len().checked_sub(1)?;
+    let place = (last as f64 * share).round() as usize;
+    let (_, value, _) = list.select_nth_unstable_by(place, f64::total_cmp);
+    Some(*value)
+}
+
+impl RateSamples {
+    /// Those of the whole transfer, evenly in time.
+    pub(super) fn new(arrivals: &ArrivedBytes<'_>, transfer: TimeSpan, times: RuleTimes) -> Self {
+        let length = transfer.1.nanos_since(transfer.0).saturating_sub(times.window);
+        let step = (times.window / LOOKS).max(length / MOST_LOOKS).max(1);
+        let count = if length < 0 { 0 } else { length / step + 1 };
+        let moments = (0..count).map(|k| transfer.0.plus_nanos(k * step));
+        let sample = |at: Timestamp| (at, arrivals.rate_from(at, times.window));
+        RateSamples {
+            samples: moments.map(sample).collect(),
+            window: times.window,
+        }
+    }
+
+    fn span(&self, from: Timestamp) -> TimeSpan {
+        (from, from.plus_nanos(self.window))
+    }
+
+    /// The upper quartile of those that meet none of `disturbed`, which are joined.
+    pub(super) fn upper_quartile(&self, disturbed: &[TimeSpan]) -> Option<f64> {
+        let outside = self
+            .samples
+            .iter()
+            .filter(|sample| !meets(disturbed, self.span(sample.0)));
+        quantile(
+            &mut outside.map(|sample| sample.1).collect::<Vec<f64>>(),
+            UPPER_QUARTILE,
+        )
+    }
+
+    /// Where the transfer first reaches a rate: growth ends there.
+    pub(super) fn grown(&self, rate: f64) -> Option<Timestamp> {
+        let first = self.samples.iter().find(|sample| sample.1 >= GROWN * rate);
+        first.map(|sample| sample.0)
+    }
+
+    /// The usual rates of undisturbed time.
+    pub(super) fn usual(&self, undisturbed: &[TimeSpan]) -> UsualRates {
+        let inside = self
+            .samples
+            .iter()
+            .filter(|sample| holds(undisturbed, self.span(sample.0)));
+        let mut rates: Vec<f64> = inside.map(|sample| sample.1).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+        let mut share = |of| {
+            quantile(&mut rates, of)
+                .filter(|_| mean > 0.0)
+                .map(|rate| rate / mean)
+        };
+        UsualRates {
+            low: share(ORDINARY).map_or(LEAST_LOW, |low| low.min(LEAST_LOW)),
+            high: share(FAST).map_or(LEAST_HIGH, |high| high.max(LEAST_HIGH)),
+        }
+    }
+}
+
+/// The transfer from `grown` on without intervals, holes, rests and silences of the sender.
+pub(super) fn undisturbed(
+    input: &LedgerInput<'_>,
+    grown: Timestamp,
+    intervals: impl Iterator<Item = TimeSpan>,
+    acquitted: &[TimeSpan],
+) -> Vec<TimeSpan> {
+    let apart = input.holes.iter().chain(input.rests).chain(acquitted).copied();
+    without(
+        (grown, input.transfer.1),
+        &joined(apart.chain(intervals).collect()),
+    )
+}

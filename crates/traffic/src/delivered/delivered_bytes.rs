@@ -1,0 +1,261 @@
+//! All connections.
+
+use super::line::{ConnectionLine, DeliveryLine};
+use super::runs::{FINEST, Runs, TransmissionRun};
+use crate::packet::{InnerPayload, Packet, TcpHeader};
+use crate::segment::{ConnectionId, Segment, SegmentKind, Settlement};
+use crate::table::BoundedTable;
+use crate::tracker::Tracker;
+use foldhash::HashMap;
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+use std::collections::BTreeMap;
+
+/// Most directions of connections that are followed, 3 MB without their runs. Beyond, one that was not used lately is added to the others
+/// of its direction if it counts, else forgotten.
+const MOST_LINES: usize = 1 << 13;
+/// Most runs of all connections, 30 MB: an hour and a half of a steady transfer. Beyond, runs twice as long are made of them.
+const MOST_RUNS: usize = 1 << 18;
+/// A connection counts with at least this share of its direction's bytes: what sends less now and then is no transfer.
+const LEAST_SHARE: f64 = 0.01;
+
+type LineKey = (ConnectionId, Direction);
+
+/// Sorts what was sent by what became of it, and says when how many bytes arrived.
+///
+/// A byte counts once, when the copy that arrived passes the capture. All other transmissions carry nothing.
+#[derive(Debug)]
+pub struct DeliveredBytes {
+    lines: BoundedTable<LineKey, ConnectionLine>,
+    last: [usize; 2],
+    /// Connections that were forgotten and counted, by tunnel and direction.
+    folded: BTreeMap<(u32, Direction), ConnectionLine>,
+    /// Bytes of each tunnel's direction.
+    totals: HashMap<(u32, Direction), u64>,
+    runs: usize,
+    width: i64,
+}
+
+impl Default for DeliveredBytes {
+    fn default() -> Self {
+        DeliveredBytes::new()
+    }
+}
+
+fn slot(direction: Direction) -> usize {
+    usize::from(direction == Direction::BToA)
+}
+
+/// Whether none of the next transmissions is a copy of the same bytes. Copies of one segment are told one after the other.
+fn is_last_copy(settled: &[Settlement], k: usize) -> bool {
+    let name = |one: &Settlement| (one.connection, one.direction, one.seq);
+    settled.get(k + 1).map(name) != settled.get(k).map(name)
+}
+
+impl DeliveredBytes {
+    /// One that has seen nothing.
+    pub fn new() -> Self {
+        DeliveredBytes {
+            lines: BoundedTable::new(MOST_LINES),
+            last: [0; 2],
+            folded: BTreeMap::new(),
+            totals: HashMap::default(),
+            runs: 0,
+            width: FINEST,
+        }
+    }
+
+    /// Takes a packet that the tracker has just taken, and what that said.
+    #[inline]
+    pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
+        let settled = tracker.settled();
+        for (k, one) in settled.iter().enumerate() {
+            let last_copy = is_last_copy(settled, k);
+            self.with((one.connection, one.direction), packet.tunnel, |line, width| {
+                line.take(one, last_copy, width);
+                line.look(packet.time, tracker);
+            });
+        }
+        let datagram = match packet.payload {
+            InnerPayload::Datagram(bytes) if segment.kind == SegmentKind::Unnumbered => Some(bytes),
+            _ => None,
+        };
+        if let Some(bytes) = datagram {
+            let key = (segment.connection, packet.direction);
+            self.with(key, packet.tunnel, |line, width| {
+                line.datagram(packet, bytes, segment.missing > 0, width);
+            });
+        }
+        if let (InnerPayload::Tcp(_), 1..) = (packet.payload, segment.len) {
+            // A line is there before anybody acknowledges something.
+            self.with((segment.connection, packet.direction), packet.tunnel, |_, _| {});
+        }
+        if segment.flags & (TcpHeader::FIN | TcpHeader::RST) != 0 {
+            for direction in [packet.direction, packet.direction.reverse()] {
+                self.close(segment, direction, direction == packet.direction);
+            }
+        }
+        if self.runs > MOST_RUNS {
+            self.coarsen();
+        }
+    }
+
+    /// A FIN ends what its side sends, a reset what both do.
+    #[cold]
+    fn close(&mut self, segment: &Segment, direction: Direction, own: bool) {
+        let key = (segment.connection, direction);
+        let place = self.lines.find(&key);
+        if let Some(line) = place.and_then(|place| self.lines.at(place, &key)) {
+            line.closed |= own || segment.flags & TcpHeader::RST != 0;
+        }
+    }
+
+    #[inline]
+    fn with(&mut self, key: LineKey, tunnel: u32, change: impl FnOnce(&mut ConnectionLine, i64)) {
+        let mut place = self.last[slot(key.1)];
+        if self.lines.at(place, &key).is_none() {
+            place = match self.lines.find(&key) {
+                Some(place) => place,
+                None => self.begin(key, tunnel),
+            };
+            self.last[slot(key.1)] = place;
+        }
+        let Some(line) = self.lines.at(place, &key) else {
+            return;
+        };
+        let (runs, bytes) = (line.len(), line.bytes);
+        change(line, self.width);
+        self.runs = self.runs + line.len() - runs;
+        if line.bytes > bytes {
+            let added = line.bytes - bytes;
+            *self.totals.entry((line.tunnel, line.direction)).or_default() += added;
+        }
+    }
+
+    #[cold]
+    fn begin(&mut self, key: LineKey, tunnel: u32) -> usize {
+        let (place, gone) = self
+            .lines
+            .insert(key, ConnectionLine::new(tunnel, key.1, Some(key.0)));
+        if let Some(gone) = gone {
+            self.runs -= gone.len();
+            self.fold(gone);
+        }
+        place
+    }
+
+    fn counts(&self, line: &ConnectionLine) -> bool {
+        let all = self.totals.get(&(line.tunnel, line.direction)).copied();
+        line.bytes as f64 >= LEAST_SHARE * all.unwrap_or(0) as f64 && line.bytes > 0
+    }
+
+    fn fold(&mut self, gone: ConnectionLine) {
+        if !self.counts(&gone) {
+            return;
+        }
+        let key = (gone.tunnel, gone.direction);
+        let folded = self
+            .folded
+            .entry(key)
+            .or_insert_with(|| ConnectionLine::new(key.0, key.1, None));
+        let before = folded.len();
+        folded.merge(&gone, self.width);
+        self.runs = self.runs + folded.len() - before;
+    }
+
+    #[cold]
+    fn coarsen(&mut self) {
+        while self.runs > MOST_RUNS / 2 {
+            self.width *= 2;
+            let lines = self.lines.values_mut().chain(self.folded.values_mut());
+            self.runs = lines
+                .map(|line| {
+                    line.coarsen(self.width);
+                    line.len()
+                })
+                .sum();
+        }
+    }
+
+    /// The packets that follow were captured before those that came, or their tracker is another one: it gives names anew.
+    pub fn begin_part(&mut self, tracker: &Tracker) {
+        let waiting = waiting(tracker);
+        let lines = std::mem::replace(&mut self.lines, BoundedTable::new(MOST_LINES));
+        let end = lines
+            .values()
+            .filter_map(ConnectionLine::last)
+            .max()
+            .unwrap_or_default();
+        for mut line in lines.into_values() {
+            self.runs -= line.len();
+            give_up(&mut line, &waiting, end, self.width);
+            self.fold(line);
+        }
+    }
+
+    /// What each direction of each tunnel delivered. `end`: of the capture, its last frame of any kind.
+    pub fn lines(&self, tracker: &Tracker, end: Timestamp) -> Vec<DeliveryLine> {
+        let waiting = waiting(tracker);
+        let mut directions: BTreeMap<(u32, Direction), Vec<ConnectionLine>> = BTreeMap::new();
+        for line in self.lines.values().chain(self.folded.values()) {
+            let mut line = line.clone();
+            give_up(&mut line, &waiting, end, self.width);
+            let key = (line.tunnel, line.direction);
+            directions.entry(key).or_default().push(line);
+        }
+        directions.into_iter().filter_map(joined).collect()
+    }
+}
+
+/// Transmissions that nobody has acknowledged yet.
+fn waiting(tracker: &Tracker) -> HashMap<LineKey, Vec<Settlement>> {
+    let mut waiting: HashMap<LineKey, Vec<Settlement>> = HashMap::default();
+    for settled in tracker.waiting() {
+        let key = (settled.connection, settled.direction);
+        waiting.entry(key).or_default().push(settled);
+    }
+    waiting
+}
+
+/// Nothing more is heard of what waits.
+fn give_up(
+    line: &mut ConnectionLine,
+    waiting: &HashMap<LineKey, Vec<Settlement>>,
+    end: Timestamp,
+    width: i64,
+) {
+    let open = line.connection.and_then(|id| waiting.get(&(id, line.direction)));
+    let open = open.map_or(&[][..], Vec::as_slice);
+    for (k, one) in open.iter().enumerate() {
+        line.give_up(one, is_last_copy(open, k), end, width);
+    }
+}
+
+/// Joins the connections of a direction that count; TCP where it carries more than datagrams do.
+fn joined(((tunnel, direction), mut lines): ((u32, Direction), Vec<ConnectionLine>)) -> Option<DeliveryLine> {
+    let of_kind = |datagrams: bool| {
+        let own = lines.iter().filter(|line| line.datagrams == datagrams);
+        own.map(|line| line.bytes).sum::<u64>()
+    };
+    let datagrams = of_kind(true) > of_kind(false);
+    lines.retain(|line| line.datagrams == datagrams && line.bytes > 0);
+    let all: u64 = lines.iter().map(|line| line.bytes).sum();
+    lines.retain(|line| line.bytes as f64 >= LEAST_SHARE * all as f64);
+    let most = lines.iter().max_by_key(|line| line.bytes)?;
+    let last = lines.iter().max_by_key(|line| line.last())?;
+    let sorted = |of: fn(&ConnectionLine) -> &Runs| {
+        let mut runs: Vec<TransmissionRun> = lines.iter().flat_map(|line| of(line).iter().copied()).collect();
+        runs.sort_by_key(|run| (run.from, run.frames.0));
+        runs
+    };
+    Some(DeliveryLine {
+        tunnel,
+        direction,
+        connections: lines.len(),
+        round_trip: most.round_trip,
+        closed: last.closed,
+        datagrams,
+        arrived: sorted(|line| &line.arrived),
+        in_vain: sorted(|line| &line.in_vain),
+    })
+}

@@ -1,0 +1,189 @@
+//! One direction of a tunnel, and of one of its connections.
+
+use super::runs::{Runs, TransmissionRun};
+use crate::packet::Packet;
+use crate::segment::{ConnectionId, Fate, Settlement};
+use crate::tracker::{SenderState, Tracker};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// A sender's state is looked at this often.
+const LOOK: i64 = 20 * NANOS_PER_MILLI;
+/// What was sent so long before the end of the capture, or before a reset, may still be on its way: the flight of the last half second.
+const LAST_FLIGHT: i64 = NANOS_PER_SECOND / 2;
+/// The same in times from data to acknowledgement, for slow paths.
+const LAST_FLIGHT_OF_RTT: i64 = 4;
+
+/// What one direction of a tunnel delivered, over all of its connections that count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryLine {
+    /// Opaque name of the tunnel, as its packets have it.
+    pub tunnel: u32,
+    /// Direction of the data.
+    pub direction: Direction,
+    /// Transmissions that arrived.
+    pub arrived: Vec<TransmissionRun>,
+    /// Transmissions in vain: swallowed, or of what had arrived. They carry no bytes.
+    pub in_vain: Vec<TransmissionRun>,
+    /// Connections that count.
+    pub connections: usize,
+    /// The round trip of the one with most bytes.
+    pub round_trip: Option<i64>,
+    /// The last of them to send anything was closed or reset.
+    pub closed: bool,
+    /// Datagrams, which nobody acknowledges.
+    pub datagrams: bool,
+}
+
+/// One direction of a connection.
+#[derive(Debug, Clone)]
+pub(super) struct ConnectionLine {
+    /// `None`: several that were forgotten.
+    pub(super) connection: Option<ConnectionId>,
+    pub(super) tunnel: u32,
+    pub(super) direction: Direction,
+    pub(super) arrived: Runs,
+    pub(super) in_vain: Runs,
+    pub(super) bytes: u64,
+    pub(super) round_trip: Option<i64>,
+    pub(super) closed: bool,
+    pub(super) datagrams: bool,
+    /// Somebody acknowledged something.
+    acknowledged: bool,
+    least_rtt: i64,
+    looked: Timestamp,
+}
+
+fn run_of(settled: &Settlement, acknowledged: Option<Timestamp>) -> TransmissionRun {
+    TransmissionRun {
+        from: settled.time,
+        to: settled.time,
+        frames: (settled.frame, settled.frame),
+        spi: settled.esp.map(|esp| esp.spi),
+        packets: 1,
+        superfluous: u32::from(matches!(settled.fate, Fate::Superfluous { .. })),
+        bytes: 0,
+        acknowledged,
+        lacking_since: settled.lacking_since,
+        beyond_gap: settled.beyond_gap,
+    }
+}
+
+impl ConnectionLine {
+    pub(super) fn new(tunnel: u32, direction: Direction, connection: Option<ConnectionId>) -> Self {
+        ConnectionLine {
+            connection,
+            tunnel,
+            direction,
+            arrived: Runs::default(),
+            in_vain: Runs::default(),
+            bytes: 0,
+            round_trip: None,
+            closed: false,
+            datagrams: false,
+            acknowledged: false,
+            least_rtt: 0,
+            looked: Timestamp(i64::MIN),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.arrived.len() + self.in_vain.len()
+    }
+
+    /// Something became of a transmission. `last_copy`: none of the same bytes was sent after it.
+    #[inline]
+    pub(super) fn take(&mut self, settled: &Settlement, last_copy: bool, width: i64) {
+        if settled.payload() == 0 {
+            return;
+        }
+        let shown = Some(settled.shown.0);
+        match settled.fate {
+            Fate::Arrived => {
+                self.acknowledged = true;
+                self.arrive(settled, shown, width);
+            }
+            Fate::Swallowed => self.in_vain.add(run_of(settled, shown), width),
+            Fate::Superfluous { .. } => self.in_vain.add(run_of(settled, None), width),
+            Fate::Abandoned => self.give_up(settled, last_copy, settled.shown.0, width),
+            Fate::Waiting => {}
+        }
+    }
+
+    #[inline]
+    fn arrive(&mut self, settled: &Settlement, shown: Option<Timestamp>, width: i64) {
+        let bytes = u64::from(settled.payload());
+        self.bytes += bytes;
+        let run = run_of(settled, shown);
+        self.arrived.add(TransmissionRun { bytes, ..run }, width);
+    }
+
+    /// Nobody acknowledged it up to `end`: of its connection, or of the capture. Where the capture holds no acknowledgements at all,
+    /// nothing but a later copy speaks against a transmission.
+    pub(super) fn give_up(&mut self, settled: &Settlement, last_copy: bool, end: Timestamp, width: i64) {
+        if settled.payload() == 0 {
+            return;
+        }
+        let last_flight = LAST_FLIGHT.max(LAST_FLIGHT_OF_RTT * self.least_rtt);
+        let on_its_way = !self.acknowledged || end.nanos_since(settled.time) <= last_flight;
+        if last_copy && on_its_way {
+            self.arrive(settled, None, width);
+        } else {
+            self.in_vain.add(run_of(settled, None), width);
+        }
+    }
+
+    /// A datagram passes. Nothing shows whether it arrives.
+    pub(super) fn datagram(&mut self, packet: &Packet, bytes: u32, beyond_gap: bool, width: i64) {
+        self.datagrams = true;
+        self.bytes += u64::from(bytes);
+        let run = TransmissionRun {
+            from: packet.time,
+            to: packet.time,
+            frames: (packet.frame, packet.frame),
+            spi: packet.esp.map(|esp| esp.spi),
+            packets: 1,
+            superfluous: 0,
+            bytes: u64::from(bytes),
+            acknowledged: None,
+            lacking_since: packet.time,
+            beyond_gap,
+        };
+        self.arrived.add(run, width);
+    }
+
+    /// Looks at the sender, now and then.
+    #[inline]
+    pub(super) fn look(&mut self, now: Timestamp, tracker: &Tracker) {
+        if now.nanos_since(self.looked) < LOOK {
+            return;
+        }
+        self.looked = now;
+        let Some(SenderState { round_trip, rtt, .. }) = tracker.sender(self.direction) else {
+            return;
+        };
+        self.round_trip = round_trip.or(self.round_trip);
+        self.least_rtt = rtt.min.unwrap_or(self.least_rtt);
+    }
+
+    pub(super) fn coarsen(&mut self, width: i64) {
+        self.arrived.coarsen(width);
+        self.in_vain.coarsen(width);
+    }
+
+    /// Takes what another connection of its direction carried.
+    pub(super) fn merge(&mut self, other: &ConnectionLine, width: i64) {
+        self.arrived.merge(&other.arrived, width);
+        self.in_vain.merge(&other.in_vain, width);
+        if other.bytes > self.bytes || self.round_trip.is_none() {
+            self.round_trip = other.round_trip.or(self.round_trip);
+        }
+        self.bytes += other.bytes;
+        self.datagrams |= other.datagrams;
+    }
+
+    /// When it sent the last byte.
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.arrived.last().max(self.in_vain.last())
+    }
+}

@@ -1,0 +1,150 @@
+//! Transmissions of one kind as runs, in order of time.
+
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::collections::BTreeMap;
+
+/// Transmissions within this are one run: 50 ms are the shortest silence that any rule reads.
+pub(super) const FINEST: i64 = 20 * NANOS_PER_MILLI;
+
+/// Transmissions of one direction that follow each other closely, and of which the same became.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransmissionRun {
+    /// The first one.
+    pub from: Timestamp,
+    /// The last one.
+    pub to: Timestamp,
+    /// Frames of both.
+    pub frames: (u64, u64),
+    /// The SPI of their security association, where they have one.
+    pub spi: Option<u32>,
+    /// Number of transmissions.
+    pub packets: u32,
+    /// Retransmissions of what had arrived, among them.
+    pub superfluous: u32,
+    /// Payload bytes that arrived with them.
+    pub bytes: u64,
+    /// When the last of them was acknowledged, where somebody did.
+    pub acknowledged: Option<Timestamp>,
+    /// The receiver has lacked the bytes of the first one since then.
+    pub lacking_since: Timestamp,
+    /// The first one went beyond bytes that the capture had not shown.
+    pub beyond_gap: bool,
+}
+
+impl TransmissionRun {
+    /// Takes another one of the same kind.
+    fn absorb(&mut self, other: &TransmissionRun) {
+        if other.from < self.from {
+            (self.from, self.frames.0) = (other.from, other.frames.0);
+            (self.lacking_since, self.beyond_gap) = (other.lacking_since, other.beyond_gap);
+        }
+        if other.to >= self.to {
+            (self.to, self.frames.1) = (other.to, other.frames.1);
+        }
+        self.packets = self.packets.saturating_add(other.packets);
+        self.superfluous = self.superfluous.saturating_add(other.superfluous);
+        self.bytes += other.bytes;
+        self.acknowledged = self.acknowledged.max(other.acknowledged);
+    }
+
+    /// Both together are no longer than `width`, and of one security association: at a switch every packet counts. Only where there are
+    /// too many runs they hold several.
+    fn fits(&self, other: &TransmissionRun, width: i64) -> bool {
+        let length = self.to.max(other.to).nanos_since(self.from.min(other.from));
+        length <= width && (self.spi == other.spi || width > FINEST)
+    }
+}
+
+/// Runs in order of time. What comes late is put in its place.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Runs {
+    /// The last one.
+    newest: Option<TransmissionRun>,
+    /// All others by their begin.
+    older: BTreeMap<Timestamp, TransmissionRun>,
+}
+
+impl Runs {
+    pub(super) fn len(&self) -> usize {
+        self.older.len() + usize::from(self.newest.is_some())
+    }
+
+    /// Adds transmissions; runs are no longer than `width`. An arrival that ends a silence, or comes first on an SA, stays a run of its
+    /// own, so that what had arrived right behind the silence is known exactly.
+    #[inline]
+    pub(super) fn add(&mut self, one: TransmissionRun, width: i64) {
+        let Some(newest) = &mut self.newest else {
+            self.newest = Some(one);
+            return;
+        };
+        if one.from < newest.from {
+            self.add_late(one, width);
+            return;
+        }
+        if one.from <= newest.to || newest.fits(&one, width) && !self.ends_silence(width) {
+            if let Some(newest) = &mut self.newest {
+                newest.absorb(&one);
+            }
+            return;
+        }
+        if let Some(done) = self.newest.replace(one) {
+            self.put(done);
+        }
+    }
+
+    fn put(&mut self, run: TransmissionRun) {
+        self.older
+            .entry(run.from)
+            .and_modify(|other| other.absorb(&run))
+            .or_insert(run);
+    }
+
+    /// The newest run is one arrival that comes more than `width` after what was before, or on another SA.
+    fn ends_silence(&self, width: i64) -> bool {
+        let is_one = |newest: &TransmissionRun| newest.from == newest.to && newest.bytes > 0;
+        let Some(newest) = self.newest.filter(is_one) else {
+            return false;
+        };
+        let before = self.older.values().next_back();
+        before.is_none_or(|before| newest.from.nanos_since(before.to) > width || newest.spi != before.spi)
+    }
+
+    #[cold]
+    fn add_late(&mut self, one: TransmissionRun, width: i64) {
+        let before = self.older.range_mut(..=one.from).next_back().map(|(_, run)| run);
+        if let Some(before) = before
+            && (one.from <= before.to || before.from < before.to && before.fits(&one, width))
+        {
+            before.absorb(&one);
+            return;
+        }
+        self.put(one);
+    }
+
+    /// Joins what a larger width allows.
+    pub(super) fn coarsen(&mut self, width: i64) {
+        let mut joined: Vec<TransmissionRun> = Vec::new();
+        for run in std::mem::take(&mut self.older).into_values() {
+            match joined.last_mut() {
+                Some(last) if last.fits(&run, width) => last.absorb(&run),
+                _ => joined.push(run),
+            }
+        }
+        self.older = joined.into_iter().map(|run| (run.from, run)).collect();
+    }
+
+    /// Takes all runs of another one.
+    pub(super) fn merge(&mut self, other: &Runs, width: i64) {
+        other.iter().for_each(|run| self.add(*run, width));
+    }
+
+    /// All, in order of time. No two overlap.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &TransmissionRun> {
+        self.older.values().chain(&self.newest)
+    }
+
+    /// The last moment.
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.newest.map(|newest| newest.to)
+    }
+}

@@ -1,0 +1,5 @@
+//! The tables that `run` has tshark write.
+
+mod capture;
+
+pub use capture::{LabCapture, Theirs, read};
