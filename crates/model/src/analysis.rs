@@ -43,7 +43,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the meaning of the fields.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The oldest version that is still read: what later ones added has a default.
 pub const OLDEST_READ: u32 = 1;
@@ -84,16 +84,13 @@ plain_data! {
         pub flows: Vec<Flow>,
         /// One verdict per tunnel and direction. The first one is the headline's: the direction with most new bytes.
         pub impact: Vec<Impact>,
-        /// What rekeys and failures cost, per tunnel and direction of a transfer that can be read, in the order of `impact` (versions before
-        /// 3 have none).
+        /// What rekeys and failures cost, per tunnel and direction of a transfer, in the order of `impact` (versions before 3 have none).
         #[serde(default)]
         pub ledger: Vec<Ledger>,
         /// Where every second went, per tunnel and direction, in the order of `impact` (documents of versions before this field
         /// have none).
         #[serde(default)]
         pub account: Vec<Account>,
-        /// Mean rate around a rekey, over a placebo band.
-        pub mean_rekey: Vec<MeanRekey>,
         /// What other lifetimes would give, per tunnel and direction.
         pub projection: Vec<Projection>,
         /// What was found that no rekey caused.
@@ -121,5 +118,13 @@ plain_data! {
         /// What the run was asked for beside the files; `null` in documents that do not say.
         #[serde(default)]
         pub settings: Option<Settings>,
+    }
+}
+
+impl Analysis {
+    /// The ledger of one direction of a tunnel, where it has a transfer.
+    pub fn ledger_of(&self, tunnel: usize, direction: Direction) -> Option<&Ledger> {
+        let mut all = self.ledger.iter();
+        all.find(|ledger| (ledger.tunnel, ledger.direction) == (tunnel, direction))
     }
 }

@@ -1,6 +1,6 @@
 //! Several analyses against each other: what does a rekey cost, seen from outside, and what does each cipher suite carry?
 //!
-//! Every capture gives one point to [`crate::estimate::compare`]: the transfer of its headline direction. Nothing in here looks at
+//! Every capture gives one point to [`crate::compare::line`]: the transfer of its headline direction. Nothing in here looks at
 //! packets.
 
 #[cfg(test)]
@@ -12,9 +12,9 @@ pub use rekeyscope_model::analysis::comparison::{
     ComparedCapture, Comparison, SCHEMA_VERSION, Slope, Unread,
 };
 
-use crate::estimate::compare::{CapturePoint, compare as line_through};
+use crate::compare::line::{CapturePoint, line_through};
 use rekeyscope_model::analysis::{
-    Analysis, Counted, Direction, Generator, Impact, SecurityAssociation, Verdict,
+    Analysis, Counted, Direction, Estimate, Generator, Impact, Ledger, SecurityAssociation, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language, Message, Said};
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
     let headline = analysis.impact.first();
     let transfer = headline.and_then(|i| i.transfer.as_ref());
     let point = transfer.and_then(|t| CapturePoint::new(t.bytes, t.duration_s, t.rekeys));
+    let ledger = headline.and_then(|i| analysis.ledger_of(i.tunnel, i.direction));
     let sas = headline.map_or_else(Vec::new, |i| of_direction(analysis, i));
     let (inner_bytes, outer_bytes, packets) = opened(&sas);
     let ends = headline.and_then(|i| ends(analysis, i));
@@ -52,8 +53,10 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
         rate_bps: point.and(transfer).map(|t| 8.0 * t.bytes / t.duration_s),
         rekeys_per_gb: point.map(|p| p.rekeys_per_gb),
         seconds_per_gb: point.map(|p| p.seconds_per_gb),
-        stall_ms: headline.and_then(|i| i.stall_ms.clone()),
-        at_least: headline.is_some_and(|i| i.at_least),
+        rekey_cost_s: headline
+            .zip(ledger)
+            .and_then(|(i, ledger)| mean_cost(ledger, i.rekeys_used)),
+        at_least: ledger.is_some_and(|ledger| ledger.at_least),
         account: headline.and_then(|i| gap::of_direction(analysis, i.tunnel, i.direction)),
         inner_bytes,
         outer_bytes,
@@ -63,6 +66,22 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
         left_out: point.is_none().then_some(why_not.sentence),
         left_out_messages: why_not.messages,
     }
+}
+
+/// What a rekey cost: the mean over all within the transfer, with the least and the most.
+fn mean_cost(ledger: &Ledger, used: usize) -> Option<Estimate> {
+    let used = used.max(ledger.rekeys.len());
+    let costs = || ledger.rekeys.iter().map(|own| own.cost_seconds);
+    let all_cost = ledger.rekeys.len() == used;
+    (used > 0).then(|| Estimate {
+        estimate: ledger.cost_seconds / used as f64,
+        low: if all_cost {
+            costs().fold(f64::INFINITY, f64::min)
+        } else {
+            0.0
+        },
+        high: costs().fold(0.0, f64::max),
+    })
 }
 
 fn point(row: &ComparedCapture) -> Option<CapturePoint> {

@@ -1,7 +1,7 @@
 //! The comparison in words.
 
-use crate::INTEREST;
-use crate::tell::sentence::words::{interval, percent, rate, seconds};
+use crate::tell::words::{interval, percent, rate, seconds};
+use crate::verdict::INTEREST;
 use rekeyscope_model::analysis::AccountGap;
 use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison, Slope};
 use rekeyscope_model::text::{Arg, Message};

@@ -1,9 +1,7 @@
 //! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
 use crate::explain::renewal::is_cost_of_renewal;
-use rekeyscope_model::analysis::{
-    Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, RekeyImpact, Verdict,
-};
+use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause, Flow, Outage};
 use rekeyscope_model::time::Timestamp;
 
 /// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
@@ -157,29 +155,8 @@ fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     })
 }
 
-/// Seconds that rekeys cost the transfer that suffers most, where a cost was shown.
+/// Seconds that rekeys cost the transfer that suffers most.
 fn cost_of_rekeys(analysis: &Analysis) -> f64 {
-    let cost = |impact: &Impact| match impact.verdict {
-        Verdict::Shown => {
-            let mean = impact.stall_ms.as_ref().map_or(0.0, |stall| stall.mean);
-            mean.max(0.0) * impact.rekeys_used as f64 / 1000.0
-        }
-        Verdict::Some => {
-            let length = |of: &RekeyImpact| of.longest_gap_ms.or(of.proof.as_ref().map(|p| p.outage_ms));
-            let hurt = impact
-                .rekeys_hurt
-                .iter()
-                .filter_map(|index| analysis.rekeys.get(*index));
-            let own = hurt
-                .flat_map(|rekey| &rekey.impact)
-                .filter(|of| of.direction == impact.direction);
-            own.filter_map(length).sum::<f64>() / 1000.0
-        }
-        Verdict::Failed
-        | Verdict::Bounded
-        | Verdict::Inconclusive
-        | Verdict::NoRekeys
-        | Verdict::NoTraffic => 0.0,
-    };
-    analysis.impact.iter().map(cost).fold(0.0, f64::max)
+    let costs = analysis.ledger.iter().map(|ledger| ledger.cost_seconds);
+    costs.fold(0.0, f64::max)
 }

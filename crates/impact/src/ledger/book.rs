@@ -10,11 +10,13 @@ use super::slow::{SlowRekeys, slow};
 use super::spans::{joined, meets, nanos, without};
 use super::undisturbed::{RateSamples, UsualRates, undisturbed};
 use rekeyscope_model::analysis::LedgerWhy;
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::BTreeMap;
 
 /// Ends of intervals and the rate without them depend on each other: after so many rounds they hold still.
 const ROUNDS: usize = 4;
+/// Payload of the smallest segment that a sender with enough to send makes, bytes: hosts have to take 576 bytes (RFC 9293 §3.7.1).
+const LEAST_SEGMENT: f64 = 536.0;
 
 /// A stretch of the transfer that a rekey or a failure owns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,14 +87,42 @@ pub struct LedgerBook {
     pub slow: Option<SlowRekeys>,
     /// Rekeys whose time the capture lacks in part.
     pub unobserved: Vec<usize>,
+    /// Rekeys within the transfer of which the capture lacks nothing.
+    pub observed: Vec<usize>,
+    /// Silences at rekeys up to this are no longer than what the transfer shows elsewhere, nanoseconds.
+    pub threshold: i64,
+    /// The stretches between rests.
+    pub transfers: Vec<TransferSpan>,
+    /// Something was waiting to be sent: only then can a rekey cost anything.
+    pub is_transfer: bool,
     /// Undisturbed time, nanoseconds.
     pub undisturbed: i64,
+}
+
+/// A stretch of a transfer between rests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransferSpan {
+    /// Its begin.
+    pub from: Timestamp,
+    /// Its end.
+    pub to: Timestamp,
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// Rekeys within it of which the capture lacks nothing.
+    pub rekeys: Vec<usize>,
+    /// What they cost of it, nanoseconds.
+    pub nanos: i64,
 }
 
 impl LedgerBook {
     /// What rekeys cost, nanoseconds.
     pub fn rekeys_nanos(&self) -> i64 {
         self.rekeys.iter().map(|rekey| rekey.nanos).sum()
+    }
+
+    /// What no rekey that owns nothing cost more than, nanoseconds: by the test of all of them, else by what counts as a silence.
+    pub fn bound(&self) -> i64 {
+        self.slow.as_ref().map_or(self.threshold, |slow| slow.bound)
     }
 
     /// Some cost may be larger.
@@ -232,8 +262,48 @@ impl Drafts<'_> {
             .iter()
             .filter(|rekey| meets(&holes, rekey.window()));
         book.unobserved = unobserved.map(|rekey| rekey.rekey).collect();
+        book.threshold = self.ownership.threshold;
+        book.is_transfer = self.is_transfer(book.nanos);
         self.slow(&mut book, &priced.undisturbed);
+        self.place(&mut book, &transfer);
         book
+    }
+
+    /// A sender that has something to send sends a segment for each retransmission timeout at least, and for long enough to have a rate.
+    fn is_transfer(&self, nanos: i64) -> bool {
+        let least = LEAST_SEGMENT * NANOS_PER_SECOND as f64 / self.times.timeout as f64;
+        nanos >= self.times.rate_within && self.usual >= least
+    }
+
+    /// Which rekeys lie within which stretch of the transfer.
+    fn place(&self, book: &mut LedgerBook, transfer: &[TimeSpan]) {
+        let within = |span: &TimeSpan, rekey: &RekeySpan| {
+            let (from, to) = rekey.window();
+            span.0 <= from && from < span.1 || span.0 < to && to <= span.1
+        };
+        let of_span = |span: &TimeSpan| {
+            let own = self.input.rekeys.iter().filter(|rekey| within(span, rekey));
+            let seen = own.filter(|rekey| !book.unobserved.contains(&rekey.rekey));
+            let mut rekeys: Vec<usize> = seen.map(|rekey| rekey.rekey).collect();
+            rekeys.sort_unstable();
+            let costs = book
+                .rekeys
+                .iter()
+                .filter(|cost| rekeys.binary_search(&cost.rekey).is_ok());
+            TransferSpan {
+                from: span.0,
+                to: span.1,
+                bytes: self.arrivals.whole(span.1) - self.arrivals.whole(span.0.plus_nanos(-1)),
+                nanos: costs.map(|cost| cost.nanos).sum(),
+                rekeys,
+            }
+        };
+        book.transfers = transfer.iter().map(of_span).collect();
+        let placed = book.transfers.iter().flat_map(|span| span.rekeys.iter().copied());
+        let owning = book.rekeys.iter().map(|cost| cost.rekey);
+        book.observed = placed.chain(owning).collect();
+        book.observed.sort_unstable();
+        book.observed.dedup();
     }
 
     fn interval(&self, own: &Owned, end: Timestamp, rate: &RateWithout) -> OwnedInterval {

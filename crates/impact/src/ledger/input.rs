@@ -17,6 +17,10 @@ const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
 /// The shortest window of a rate: a burst of a few packets is no rate.
 const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
+/// Less undisturbed time of both sides of a rekey is no rate.
+const LEAST_RATE_TIME: i64 = NANOS_PER_SECOND;
+/// The same in round trips.
+const LEAST_ROUND_TRIPS: i64 = 10;
 /// A cost below this is said as none, nanoseconds: a scheduler's tick at each end of the way takes as long.
 pub const LEAST_COST: i64 = 10 * NANOS_PER_MILLI;
 
@@ -143,6 +147,8 @@ pub(super) struct RuleTimes {
     pub(super) down_before: i64,
     /// A rate is one over this: whole round trips, so that a sender's bursts even out.
     pub(super) window: i64,
+    /// Less time than this is no rate.
+    pub(super) rate_within: i64,
 }
 
 impl RuleTimes {
@@ -160,6 +166,7 @@ impl RuleTimes {
             timeout: LEAST_TIMEOUT.max(2 * rtt),
             down_before: DOWN_BEFORE.max(3 * rtt),
             window,
+            rate_within: LEAST_RATE_TIME.max(LEAST_ROUND_TRIPS * rtt),
         }
     }
 }

@@ -27,7 +27,7 @@ mod spans;
 mod sums;
 mod undisturbed;
 
-pub use book::{LedgerBook, OwnedInterval, RekeyCost, ledger};
+pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
 pub use input::{FailedSpan, LEAST_COST, LedgerInput, RekeySpan, swallow_beyond_volume};
 pub use ownership::Owner;
 pub use slow::SlowRekeys;

@@ -45,6 +45,8 @@ pub(super) struct Ownership {
     pub(super) acquitted: Vec<TimeSpan>,
     /// Silences at rekeys that a loss of the path made.
     pub(super) timeouts: Vec<TimeSpan>,
+    /// Silences up to this are nobody's, unless packets were lost in them.
+    pub(super) threshold: i64,
 }
 
 /// Everything that is asked of a silence.
@@ -80,7 +82,10 @@ pub(super) fn ownership(
         times,
         usual: usual(input, silences, &windows),
     };
-    let mut found = Ownership::default();
+    let mut found = Ownership {
+        threshold: times.gap.max(UNUSUAL * rules.usual),
+        ..Ownership::default()
+    };
     for silence in silences {
         match rules.rule(silence) {
             Ruling::Nobody => {}

@@ -9,10 +9,6 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 const SIDE: i64 = 4 * NANOS_PER_SECOND;
 /// No farther away: the path may be another one.
 const FARTHEST: i64 = 20 * NANOS_PER_SECOND;
-/// Less undisturbed time of both sides is no rate.
-const LEAST: i64 = NANOS_PER_SECOND;
-/// The same in round trips.
-const LEAST_ROUND_TRIPS: i64 = 10;
 
 /// The rate that an interval would have had, bytes a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,7 +44,7 @@ pub(super) fn rate_without(
         rate(own_bytes, own_nanos).filter(|rate| *rate > 0.0)
     };
     let rates = [side(&sides[0]), side(&sides[1])];
-    let least = LEAST.max(LEAST_ROUND_TRIPS * times.round_trip) as f64;
+    let least = times.rate_within as f64;
     let missing = (least - length).max(0.0);
     let filled = usual.max(capacity.unwrap_or(0.0)) * missing / NANOS_PER_SECOND as f64;
     RateWithout {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::tell::sentence::words::{percent, rate};
+use crate::tell::words::{percent, rate};
 use rekeyscope_model::analysis::{Account, AccountGap, AccountLabel, AccountLine, D2Source, OwnRate};
 use rekeyscope_model::text::{Arg, Message, Said, grouped};
 

@@ -1,7 +1,7 @@
 //! What failed, in sentences: which rekey, how, and for how long nothing passed. Read from the finished lists.
 
 use crate::explain::is_cost_of_renewal;
-use crate::tell::sentence::words::seconds;
+use crate::tell::words::seconds;
 use rekeyscope_model::analysis::{
     Attempt, AttemptOutcome, Direction, ExplanationCause, Outage, OutageEnd, Rekey, Tunnel,
 };

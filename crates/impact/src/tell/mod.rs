@@ -1,9 +1,6 @@
-//! What the report shows of a judgement: sentences, the mean rekey, the projection to other lifetimes.
+//! What the report shows of a judgement: sentences, numbers for people.
 
 pub mod account;
 pub mod failed;
-mod listing;
-pub mod mean_rekey;
-pub mod projection;
-pub mod sentence;
 pub mod two_points;
+pub mod words;

@@ -1,7 +1,7 @@
 //! The comparison of several captures: plain data, the contract of `rekeyscope compare --json`.
 
 use crate::analysis::capture::Generator;
-use crate::analysis::{Account, AccountGap, Counted, Direction, Interval, Verdict};
+use crate::analysis::{Account, AccountGap, Counted, Direction, Estimate, Verdict};
 use crate::text::Message;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,9 +95,11 @@ pub struct ComparedCapture {
     pub rekeys_per_gb: Option<f64>,
     /// Seconds per 10⁹ new bytes.
     pub seconds_per_gb: Option<f64>,
-    /// Equivalent stall per rekey, measured within this capture, with its 95 % interval.
-    pub stall_ms: Option<Interval>,
-    /// That stall did not end within the largest window.
+    /// What a rekey within the transfer cost by the ledger of this capture, seconds: the mean, the least and the most (documents of versions
+    /// before this field have none).
+    #[serde(default)]
+    pub rekey_cost_s: Option<Estimate>,
+    /// Rekeys may have cost more.
     pub at_least: bool,
     /// Where every second of the direction went, without `runs`; `null` in documents of versions before accounts.
     #[serde(default)]

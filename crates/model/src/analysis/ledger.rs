@@ -1,6 +1,6 @@
 //! What rekeys and failures cost: the one book that every figure of a cost is read from.
 
-use crate::analysis::names::{Direction, LedgerWhy};
+use crate::analysis::names::{Direction, LedgerBasis, LedgerWhy};
 use crate::analysis::plain_data::plain_data;
 use crate::time::Timestamp;
 use schemars::JsonSchema;
@@ -14,6 +14,8 @@ plain_data! {
         pub tunnel: usize,
         /// Which direction.
         pub direction: Direction,
+        /// What shows which bytes arrived.
+        pub basis: LedgerBasis,
         /// The transfer, without rests.
         pub seconds: f64,
         /// Bytes that arrived, each counted once.
@@ -32,6 +34,8 @@ plain_data! {
         pub down: Vec<LedgerDown>,
         /// Rekeys without a silence: whether they slowed the transfer; `null` where nothing could be compared.
         pub slow: Option<LedgerSlow>,
+        /// No rekey that owns nothing cost more than this, milliseconds; `null` where these packets set no bound.
+        pub bound_ms: Option<f64>,
         /// Rekeys at which the capture lacks packets, as indices in `rekeys` of the document: they own nothing.
         pub not_observed: Vec<usize>,
     }

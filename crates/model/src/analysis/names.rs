@@ -113,6 +113,17 @@ plain_names! {
         /// No silence: it was slower.
         Slow = "slow",
     }
+    /// What shows which bytes arrived.
+    pub enum LedgerBasis {
+        /// The receiver's acknowledgements.
+        Acknowledgements = "acknowledgements",
+        /// Nothing: nobody acknowledges datagrams. What was sent counts, unless its SA had passed its limit.
+        Datagrams = "datagrams",
+        /// The data cannot be read, but its receiver answers: what is sent while the answers stop did not arrive.
+        Answers = "answers",
+        /// The data cannot be read, and nothing that comes back answers it: what was sent counts.
+        Packets = "packets",
+    }
     /// How the time from an acknowledgement to the data it releases is known.
     pub enum D2Source {
         /// From the handshake.
@@ -267,13 +278,13 @@ plain_names! {
     pub enum Verdict {
         /// A rekey failed, or the SAs died.
         Failed = "failed",
-        /// Rekeys cost throughput.
+        /// Rekeys cost 1 % of the transfer or more, or half of them hurt.
         Shown = "shown",
-        /// Not shown in the mean, but single rekeys hurt.
+        /// Some rekeys hurt, and cost less.
         Some = "some",
-        /// No effect of interest.
+        /// No rekey hurts, and the packets would show one that cost more than a bound.
         Bounded = "bounded",
-        /// The capture cannot tell.
+        /// The packets do not show what rekeys cost.
         Inconclusive = "inconclusive",
         /// There is no rekey.
         NoRekeys = "no_rekeys",

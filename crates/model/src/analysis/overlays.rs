@@ -24,12 +24,8 @@ plain_data! {
     }
     /// What the run was asked for beside the files.
     pub struct Settings {
-        /// Effect of interest, percent of throughput.
-        pub interest_percent: f64,
         /// `all`, `sample:N` or `first:K`.
         pub verify: String,
-        /// Seed of the placebo draws.
-        pub seed: u64,
         /// Rate that the tunnel should reach, bit/s.
         pub reference_bps: Option<f64>,
         /// Key files beside the capture were to be left alone.

@@ -1,7 +1,7 @@
 //! Rekeys in the document: SPIs, times, trigger, what each one cost.
 
 use crate::analysis::close_up::CloseUp;
-use crate::analysis::names::{Confidence, Direction, ProofRule, RekeyEvidence, TriggerKind};
+use crate::analysis::names::{Confidence, Direction, LedgerWhy, RekeyEvidence, TriggerKind};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
@@ -102,57 +102,32 @@ plain_data! {
         #[serde(default)]
         pub at_most: bool,
     }
-    /// What one rekey did to one direction.
+    /// What one rekey did to one direction, as the ledger of that direction has it.
     pub struct RekeyImpact {
         /// Which direction.
         pub direction: Direction,
-        /// False: idle, or outside the transfer; not in the statistics.
+        /// False: outside the transfer, or the capture lacks packets beside it.
         pub used: bool,
-        /// Rate around it, bit/s.
-        pub baseline_bps: Option<f64>,
-        /// 1 − lowest 50 ms mean over the baseline.
-        pub depth: Option<f64>,
-        /// From the first fall below 0.8 of the baseline to the first return held for 100 ms.
-        pub dip_ms: Option<f64>,
-        /// Longest gap between packets with new data that touches it.
-        pub longest_gap_ms: Option<f64>,
-        /// Probability of such a gap without a rekey.
-        pub p_gap: Option<f64>,
-        /// Benjamini–Hochberg adjusted p of this rekey.
-        pub q: Option<f64>,
-        /// Named as one that hurt: proven, or q ≤ 0.05 and not acquitted.
+        /// It owns a silence, or a slow stretch.
         pub hurt: bool,
-        /// What the packets prove (documents of versions before this field have none).
+        /// What it cost, seconds: 0 where it owns nothing, and where the sender made up for it; `null` where that is not known.
         #[serde(default)]
-        pub proof: Option<Proof>,
-        /// `non_stationary`, `one_sided_baseline`, `free_mean_baseline`, `no_exchange`, `silence_before`,
-        /// `dip_censored`, `capture_hole` (its window touches a stretch that the capture lacks), `collision` (counted with the
-        /// rekey that collided with it), …
+        pub cost_seconds: Option<f64>,
+        /// It may have cost more.
+        #[serde(default)]
+        pub at_least: bool,
+        /// The longest silence that it owns, milliseconds.
+        #[serde(default)]
+        pub silence_ms: Option<f64>,
+        /// Why it owns that.
+        #[serde(default)]
+        pub why: Option<LedgerWhy>,
+        /// Transmissions in its silences that did not arrive, or brought nothing new.
+        #[serde(default)]
+        pub swallowed: u32,
+        /// `capture_hole` (the capture lacks packets beside it), `collision` (counted with the rekey that collided with it),
+        /// `no_exchange` (no message of its exchange was captured).
         pub flags: Vec<String>,
-        /// The stall at each window length.
-        pub windows: Vec<StallWindow>,
-    }
-    /// What the packets around a rekey prove of one direction, without statistics.
-    pub struct Proof {
-        /// By which rule.
-        pub rule: ProofRule,
-        /// How long nothing passed, at least; of an acquittal, how long nothing new was sent.
-        pub outage_ms: f64,
-        /// Segments that were lost or not sent; packets beyond the limit.
-        pub segments: u64,
-        /// Frames that show it (bounded).
-        pub frames: Vec<u64>,
-    }
-    /// Stall within `window_s` of the switch.
-    pub struct StallWindow {
-        /// W, seconds.
-        pub window_s: f64,
-        /// Bytes lost against the baseline; negative when more went through.
-        pub lost_bytes: f64,
-        /// Those bytes at the baseline rate.
-        pub stall_ms: f64,
-        /// Rank among the placebos, where this W has one.
-        pub p: Option<f64>,
     }
     /// Why a rekey hurt, with evidence.
     pub struct Cause {

@@ -65,7 +65,7 @@ plain_data! {
         /// The same with kilobytes of 1,024 bytes.
         pub fraction_1024: Option<f64>,
     }
-    /// The verdict on one tunnel and direction.
+    /// The verdict on one tunnel and direction. What rekeys cost stands in `ledger`.
     pub struct Impact {
         /// Index in `tunnels`.
         pub tunnel: usize,
@@ -82,90 +82,48 @@ plain_data! {
         pub counted: Counted,
         /// Rekeys in the capture.
         pub rekeys: usize,
-        /// Those within the transfer.
+        /// Those within the transfer of which the capture lacks nothing.
         pub rekeys_used: usize,
-        /// Indexes (in `rekeys`) of those that hurt.
+        /// Indexes (in `rekeys`) of those that hurt: they own a silence, or a slow stretch, in the ledger.
         pub rekeys_hurt: Vec<usize>,
         /// Mean rate of the transfer, bit/s.
         pub observed_bps: Option<f64>,
-        /// Rate without the stalls, bit/s.
-        pub counterfactual_bps: Option<f64>,
         /// What was measured, rests left out; `null` where there is nothing to measure (and in documents of versions before
         /// this field).
         #[serde(default)]
         pub transfer: Option<Transfer>,
-        /// The transfers that rests part, each measured on its own; empty where there is nothing to measure (and in documents
-        /// of versions before this field).
+        /// The transfers that rests part; empty where there is nothing to measure (and in documents of versions before this field).
         #[serde(default)]
         pub transfers: Vec<TransferImpact>,
-        /// How far apart the bursts lie in which new data comes, milliseconds: rates are taken over that time; `null` where
-        /// it comes evenly (and in documents of versions before this field).
-        #[serde(default)]
-        pub burst_ms: Option<f64>,
         /// The rate it is compared with, bit/s.
         pub reference_bps: Option<f64>,
-        /// Effect of interest: stalls below this do not matter.
-        pub interest_ms: Option<f64>,
-        /// Equivalent stall per rekey with its 95 % interval.
-        pub stall_ms: Option<Interval>,
-        /// The stall did not end within the largest window: it is "at least" this.
-        pub at_least: bool,
-        /// W at which the stall is sized, seconds.
-        pub decision_window_s: Option<f64>,
-        /// Share of the run within the affected intervals at that W.
-        pub affected_share: Option<f64>,
-        /// Mean stall of clean placebos that was subtracted; `null` where it could not be measured.
-        pub bias_ms: Option<f64>,
-        /// Placebo p, corrected over W; `null` where placebos have no null.
-        pub p: Option<f64>,
-        /// Minimum detectable stall at 80 % power.
-        pub mde_ms: Option<f64>,
-        /// Share of the gap to the reference rate that the stalls explain.
+        /// Share of the gap to the reference rate that rekeys explain.
         pub explained_share: Option<Estimate>,
-        /// How much rekeys must waste to explain the rates, in words with numbers.
-        pub arithmetic_bound: String,
-        /// The bound as message identifiers and arguments, from which it is said in another language; empty where it has none.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub arithmetic_bound_messages: Vec<Message>,
-        /// Reruns with other choices.
-        pub sensitivity: Vec<Sensitivity>,
-        /// Seed of the placebo draws.
-        pub seed: u64,
     }
-    /// The part of the series that was measured: one point of a comparison of captures. Several transfers count as one.
+    /// What was measured: one point of a comparison of captures. Several transfers count as one.
     pub struct Transfer {
-        /// Its begin: slow start is left out.
+        /// Its begin.
         pub start: Timestamp,
         /// Its length without rests, seconds.
         pub duration_s: f64,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
-        /// Rekeys within that are not idle.
+        /// Rekeys within.
         pub rekeys: usize,
     }
-    /// A stretch between rests: the verdict on it alone.
+    /// A stretch between rests.
     pub struct TransferImpact {
-        /// Its begin: slow start is left out.
+        /// Its begin.
         pub start: Timestamp,
         /// Its end.
         pub end: Timestamp,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
-        /// Indexes (in `rekeys`) of those within that are not idle.
+        /// Indexes (in `rekeys`) of those within.
         pub rekeys: Vec<usize>,
-        /// The verdict, had the capture held nothing else.
-        pub verdict: Verdict,
-        /// Equivalent stall per rekey with its 95 % interval; `null` where there is no mean.
-        pub stall_ms: Option<Interval>,
-    }
-    /// Mean with its interval.
-    pub struct Interval {
-        /// Mean.
-        pub mean: f64,
-        /// Lower end.
-        pub low: f64,
-        /// Upper end.
-        pub high: f64,
+        /// What they cost of it, seconds (documents of versions before this field have none).
+        #[serde(default)]
+        pub cost_seconds: Option<f64>,
     }
     /// Estimate with its interval.
     pub struct Estimate {
@@ -175,37 +133,6 @@ plain_data! {
         pub low: f64,
         /// Upper end.
         pub high: f64,
-    }
-    /// A rerun of the verdict with one choice changed.
-    pub struct Sensitivity {
-        /// What was changed.
-        pub change: String,
-        /// The change as message identifiers and arguments, from which it is said in another language; empty where it has none.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub messages: Vec<Message>,
-        /// Verdict then.
-        pub verdict: Verdict,
-        /// Mean stall then.
-        pub stall_ms: Option<f64>,
-        /// Placebo p then.
-        pub p: Option<f64>,
-        /// Whether it disagrees with the main run.
-        pub disagrees: bool,
-    }
-    /// Superposed rekeys.
-    pub struct MeanRekey {
-        /// Index in `tunnels`.
-        pub tunnel: usize,
-        /// Which direction.
-        pub direction: Direction,
-        /// Time from the switch.
-        pub offset_ms: Vec<f64>,
-        /// Mean rate at that offset.
-        pub rate_bps: Vec<f64>,
-        /// 2.5 % quantile of the placebo means.
-        pub placebo_low_bps: Vec<f64>,
-        /// 97.5 % quantile of the placebo means.
-        pub placebo_high_bps: Vec<f64>,
     }
     /// Rate to expect at another kilobyte lifetime.
     pub struct Projection {

@@ -2,7 +2,7 @@
 
 use super::data::{Ack, Data};
 use crate::account::packet::{AccountPacket, Source};
-use crate::estimate::dot::dot;
+use crate::account::read::dot::dot;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 

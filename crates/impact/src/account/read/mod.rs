@@ -2,6 +2,7 @@
 
 pub(super) mod data;
 pub(super) mod delays;
+mod dot;
 pub(super) mod half;
 pub(super) mod reading;
 mod scale;

@@ -3,8 +3,6 @@
 use rekeyscope_model::analysis::Estimate;
 use rekeyscope_model::text::{Arg, Message};
 
-/// Rekeys named one by one; the rest is counted.
-const MOST_NAMED: usize = 10;
 /// Below this, durations are given in milliseconds.
 const MILLISECONDS_BELOW_S: f64 = 0.1;
 
@@ -56,35 +54,21 @@ pub fn percent(share: f64) -> String {
     minus(&format!("{text} %"))
 }
 
-/// How much of the gap to a reference rate the stalls explain: no share is shown above all of it, because no cause takes
-/// more than there is. (The estimate itself may: without the stalls the rate would then exceed the reference.)
-pub fn explained(share: &Estimate, shown: bool, reference: &str) -> Message {
+/// How much of the gap to a reference rate rekeys explain: no share is shown above all of it, because no cause takes more than there is.
+/// (The estimate itself may: without the rekeys the rate would then exceed the reference.)
+pub fn explained(share: &Estimate, reference: &str) -> Message {
     let Estimate { estimate, low, high } = *share;
     let least = |message: Message| message.with("least", percent(low.max(0.0)));
-    let estimated = |message: Message| message.with("estimate", percent(estimate));
+    let estimated = |message: Message| message.with("estimate", percent(estimate.max(0.0)));
+    let alike = percent(low) == percent(high);
     let message = match () {
-        () if !shown && estimate >= 1.0 => Message::new("explained-maybe-all"),
-        () if !shown && high >= 1.0 => {
-            Message::new("explained-about-or-all").with("estimate", percent(estimate.max(0.0)))
-        }
-        () if !shown => least(Message::new("explained-about"))
-            .with("estimate", percent(estimate.max(0.0)))
-            .with("most", percent(high.max(0.0))),
         () if low >= 1.0 => Message::new("explained-all"),
         () if estimate >= 1.0 => least(Message::new("explained-all-at-least")),
         () if high >= 1.0 => least(estimated(Message::new("explained-up-to-all"))),
+        () if alike => estimated(Message::new("explained-just")),
         () => least(estimated(Message::new("explained-share"))).with("most", percent(high)),
     };
     message.with("reference", reference)
-}
-
-/// `0.0001`, `0.034`, `0.61`.
-pub(crate) fn p_value(p: f64) -> String {
-    match p {
-        p if p < 0.01 => format!("{p:.4}"),
-        p if p < 0.1 => format!("{p:.3}"),
-        p => format!("{p:.2}"),
-    }
 }
 
 /// `8.39 Mbit/s`, three figures.
@@ -113,22 +97,6 @@ fn three_figures(value: f64) -> String {
         v if v >= 9.995 => format!("{v:.1}"),
         v => format!("{v:.2}"),
     }
-}
-
-/// `rekey 2`, `rekeys 2 and 3`, `rekeys 1, 2, 3 and 40 more`; `places` count from 0, people from 1.
-pub(crate) fn list(places: &[usize]) -> Message {
-    let named = places.iter().take(MOST_NAMED);
-    let mut names: Vec<Arg> = named.map(|i| (i + 1).to_string().into()).collect();
-    if places.len() > MOST_NAMED {
-        names.push(
-            Message::new("rekeys-more")
-                .with("count", places.len() - MOST_NAMED)
-                .into(),
-        );
-    }
-    Message::new("rekeys-named")
-        .with("count", places.len())
-        .with("names", names)
 }
 
 #[cfg(test)]

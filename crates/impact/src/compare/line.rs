@@ -4,7 +4,7 @@
 //! seconds per rekey, the intercept the time a gigabyte takes without any. Nothing is known about what else differs
 //! between the captures (suite, client, time of day): the slope takes it all for rekeys or noise.
 
-use crate::estimate::aggregate::t_quantile;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Bytes of a gigabyte.
 const GIGABYTE: f64 = 1e9;
@@ -33,6 +33,11 @@ impl CapturePoint {
     }
 }
 
+/// Quantile of Student's t with `freedom` degrees of freedom.
+fn t_quantile(p: f64, freedom: usize) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom.max(1) as f64).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+}
+
 /// The line through the captures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FittedLine {
@@ -50,7 +55,7 @@ pub(crate) struct FittedLine {
 
 /// Least squares of seconds per GB on rekeys per GB. `None` with fewer than two captures, or when all have the same
 /// rekeys per GB.
-pub(crate) fn compare(points: &[CapturePoint]) -> Option<FittedLine> {
+pub(crate) fn line_through(points: &[CapturePoint]) -> Option<FittedLine> {
     let n = points.len() as f64;
     let mean = |f: fn(&CapturePoint) -> f64| points.iter().map(f).sum::<f64>() / n;
     let (mean_x, mean_y) = (mean(|p| p.rekeys_per_gb), mean(|p| p.seconds_per_gb));
@@ -99,7 +104,7 @@ mod tests {
             let rekeys = (bytes / lifetime) as usize;
             CapturePoint::new(bytes, bytes * 8.0 / 700e6 + 0.5 * rekeys as f64, rekeys).unwrap()
         };
-        let c = compare(&[point(250e6), point(500e6), point(1e9)]).unwrap();
+        let c = line_through(&[point(250e6), point(500e6), point(1e9)]).unwrap();
         assert!((c.seconds_per_rekey - 0.5).abs() < 1e-9);
         assert!((c.without_rekeys_bps.unwrap() / 700e6 - 1.0).abs() < 1e-9);
         let (low, high) = c.interval_s.unwrap();
@@ -110,7 +115,7 @@ mod tests {
     #[test]
     fn the_interval_of_a_known_sample() {
         let points = [(1.0, 2.0), (2.0, 4.0), (3.0, 5.0), (4.0, 4.0)].map(|(x, y)| synthetic_point(x, y));
-        let c = compare(&points).unwrap();
+        let c = line_through(&points).unwrap();
         assert!((c.seconds_per_rekey - 0.7).abs() < 1e-12);
         let half = 4.302_65 * (2.3_f64 / 2.0 / 5.0).sqrt();
         let (low, high) = c.interval_s.unwrap();
@@ -119,22 +124,22 @@ mod tests {
 
     #[test]
     fn two_captures_have_no_interval_and_equal_ones_no_slope() {
-        let two = compare(&[synthetic_point(4.0, 13.0), synthetic_point(1.0, 12.0)]).unwrap();
+        let two = line_through(&[synthetic_point(4.0, 13.0), synthetic_point(1.0, 12.0)]).unwrap();
         assert_eq!((two.interval_s, two.captures), (None, 2));
         assert!((two.seconds_per_rekey - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(
-            compare(&[synthetic_point(4.0, 13.0), synthetic_point(4.0, 12.0)]),
+            line_through(&[synthetic_point(4.0, 13.0), synthetic_point(4.0, 12.0)]),
             None
         );
         assert_eq!(
-            compare(&[synthetic_point(0.0, 13.0), synthetic_point(0.0, 12.0)]),
+            line_through(&[synthetic_point(0.0, 13.0), synthetic_point(0.0, 12.0)]),
             None
         );
         // A line through the origin leaves no time without rekeys.
-        let nothing_left = compare(&[synthetic_point(1.0, 1.0), synthetic_point(2.0, 2.0)]).unwrap();
+        let nothing_left = line_through(&[synthetic_point(1.0, 1.0), synthetic_point(2.0, 2.0)]).unwrap();
         assert_eq!(nothing_left.without_rekeys_bps, None);
-        assert_eq!(compare(&[synthetic_point(4.0, 13.0)]), None);
-        assert_eq!(compare(&[]), None);
+        assert_eq!(line_through(&[synthetic_point(4.0, 13.0)]), None);
+        assert_eq!(line_through(&[]), None);
         assert_eq!(CapturePoint::new(0.0, 1.0, 1), None);
         assert_eq!(CapturePoint::new(1.0, f64::NAN, 1), None);
     }

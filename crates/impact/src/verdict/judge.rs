@@ -1,0 +1,138 @@
+//! The verdict on one direction.
+
+use super::projection::explained_share;
+use super::sentence::sentence;
+use super::{INTEREST, LEAST_SHARE};
+use rekeyscope_model::analysis::{
+    Counted, Direction, Impact, Ledger, LedgerBasis, RekeyImpact, Transfer, TransferImpact, Verdict,
+};
+use rekeyscope_model::text::Said;
+
+/// Milliseconds in a second.
+const MILLIS: f64 = 1_000.0;
+
+/// A direction of a tunnel, and what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedDirection<'a> {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// Which direction.
+    pub direction: Direction,
+    /// What its bytes count.
+    pub counted: Counted,
+    /// Its ledger; `None` where it is no transfer.
+    pub ledger: Option<&'a Ledger>,
+    /// The stretches between rests, in order.
+    pub transfers: &'a [TransferImpact],
+    /// Rekeys of the tunnel, as indexes in the document's `rekeys`, ascending.
+    pub rekeys: &'a [usize],
+    /// Those within the transfer of which the capture lacks nothing.
+    pub observed: &'a [usize],
+    /// Some of the observed came near the volume at which their old SA ends, or nothing tells how near.
+    pub near_limit: bool,
+    /// Stretches that the capture lacks within the transfer, and their seconds.
+    pub holes: (usize, f64),
+    /// The rate to compare with, bit/s.
+    pub reference_bps: Option<f64>,
+}
+
+impl JudgedDirection<'_> {
+    /// Seconds that lie between the transfers.
+    pub(super) fn rest_s(&self) -> f64 {
+        let rest = |pair: &[TransferImpact]| pair[1].start.seconds_since(pair[0].end).max(0.0);
+        self.transfers.windows(2).map(rest).sum()
+    }
+
+    /// Mean rate of the transfer, bit/s.
+    pub(super) fn observed_bps(&self) -> Option<f64> {
+        let ledger = self.ledger.filter(|ledger| ledger.seconds > 0.0)?;
+        Some(ledger.bytes as f64 * 8.0 / ledger.seconds)
+    }
+
+    fn verdict(&self) -> Verdict {
+        let Some(ledger) = self.ledger else {
+            return Verdict::NoTraffic;
+        };
+        let hurt = ledger.rekeys.len();
+        if self.rekeys.is_empty() {
+            Verdict::NoRekeys
+        } else if hurt > 0 && (ledger.share >= LEAST_SHARE || 2 * hurt >= self.observed.len()) {
+            Verdict::Shown
+        } else if hurt > 0 {
+            Verdict::Some
+        } else if self.is_bounded(ledger) {
+            Verdict::Bounded
+        } else {
+            Verdict::Inconclusive
+        }
+    }
+
+    /// Rekeys that cost more than a little would be seen.
+    fn is_bounded(&self, ledger: &Ledger) -> bool {
+        let Some(bound_ms) = ledger.bound_ms.filter(|_| !self.observed.is_empty()) else {
+            return false;
+        };
+        // Nobody acknowledges datagrams: what an SA beyond its limit swallows is seen by the limit alone.
+        let hidden = ledger.basis == LedgerBasis::Datagrams && self.near_limit;
+        !hidden && bound_ms / MILLIS * self.observed.len() as f64 <= INTEREST * ledger.seconds
+    }
+}
+
+/// The verdict, with its words.
+pub fn judge(of: &JudgedDirection<'_>) -> Impact {
+    let verdict = of.verdict();
+    let explained = of.ledger.and_then(|ledger| explained_share(of, ledger));
+    let said = Said::of(sentence(of, verdict, explained.as_ref()));
+    Impact {
+        tunnel: of.tunnel,
+        direction: of.direction,
+        verdict,
+        sentence: said.sentence,
+        messages: said.messages,
+        counted: of.counted,
+        rekeys: of.rekeys.len(),
+        rekeys_used: of.observed.len(),
+        rekeys_hurt: of
+            .ledger
+            .map_or_else(Vec::new, |l| l.rekeys.iter().map(|own| own.rekey).collect()),
+        observed_bps: of.observed_bps(),
+        transfer: of
+            .transfers
+            .first()
+            .zip(of.ledger)
+            .map(|(first, ledger)| Transfer {
+                start: first.start,
+                duration_s: ledger.seconds,
+                bytes: ledger.bytes as f64,
+                rekeys: of.observed.len(),
+            }),
+        transfers: of.transfers.to_vec(),
+        reference_bps: of.reference_bps,
+        explained_share: explained,
+    }
+}
+
+/// What each rekey of the tunnel cost in this direction: index in the document's `rekeys`, and its entry.
+pub fn rekey_costs(of: &JudgedDirection<'_>) -> Vec<(usize, RekeyImpact)> {
+    let entry = |rekey: &usize| {
+        let own = of
+            .ledger
+            .and_then(|l| l.rekeys.iter().find(|own| own.rekey == *rekey));
+        let used = of.observed.binary_search(rekey).is_ok();
+        let lacks = of.ledger.is_some_and(|l| l.not_observed.contains(rekey));
+        let free = (used && of.ledger.is_some_and(|l| l.bound_ms.is_some())).then_some(0.0);
+        let impact = RekeyImpact {
+            direction: of.direction,
+            used,
+            hurt: own.is_some(),
+            cost_seconds: own.map(|own| own.cost_seconds).or(free),
+            at_least: own.is_some_and(|own| own.at_least),
+            silence_ms: own.map(|own| own.silence_ms),
+            why: own.map(|own| own.why),
+            swallowed: own.map_or(0, |own| own.swallowed),
+            flags: lacks.then(|| "capture_hole".to_owned()).into_iter().collect(),
+        };
+        (*rekey, impact)
+    };
+    of.rekeys.iter().map(entry).collect()
+}

@@ -1,0 +1,176 @@
+//! The verdict in words: the answer first, then each reservation as a message of its own.
+
+use super::LEAST_SHARE;
+use super::judge::JudgedDirection;
+use crate::tell::words::{explained, megabytes, percent, rate, seconds};
+use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
+use rekeyscope_model::text::Message;
+
+/// All that is said of a direction.
+pub(super) fn sentence(
+    of: &JudgedDirection<'_>,
+    verdict: Verdict,
+    explained_share: Option<&Estimate>,
+) -> Vec<Message> {
+    let Some(ledger) = of.ledger else {
+        return vec![about(of, "verdict-no-traffic").with("total", of.rekeys.len())];
+    };
+    let told = Told { of, ledger };
+    let mut messages = vec![match verdict {
+        Verdict::NoTraffic | Verdict::NoRekeys => about(of, "verdict-no-rekeys")
+            .with("volume", megabytes(ledger.bytes as f64))
+            .with("rate", rate(of.observed_bps().unwrap_or(0.0))),
+        Verdict::Shown | Verdict::Some => told.stopped(),
+        Verdict::Bounded => told.bounded(),
+        Verdict::Inconclusive | Verdict::Failed => told.undecided(),
+    }];
+    messages.extend(told.rates());
+    messages.extend(told.slow());
+    if of.transfers.len() > 1 {
+        messages.push(
+            Message::new("note-transfers")
+                .with("transfers", of.transfers.len())
+                .with("rest", seconds(of.rest_s())),
+        );
+    }
+    messages.extend(told.reference(explained_share));
+    messages.extend(told.holes());
+    if of.counted == Counted::OuterBytes {
+        messages.push(Message::new("note-outer-bytes"));
+    }
+    messages
+}
+
+/// A message about the direction.
+fn about(of: &JudgedDirection<'_>, id: &str) -> Message {
+    let direction = match of.direction {
+        Direction::AToB => "verdict-upload",
+        Direction::BToA => "verdict-download",
+    };
+    Message::new(id).with("direction", Message::new(direction))
+}
+
+/// `0.08–0.61 s`, and one length where all are alike.
+fn lengths(rekeys: &[&LedgerRekey]) -> String {
+    let silences = || rekeys.iter().map(|own| own.silence_ms / 1_000.0);
+    let (least, most) = (
+        silences().fold(f64::INFINITY, f64::min),
+        silences().fold(0.0, f64::max),
+    );
+    let (low, high) = (seconds(least), seconds(most));
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        _ if low == high => high,
+        (Some((low, unit)), Some((_, other))) if unit == other => format!("{low}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
+}
+
+struct Told<'a> {
+    of: &'a JudgedDirection<'a>,
+    ledger: &'a Ledger,
+}
+
+impl Told<'_> {
+    /// Rekeys that own a silence.
+    fn silent(&self) -> Vec<&LedgerRekey> {
+        let own = self.ledger.rekeys.iter();
+        own.filter(|own| own.silence_ms > 0.0).collect()
+    }
+
+    fn stopped(&self) -> Message {
+        let silent = self.silent();
+        let ledger = self.ledger;
+        let message = if silent.is_empty() {
+            about(self.of, "verdict-slowed").with("hurt", ledger.rekeys.len())
+        } else if ledger.cost_seconds <= 0.0 {
+            about(self.of, "verdict-made-up").with("hurt", silent.len())
+        } else {
+            about(self.of, "verdict-stopped").with("hurt", silent.len())
+        };
+        let sure = match ledger.basis {
+            _ if ledger.at_least => "verdict-at-least",
+            LedgerBasis::Packets | LedgerBasis::Datagrams => "verdict-at-least",
+            LedgerBasis::Acknowledgements | LedgerBasis::Answers => "verdict-just",
+        };
+        let cost = Message::new(sure).with("cost", seconds(ledger.cost_seconds));
+        message
+            .with("used", self.of.observed.len().max(ledger.rekeys.len()))
+            .with("silence", lengths(&silent))
+            .with("cost", cost)
+            .with("transfer", seconds(ledger.seconds))
+            .with("share", percent(ledger.share))
+    }
+
+    /// What it carried, and would have carried.
+    fn rates(&self) -> Option<Message> {
+        let observed = self.of.observed_bps()?;
+        let ledger = self.ledger;
+        (ledger.share >= LEAST_SHARE && ledger.without_mbps > 0.0).then(|| {
+            let id = if self.ledger.basis == LedgerBasis::Answers {
+                "note-rates-without-keys"
+            } else {
+                "note-rates"
+            };
+            about(self.of, id)
+                .with("observed", rate(observed))
+                .with("without", rate(ledger.without_mbps * 1e6))
+        })
+    }
+
+    fn slow(&self) -> Option<Message> {
+        let slow = self.ledger.slow.as_ref().filter(|slow| !slow.rekeys.is_empty())?;
+        (!self.silent().is_empty()).then(|| {
+            Message::new("note-slow")
+                .with("cost", seconds(slow.cost_seconds))
+                .with("rekeys", slow.rekeys.len())
+        })
+    }
+
+    fn bounded(&self) -> Message {
+        let bound = self.ledger.bound_ms.unwrap_or(0.0) / 1_000.0;
+        let id = match self.ledger.basis {
+            LedgerBasis::Acknowledgements | LedgerBasis::Datagrams => "verdict-bounded",
+            LedgerBasis::Answers | LedgerBasis::Packets => "verdict-bounded-without-keys",
+        };
+        about(self.of, id)
+            .with("used", self.of.observed.len())
+            .with("bound", seconds(bound))
+    }
+
+    fn undecided(&self) -> Message {
+        let id = match self.ledger.basis {
+            _ if self.of.observed.is_empty() => "verdict-outside",
+            LedgerBasis::Packets => "verdict-unanswered",
+            LedgerBasis::Datagrams => "verdict-datagrams",
+            LedgerBasis::Acknowledgements | LedgerBasis::Answers => "verdict-inconclusive",
+        };
+        about(self.of, id)
+            .with("total", self.of.rekeys.len())
+            .with("used", self.of.observed.len())
+            .with("bound", seconds(self.ledger.bound_ms.unwrap_or(0.0) / 1_000.0))
+    }
+
+    /// Against the rate that the user named.
+    fn reference(&self, explained_share: Option<&Estimate>) -> Option<Message> {
+        let (reference, observed) = (self.of.reference_bps?, self.of.observed_bps()?);
+        if observed >= reference {
+            return Some(
+                Message::new("explained-no-gap")
+                    .with("observed", rate(observed))
+                    .with("reference", rate(reference)),
+            );
+        }
+        Some(explained(explained_share?, &rate(reference)))
+    }
+
+    /// What the capture lacks.
+    fn holes(&self) -> Option<Message> {
+        let (holes, length_s) = self.of.holes;
+        (holes > 0).then(|| {
+            Message::new("note-holes")
+                .with("holes", holes)
+                .with("length", seconds(length_s))
+                .with("rekeys", self.ledger.not_observed.len())
+        })
+    }
+}
