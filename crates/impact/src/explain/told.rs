@@ -1,7 +1,7 @@
 //! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
 use crate::explain::renewal::is_cost_of_renewal;
-use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause, Flow, Outage};
+use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, Verdict};
 use rekeyscope_model::time::Timestamp;
 
 /// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
