@@ -138,7 +138,6 @@ pub fn swallow_beyond_volume(
 /// Times that the rules are made of, nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleTimes {
-    pub(super) round_trip: i64,
     /// A silence beyond this is a pause: no acknowledgement takes one and a half round trips.
     pub(super) gap: i64,
     /// A retransmission timeout.
@@ -161,7 +160,6 @@ impl RuleTimes {
             least
         };
         RuleTimes {
-            round_trip: rtt,
             gap: LEAST_GAP.max(rtt * 3 / 2),
             timeout: LEAST_TIMEOUT.max(2 * rtt),
             down_before: DOWN_BEFORE.max(3 * rtt),
