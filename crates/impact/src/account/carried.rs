@@ -132,16 +132,14 @@ pub(super) fn go_on(
     let path = path(&halves, &full, (main.rtt, known), &mut spare.passed);
     drop(full);
     for ((half, rates), place) in halves.iter().zip(&path.rates).zip(&places) {
-        let Carried { swept, reading } = &mut *connections[*place].1;
+        let Carried { swept, .. } = &mut *connections[*place].1;
         let swept = swept.get_or_insert_with(|| Swept::new(half).measuring(half));
         swept.own = higher(swept.own, (path.own, path.own_from));
         swept.track.facts = TrackFacts::of(half);
-        let (step, episode) = (swept.track.steps.len(), swept.track.episodes.len());
+        let step = swept.track.steps.len();
         swept.track.piece = Some(step);
-        let copies = sweep(half, rates, &mut swept.sender, &mut swept.track);
-        swept
-            .track
-            .complete(half, step, (episode, &copies), reading.firsts());
+        sweep(half, rates, &mut swept.sender, &mut swept.track);
+        swept.track.complete(step);
     }
     for half in halves {
         spare.keep(slot, (half.data, half.acks));

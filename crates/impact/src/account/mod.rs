@@ -10,9 +10,9 @@
 //!            the sender, its rounds, the receiver's window; why something was sent again (episode); all steps (track)
 //! flow       what is measured on the way: round trips, the window, the data in flight
 //! carried    what stays of a connection between two pieces
-//! overlay    steps that rekeys, failures and holes of the capture explain
+//! overlay    the label of every step; holes of the capture
 //! total      several connections → stretches of one direction (join), the lines of the account (sums), what is drawn (strip)
-//! whole      the account
+//! whole      the account: what the ledger says of rekeys and failures, and the other labels
 //! ```
 //!
 //! A wait is the time from one data packet to the next; it ends with that packet's new bytes. Acknowledgements act when the data
@@ -41,5 +41,5 @@ mod whole;
 pub use carried::SpareMemory;
 pub use connection::{AccountConnection, fold};
 pub use packet::{AccountPacket, Syn};
-pub use surroundings::{AccountSettings, Death, DownSpan, RekeyWindow, Surroundings};
-pub use whole::{Accounted, account};
+pub use surroundings::{AccountSettings, Death, Surroundings};
+pub use whole::{LabelledDirection, label};

@@ -10,10 +10,6 @@ pub struct AccountPacket {
     pub time: Timestamp,
     /// Its number.
     pub frame: u64,
-    /// Names its SA.
-    pub sa: u32,
-    /// ESP sequence number.
-    pub esp: u32,
     /// TCP sequence and acknowledgement number.
     pub seq: u32,
     /// See `seq`.
@@ -22,16 +18,12 @@ pub struct AccountPacket {
     pub stamp: u32,
     /// See `stamp`.
     pub echo: u32,
-    /// ESP numbers of its direction that no packet had, until this packet.
-    pub missing: u32,
     /// TCP window field, unscaled.
     pub window: u16,
     /// Transport payload.
     pub payload: u16,
     /// Of it, bytes that the capture shows for the first time.
     pub new: u16,
-    /// Identification of the inner IPv4 packet; 0 where it has none.
-    pub ip_id: u16,
     /// TCP flags as in the header (RFC 9293 §3.1): [`AccountPacket::FIN`] and others.
     pub flags: u8,
     /// Of the connection's second direction.

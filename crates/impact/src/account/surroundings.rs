@@ -1,50 +1,9 @@
 //! What is known of a tunnel beside the packets of its connections.
 
-use rekeyscope_model::analysis::AccountLabel;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// A silence that began before the exchange by more than this, or three round trips: the tunnel was down before anybody asked.
+/// A silence that began before the first message of an exchange by more than this: the tunnel was down before anybody asked.
 pub(crate) const DOWN_BEFORE: i64 = NANOS_PER_SECOND / 2;
-/// An outage may begin before the exchange's first captured message: what was lost right before it is the rekey's.
-const BEFORE: i64 = 20 * NANOS_PER_MILLI;
-/// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
-pub(crate) const BEHIND: i64 = 250 * NANOS_PER_MILLI;
-
-/// A renewal that succeeded, in one direction.
-#[derive(Debug, Clone, Copy)]
-pub struct RekeyWindow {
-    /// First message of the exchange.
-    pub asked: Timestamp,
-    /// First packet of the new SA.
-    pub switched: Timestamp,
-    /// Names the new SA.
-    pub new_sa: u32,
-}
-
-impl RekeyWindow {
-    /// A stretch lies in it, at least in part.
-    pub(crate) fn touches(&self, from: i64, to: i64) -> bool {
-        from <= self.switched.0 + BEHIND && to >= self.asked.0 - BEFORE
-    }
-}
-
-/// A time in which no SA carried anything.
-#[derive(Debug, Clone, Copy)]
-pub struct DownSpan {
-    /// Its begin.
-    pub from: Timestamp,
-    /// Its end.
-    pub to: Timestamp,
-    /// A renewal that succeeded ended it: it counts as its rekey.
-    pub rekey: bool,
-}
-
-impl DownSpan {
-    /// They have time in common.
-    pub fn touches(&self, other: &DownSpan) -> bool {
-        self.from < other.to && other.from < self.to
-    }
-}
 
 /// Nothing was renewed any more.
 #[derive(Debug, Clone, Copy)]
@@ -70,12 +29,6 @@ impl Death {
 /// What happened around one direction of a tunnel. All lists in order of time.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// Renewals, of both directions.
-    pub rekeys: Vec<RekeyWindow>,
-    /// From a request that came to nothing to the next new SA.
-    pub failed: Vec<(Timestamp, Timestamp)>,
-    /// Outages that packets prove.
-    pub down: Vec<DownSpan>,
     /// Stretches that the capture lacks, or in which its clock was set.
     pub holes: Vec<(Timestamp, Timestamp)>,
     /// Rests between transfers: they are in no account.
@@ -88,34 +41,6 @@ pub struct Surroundings {
     pub first_delivered: Option<Timestamp>,
     /// From here on nothing is delivered, up to the end of the capture, and nothing in it says whether that is for good.
     pub left_open: Option<Timestamp>,
-}
-
-/// Of spans that begin one after the other, so many of the last begun may still go on.
-const OVERLAPPING: usize = 8;
-
-/// Those of a list in order of time that had begun and may not be over.
-fn last_begun<T>(list: &[T], begun: impl Fn(&T) -> bool) -> &[T] {
-    let count = list.partition_point(begun);
-    &list[count.saturating_sub(OVERLAPPING)..count]
-}
-
-impl Surroundings {
-    /// Renewals whose windows a stretch touches.
-    pub(crate) fn rekeys_in(&self, from: i64, to: i64) -> impl Iterator<Item = &RekeyWindow> {
-        let begun = last_begun(&self.rekeys, |w| to >= w.asked.0 - BEFORE);
-        begun.iter().filter(move |w| w.touches(from, to))
-    }
-
-    /// The label of an outage that a stretch touches.
-    pub(crate) fn down_in(&self, from: i64, to: i64) -> Option<AccountLabel> {
-        let begun = last_begun(&self.down, |d| to > d.from.0);
-        let down = begun.iter().find(|d| from < d.to.0)?;
-        Some(if down.rekey {
-            AccountLabel::Rekey
-        } else {
-            AccountLabel::TunnelDown
-        })
-    }
 }
 
 /// What an account is asked for.
@@ -132,36 +57,21 @@ impl AccountSettings {
     }
 }
 
+/// Of spans that begin one after the other, so many of the last begun may still go on.
+const OVERLAPPING: usize = 8;
+
 /// A stretch touches one of `spans`.
 pub(crate) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
-    last_begun(spans, |s| to > s.0.0).iter().any(|s| from < s.1.0)
+    let begun = spans.partition_point(|s| to > s.0.0);
+    spans[begun.saturating_sub(OVERLAPPING)..begun]
+        .iter()
+        .any(|s| from < s.1.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::account::made_up::{at, span};
-
-    fn window(asked: i64, switched: i64) -> RekeyWindow {
-        let (asked, switched) = span(asked, switched);
-        RekeyWindow {
-            asked,
-            switched,
-            new_sa: 0,
-        }
-    }
-
-    #[test]
-    fn a_rekey_is_touched_from_right_before_its_request_to_a_timeout_behind_its_switch() {
-        let around = Surroundings {
-            rekeys: vec![window(1_000, 1_100)],
-            ..Surroundings::default()
-        };
-        let touched = |from, to| around.rekeys_in(at(from), at(to)).count();
-        assert_eq!((touched(0, 979), touched(0, 980)), (0, 1));
-        assert_eq!((touched(1_350, 9_000), touched(1_351, 9_000)), (1, 0));
-        assert_eq!(touched(1_000, 1_010), 1);
-    }
 
     /// Of what has begun the last eight are asked: longer ago nothing goes on.
     #[test]
@@ -176,21 +86,6 @@ mod tests {
         let touches = |from, to| touched(&[span(100, 200)], at(from), at(to));
         assert!(!touches(0, 100) && touches(0, 101));
         assert!(touches(199, 300) && !touches(200, 300));
-    }
-
-    #[test]
-    fn an_outage_that_a_renewal_ended_is_its_rekeys() {
-        let down = |rekey| {
-            let (from, to) = span(100, 200);
-            let around = Surroundings {
-                down: vec![DownSpan { from, to, rekey }],
-                ..Surroundings::default()
-            };
-            [(0, 100), (0, 101), (199, 300), (200, 300)].map(|(from, to)| around.down_in(at(from), at(to)))
-        };
-        let (rekey, down_for_good) = (Some(AccountLabel::Rekey), Some(AccountLabel::TunnelDown));
-        assert_eq!(down(true), [None, rekey, rekey, None]);
-        assert_eq!(down(false), [None, down_for_good, down_for_good, None]);
     }
 
     #[test]

@@ -346,7 +346,6 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         late,
                         seen_before,
                         stamped,
-                        ip_id: u16::from(numbered),
                         flags: flags.iter().map(|&(set, flag)| u8::from(set) * flag).sum(),
                         ..AccountPacket::default()
                     }

@@ -1,4 +1,4 @@
-//! The account of one direction of a tunnel: its connections, their labels, the sums.
+//! The account of one direction of a tunnel: its connections, their labels, what the ledger takes of them, the sums.
 
 use super::carried::{Carried, SpareMemory, Swept, go_on, higher};
 use super::connection::{AccountConnection, LEAST_SHARE};
@@ -7,9 +7,10 @@ use super::packet::Source;
 use super::surroundings::{AccountSettings, Surroundings};
 use super::sweep::track::TrackFacts;
 use super::total::edges::undecided;
-use super::total::join::{LabelledSteps, pieces};
+use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
-use super::total::sums::{Compared, Sums, seconds};
+use super::total::sums::{Compared, Facts, seconds, usual_window};
+use crate::ledger::{LabelledTime, LedgerBook, LedgerInput, OwnedInterval, Owner, label_sums};
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::Timestamp;
 use std::cmp::Reverse;
@@ -23,31 +24,33 @@ const LEAST_CUT: f64 = 0.01;
 /// whether the flight grows can be told.
 const FEW_ROUND_TRIPS: i64 = 20;
 
-/// The account of one direction of a tunnel, and what was measured of the flows that it rests on.
-#[derive(Debug, Clone)]
-pub struct Accounted {
-    /// The account.
-    pub account: Account,
-    /// By the number of the connection, most bytes first.
-    pub flows: Vec<(u32, FlowTcp)>,
+/// One direction of a tunnel whose waits have labels, before rekeys and failures take their time.
+#[derive(Debug)]
+pub struct LabelledDirection {
+    pieces: Vec<LabelledPiece>,
+    own: (f64, OwnRate),
+    main: TrackFacts,
+    scale_known: bool,
+    window: Option<u32>,
+    connections: usize,
+    not_testable: Vec<AccountLabel>,
+    flows: Vec<(u32, FlowTcp)>,
 }
 
-/// The account of direction `slot` of a tunnel; `None` without data.
-pub fn account(
+/// The labels of direction `slot` of a tunnel; `None` without data.
+pub fn label(
     connections: &[&AccountConnection],
     slot: usize,
     around: &Surroundings,
     settings: &AccountSettings,
-    (tunnel, direction): (usize, Direction),
-) -> Option<Accounted> {
+) -> Option<LabelledDirection> {
     let (swept, flows) = swept(connections, slot, settings);
-    let (own, own_from) = swept.iter().map(|s| s.own).reduce(higher)?;
+    let own = swept.iter().map(|s| s.own).reduce(higher)?;
     let main = swept.iter().max_by_key(|s| s.track.bytes())?.track.facts;
     let hides_queues = !main.shows_queues || swept.iter().any(|s| s.track.hides_queues);
     let hides_growth = swept.iter().any(|s| s.track.hides_growth);
     let blind = swept.iter().any(|s| s.track.facts.blind);
     let scale_known = swept.iter().all(|s| s.track.facts.scale_known);
-    let mut sums = Sums::default();
     let labelled = swept.into_iter().map(|Swept { mut track, .. }| {
         let labels = labels(&mut track, around);
         LabelledSteps {
@@ -57,57 +60,138 @@ pub fn account(
         }
     });
     let labelled: Vec<LabelledSteps> = labelled.collect();
-    labelled.iter().for_each(|of| sums.take_steps(of));
     let pieces = pieces(&labelled, around);
-    sums.take(&pieces);
-    let (bytes, nanos) = sums.totals();
-    let given = settings.reference().unwrap_or(own);
-    let reference = if given > 0.0 {
-        given
-    } else {
-        bytes as f64 / seconds(nanos.max(1))
-    };
-    let starts = labelled.iter().filter_map(|of| of.steps.first());
-    let start = starts.map(|s| s.from).min()?;
-    let end = pieces.last().map_or(start, |p| p.to);
-    let totals = Compared {
-        nanos,
-        bytes,
-        reference,
-    };
+    let nanos: i64 = pieces.iter().map(LabelledPiece::nanos).sum();
     let brief = !scale_known && nanos < FEW_ROUND_TRIPS * main.times.rtt;
-    let mut not_testable = not_testable(&main, (blind || brief, hides_queues, hides_growth), own_from);
-    let cut = undecided(&pieces, around, (LEAST_CUT * nanos as f64) as i64);
-    not_testable.extend(
-        cut.into_iter()
-            .filter(|l| !not_testable.contains(l))
-            .collect::<Vec<_>>(),
-    );
-    let mbps = |bytes_per_second: f64| bytes_per_second * 8.0 / 1e6;
-    let account = Account {
-        tunnel,
-        direction,
-        start: Timestamp(start),
-        end: Timestamp(end),
-        seconds: seconds(nanos),
-        bytes,
+    Some(LabelledDirection {
+        not_testable: not_testable(&main, (blind || brief, hides_queues, hides_growth), own.1),
+        window: usual_window(&labelled).filter(|_| scale_known),
         connections: labelled.len(),
-        reference_mbps: mbps(reference),
-        reference_given: settings.reference_bps.is_some(),
-        own_mbps: mbps(own),
-        own_from,
-        rtt_ms: main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
-        d2_from: main.d2_from,
+        pieces,
+        own,
+        main,
         scale_known,
-        window_bytes: sums.usual_window().filter(|_| scale_known).map(u64::from),
-        not_testable,
-        lost_seconds: totals.lost(nanos, bytes),
-        labels: sums.lines(&totals),
-        runs: drawn(&pieces, start),
-        sentence: String::new(),
-        messages: Vec::new(),
+        flows,
+    })
+}
+
+/// The label of the time that an owner takes.
+fn label_of(owner: Owner) -> AccountLabel {
+    match owner {
+        Owner::Rekey(_) => AccountLabel::Rekey,
+        Owner::Attempt(_) | Owner::DownBefore(_) | Owner::Outage(_) => AccountLabel::TunnelDown,
+    }
+}
+
+impl LabelledDirection {
+    /// From the first data to the last, or to the end of the capture where the tunnel died.
+    pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
+        let (first, last) = (self.pieces.first()?, self.pieces.last()?);
+        Some((Timestamp(first.from), Timestamp(last.to)))
+    }
+
+    /// What the path is proven to carry, bytes a second.
+    pub fn proven_rate(&self) -> Option<f64> {
+        (self.own.1 == OwnRate::Proven).then_some(self.own.0)
+    }
+
+    /// What was measured of the flows, by the number of the connection, most bytes first.
+    pub fn flows(&self) -> &[(u32, FlowTcp)] {
+        &self.flows
+    }
+
+    /// The account: rekeys and failures have what the ledger says, and the rest is shared among the labels beside them.
+    pub fn account(
+        &self,
+        (input, book): (&LedgerInput<'_>, &LedgerBook),
+        around: &Surroundings,
+        settings: &AccountSettings,
+        (tunnel, direction): (usize, Direction),
+    ) -> Account {
+        let labels = self.pieces.iter().map(|piece| LabelledTime {
+            from: Timestamp(piece.from),
+            to: Timestamp(piece.to),
+            label: piece.label,
+        });
+        let labels: Vec<LabelledTime<AccountLabel>> = labels.collect();
+        let sums = label_sums(input, &labels, book, |owner| label_of(*owner));
+        let bytes: u64 = sums.values().map(|sum| sum.bytes).sum();
+        let nanos: i64 = sums.values().map(|sum| sum.nanos).sum();
+        let given = settings.reference().unwrap_or(self.own.0);
+        let reference = if given > 0.0 {
+            given
+        } else {
+            bytes as f64 / seconds(nanos.max(1))
+        };
+        let totals = Compared {
+            nanos,
+            bytes,
+            reference,
+        };
+        let seen = with_owners(&self.pieces, book);
+        let mut not_testable = self.not_testable.clone();
+        let cut = undecided(&seen, around, (LEAST_CUT * nanos as f64) as i64);
+        let more: Vec<AccountLabel> = cut.into_iter().filter(|l| !not_testable.contains(l)).collect();
+        not_testable.extend(more);
+        let (start, end) = self.span().unwrap_or_default();
+        let mbps = |bytes_per_second: f64| bytes_per_second * 8.0 / 1e6;
+        Account {
+            tunnel,
+            direction,
+            start,
+            end,
+            seconds: seconds(nanos),
+            bytes,
+            connections: self.connections,
+            reference_mbps: mbps(reference),
+            reference_given: settings.reference_bps.is_some(),
+            own_mbps: mbps(self.own.0),
+            own_from: self.own.1,
+            rtt_ms: self.main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
+            d2_from: self.main.d2_from,
+            scale_known: self.scale_known,
+            window_bytes: self.window.map(u64::from),
+            not_testable,
+            lost_seconds: totals.lost(nanos, bytes),
+            labels: Facts::of(&seen).lines(&sums, &totals),
+            runs: drawn(&seen, start.0),
+            sentence: String::new(),
+            messages: Vec::new(),
+        }
+    }
+}
+
+/// The pieces as they are seen: what an owner holds up is its own from the last arrival to the next one.
+fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece> {
+    let owned = |own: &OwnedInterval| LabelledPiece {
+        from: own.from.0,
+        to: own.arrived.filter(|at| *at > own.from).unwrap_or(own.to).0,
+        label: label_of(own.owner),
+        also: None,
+        frames: own.frames,
     };
-    Some(Accounted { account, flows })
+    let owned: Vec<LabelledPiece> = book.intervals.iter().map(owned).collect();
+    let mut seen: Vec<LabelledPiece> = Vec::with_capacity(pieces.len() + owned.len());
+    for piece in pieces {
+        let mut from = piece.from;
+        let first = owned.partition_point(|own| own.to <= piece.from);
+        for own in owned[first..].iter().take_while(|own| own.from < piece.to) {
+            if own.from > from {
+                seen.push(LabelledPiece {
+                    from,
+                    to: own.from,
+                    ..*piece
+                });
+            }
+            from = from.max(own.to);
+        }
+        if from < piece.to {
+            seen.push(LabelledPiece { from, ..*piece });
+        }
+    }
+    seen.extend(owned.into_iter().filter(|own| own.from < own.to));
+    seen.sort_by_key(|piece| piece.from);
+    seen
 }
 
 /// What the packets of every connection that counts say, up to the last.

@@ -409,7 +409,7 @@ impl LedgerBook {
         for own in &self.intervals {
             match own.owner {
                 Owner::Rekey(rekey) => add(&mut self.rekeys, rekey, own),
-                Owner::Attempt(_) | Owner::DownBefore(_) => self.down += own.nanos,
+                Owner::Attempt(_) | Owner::DownBefore(_) | Owner::Outage(_) => self.down += own.nanos,
             }
         }
         self.rekeys.sort_by_key(|rekey| rekey.rekey);

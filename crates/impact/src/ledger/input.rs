@@ -73,6 +73,17 @@ impl FailedSpan {
     }
 }
 
+/// A time without delivery that no rekey and no attempt explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutageSpan {
+    /// Names it.
+    pub outage: usize,
+    /// Its begin.
+    pub from: Timestamp,
+    /// Its end, or that of the capture.
+    pub to: Timestamp,
+}
+
 /// One direction of a tunnel. All lists are in order of time.
 #[derive(Debug, Clone, Copy)]
 pub struct LedgerInput<'a> {
@@ -92,6 +103,8 @@ pub struct LedgerInput<'a> {
     pub rekeys: &'a [RekeySpan],
     /// Attempts that failed.
     pub failed: &'a [FailedSpan],
+    /// Outages by delivery.
+    pub outages: &'a [OutageSpan],
     /// Rests between transfers: they are in no sum.
     pub rests: &'a [(Timestamp, Timestamp)],
     /// Stretches that the capture lacks.

@@ -166,6 +166,7 @@ impl MadeUpTransfer {
             capacity: self.capacity,
             rekeys: &self.rekeys,
             failed: &self.failed,
+            outages: &[],
             rests: &[],
             holes: &self.holes,
         }

@@ -28,7 +28,7 @@ mod sums;
 mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
-pub use input::{FailedSpan, LEAST_COST, LedgerInput, RekeySpan, swallow_beyond_volume};
+pub use input::{FailedSpan, LEAST_COST, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume};
 pub use ownership::Owner;
 pub use slow::SlowRekeys;
 pub use sums::{LabelSum, LabelledTime, label_sums};

@@ -1,6 +1,6 @@
 //! Which rekey or failure a silence belongs to, if any.
 
-use super::input::{FailedSpan, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::input::{FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan};
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerWhy;
@@ -27,6 +27,8 @@ pub enum Owner {
     Attempt(usize),
     /// The tunnel was down before anybody asked for the rekey of this name, which ended it.
     DownBefore(usize),
+    /// An outage that has nothing to do with a rekey, by its name.
+    Outage(usize),
 }
 
 /// A silence and its owner.
@@ -75,6 +77,7 @@ pub(super) fn ownership(
     let windows = joined(
         rekeys
             .chain(input.failed.iter().map(FailedSpan::window))
+            .chain(input.outages.iter().map(|outage| (outage.from, outage.to)))
             .collect(),
     );
     let rules = OwnershipRules {
@@ -110,17 +113,20 @@ impl OwnershipRules<'_> {
     fn rule(&self, silence: &Silence) -> Ruling {
         let failed = self.failed(silence);
         let rekey = self.last_rekey(silence);
-        if failed.is_none() && rekey.is_none() || !self.is_long(silence) {
+        let outage = self.outage(silence);
+        if failed.is_none() && rekey.is_none() && outage.is_none() || !self.is_long(silence) {
             return Ruling::Nobody;
         }
-        if silence.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
+        if outage.is_none() && silence.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
             return Ruling::Nobody;
         }
         if let Some(failed) = failed.filter(|_| silence.nanos() > self.times.timeout) {
             return Ruling::Owned(Owner::Attempt(failed.attempt));
         }
         let Some(rekey) = rekey else {
-            return Ruling::Nobody;
+            let long = silence.nanos() > self.times.timeout;
+            let outage = outage.filter(|_| long).map(|outage| Owner::Outage(outage.outage));
+            return outage.map_or(Ruling::Nobody, Ruling::Owned);
         };
         if is_of_the_sender(silence, rekey) {
             return Ruling::Sender;
@@ -139,6 +145,12 @@ impl OwnershipRules<'_> {
     fn failed(&self, silence: &Silence) -> Option<&FailedSpan> {
         let mut touched = self.input.failed.iter();
         touched.rfind(|failed| silence.touches(failed.window()))
+    }
+
+    /// The outage that a silence lies in, mostly.
+    fn outage(&self, silence: &Silence) -> Option<&OutageSpan> {
+        let mut all = self.input.outages.iter();
+        all.rfind(|outage| silence.touches((outage.from, outage.to)))
     }
 
     /// The silence ends on the SA of the last one that it touches.

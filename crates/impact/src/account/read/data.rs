@@ -8,16 +8,11 @@ pub(crate) struct Data {
     /// Unwrapped sequence numbers.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    pub(crate) sa: u32,
-    pub(crate) esp: u32,
-    pub(crate) missing: u32,
     /// From here to its acknowledgement, microseconds; `u32::MAX` where that is not known.
     pub(crate) acked_after: u32,
     /// From the acknowledgement that it echoes, microseconds; `u32::MAX` where that is not known.
     pub(crate) echo_after: u32,
     pub(crate) new: u16,
-    /// 0: none.
-    pub(crate) ip_id: u16,
     /// At least a part lies below the highest byte sent.
     pub(crate) again: bool,
     /// It was sent again before it was acknowledged.

@@ -62,11 +62,6 @@ impl Reading {
         self.said & own != 0 || (self.said | self.heard) & any != 0
     }
 
-    /// Indices of the data of the piece that was sent for the first time and not overtaken, in order; of TCP.
-    pub(crate) fn firsts(&self) -> &[u32] {
-        &self.waiting.0
-    }
-
     /// Indices of the last piece mean nothing in the next.
     fn begin_piece(&mut self) {
         self.waiting.0.clear();
@@ -151,13 +146,9 @@ impl Reading {
             frame: p.frame,
             start,
             end,
-            esp: p.esp,
-            sa: p.sa,
-            missing: p.missing,
             acked_after: u32::MAX,
             echo_after,
             new: p.new,
-            ip_id: p.ip_id,
             again,
             repeated: false,
             seen_before: p.seen_before,

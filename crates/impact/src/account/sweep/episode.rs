@@ -2,46 +2,18 @@
 
 use crate::account::read::data::{Ack, Data};
 use crate::account::read::half::Half;
-use crate::account::surroundings::{RekeyWindow, Surroundings, touched};
-use crate::account::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
-use rekeyscope_model::time::NANOS_PER_MILLI;
 
-/// Packets that arrive before the new SA is there are among the first of it: one replay window (RFC 4303 §3.4.3).
-const FIRST_OF_SA: u32 = 64;
-/// Or they left right before the switch.
-const RIGHT_BEFORE: i64 = 50 * NANOS_PER_MILLI;
-/// So many segments in a row, next to the switch, are more than single loss (rule A of the method).
-const SEVERAL: usize = 3;
 /// A copy that is acknowledged sooner than this share of the usual time was not needed.
 const TOO_SOON: f64 = 0.7;
 /// Or than this share of the least time.
 const TOO_SOON_OF_LEAST: f64 = 0.8;
-
-/// What the capture shows of a segment before its copy.
-#[derive(Debug, Clone, Copy)]
-enum BeforeCopy {
-    /// Nothing that is kept.
-    Unknown,
-    /// Its packet. `run`: so many in a row before and behind the switch were sent again; `first`: it is the first that its SA brought.
-    Seen {
-        time: i64,
-        sa: u32,
-        esp: u32,
-        run: usize,
-        first: bool,
-    },
-    /// It was lost before it was encrypted, between these times: no ESP number is missing.
-    NeverSent { from: i64, to: i64 },
-}
 
 /// One episode.
 #[derive(Debug, Clone)]
 pub(crate) struct Episode {
     end: u64,
     pub(crate) time: i64,
-    /// The wait for it, nanoseconds.
-    nanos: i64,
     /// An answer to the copy before this comes too soon, nanoseconds.
     soon: f64,
     /// From the copy to its acknowledgement.
@@ -51,23 +23,20 @@ pub(crate) struct Episode {
     pub(crate) overtaken: bool,
     /// What is sent again passed the capture before.
     seen: bool,
-    original: BeforeCopy,
 }
 
 impl Episode {
-    /// It begins with a copy after a wait of `nanos`. `smoothed`: time from data to acknowledgement, nanoseconds.
-    pub(crate) fn begun(copy: &Data, nanos: i64, smoothed: f64, half: &Half) -> Episode {
+    /// It begins with a copy. `smoothed`: time from data to acknowledgement, nanoseconds.
+    pub(crate) fn begun(copy: &Data, smoothed: f64, half: &Half) -> Episode {
         let usual = smoothed.trunc();
         Episode {
             end: copy.end,
             time: copy.time,
-            nanos,
             soon: (TOO_SOON * usual).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64),
             answered_after: None,
             queue: false,
             overtaken: false,
             seen: copy.seen_before,
-            original: BeforeCopy::Unknown,
         }
     }
 
@@ -77,40 +46,8 @@ impl Episode {
         }
     }
 
-    /// Looks for what `copy`, its first, repeats. `firsts`: indices of the data that was sent for the first time, in order.
-    pub(crate) fn look_back(&mut self, copy: &Data, half: &Half, firsts: &[u32]) {
-        let data = |place: usize| firsts.get(place).and_then(|&k| half.data.get(k as usize));
-        // The last that begins at or before what is repeated.
-        let place = firsts.partition_point(|&k| half.data[k as usize].start <= copy.start);
-        let Some(before) = place.checked_sub(1).and_then(data) else {
-            return;
-        };
-        if before.end > copy.start {
-            self.original = BeforeCopy::Seen {
-                time: before.time,
-                sa: before.sa,
-                esp: before.esp,
-                run: run_at_switch(half, firsts, place - 1),
-                first: place >= 2 && data(place - 2).is_some_and(|last| last.sa != before.sa),
-            };
-        } else if let Some(behind) = data(place).filter(|behind| behind.missing == before.missing) {
-            self.original = BeforeCopy::NeverSent {
-                from: before.time,
-                to: behind.time,
-            };
-        }
-    }
-
-    /// What it comes from. `firsts`: what a new SA brings first was lost more often than chance explains.
-    pub(crate) fn cause(&self, times: Times, around: &Surroundings, firsts: bool) -> AccountLabel {
-        let from = self.time - self.nanos;
-        if self.nanos > times.gap && touched(&around.failed, from, self.time) {
-            return AccountLabel::TunnelDown;
-        }
-        let waited = self.nanos > times.long && around.rekeys_in(from, self.time).next().is_some();
-        if waited || self.is_of_a_rekey(times, around) || firsts && self.is_first_of_a_rekey(times, around) {
-            return AccountLabel::Rekey;
-        }
+    /// What it comes from.
+    pub(crate) fn cause(&self) -> AccountLabel {
         let too_soon = self
             .answered_after
             .is_some_and(|after| after >= 0 && (after as f64) < self.soon);
@@ -124,70 +61,6 @@ impl Episode {
             AccountLabel::PathLoss
         }
     }
-
-    /// What was lost was lost at a switch.
-    fn is_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
-        match self.original {
-            BeforeCopy::Unknown => false,
-            BeforeCopy::Seen {
-                time, sa, esp, run, ..
-            } => {
-                let near = RIGHT_BEFORE.max(times.rtt);
-                let at_switch = |w: &RekeyWindow| {
-                    let early = sa == w.new_sa && esp <= FIRST_OF_SA;
-                    early || (0..=near).contains(&(w.switched.0 - time))
-                };
-                run >= SEVERAL && around.rekeys_in(time, time + near).any(at_switch)
-            }
-            BeforeCopy::NeverSent { from, to } => around.rekeys_in(from, to).next().is_some(),
-        }
-    }
-
-    /// What was lost came first on the new SA of a rekey: its receiver may not have had it yet.
-    pub(crate) fn is_first_of_a_rekey(&self, times: Times, around: &Surroundings) -> bool {
-        let BeforeCopy::Seen {
-            time,
-            sa,
-            esp,
-            first: true,
-            ..
-        } = self.original
-        else {
-            return false;
-        };
-        let mut rekeys = around.rekeys_in(time, time + RIGHT_BEFORE.max(times.rtt));
-        esp <= FIRST_OF_SA && rekeys.any(|w| sa == w.new_sa)
-    }
-}
-
-/// Segments that were sent again, one behind the other without one that was not: the last ones before the first change of SA from the
-/// one at `place` on, and those behind it. Where one of the new SA got through before, its receiver was ready, and what is lost later
-/// is any loss.
-fn run_at_switch(half: &Half, firsts: &[u32], place: usize) -> usize {
-    let near = RIGHT_BEFORE.max(half.rtt);
-    let of = |&k: &u32| &half.data[k as usize];
-    let first = of(&firsts[place]);
-    let begins_sa = place
-        .checked_sub(1)
-        .is_some_and(|before| of(&firsts[before]).sa != first.sa);
-    let on_old = if begins_sa {
-        0
-    } else {
-        let same = firsts[place..].iter().map(of).take_while(|d| d.sa == first.sa);
-        same.take_while(|d| d.time - first.time <= near).count()
-    };
-    let (before, behind) = (&firsts[place..place + on_old], &firsts[place + on_old..]);
-    let Some(switched) = behind.first().map(of).filter(|d| begins_sa || d.sa != first.sa) else {
-        return 0;
-    };
-    let lost = |d: &&Data| d.repeated;
-    let lost_before = before.iter().rev().map(of).take_while(lost).count();
-    lost_before
-        + behind
-            .iter()
-            .map(of)
-            .take_while(|d| d.sa == switched.sa && d.repeated)
-            .count()
 }
 
 #[cfg(test)]

@@ -24,8 +24,6 @@ const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 const SINCE_LOSS: i64 = NANOS_PER_SECOND;
 /// Round trips for which a full window of an inferred scale says that it is the right one: as many as a plateau has.
 const SINCE_FULL: i64 = 8;
-/// A flight is back after a pause when it has so much of what it was.
-const BACK: f64 = 0.95;
 /// Rounds in which a sender that begins, or begins anew, grows whatever they look like.
 const FIRST_ROUNDS: u64 = 5;
 /// CUBIC is back at W segments after the cube root of this times W, seconds: (1 − 0.7) / 0.4 (RFC 9438 §4.2, §5).
@@ -37,9 +35,9 @@ const AT_LIMIT_QUEUED: f64 = 0.75;
 /// A flight is back after a loss when it has so much of what it was.
 const BACK_AFTER_LOSS: f64 = 1.05;
 
-/// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to C it is at each, or empty. Returns the
-/// indices of the first copies of new episodes.
-pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) -> Vec<u32> {
+/// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to
+/// C it is at each, or empty.
+pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) {
     let (d2, queued_above) = (half.d2.unwrap_or(0), queued_above(half));
     let mut sweep = Sweep {
         half,
@@ -50,7 +48,6 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         queues: sender.rounds.queues(queued_above),
         sender,
         track,
-        copies: Vec::new(),
     };
     let before = std::mem::take(&mut sweep.sender.under_way);
     let (mut before, mut acks) = (before.iter(), half.acks.iter());
@@ -62,7 +59,6 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         sweep.send(k, data);
     }
     sweep.sender.under_way = [before.as_slice(), acks.as_slice()].concat();
-    sweep.copies
 }
 
 #[derive(Debug)]
@@ -74,8 +70,6 @@ struct Sweep<'a> {
     times: Times,
     sender: &'a mut TcpSender,
     track: &'a mut Track,
-    /// The first copy of every episode.
-    copies: Vec<u32>,
     /// See [`queued_above`].
     queued_above: Option<i64>,
     /// The last round shows that packets queue.
@@ -128,7 +122,7 @@ impl Sweep<'_> {
     /// The wait for a packet, by the rules.
     fn step(&mut self, k: usize, data: &Data, flight: u64) -> Step {
         let last = self.sender.last;
-        let (from, frame, ip_id) = last.unwrap_or((data.time, data.frame, data.ip_id));
+        let (from, frame) = last.unwrap_or((data.time, data.frame));
         let nanos = data.time - from;
         if data.late {
             self.sender.late_seen = Some(data.time);
@@ -141,12 +135,6 @@ impl Sweep<'_> {
         if data.again {
             self.repeats(k, data, nanos);
         }
-        let mut pause = NONE;
-        if nanos > self.times.long {
-            pause = self.sender.pauses;
-            self.sender.pauses += 1;
-            self.sender.paused = Some((pause, self.sender.usual_flight()));
-        }
         let mut step = Step {
             from,
             to: data.time,
@@ -156,18 +144,13 @@ impl Sweep<'_> {
             kind: StepKind {
                 found: StepLabel::Label(AccountLabel::Unexplained),
                 episode: NONE,
-                ramp: NONE,
-                silence: NONE,
                 between_full: false,
                 at_capacity: self.rate(k) >= AT_LIMIT,
             },
-            pause,
             window: u32::try_from(self.sender.receiver.window).unwrap_or(u32::MAX),
             packets: 1,
             touched: self.sender.touched,
             all_acked,
-            again: data.again,
-            vanished: data.ip_id != 0 && data.ip_id.wrapping_sub(ip_id) > 1,
         };
         step.kind.found = self.label(k, data, flight, &mut step);
         step
@@ -185,8 +168,6 @@ impl Sweep<'_> {
                 0
             };
             self.sender.before_loss = self.sender.usual_flight().max(held_down);
-            // From here on it is the loss that keeps the flight down.
-            self.sender.paused = None;
             self.sender.ramping = true;
             self.sender.proven = if timeout {
                 AFTER_TIMEOUT * self.half.mss
@@ -198,12 +179,10 @@ impl Sweep<'_> {
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let mut episode = Episode::begun(data, nanos, self.sender.smoothed, self.half);
+            let mut episode = Episode::begun(data, self.sender.smoothed, self.half);
             episode.queue = busy || self.queues;
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
             self.track.episodes.push(episode);
-            self.track.losses += 1;
-            self.copies.push(k as u32);
             if self.comes_back_from_the_unseen(data.time) {
                 self.track.comes_back();
             }
@@ -307,13 +286,6 @@ impl Sweep<'_> {
         }
         if sender.touched && clocked {
             return StepLabel::Label(ReceiveWindow);
-        }
-        if let Some((pause, before)) = sender.paused {
-            if (flight_after as f64) < BACK * before as f64 {
-                step.kind.ramp = pause;
-            } else {
-                sender.paused = None;
-            }
         }
         let last = sender.rounds.last();
         let flight = flight_after.max(last);

@@ -12,7 +12,7 @@ pub(crate) const FIRST_FLIGHT: u64 = 10;
 #[derive(Debug, Clone)]
 pub(crate) struct TcpSender {
     /// Its last packet with data: time, number, IPv4 identification.
-    pub(crate) last: Option<(i64, u64, u16)>,
+    pub(crate) last: Option<(i64, u64)>,
     /// When the first one passed, in whatever piece.
     pub(crate) first_sent: Option<i64>,
     /// Everything below is acknowledged.
@@ -48,9 +48,6 @@ pub(crate) struct TcpSender {
     pub(crate) before_loss: u64,
     /// It has not come back since.
     pub(crate) ramping: bool,
-    /// A pause after which the flight has not come back: its number and the flight before.
-    pub(crate) paused: Option<(u32, u64)>,
-    pub(crate) pauses: u32,
     pub(crate) application_until: i64,
     pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
@@ -82,8 +79,6 @@ impl TcpSender {
             lost_from_known_flight: false,
             before_loss: 0,
             ramping: false,
-            paused: None,
-            pauses: 0,
             application_until: i64::MIN,
             late_seen: None,
             under_way: Vec::new(),
@@ -144,7 +139,7 @@ impl TcpSender {
     /// It has sent `data`; so much is under way now.
     #[inline]
     pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
-        self.last = Some((data.time, data.frame, data.ip_id));
+        self.last = Some((data.time, data.frame));
         self.first_sent.get_or_insert(data.time);
         if data.end > self.nxt {
             self.nxt = data.end;
@@ -185,7 +180,7 @@ mod tests {
         of.has_sent(&half(), &data(50, 1_000), 0);
         assert_eq!(of.all_acked_since, Some(at(31)), "a copy is nothing new");
         of.has_sent(&half(), &data(51, 2_000), 1_000);
-        assert_eq!((of.all_acked_since, of.last), (None, Some((at(51), 51, 0))));
+        assert_eq!((of.all_acked_since, of.last), (None, Some((at(51), 51))));
     }
 
     #[test]

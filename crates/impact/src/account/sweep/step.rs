@@ -24,10 +24,6 @@ pub(crate) struct StepKind {
     pub(crate) found: StepLabel,
     /// Of an episode, or on the way back to the flight before it: its index.
     pub(crate) episode: u32,
-    /// On the way back after a pause: its number.
-    pub(crate) ramp: u32,
-    /// In a long silence of the other side: its index.
-    pub(crate) silence: u32,
     /// Between two full windows.
     pub(crate) between_full: bool,
     /// The path carries all it can.
@@ -47,8 +43,6 @@ pub(crate) struct Step {
     /// The longest of its waits, nanoseconds.
     pub(crate) longest: i64,
     pub(crate) kind: StepKind,
-    /// Its pause's number, where it is one.
-    pub(crate) pause: u32,
     /// The receiver's window as it was.
     pub(crate) window: u32,
     /// Packets that it counts.
@@ -57,10 +51,6 @@ pub(crate) struct Step {
     pub(crate) touched: bool,
     /// Everything was acknowledged before it ended.
     pub(crate) all_acked: bool,
-    /// It ends with a segment that was sent before.
-    pub(crate) again: bool,
-    /// The packet at its end has not the IPv4 identification behind the one before: some vanished.
-    pub(crate) vanished: bool,
 }
 
 impl Step {

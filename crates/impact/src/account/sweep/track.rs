@@ -6,13 +6,9 @@ use crate::account::flow::measured::Measured;
 use crate::account::read::half::Half;
 use crate::account::times::Times;
 use rekeyscope_model::analysis::{AccountLabel, D2Source};
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_model::time::NANOS_PER_MILLI;
 use std::collections::HashMap;
 
-/// A direction that is silent for so long while the other side sends again does not get through.
-const SILENCE: i64 = NANOS_PER_SECOND;
-/// Copies in it.
-const LEAST_COPIES: usize = 2;
 /// Two full windows lie at most 1.5 round trips and this apart.
 const BETWEEN_TOUCHES: i64 = 5 * NANOS_PER_MILLI;
 
@@ -60,10 +56,6 @@ pub(crate) struct Track {
     /// In order of time.
     pub(crate) steps: Vec<Step>,
     pub(crate) episodes: Vec<Episode>,
-    /// How many began, forgotten ones too.
-    pub(crate) losses: u64,
-    /// How many there were.
-    pub(crate) silences: u32,
     /// A queue that was there from the first packet to the last would not show.
     pub(crate) hides_queues: bool,
     /// Rounds that were not seen may have been growth, or none.
@@ -81,8 +73,6 @@ impl Track {
             facts: TrackFacts::of(half),
             steps: Vec::new(),
             episodes: Vec::new(),
-            losses: 0,
-            silences: 0,
             hides_queues: false,
             hides_growth: false,
             measured: None,
@@ -124,45 +114,10 @@ impl Track {
         }
     }
 
-    /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`, its episodes
-    /// with `episode`; `copies`: the first copy of each. `firsts`: what was sent for the first time ([`Reading::firsts`]).
-    ///
-    /// [`Reading::firsts`]: crate::account::read::reading::Reading::firsts
-    pub(crate) fn complete(
-        &mut self,
-        half: &Half,
-        first: usize,
-        (episode, copies): (usize, &[u32]),
-        firsts: &[u32],
-    ) {
-        for (episode, &copy) in self.episodes[episode..].iter_mut().zip(copies) {
-            episode.look_back(&half.data[copy as usize], half, firsts);
-        }
-        self.mark_silences(half, first);
+    /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`.
+    pub(crate) fn complete(&mut self, first: usize) {
         self.mark_full(first);
         self.gather(first);
-    }
-
-    /// While the other side is silent and this one sends again.
-    fn mark_silences(&mut self, half: &Half, first: usize) {
-        let steps = &mut self.steps[first..];
-        // There are far fewer steps than acknowledgements, and mostly none of a copy.
-        if steps.iter().filter(|s| s.again).take(LEAST_COPIES).count() < LEAST_COPIES {
-            return;
-        }
-        for pair in half.acks.windows(2) {
-            let (from, to) = (pair[0].time, pair[1].time);
-            if to - from <= SILENCE {
-                continue;
-            }
-            let begin = steps.partition_point(|s| s.to <= from);
-            let end = steps.partition_point(|s| s.to <= to);
-            let silent = &mut steps[begin..end];
-            if silent.iter().filter(|s| s.again).count() >= LEAST_COPIES {
-                silent.iter_mut().for_each(|s| s.kind.silence = self.silences);
-                self.silences += 1;
-            }
-        }
     }
 
     /// From one full window to the next everything waits for the receiver. Of the steps from `first` on.
@@ -215,7 +170,7 @@ impl Track {
             let joins = !extended && length(step) <= middle;
             if joins {
                 if length(step) > length(last) {
-                    (last.kind, last.pause) = (step.kind, step.pause);
+                    last.kind = step.kind;
                 }
                 last.absorb(step);
             }
@@ -269,8 +224,6 @@ mod tests {
             kind: StepKind {
                 found: StepLabel::Label(AccountLabel::Rekey),
                 episode,
-                ramp: NONE,
-                silence: NONE,
                 between_full: false,
                 at_capacity: false,
             },
@@ -446,24 +399,5 @@ mod tests {
             track.steps[3].kind.between_full
         };
         assert!(apart(65) && !apart(66), "one and a half round trips and 5 ms");
-    }
-
-    #[test]
-    fn copies_while_the_other_side_is_silent_are_a_silence() {
-        let silences = |until: i64, copies: &[usize]| {
-            let mut track = waits(8);
-            copies.iter().for_each(|&k| track.steps[k].again = true);
-            let seen = Half {
-                acks: vec![ack(10, 0, 0), ack(until, 0, 0), ack(until + 1, 0, 0)],
-                ..half()
-            };
-            track.mark_silences(&seen, 0);
-            let silent = track.steps.iter().filter(|s| s.kind.silence == 0).count();
-            (track.silences, silent)
-        };
-        assert_eq!(silences(1_011, &[2, 7]), (1, 6), "those that end behind 10 ms");
-        assert_eq!(silences(1_010, &[2, 7]), (0, 0), "a second is not long");
-        assert_eq!(silences(1_011, &[2]), (0, 0), "one copy");
-        assert_eq!(silences(1_011, &[1, 7]), (0, 0), "one of them came before");
     }
 }

@@ -11,19 +11,19 @@ pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: 
     let early = |p: &LabelledPiece| match p.label {
         Rekey | TunnelDown => around.first_asked.map_or(0, |asked| {
             if p.from < asked.0 - DOWN_BEFORE {
-                p.nanos
+                p.nanos()
             } else {
                 0
             }
         }),
         PathLoss | QueueLoss => around
             .first_delivered
-            .map_or(0, |until| (p.to.min(until.0) - p.from).clamp(0, p.nanos)),
+            .map_or(0, |until| (p.to.min(until.0) - p.from).clamp(0, p.nanos())),
         _ => 0,
     };
     let late = |p: &LabelledPiece| match (around.left_open, p.label) {
         (Some(from), Rekey | TunnelDown | PathLoss | QueueLoss) => {
-            (p.to - p.from.max(from.0)).clamp(0, p.nanos)
+            (p.to - p.from.max(from.0)).clamp(0, p.nanos())
         }
         _ => 0,
     };

@@ -1,8 +1,8 @@
-//! Several connections of a direction → one list of stretches, in order of time. At any moment those that are open share the
-//! time by what they sent lately; what only waits for its application has no say.
+//! Several connections of a direction → one list of stretches, in order of time. Those that are open at a time share it by what they sent
+//! lately: each has its part of the tenth of a second. What only waits for its application has no say.
 
 use crate::account::overlay::Labelled;
-use crate::account::surroundings::{Surroundings, touched};
+use crate::account::surroundings::Surroundings;
 use crate::account::sweep::step::Step;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::NANOS_PER_SECOND;
@@ -22,13 +22,15 @@ const MOST_PIECES: i64 = 1_000_000;
 pub(crate) struct LabelledPiece {
     pub(crate) from: i64,
     pub(crate) to: i64,
-    /// Less than `to - from` where several connections share it.
-    pub(crate) nanos: i64,
     pub(crate) label: AccountLabel,
     pub(crate) also: Option<AccountLabel>,
     pub(crate) frames: (u64, u64),
-    /// It weighs most at that time.
-    pub(crate) leads: bool,
+}
+
+impl LabelledPiece {
+    pub(crate) fn nanos(&self) -> i64 {
+        self.to - self.from
+    }
 }
 
 /// A run of waits of a connection with one label.
@@ -105,7 +107,7 @@ fn fading(nanos: i64) -> f64 {
     (-(nanos as f64) / DECAY).exp()
 }
 
-/// The pieces of a direction; their nanoseconds add up to the time from its first to its last data without rests.
+/// The pieces of a direction, which follow each other: all of the time from its first to its last data but rests.
 pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Vec<LabelledPiece> {
     let walk = |of: &LabelledSteps| runs(&of.steps, &of.labels);
     let firsts = connections.iter().filter_map(|of| of.steps.first());
@@ -119,11 +121,9 @@ pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Ve
         let piece = |run: Run| LabelledPiece {
             from: run.from,
             to: run.to,
-            nanos: run.to - run.from,
             label: run.labelled.0,
             also: run.labelled.1,
             frames: run.frames,
-            leads: true,
         };
         walk(one).into_iter().map(piece).collect()
     } else {
@@ -135,7 +135,7 @@ pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Ve
             weight: 0.0,
             weighed: first.0,
         });
-        shared(walks.collect(), (first, last), around)
+        shared(walks.collect(), (first, last))
     };
     if let Some(died) = around
         .died
@@ -144,11 +144,9 @@ pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Ve
         pieces.push(LabelledPiece {
             from: last.0,
             to: died.ends.0,
-            nanos: died.ends.0 - last.0,
             label: AccountLabel::TunnelDown,
             also: None,
             frames: (last.1, last.1),
-            leads: true,
         });
     }
     pieces
@@ -157,11 +155,7 @@ pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Ve
         .collect()
 }
 
-fn shared(
-    mut walks: Vec<OpenConnection<'_>>,
-    (first, last): ((i64, u64), (i64, u64)),
-    around: &Surroundings,
-) -> Vec<LabelledPiece> {
+fn shared(mut walks: Vec<OpenConnection<'_>>, (first, last): ((i64, u64), (i64, u64))) -> Vec<LabelledPiece> {
     let mut pieces: Vec<LabelledPiece> = Vec::new();
     let mut t = first.0;
     let mut frame = first.1;
@@ -182,44 +176,34 @@ fn shared(
         let anybody = open.iter().any(|(r, _)| says(r));
         let voices: Vec<(Run, f64)> = open.into_iter().filter(|(r, _)| !anybody || says(r)).collect();
         let total: f64 = voices.iter().map(|v| v.1).sum();
-        let leader = voices.iter().map(|v| v.1).fold(0.0, f64::max);
-        let mut left = to - t;
-        let count = voices.len();
-        let mut led = false;
+        let (count, mut begin) = (voices.len(), t);
         for (k, (run, weight)) in voices.iter().enumerate() {
-            let nanos = if k + 1 == count {
-                left
+            let nanos = ((to - t) as f64 * weight / total) as i64;
+            let end = if k + 1 == count {
+                to
             } else {
-                (((to - t) as f64 * weight / total) as i64).min(left)
+                (begin + nanos).min(to)
             };
-            left -= nanos;
-            let leads = !led && *weight >= leader;
-            led |= leads;
             frame = run.frames.1;
-            pieces.push(LabelledPiece {
-                from: t,
-                to,
-                nanos,
-                label: run.labelled.0,
-                also: run.labelled.1,
-                frames: run.frames,
-                leads,
-            });
+            if begin < end {
+                pieces.push(LabelledPiece {
+                    from: begin,
+                    to: end,
+                    label: run.labelled.0,
+                    also: run.labelled.1,
+                    frames: run.frames,
+                });
+            }
+            begin = end;
         }
         if count == 0 {
             // One connection is over and the next has not begun.
-            let failed = touched(&around.failed, t, to).then_some(AccountLabel::TunnelDown);
-            let label = failed
-                .or_else(|| around.down_in(t, to))
-                .unwrap_or(AccountLabel::Application);
             pieces.push(LabelledPiece {
                 from: t,
                 to,
-                nanos: to - t,
-                label,
+                label: AccountLabel::Application,
                 also: None,
                 frames: (frame, frame),
-                leads: true,
             });
         }
         t = to;
@@ -227,29 +211,26 @@ fn shared(
     pieces
 }
 
-/// What of a piece lies outside the rests. A shared one keeps its share.
+/// What of a piece lies outside the rests.
 fn without_rests(piece: LabelledPiece, around: &Surroundings) -> Vec<LabelledPiece> {
-    let mut left = vec![piece];
-    for (from, to) in &around.rests {
-        if from.0 >= piece.to || to.0 <= piece.from {
-            continue;
+    let mut left = Vec::new();
+    let mut from = piece.from;
+    let first = around.rests.partition_point(|rest| rest.1.0 <= piece.from);
+    for rest in around.rests[first..]
+        .iter()
+        .take_while(|rest| rest.0.0 < piece.to)
+    {
+        if rest.0.0 > from {
+            left.push(LabelledPiece {
+                from,
+                to: rest.0.0,
+                ..piece
+            });
         }
-        let cut = |p: LabelledPiece| {
-            let share = |from: i64, to: i64| {
-                let nanos = (p.nanos as f64 * (to - from) as f64 / (p.to - p.from) as f64).round() as i64;
-                let whole = p.nanos == p.to - p.from;
-                LabelledPiece {
-                    from,
-                    to,
-                    nanos: if whole { to - from } else { nanos },
-                    ..p
-                }
-            };
-            let before = (from.0 > p.from).then(|| share(p.from, from.0.min(p.to)));
-            let behind = (to.0 < p.to).then(|| share(to.0.max(p.from), p.to));
-            before.into_iter().chain(behind)
-        };
-        left = left.into_iter().flat_map(cut).collect();
+        from = from.max(rest.1.0);
+    }
+    if from < piece.to {
+        left.push(LabelledPiece { from, ..piece });
     }
     left
 }

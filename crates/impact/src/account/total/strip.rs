@@ -9,7 +9,7 @@ const MOST_RUNS: usize = 2_000;
 
 /// The stretches for drawing: neighbours of one label in one piece, the shortest counted to the one before where there are too many.
 pub(crate) fn drawn(pieces: &[LabelledPiece], start: i64) -> Vec<AccountRun> {
-    let joined = join_equal(pieces.iter().filter(|p| p.leads).copied());
+    let joined = join_equal(pieces.iter().copied());
     let mut lengths: Vec<i64> = joined.iter().map(|p| p.to - p.from).collect();
     let least = if lengths.len() > MOST_RUNS {
         let place = lengths.len() - MOST_RUNS;

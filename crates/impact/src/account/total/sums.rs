@@ -1,6 +1,7 @@
 //! Stretches with labels → the lines of an account.
 
 use super::join::{LabelledPiece, LabelledSteps};
+use crate::ledger::LabelSum;
 use rekeyscope_model::analysis::{AccountAlso, AccountEvidence, AccountLabel, AccountLine};
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use std::collections::BTreeMap;
@@ -27,93 +28,60 @@ impl Compared {
     }
 }
 
-/// What a label gathers.
+/// What a label gathers beside its seconds and bytes.
 #[derive(Debug, Default)]
-struct LabelSums {
-    nanos: i64,
+struct LabelFacts {
     also: BTreeMap<AccountLabel, i64>,
     evidence: Vec<(i64, (u64, u64))>,
 }
 
+/// The longest stretches of each label, and what else they would be called.
 #[derive(Debug, Default)]
-pub(crate) struct Sums {
-    lines: BTreeMap<AccountLabel, LabelSums>,
-    bytes: BTreeMap<AccountLabel, u64>,
-    /// Windows of waits for the receiver, and of how many packets.
-    windows: Vec<(u32, u32)>,
+pub(crate) struct Facts {
+    labels: BTreeMap<AccountLabel, LabelFacts>,
 }
 
-impl Sums {
-    /// Takes the bytes of a connection.
-    pub(crate) fn take_steps(&mut self, of: &LabelledSteps) {
-        for (step, label) in of.steps.iter().zip(&of.labels) {
-            *self.bytes.entry(label.0).or_default() += step.bytes;
-            if label.0 == AccountLabel::ReceiveWindow {
-                self.windows.push((step.window, step.packets));
-            }
-        }
-    }
-
-    /// Takes the time of all of them.
-    pub(crate) fn take(&mut self, pieces: &[LabelledPiece]) {
+impl Facts {
+    pub(crate) fn of(pieces: &[LabelledPiece]) -> Facts {
+        let mut facts = Facts::default();
         for piece in pieces {
-            let line = self.lines.entry(piece.label).or_default();
-            line.nanos += piece.nanos;
+            let own = facts.labels.entry(piece.label).or_default();
             if let Some(also) = piece.also {
-                *line.also.entry(also).or_default() += piece.nanos;
+                *own.also.entry(also).or_default() += piece.nanos();
             }
-            let length = piece.to - piece.from;
-            let place = line.evidence.partition_point(|e| e.0 >= length);
-            let known = line.evidence.iter().any(|e| e.1 == piece.frames);
+            let place = own.evidence.partition_point(|e| e.0 >= piece.nanos());
+            let known = own.evidence.iter().any(|e| e.1 == piece.frames);
             if place < EVIDENCE && !known {
-                line.evidence.insert(place, (length, piece.frames));
-                line.evidence.truncate(EVIDENCE);
+                own.evidence.insert(place, (piece.nanos(), piece.frames));
+                own.evidence.truncate(EVIDENCE);
             }
         }
+        facts
     }
 
-    /// New bytes, and nanoseconds.
-    pub(crate) fn totals(&self) -> (u64, i64) {
-        (
-            self.bytes.values().sum(),
-            self.lines.values().map(|l| l.nanos).sum(),
-        )
-    }
-
-    /// The window that half of the packets that waited for the receiver had at most, bytes.
-    pub(crate) fn usual_window(&mut self) -> Option<u32> {
-        self.windows.sort_unstable();
-        let all: u64 = self.windows.iter().map(|w| u64::from(w.1)).sum();
-        let mut left = all / 2;
-        let middle = self.windows.iter().find(|w| {
-            let found = u64::from(w.1) > left;
-            left = left.saturating_sub(u64::from(w.1));
-            found
-        });
-        middle.map(|w| w.0)
-    }
-
-    pub(crate) fn lines(&self, totals: &Compared) -> Vec<AccountLine> {
+    /// The lines of all labels that have something, most lost first.
+    pub(crate) fn lines(
+        &self,
+        sums: &BTreeMap<AccountLabel, LabelSum>,
+        totals: &Compared,
+    ) -> Vec<AccountLine> {
         let all_lost = totals.lost(totals.nanos, totals.bytes);
-        let empty = LabelSums::default();
-        let labels: std::collections::BTreeSet<AccountLabel> =
-            self.lines.keys().chain(self.bytes.keys()).copied().collect();
-        let line = |label: AccountLabel| {
-            let line = self.lines.get(&label).unwrap_or(&empty);
-            let bytes = self.bytes.get(&label).copied().unwrap_or(0);
-            let lost = totals.lost(line.nanos, bytes);
+        let empty = LabelFacts::default();
+        let line = |(&label, sum): (&AccountLabel, &LabelSum)| {
+            let facts = self.labels.get(&label).unwrap_or(&empty);
+            let lost = totals.lost(sum.nanos, sum.bytes);
             let without = seconds(totals.nanos) - lost;
             AccountLine {
                 label,
-                seconds: seconds(line.nanos),
-                bytes,
+                seconds: seconds(sum.nanos),
+                bytes: sum.bytes,
                 lost_seconds: lost,
-                share: line.nanos as f64 / totals.nanos.max(1) as f64,
+                share: sum.nanos as f64 / totals.nanos.max(1) as f64,
                 lost_share: (all_lost > 0.0).then(|| lost / all_lost),
-                s_per_gb: (totals.bytes > 0).then(|| seconds(line.nanos) * 1e9 / totals.bytes as f64),
+                s_per_gb: (totals.bytes > 0).then(|| seconds(sum.nanos) * 1e9 / totals.bytes as f64),
                 without_mbps: (without > 0.0 && lost > 0.0)
                     .then(|| totals.bytes as f64 * 8.0 / without / 1e6),
-                also: line
+                also: facts
                     .also
                     .iter()
                     .map(|(&label, &nanos)| AccountAlso {
@@ -121,7 +89,7 @@ impl Sums {
                         seconds: seconds(nanos),
                     })
                     .collect(),
-                evidence: line
+                evidence: facts
                     .evidence
                     .iter()
                     .map(|&(nanos, (from_frame, to_frame))| AccountEvidence {
@@ -132,11 +100,27 @@ impl Sums {
                     .collect(),
             }
         };
-        let mut lines: Vec<AccountLine> = labels.into_iter().map(line).collect();
-        lines.retain(|l| l.seconds > 0.0 || l.bytes > 0);
+        let mut lines: Vec<AccountLine> = sums.iter().map(line).collect();
+        lines.retain(|l| l.seconds != 0.0 || l.bytes > 0);
         lines.sort_by(|a, b| b.lost_seconds.total_cmp(&a.lost_seconds));
         lines
     }
+}
+
+/// The window that half of the packets that waited for the receiver had at most, bytes.
+pub(crate) fn usual_window(connections: &[LabelledSteps]) -> Option<u32> {
+    let steps = connections.iter().flat_map(|of| of.steps.iter().zip(&of.labels));
+    let waits = steps.filter(|(_, label)| label.0 == AccountLabel::ReceiveWindow);
+    let mut windows: Vec<(u32, u32)> = waits.map(|(step, _)| (step.window, step.packets)).collect();
+    windows.sort_unstable();
+    let all: u64 = windows.iter().map(|w| u64::from(w.1)).sum();
+    let mut left = all / 2;
+    let middle = windows.iter().find(|w| {
+        let found = u64::from(w.1) > left;
+        left = left.saturating_sub(u64::from(w.1));
+        found
+    });
+    middle.map(|w| w.0)
 }
 
 #[cfg(test)]
