@@ -1,10 +1,10 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
-use crate::assembly::account::{MeasuredFlows, accounts};
+use crate::assembly::account::MeasuredFlows;
 use crate::assembly::close_up::close_up;
+use crate::assembly::judgement::judgement;
 use crate::assembly::key_source::key_source;
 use crate::assembly::known::Known;
-use crate::assembly::ledger::ledgers;
 use crate::assembly::places::Places;
 use crate::assembly::{attempts, rests, verdicts};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
@@ -79,8 +79,15 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let events = published(events(&sources), &places);
     let failures = attempts::failures(record, pairs, (attempts, &checks), &places, &events.events);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
-    let assessed = verdicts::assess(record, &successions, &rekeys, &rests);
-    for (index, effect) in assessed.rekeys {
+    let known = Known {
+        successions: &successions,
+        attempts: &failures.attempts,
+        rekeys: &rekeys,
+        outages: &failures.outages,
+        rests: &rests,
+    };
+    let judged = judgement(record, known);
+    for (index, effect) in judged.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {
             rekey.impact.push(effect);
         }
@@ -91,21 +98,12 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages, &rests);
     let impact = verdicts::with_failures(
-        assessed.impact,
+        judged.impact,
         &failures,
         &rekeys,
         &tunnels,
         record.totals.first_time,
     );
-    let known = Known {
-        successions: &successions,
-        attempts: &failures.attempts,
-        rekeys: &rekeys,
-        outages: &failures.outages,
-        rests: &rests,
-    };
-    let (account, measured) = accounts(record, &impact, known);
-    let ledger = ledgers(record, &account, known);
     let document = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
@@ -123,12 +121,11 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         outages: failures.outages,
         events: events.events,
         trigger_rules,
-        flows: flows(record, measured),
+        flows: flows(record, judged.measured),
         impact,
-        ledger,
-        account,
-        mean_rekey: assessed.mean_rekey,
-        projection: assessed.projection,
+        ledger: judged.ledger,
+        account: judged.account,
+        projection: judged.projection,
         findings,
         overhead: crate::assembly::overhead::overhead(record),
         diagnostics: diagnostics(record, events.left_out),
@@ -148,9 +145,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
 fn settings(record: &Record, asked: &Asked) -> Settings {
     let options = &record.options;
     Settings {
-        interest_percent: options.interest * 100.0,
         verify: options.verify.to_string(),
-        seed: options.seed,
         reference_bps: options.reference_bps,
         no_keys: asked.no_keys,
         tunnel: options.tunnel.map(|choice| choice.to_string()),

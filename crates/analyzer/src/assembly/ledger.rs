@@ -1,94 +1,90 @@
-//! The ledgers of the document: what is known of a tunnel, as [`rekeyscope_impact::ledger`] wants it.
+//! What the ledger of one direction is made from: what is known of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
 
-use crate::assembly::account::{beyond_limit, new_sas};
 use crate::assembly::known::Known;
+use crate::diagnosis::SilenceKind;
 use crate::pipeline::record::Record;
-use rekeyscope_impact::ledger::{
-    FailedSpan, LedgerBook, LedgerInput, OwnedInterval, Owner, RekeySpan, ledger, swallow_beyond_volume,
-};
+use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_ipsec::sa::volume::volume_sent;
+use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
-    Account, Direction, Ledger, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow, OwnRate,
+    Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
 };
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::DeliveryLine;
+use rekeyscope_traffic::TransmissionRun;
 
 /// Bytes a second in a megabit a second.
 const MBPS: f64 = 1e6 / 8.0;
 
-/// The ledgers of transfers that can be read, in the order of their accounts.
-pub(crate) fn ledgers(record: &Record, accounts: &[Account], known: Known<'_>) -> Vec<Ledger> {
-    let end = record.totals.last_time.unwrap_or_default();
-    let mut lines = record.traffic.delivered(end);
-    let mut one = |account: &Account| {
-        let direction = record.tunnels.tunnels[account.tunnel].published(account.direction);
-        let is_its =
-            |line: &&mut DeliveryLine| (line.tunnel as usize, line.direction) == (account.tunnel, direction);
-        let line = lines.iter_mut().find(is_its)?;
-        if line.datagrams {
-            swallow(record, line, known);
+/// Rekeys, failures and outages of one direction.
+#[derive(Debug)]
+pub(super) struct LedgerEvents {
+    pub(super) rekeys: Vec<RekeySpan>,
+    /// Rekeys that stand for no event of their own: the other one of two that collided does.
+    pub(super) collided: Vec<usize>,
+    pub(super) failed: Vec<FailedSpan>,
+    pub(super) outages: Vec<OutageSpan>,
+    pub(super) holes: Vec<(Timestamp, Timestamp)>,
+}
+
+impl LedgerEvents {
+    pub(super) fn of(
+        record: &Record,
+        (tunnel, direction): (TunnelIndex, Direction),
+        known: Known<'_>,
+    ) -> Self {
+        let (rekeys, collided) = rekeys(record, (tunnel, direction), known);
+        LedgerEvents {
+            rekeys,
+            collided,
+            failed: failed(record, tunnel, known),
+            outages: outages(record, (tunnel, direction), known),
+            holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         }
-        Some(of_line(record, line, account, known))
-    };
-    accounts.iter().filter_map(&mut one).collect()
+    }
 }
 
-/// Datagrams beyond the volume of their SA do not arrive.
-fn swallow(record: &Record, line: &mut DeliveryLine, known: Known<'_>) {
-    let own = slot(line.direction);
-    let successions = known
-        .successions
-        .iter()
-        .filter(|s| s.tunnel == line.tunnel as usize);
-    // The reading names an SA by its index.
+/// When the volume of each old SA of a direction had run out, where its limit is enforced: datagrams beyond it do not arrive. An SA is named
+/// by its index, as the reading names it.
+pub(super) fn beyond_volume(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    known: Known<'_>,
+) -> Vec<(u32, Timestamp)> {
+    let own = slot(direction);
+    let successions = known.successions.iter().filter(|s| s.tunnel == tunnel);
     let beyond = |s: &Succession| {
-        let old = u32::try_from(s.old[own]?).ok()?;
-        Some((old, beyond_limit(record, s, own)?.from))
+        let since = record.diagnosis.beyond_limit(s, own)?;
+        Some((u32::try_from(s.old[own]?).ok()?, since))
     };
-    let beyond: Vec<(u32, Timestamp)> = successions.filter_map(beyond).collect();
-    swallow_beyond_volume(&mut line.arrived, &mut line.in_vain, &beyond);
+    successions.filter_map(beyond).collect()
 }
 
-fn of_line(record: &Record, line: &DeliveryLine, account: &Account, known: Known<'_>) -> Ledger {
-    let (tunnel, direction) = (account.tunnel, line.direction);
-    let holes: Vec<(Timestamp, Timestamp)> = record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
-    let runs = || line.arrived.iter().chain(&line.in_vain);
-    let first = runs().map(|run| run.from).min().unwrap_or(account.start);
-    let last = runs().map(|run| run.to).max().unwrap_or(account.end);
-    // The account knows whether the tunnel died: then its time goes on up to the end of the capture.
-    let end = account.end.max(last);
-    let book = ledger(&LedgerInput {
-        arrived: &line.arrived,
-        in_vain: &line.in_vain,
-        transfer: (first, end),
-        died: end > last,
-        round_trip: line.round_trip.unwrap_or(0),
-        capacity: (account.own_from == OwnRate::Proven).then_some(account.own_mbps * MBPS),
-        rekeys: &rekeys(record, (tunnel, direction), known),
-        failed: &failed(record, tunnel, known),
-        rests: known.rests.of(tunnel, direction),
-        holes: &holes,
-    });
-    in_words(&book, account)
+/// The part of runs within a transfer.
+pub(super) fn within(runs: &mut Vec<TransmissionRun>, (from, to): (Timestamp, Timestamp)) {
+    runs.retain(|run| run.from >= from && run.to <= to);
 }
 
-/// The renewals of a tunnel, as a direction sees them.
+/// The renewals of a tunnel, as a direction sees them, and those of them that collided with another one.
 fn rekeys(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),
     known: Known<'_>,
-) -> Vec<RekeySpan> {
+) -> (Vec<RekeySpan>, Vec<usize>) {
     let own = slot(direction);
     let associations = record.sas.associations();
     let span = |(rekey, s): (usize, &Succession)| {
         let switched = s.switched.iter().flatten().min().copied();
         let asked = s.started.or(s.first_message).or(switched)?;
         let volume = s.old[own].and_then(|sa| volume_sent(&associations[sa])?.share());
+        // An old SA that reached its limit drops what comes after, whether or not somebody has asked by then; so does a receiver that fell
+        // silent right before the exchange, whose first message may have been lost.
+        let silence = s.exchange.and_then(|e| record.diagnosis.silence_before(e));
+        let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf).map(|s| s.since);
+        let early = expired(record, s).into_iter().chain(deaf).chain(switched).min();
         Some(RekeySpan {
             rekey,
-            asked: switched.map_or(asked, |switched| asked.min(switched)),
+            asked: early.map_or(asked, |early| asked.min(early)),
             last_message: s.finished.unwrap_or(asked),
             first_on_new: [s.switched[own], s.switched[1 - own]],
             last_on_old: s.left[own],
@@ -101,7 +97,46 @@ fn rekeys(
         .filter_map(span)
         .collect();
     spans.sort_by_key(|span| (span.asked, span.first_on_new.iter().flatten().max().copied()));
-    spans
+    let collided = join_collisions(&mut spans, known.successions);
+    (spans, collided)
+}
+
+/// A pair of colliding exchanges is one event: the rekey that switched last stands for both. Returns the others.
+fn join_collisions(spans: &mut Vec<RekeySpan>, successions: &[Succession]) -> Vec<usize> {
+    let collide = |a: &RekeySpan, b: &RekeySpan| {
+        let (a, b) = (&successions[a.rekey], &successions[b.rekey]);
+        a.collision && b.collision && a.initiator != b.initiator && b.started <= a.finished
+    };
+    let switched = |span: &RekeySpan| span.first_on_new.iter().flatten().max().copied();
+    let mut gone = Vec::new();
+    let mut joined: Vec<RekeySpan> = Vec::with_capacity(spans.len());
+    for span in spans.drain(..) {
+        let Some(last) = joined.last_mut().filter(|last| collide(last, &span)) else {
+            joined.push(span);
+            continue;
+        };
+        let (stays, goes) = if switched(last) > switched(&span) {
+            (*last, span)
+        } else {
+            (span, *last)
+        };
+        gone.push(goes.rekey);
+        *last = RekeySpan {
+            asked: stays.asked.min(goes.asked),
+            last_message: stays.last_message.max(goes.last_message),
+            ..stays
+        };
+    }
+    *spans = joined;
+    gone.sort_unstable();
+    gone
+}
+
+/// When the first of the old SAs expired.
+fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
+    let associations = record.sas.associations();
+    let old = succession.old.iter().flatten();
+    old.filter_map(|&sa| volume::expired(&associations[sa])).min()
 }
 
 /// The attempts of a tunnel that came to nothing.
@@ -123,6 +158,39 @@ fn failed(record: &Record, tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedS
     spans
 }
 
+/// The outages of a direction.
+fn outages(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    known: Known<'_>,
+) -> Vec<OutageSpan> {
+    let published = record.tunnels.tunnels[tunnel].published(direction);
+    let ends = record.totals.last_time.unwrap_or_default();
+    let own = known.outages.iter();
+    let own = own.filter(|o| (o.tunnel, o.direction) == (tunnel, published));
+    let mut spans: Vec<OutageSpan> = own
+        .map(|outage| OutageSpan {
+            outage: outage.index,
+            from: outage.start,
+            to: outage.end.unwrap_or(ends),
+        })
+        .collect();
+    spans.sort_by_key(|span| span.from);
+    spans
+}
+
+/// When SAs of the tunnel carried their first packet, in order.
+fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
+    let associations = record.sas.associations();
+    let own = record.sas.of_tunnel(tunnel).iter();
+    let mut times: Vec<Timestamp> = own
+        .filter_map(|&sa| associations[sa].first)
+        .map(|f| f.0)
+        .collect();
+    times.sort_unstable();
+    times
+}
+
 fn seconds(nanos: i64) -> f64 {
     nanos as f64 / NANOS_PER_SECOND as f64
 }
@@ -132,7 +200,11 @@ fn millis(nanos: i64) -> f64 {
 }
 
 /// The book as the document has it.
-fn in_words(book: &LedgerBook, account: &Account) -> Ledger {
+pub(super) fn published(
+    book: &LedgerBook,
+    basis: LedgerBasis,
+    (tunnel, direction): (TunnelIndex, Direction),
+) -> Ledger {
     let cost = book.rekeys_nanos();
     let rekeys = book.rekeys.iter().map(|own| LedgerRekey {
         rekey: own.rekey,
@@ -154,8 +226,9 @@ fn in_words(book: &LedgerBook, account: &Account) -> Ledger {
     let rekeys: Vec<LedgerRekey> = rekeys.collect();
     let undisturbed = seconds(book.nanos - cost);
     Ledger {
-        tunnel: account.tunnel,
-        direction: account.direction,
+        tunnel,
+        direction,
+        basis,
         seconds: seconds(book.nanos),
         bytes: book.bytes,
         cost_seconds: seconds(cost),
@@ -174,19 +247,22 @@ fn in_words(book: &LedgerBook, account: &Account) -> Ledger {
             rekeys: slow.rekeys.iter().map(|own| own.0).collect(),
             bound_ms: millis(slow.bound),
         }),
+        bound_ms: Some(millis(book.bound())),
         not_observed: book.unobserved.clone(),
     }
 }
 
 fn down(own: &OwnedInterval) -> Option<LedgerDown> {
-    let (attempt, rekey) = match own.owner {
+    let (attempt, rekey, outage) = match own.owner {
         Owner::Rekey(_) => return None,
-        Owner::Attempt(attempt) => (Some(attempt), None),
-        Owner::DownBefore(rekey) => (None, Some(rekey)),
+        Owner::Attempt(attempt) => (Some(attempt), None, None),
+        Owner::DownBefore(rekey) => (None, Some(rekey), None),
+        Owner::Outage(outage) => (None, None, Some(outage)),
     };
     Some(LedgerDown {
         attempt,
         rekey,
+        outage,
         cost_seconds: seconds(own.nanos),
         r0_mbps: own.rate / MBPS,
         at_least: own.at_least,

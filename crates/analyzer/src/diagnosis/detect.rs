@@ -5,6 +5,7 @@ use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::proof;
+use crate::diagnosis::proven::ProofRule;
 use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{OpenWindow, Recorder, Subject};
@@ -17,7 +18,7 @@ use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Cause, Proof, ProofRule, RekeyImpact};
+use rekeyscope_model::analysis::{Cause, RekeyImpact};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -224,19 +225,25 @@ impl Diagnosis {
     /// The causes of a rekey that did this.
     pub(crate) fn causes(&self, succession: &Succession, impact: &[RekeyImpact]) -> Vec<Cause> {
         let hurt = impact.iter().any(|i| i.hurt);
-        let acquitted = |p: &Proof| p.rule == ProofRule::Acquitted;
-        let excused = impact.iter().filter_map(|i| i.proof.as_ref()).any(acquitted);
         let found = self.examined(succession).next();
+        let proofs = found.into_iter().flat_map(|e| e.proofs.iter().flatten());
+        let excused = !hurt && proofs.into_iter().any(|proof| proof.acquittal().is_some());
         let all = found.into_iter().flat_map(|e| &e.causes);
         let is_told = |d: &&Detected| d.is_fact() || hurt || excused && d.cause.id == NOT_THE_REKEY;
         all.filter(is_told).map(Detected::report).collect()
     }
 
     /// What the packets show at the switch of direction `slot`: of a silence that ends on the rekey's own SA.
-    pub(crate) fn proof(&self, succession: &Succession, slot: usize) -> Option<&SwitchProof> {
+    fn proof(&self, succession: &Succession, slot: usize) -> Option<&SwitchProof> {
         let of_it = |proof: &&SwitchProof| Some(proof.new) == succession.new[slot];
         let mut all = self.examined(succession).filter_map(|e| e.proofs[slot].as_ref());
         all.find(of_it)
+    }
+
+    /// When the old SA of direction `slot` had run out of its volume, while payload that nobody acknowledges went on.
+    pub(crate) fn beyond_limit(&self, succession: &Succession, slot: usize) -> Option<Timestamp> {
+        let proof = self.proof(succession, slot)?.certain.as_ref()?;
+        (proof.rule == ProofRule::NoFeedback).then_some(proof.from)
     }
 
     /// Says which bounds were reached.

@@ -1,15 +1,27 @@
 //! A proof, and which of several holds.
 
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_model::analysis::{Proof, ProofRule};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// Shorter outages are no stall (the gap test's limit in the method).
 pub(crate) const LEAST_OUTAGE: i64 = 50 * NANOS_PER_MILLI;
 /// Segments in a row that no random loss takes: at a loss of 3 % it takes one run of three in 37,000.
 pub(crate) const LEAST_SEGMENTS: usize = 3;
-/// A silence proves something from this multiple of what is usual elsewhere.
-const UNUSUAL: i64 = 3;
+
+/// What the packets prove of one rekey and direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProofRule {
+    /// The last segments on the old SA were all sent again: it was dead.
+    LostOnOld,
+    /// The first segments on the new SA were all sent again: its receiver was not ready.
+    LostOnNew,
+    /// Nothing was sent: the sender's own stack dropped it, or the old SA had reached its limit.
+    NotSent,
+    /// Payload that nobody acknowledges went on beyond the limit of the old SA.
+    NoFeedback,
+    /// The silence was the sender's: it was not the rekey.
+    Acquitted,
+}
 
 /// What packets prove of one direction.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,16 +38,6 @@ impl ProvenByPackets {
     /// How long, nanoseconds.
     pub(crate) fn nanos(&self) -> i64 {
         self.to.nanos_since(self.from)
-    }
-
-    /// As the document has it.
-    pub(crate) fn report(&self) -> Proof {
-        Proof {
-            rule: self.rule,
-            outage_ms: self.to.millis_since(self.from),
-            segments: self.segments as u64,
-            frames: self.frames.clone(),
-        }
     }
 }
 
@@ -72,13 +74,5 @@ impl SwitchProof {
     pub(crate) fn acquittal(&self) -> Option<&ProvenByPackets> {
         let outage = self.certain.is_some() || self.unsent.is_some();
         self.acquitted.as_ref().filter(|_| !outage)
-    }
-
-    /// What is proven, where gaps between new data are `usual` (their 99.9 % quantile) without a rekey, nanoseconds.
-    pub(crate) fn proven(&self, usual: i64) -> Option<&ProvenByPackets> {
-        let long = |p: &&ProvenByPackets| p.nanos() >= usual.saturating_mul(UNUSUAL);
-        let unsent = || self.unsent.as_ref().filter(long);
-        let outage = self.certain.as_ref().or_else(unsent);
-        outage.or(self.acquitted.as_ref())
     }
 }

@@ -64,8 +64,10 @@ plain_data! {
     }
     /// What one failure took.
     pub struct LedgerDown {
-        /// Index in `attempts` of the document: the failed one; `null` where the tunnel was down before anybody asked.
+        /// Index in `attempts` of the document: the failed one; `null` where no attempt led to it.
         pub attempt: Option<usize>,
+        /// Index in `outages` of the document, where it has nothing to do with a rekey.
+        pub outage: Option<usize>,
         /// Index in `rekeys` of the document: the one that ended it, where that is known.
         pub rekey: Option<usize>,
         /// Seconds.

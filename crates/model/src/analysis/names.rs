@@ -261,19 +261,6 @@ plain_names! {
         /// The capture ended first.
         End = "end",
     }
-    /// What the packets prove of one rekey and direction.
-    pub enum ProofRule {
-        /// The last segments on the old SA were all sent again: it was dead.
-        LostOnOld = "lost_on_old",
-        /// The first segments on the new SA were all sent again: its receiver was not ready.
-        LostOnNew = "lost_on_new",
-        /// Nothing was sent: the sender's own stack dropped it, or the old SA had reached its limit.
-        NotSent = "not_sent",
-        /// Payload that nobody acknowledges went on beyond the limit of the old SA.
-        NoFeedback = "no_feedback",
-        /// The silence was the sender's: it was not the rekey.
-        Acquitted = "acquitted",
-    }
     /// The verdict.
     pub enum Verdict {
         /// A rekey failed, or the SAs died.
@@ -463,21 +450,6 @@ impl Protocol {
     /// What documents mean that were written before the field was there.
     pub(super) fn of_older_documents() -> Self {
         Protocol::Esp
-    }
-}
-
-impl ProofRule {
-    /// Those that prove an outage, in the order in which they are tried.
-    pub const OUTAGES: [ProofRule; 4] = [
-        ProofRule::LostOnOld,
-        ProofRule::LostOnNew,
-        ProofRule::NotSent,
-        ProofRule::NoFeedback,
-    ];
-
-    /// It proves an outage.
-    pub fn is_outage(self) -> bool {
-        self != ProofRule::Acquitted
     }
 }
 

@@ -1,11 +1,11 @@
 //! Rule D: payload that nobody acknowledges goes on beyond the limit of the old SA. Its receiver drops it; that is no progress.
 
+use crate::diagnosis::proven::ProofRule;
 use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::MOST_FRAMES;
 use rekeyscope_ipsec::sa::volume::expired;
-use rekeyscope_model::analysis::ProofRule;
 
 /// From the moment at which the old SA reached its volume to the first packet on the new one.
 pub(super) fn beyond_limit(scene: &RekeyScene<'_>, d: usize) -> Option<ProvenByPackets> {

@@ -2,11 +2,11 @@
 //! it was dead; at the start of the new one its receiver was not ready.
 
 use super::segments::Segment;
+use crate::diagnosis::proven::ProofRule;
 use crate::diagnosis::proven::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use crate::diagnosis::symptom::MOST_FRAMES;
 use foldhash::HashSet;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_model::analysis::ProofRule;
 
 /// The outage lasts from the first segment of the run to the first on the new SA that is never sent again: where that goes
 /// on another SA, the outage is the other rekey's.

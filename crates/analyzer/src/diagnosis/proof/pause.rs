@@ -1,6 +1,7 @@
 //! Rule C: the longest silence around a rekey was the sender's own. Everything it had sent was acknowledged for at least half
 //! of it, the next byte in sequence ended it, and nothing speaks against the rekey.
 
+use crate::diagnosis::proven::ProofRule;
 use crate::diagnosis::proven::{LEAST_OUTAGE, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
@@ -11,7 +12,6 @@ use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::pair;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::volume_sent;
-use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// As in the gap test: a gap counts as the rekey's when it begins by this long after the switch.

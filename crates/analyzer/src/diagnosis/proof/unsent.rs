@@ -3,11 +3,11 @@
 //! reached its limit.
 
 use super::segments::Segment;
+use crate::diagnosis::proven::ProofRule;
 use crate::diagnosis::proven::{LEAST_OUTAGE, LEAST_SEGMENTS, ProvenByPackets};
 use crate::diagnosis::scene::RekeyScene;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::volume_sent;
-use rekeyscope_model::analysis::ProofRule;
 use rekeyscope_model::time::Timestamp;
 
 /// An SA that begins with this number or below lacks none: some senders leave out 1.

@@ -1,0 +1,319 @@
+//! Every tunnel and direction judged: its ledger, its account, the verdict.
+
+use crate::assembly::account::{MeasuredFlows, surroundings};
+use crate::assembly::known::Known;
+use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
+use crate::pipeline::record::Record;
+use crate::throughput::flow::ConnectionId;
+use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
+use rekeyscope_impact::ledger::{LedgerBook, LedgerInput, TransferSpan, ledger, swallow_beyond_volume};
+use rekeyscope_impact::tell::account::sentence;
+use rekeyscope_impact::verdict::{JudgedDirection, judge, project, rekey_costs};
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{
+    Account, Counted, Direction, FlowTcp, Impact, Ledger, LedgerBasis, Projection, RekeyImpact,
+    TransferImpact, TriggerKind,
+};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::DeliveryLine;
+use std::collections::HashMap;
+
+/// Most tunnels with a verdict; those with most bytes.
+const MOST_TUNNELS: usize = 64;
+/// An SA below this share of its volume did not reach it: kilobytes of 1,000 and 1,024 bytes differ by 2.4 %.
+const BELOW_LIMIT: f64 = 0.97;
+
+/// What is said of all directions, the headline's first.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    pub(crate) impact: Vec<Impact>,
+    pub(crate) ledger: Vec<Ledger>,
+    pub(crate) account: Vec<Account>,
+    pub(crate) projection: Vec<Projection>,
+    pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
+    pub(crate) measured: MeasuredFlows,
+}
+
+/// One direction, judged.
+#[derive(Debug)]
+struct JudgedLine {
+    impact: Impact,
+    ledger: Option<Ledger>,
+    account: Option<Account>,
+    projection: Vec<Projection>,
+    rekeys: Vec<(usize, RekeyImpact)>,
+    flows: Vec<(ConnectionId, usize, FlowTcp)>,
+}
+
+/// What a direction carried, and how that is known.
+struct CarriedLine {
+    line: DeliveryLine,
+    basis: LedgerBasis,
+    counted: Counted,
+}
+
+/// Judges every tunnel and direction, most new bytes first.
+pub(crate) fn judgement(record: &Record, known: Known<'_>) -> Judgement {
+    let end = record.totals.last_time.unwrap_or_default();
+    let mut lines = HashMap::new();
+    for line in record.traffic.delivered(end) {
+        lines.insert((line.tunnel as usize, line.direction), line);
+    }
+    let mut all = Judgement::default();
+    let directions = busiest_first(record);
+    let mut own: Vec<((TunnelIndex, Direction), Option<CarriedLine>)> = Vec::with_capacity(directions.len());
+    for direction in directions {
+        let line = lines.remove(&direction);
+        own.push((direction, carried(record, direction, line)));
+    }
+    // No more than two at a time: each holds the waits of all of its packets.
+    let judge_one = |((tunnel, direction), line): ((TunnelIndex, Direction), Option<CarriedLine>)| {
+        judge_line(record, known, (tunnel, direction), line)
+    };
+    let mut own = own.into_iter();
+    while let Some(first) = own.next() {
+        let second = own.next();
+        let (first, second) = rayon::join(|| judge_one(first), || second.map(judge_one));
+        all.take(first);
+        second.into_iter().for_each(|second| all.take(second));
+    }
+    all
+}
+
+impl Judgement {
+    fn take(&mut self, of: JudgedLine) {
+        self.impact.push(of.impact);
+        self.ledger.extend(of.ledger);
+        self.account.extend(of.account);
+        self.projection.extend(of.projection);
+        self.rekeys.extend(of.rekeys);
+        for (connection, slot, flow) in of.flows {
+            self.measured.entry((connection, slot)).or_insert(flow);
+        }
+    }
+}
+
+/// What a direction carried; `None` where nothing in it is data.
+fn carried(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    line: Option<DeliveryLine>,
+) -> Option<CarriedLine> {
+    if !record.meters.inner_is_whole(tunnel, direction) {
+        return None;
+    }
+    let line = line?;
+    Some(CarriedLine {
+        basis: if line.datagrams {
+            LedgerBasis::Datagrams
+        } else {
+            LedgerBasis::Acknowledgements
+        },
+        counted: Counted::InnerNewBytes,
+        line,
+    })
+}
+
+/// Judges one direction.
+fn judge_line(
+    record: &Record,
+    known: Known<'_>,
+    (tunnel, direction): (TunnelIndex, Direction),
+    carried: Option<CarriedLine>,
+) -> JudgedLine {
+    let events = LedgerEvents::of(record, (tunnel, direction), known);
+    let around = surroundings(record, (tunnel, direction), known);
+    let mut of_tunnel: Vec<usize> = known
+        .rekeys
+        .iter()
+        .filter(|r| r.tunnel == tunnel)
+        .map(|r| r.index)
+        .collect();
+    of_tunnel.sort_unstable();
+    let readable = record.meters.inner_is_whole(tunnel, direction);
+    let published_direction = record.tunnels.tunnels[tunnel].published(direction);
+    let mut about = JudgedDirection {
+        tunnel,
+        direction: published_direction,
+        counted: if readable {
+            Counted::InnerNewBytes
+        } else {
+            Counted::OuterBytes
+        },
+        ledger: None,
+        transfers: &[],
+        rekeys: &of_tunnel,
+        observed: &[],
+        near_limit: events
+            .rekeys
+            .iter()
+            .any(|rekey| rekey.volume.is_none_or(|share| share >= BELOW_LIMIT)),
+        holes: (0, 0.0),
+        reference_bps: record.options.reference_bps,
+    };
+    let labelled = carried
+        .as_ref()
+        .and_then(|line| labels(record, (tunnel, direction), line, &around));
+    let mut kept = JudgedLine {
+        impact: judge(&about),
+        ledger: None,
+        account: None,
+        projection: Vec::new(),
+        rekeys: rekey_costs(&about),
+        flows: labelled
+            .iter()
+            .filter(|_| readable)
+            .flat_map(LabelledDirection::flows)
+            .map(|(number, flow)| (ConnectionId(*number), slot(direction), flow.clone()))
+            .collect(),
+    };
+    let Some((mut carried, labelled)) = carried.zip(labelled) else {
+        return kept;
+    };
+    let Some(span) = labelled.span() else {
+        return kept;
+    };
+    if carried.line.datagrams {
+        let beyond = beyond_volume(record, (tunnel, direction), known);
+        swallow_beyond_volume(&mut carried.line.arrived, &mut carried.line.in_vain, &beyond);
+    }
+    within(&mut carried.line.arrived, span);
+    within(&mut carried.line.in_vain, span);
+    let last = carried
+        .line
+        .arrived
+        .iter()
+        .chain(&carried.line.in_vain)
+        .map(|run| run.to)
+        .max();
+    let input = LedgerInput {
+        arrived: &carried.line.arrived,
+        in_vain: &carried.line.in_vain,
+        transfer: span,
+        died: last.is_none_or(|last| last < span.1),
+        round_trip: carried.line.round_trip.unwrap_or(0),
+        capacity: labelled.proven_rate(),
+        rekeys: &events.rekeys,
+        failed: &events.failed,
+        outages: &events.outages,
+        rests: &around.rests,
+        holes: &events.holes,
+    };
+    let book = ledger(&input);
+    if !book.is_transfer {
+        return kept;
+    }
+    let ledger = published(&book, carried.basis, (tunnel, published_direction));
+    let transfers: Vec<TransferImpact> = book.transfers.iter().map(transfer).collect();
+    about.ledger = Some(&ledger);
+    about.transfers = &transfers;
+    about.observed = &book.observed;
+    about.holes = holes_within(&events.holes, span);
+    let account = labelled.account(
+        (&input, &book),
+        &around,
+        &record.options.account(),
+        (tunnel, published_direction),
+    );
+    let said = sentence(&account);
+    kept.account = Some(Account {
+        sentence: said.sentence,
+        messages: said.messages,
+        ..account
+    });
+    kept.impact = judge(&about);
+    kept.rekeys = with_collisions(rekey_costs(&about), &events.collided);
+    if is_by_volume(known, tunnel) {
+        kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
+    }
+    kept.ledger = Some(ledger);
+    kept
+}
+
+/// What the packets of a direction say of its waits.
+fn labels(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    carried: &CarriedLine,
+    around: &Surroundings,
+) -> Option<LabelledDirection> {
+    let readable = carried.counted == Counted::InnerNewBytes;
+    let mut connections = record.connections.of(tunnel, readable);
+    if !readable {
+        // What cannot be read holds control messages too: only the data has an account.
+        let runs = || carried.line.arrived.iter().chain(&carried.line.in_vain);
+        let first = runs().map(|run| run.from).min()?;
+        let last = runs().map(|run| run.to).max()?;
+        connections
+            .iter_mut()
+            .for_each(|connection| connection.to_mut().retain(first..=last));
+    }
+    let connections: Vec<&AccountConnection> = connections.iter().map(|c| &**c).collect();
+    label(&connections, slot(direction), around, &record.options.account())
+}
+
+fn transfer(span: &TransferSpan) -> TransferImpact {
+    TransferImpact {
+        start: span.from,
+        end: span.to,
+        bytes: span.bytes as f64,
+        rekeys: span.rekeys.clone(),
+        cost_seconds: Some(span.nanos as f64 / NANOS_PER_SECOND as f64),
+    }
+}
+
+/// Stretches that the capture lacks within a transfer, and their seconds.
+fn holes_within(holes: &[(Timestamp, Timestamp)], (from, to): (Timestamp, Timestamp)) -> (usize, f64) {
+    let parts = holes
+        .iter()
+        .map(|hole| hole.1.min(to).seconds_since(hole.0.max(from)));
+    parts
+        .filter(|seconds| *seconds > 0.0)
+        .fold((0, 0.0), |(count, sum), seconds| (count + 1, sum + seconds))
+}
+
+/// Rekeys that another one stands for say so.
+fn with_collisions(mut costs: Vec<(usize, RekeyImpact)>, collided: &[usize]) -> Vec<(usize, RekeyImpact)> {
+    for (rekey, cost) in &mut costs {
+        if collided.binary_search(rekey).is_ok() {
+            cost.flags.push("collision".to_owned());
+        }
+    }
+    costs
+}
+
+/// Volume triggers some rekeys of the tunnel: only then does another lifetime in kilobytes change anything.
+fn is_by_volume(known: Known<'_>, tunnel: TunnelIndex) -> bool {
+    let mut own = known.rekeys.iter().filter(|r| r.tunnel == tunnel);
+    own.any(|rekey| rekey.trigger.kind == TriggerKind::Volume)
+}
+
+/// Bytes that the SA's lifetime counts (decrypted payload) for a byte that arrives.
+fn counted_per_byte(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    book: &LedgerBook,
+) -> f64 {
+    if !record.meters.inner_is_whole(tunnel, direction) || book.bytes == 0 {
+        return 1.0;
+    }
+    let own = record.sas.associations().iter();
+    let own = own.filter(|a| a.tunnel == tunnel && a.direction == direction);
+    let inner: u64 = own.map(|a| a.counters.inner_bytes).sum();
+    inner as f64 / book.bytes as f64
+}
+
+fn busiest_first(record: &Record) -> Vec<(TunnelIndex, Direction)> {
+    let mut list: Vec<(u64, TunnelIndex, Direction)> = Vec::new();
+    for (tunnel, direction) in record.meters.directions() {
+        if let Some(series) = record.meters.counted(tunnel, direction) {
+            list.push((series.counted_bytes(), tunnel, direction));
+        }
+    }
+    list.sort_by_key(|&(bytes, tunnel, direction)| (std::cmp::Reverse(bytes), tunnel, direction));
+    list.truncate(2 * MOST_TUNNELS);
+    list.into_iter()
+        .map(|(_, tunnel, direction)| (tunnel, direction))
+        .collect()
+}
