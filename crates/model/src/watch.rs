@@ -1,7 +1,7 @@
 //! What `rekeyscope watch` says while a capture goes on: one line for each thing that happens, and counters of them.
 
 use crate::analysis::{
-    AttemptOutcome, Direction, Encapsulation, KeyStatus, OutageEnd, SpiPair, TriggerKind, Verdict,
+    AttemptOutcome, Direction, Encapsulation, KeyStatus, LedgerWhy, OutageEnd, SpiPair, TriggerKind, Verdict,
 };
 use crate::spi::Spi;
 use crate::text::Message;
@@ -72,8 +72,12 @@ pub enum Occurrence {
         exchange_ms: Option<f64>,
         /// Last packet on the old SA to the first on the new one, the longer direction.
         gap_ms: Option<f64>,
-        /// Longest pause in new data that touches it, the busier direction.
-        stall_ms: Option<f64>,
+        /// The longest silence that it owns so far, milliseconds.
+        #[serde(default)]
+        silence_ms: Option<f64>,
+        /// What it cost, by the traffic that has passed so far, seconds: `rekey_cost` says what it is in the end.
+        #[serde(default)]
+        cost_so_far_seconds: Option<f64>,
     },
     /// A rekey came to nothing, or has not been answered so far: a `rekey` may follow.
     RekeyFailed {
@@ -86,20 +90,20 @@ pub enum Occurrence {
         /// How often.
         transmissions: u64,
     },
-    /// Throughput fell at a rekey. `time` is the first packet on the new SA.
-    Dip {
+    /// What a rekey cost a direction, for good. `time` is the first packet on the new SA.
+    RekeyCost {
         /// Which direction.
         direction: Direction,
         /// The SA that began.
         new: Option<Spi>,
-        /// How long throughput was down, milliseconds; at least, where it has not come back.
-        dip_ms: f64,
-        /// It has not come back yet.
+        /// Seconds; 0 where the sender made up for the silence.
+        cost_seconds: f64,
+        /// The longest silence, milliseconds.
+        silence_ms: f64,
+        /// It may have cost more.
         at_least: bool,
-        /// 1 − lowest 50 ms mean over the rate around it.
-        depth: f64,
-        /// Longest pause in new data.
-        stall_ms: Option<f64>,
+        /// Why it stopped, or slowed, the transfer.
+        why: LedgerWhy,
     },
     /// Nothing passes although there is something to deliver. `time` is the last data that arrived.
     OutageBegan {

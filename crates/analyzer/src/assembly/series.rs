@@ -1,7 +1,7 @@
 //! The throughput part of the document.
 
 use crate::pipeline::record::Record;
-use rekeyscope_impact::highest_rate;
+use crate::throughput::series::highest_rate;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_model::analysis::{Rekey, RekeySeries, Series, TunnelSeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};

@@ -247,10 +247,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "reference_mbps")]
     pub(crate) reference: Option<PathBuf>,
 
-    /// Effect of interest: a loss below this many percent of throughput does not matter
-    #[arg(long, value_name = "PERCENT", default_value = "3", value_parser = share_of_throughput)]
-    pub(crate) interest: f64,
-
     /// The same tunnel, captured at another point of its path: what was lost between the two, the delay one way, how far their clocks
     /// are apart. It needs no keys; a folder, a 'pattern*' and several times this option are pieces of one capture, as above
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -268,10 +264,6 @@ pub(crate) struct Arguments {
     /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = verify)]
     pub(crate) verify: Verify,
-
-    /// Seed of the placebo draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
 }
 
 impl Arguments {
@@ -349,8 +341,6 @@ impl Arguments {
     pub(crate) fn options(&self) -> Options {
         Options {
             verify: self.verify,
-            seed: self.seed,
-            interest: self.interest / 100.0,
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
@@ -385,7 +375,7 @@ mod tests {
         let Ok(Request::Analyze(main)) = parse(&["trace.pcap", "--keys", "log", "--psk-file", "psk"]) else {
             panic!("not the main job");
         };
-        assert_eq!((main.input.psk_file, main.seed), (vec![PathBuf::from("psk")], 1));
+        assert_eq!(main.input.psk_file, [PathBuf::from("psk")]);
         let words = [
             "keys",
             "t.pcap",

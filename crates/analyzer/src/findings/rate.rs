@@ -2,7 +2,7 @@
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
 use crate::throughput::rests::Rest;
-use rekeyscope_impact::Traffic;
+use crate::throughput::series::BinnedBytes;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_model::analysis::{Finding, Severity};
 use rekeyscope_model::sample::Sample;
@@ -48,8 +48,8 @@ impl Lane<'_> {
             .collect()
     }
 
-    fn free_of(&self, traffic: &Traffic, successions: &[Succession]) -> Vec<f64> {
-        let per_second = (1.0 / traffic.base_bin_s).round().max(1.0) as usize;
+    fn free_of(&self, traffic: &BinnedBytes, successions: &[Succession]) -> Vec<f64> {
+        let per_second = (1.0 / traffic.bin_s).round().max(1.0) as usize;
         let seconds: Vec<f64> = traffic
             .bytes
             .chunks_exact(per_second)
@@ -61,7 +61,7 @@ impl Lane<'_> {
         else {
             return Vec::new();
         };
-        let span = per_second as f64 * traffic.base_bin_s;
+        let span = per_second as f64 * traffic.bin_s;
         let rekeys = TimeStretches::new(
             successions
                 .iter()

@@ -31,12 +31,6 @@ impl fmt::Display for Verify {
 pub struct Options {
     /// Which ICVs are checked.
     pub verify: Verify,
-    /// Seed of the placebo draws.
-    pub seed: u64,
-    /// Placebo draws.
-    pub draws: usize,
-    /// Effect of interest as a share of throughput.
-    pub interest: f64,
     /// Rate that the tunnel should reach, bit/s.
     pub reference_bps: Option<f64>,
     /// Tunnels whose packets are analysed; all where `None`.
@@ -60,9 +54,6 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             verify: Verify::All,
-            seed: 1,
-            draws: 9_999,
-            interest: rekeyscope_impact::INTEREST,
             reference_bps: None,
             tunnel: None,
             esp_ports: Vec::new(),

@@ -13,7 +13,6 @@ use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
 use crate::traffic::TrafficReading;
 use rekeyscope_capture::framing::IncompleteIke;
-use rekeyscope_impact::Traffic;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::Snapshot;
 use rekeyscope_ipsec::sa::database::SaDatabase;
@@ -64,13 +63,5 @@ impl Record {
             let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);
             ends.is_none_or(|ends| choice.takes(tunnel, ends))
         })
-    }
-
-    /// The series of the direction with most new bytes, as the estimators of [`rekeyscope_impact`] take it; `None` without
-    /// traffic. For studies of the method on real captures.
-    pub fn traffic(&self) -> Option<Traffic> {
-        let meters = &self.meters;
-        let series = meters.directions().filter_map(|(t, d)| meters.counted(t, d));
-        series.max_by_key(|s| s.counted_bytes()).map(|s| s.undivided())
     }
 }

@@ -42,8 +42,6 @@ pub(crate) struct Connections {
     over: Vec<Kept>,
     /// What cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, Box<Kept>>,
-    /// ESP numbers that no packet had, by tunnel and direction.
-    missing: Vec<[u32; 2]>,
     packets: usize,
     /// How many were made.
     made: u64,
@@ -60,7 +58,6 @@ impl Connections {
             open: Vec::new(),
             over: Vec::new(),
             sealed: HashMap::new(),
-            missing: Vec::new(),
             packets: 0,
             made: 0,
             folding: None,
@@ -69,20 +66,15 @@ impl Connections {
         }
     }
 
-    /// Takes an ESP packet. `skipped`: numbers of its SA right before its own that no packet had.
-    pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner, skipped: u64) {
-        let (tunnel, slot) = (usize::from(p.tunnel), p.slot());
-        if skipped > 0 {
-            self.miss((tunnel, slot), skipped);
-        }
-        let missing = self.missing.get(tunnel).map_or(0, |missing| missing[slot]);
+    /// Takes an ESP packet.
+    pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner) {
         match self.open.get_mut(p.connection.0 as usize) {
             // Whether it is a SYN is all that is asked of most packets, here and in `Kept::take`.
             Some(Some(kept)) if p.flags & TcpSegment::SYN == 0 || !begins_anew(kept, p) => {
-                kept.take(p, inner, (p.payload, p.new), missing);
+                kept.take(p, inner, (p.payload, p.new));
             }
             _ => {
-                if !self.take_other(p, inner, missing) {
+                if !self.take_other(p, inner) {
                     return;
                 }
             }
@@ -96,13 +88,13 @@ impl Connections {
     /// The first packet of a connection, or one that cannot be read. Says whether it was taken: what is of no connection is not.
     // Inlined, it would take the registers from what is done for each packet of an open connection. So would what is rare, below.
     #[inline(never)]
-    fn take_other(&mut self, p: &PacketRecord, inner: &Inner, missing: u32) -> bool {
+    fn take_other(&mut self, p: &PacketRecord, inner: &Inner) -> bool {
         let tunnel = usize::from(p.tunnel);
         let made = &mut self.made;
         if !p.is_opened() {
             let new = || Box::new(Kept::new(made, tunnel, false));
             let kept = self.sealed.entry(tunnel).or_insert_with(new);
-            kept.take(p, inner, (p.outer, p.outer), missing);
+            kept.take(p, inner, (p.outer, p.outer));
             return true;
         }
         if p.connection == ConnectionId::NONE {
@@ -114,21 +106,10 @@ impl Connections {
         }
         let mut kept = Kept::new(made, tunnel, p.is_tcp());
         kept.connection.number = p.connection.0;
-        kept.take(p, inner, (p.payload, p.new), missing);
+        kept.take(p, inner, (p.payload, p.new));
         let before = self.open[index].replace(Box::new(kept));
         self.over.extend(before.map(|kept| *kept));
         true
-    }
-
-    /// Notes numbers that no packet had.
-    #[cold]
-    #[inline(never)]
-    fn miss(&mut self, (tunnel, slot): (TunnelIndex, usize), skipped: u64) {
-        if tunnel >= self.missing.len() {
-            self.missing.resize(tunnel + 1, [0; 2]);
-        }
-        let missing = &mut self.missing[tunnel][slot];
-        *missing = missing.saturating_add(u32::try_from(skipped).unwrap_or(u32::MAX));
     }
 
     /// Lets another thread go over all packets, and begins anew.
@@ -261,11 +242,11 @@ impl Kept {
     /// `sent`: bytes of payload, and how many of them are new.
     // Called in three places, of which one is each packet's.
     #[inline(always)]
-    fn take(&mut self, p: &PacketRecord, inner: &Inner, sent: (u16, u16), missing: u32) {
+    fn take(&mut self, p: &PacketRecord, inner: &Inner, sent: (u16, u16)) {
         if p.flags & TcpSegment::SYN != 0 {
             self.opens(p, inner);
         }
-        self.connection.push(packet(p, inner, sent, missing));
+        self.connection.push(packet(p, inner, sent));
     }
 
     /// It is a SYN.
@@ -287,7 +268,7 @@ fn begins_anew(kept: &Kept, p: &PacketRecord) -> bool {
     first_syn && kept.connection.bytes != [0; 2]
 }
 
-fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16), missing: u32) -> AccountPacket {
+fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16)) -> AccountPacket {
     let tcp = inner.tcp.as_ref();
     AccountPacket {
         time: p.time,
@@ -296,13 +277,9 @@ fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16), missing: 
         ack: p.ack,
         stamp: tcp.and_then(|t| t.timestamp).unwrap_or(0),
         echo: tcp.map_or(0, |t| t.echo),
-        esp: p.sequence,
-        sa: p.sa,
-        missing,
         payload,
         new,
         window: p.window,
-        ip_id: p.ip_id,
         flags: p.flags,
         reverse: p.slot() == 1,
         late: p.is_late(),
@@ -326,7 +303,7 @@ mod tests {
         for frame in 0..packets as u64 {
             packet.time = Timestamp(frame as i64 * NANOS_PER_MILLI);
             packet.frame = frame;
-            all.take(&packet, &Inner::default(), 0);
+            all.take(&packet, &Inner::default());
         }
         all.finish();
         let found = all.of(TunnelIndex::default(), true);

@@ -6,12 +6,14 @@ mod bounds;
 mod counted;
 mod direction;
 mod gaps;
+mod highest;
 
 pub use bins::{Bin, Measure};
 pub use bounds::{
     BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_GAPS, MAX_GAPS_TOGETHER, MAX_SERIES,
 };
-pub use counted::CountedSeries;
+pub use counted::{BinnedBytes, CountedSeries};
+pub(crate) use highest::highest_rate;
 
 use bounds::DOCUMENT_BIN_NANOS;
 use direction::DirectionSeries;
@@ -162,7 +164,6 @@ fn series_of<'a>(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use rekeyscope_impact::highest_rate;
     use rekeyscope_model::analysis::TunnelSeries;
     use rekeyscope_model::time::NANOS_PER_SECOND;
 

@@ -24,8 +24,6 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{WatchEvent, WatchTotals};
 pub use totals::count;
 
-/// Placebo draws of a look: enough for a verdict, the report at the end makes as many as are asked for.
-const DRAWS: usize = 499;
 /// A record that is this much larger than it should be leaves behind what is over at once; before, as soon as no rekey is under way.
 const PATIENCE: f64 = 1.25;
 
@@ -63,7 +61,6 @@ impl Default for Retention {
 #[derive(Debug)]
 pub struct LiveWatch {
     analyzer: Analyzer,
-    draws: usize,
     retention: Retention,
     news: News,
     totals: WatchTotals,
@@ -83,12 +80,9 @@ impl LiveWatch {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let draws = options.draws;
-        let mut analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
-        analyzer.set_draws(DRAWS.min(draws));
+        let analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
         LiveWatch {
             analyzer,
-            draws,
             retention,
             news: News::default(),
             totals: WatchTotals::default(),
@@ -164,7 +158,6 @@ impl LiveWatch {
 
     /// The end: what was not said, settled or not, and the document of what was not left behind.
     pub fn finish(mut self, info: &CaptureInfo, asked: &Asked) -> (Vec<WatchEvent>, Analysis, WatchTotals) {
-        self.analyzer.set_draws(self.draws);
         let record = self.analyzer.finish();
         let analysis = assemble(&record, info, asked);
         let now = record.totals.last_time.unwrap_or_default();

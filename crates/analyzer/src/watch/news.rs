@@ -13,11 +13,8 @@ pub(super) const SETTLED: i64 = 1_250 * NANOS_PER_MILLI;
 /// A request is told of as unanswered after so many copies, or after so long: it may be answered yet, but a person wants to know.
 const UNANSWERED_COPIES: u64 = 3;
 const UNANSWERED_AFTER: i64 = 10 * NANOS_PER_SECOND;
-/// A fall of throughput that is worth a line: so deep for so long.
-const DIP_DEPTH: f64 = 0.5;
-const DIP_MS: f64 = 100.0;
-/// A dip that has not ended is told after this.
-const DIP_CENSORED: i64 = 2 * NANOS_PER_SECOND;
+/// What a rekey cost is told once so much has passed behind it: the rate without it is that of four seconds on each side.
+const COST_SETTLED: i64 = 4 * NANOS_PER_SECOND;
 /// An outage is told while it lasts after this, …
 const OUTAGE_BEGAN_S: f64 = 1.0;
 /// … and one that ended from this length on.
@@ -82,7 +79,7 @@ struct KnownVerdict {
 #[derive(Debug, Default)]
 pub(super) struct News {
     rekeys: KnownNames<(WatchedDirection, Spi)>,
-    dips: KnownNames<(WatchedDirection, Timestamp)>,
+    costs: KnownNames<(WatchedDirection, Timestamp)>,
     attempts: KnownNames<(TunnelEnds, Timestamp)>,
     keyless: KnownNames<(TunnelEnds, Option<Spi>)>,
     outages: BTreeMap<WatchedDirection, KnownOutage>,
@@ -104,8 +101,8 @@ impl News {
         for rekey in &analysis.rekeys {
             let Some(ends) = ends(rekey.tunnel) else { continue };
             events.extend(self.rekey(ends, rekey, settled));
-            let dips = rekey.impact.iter();
-            events.extend(dips.filter_map(|impact| self.dip(ends, rekey, impact, now, last)));
+            let costs = rekey.impact.iter().filter(|impact| impact.hurt);
+            events.extend(costs.filter_map(|impact| self.cost((ends, rekey), impact, analysis, (now, last))));
         }
         for attempt in &analysis.attempts {
             let Some(ends) = ends(attempt.tunnel) else {
@@ -159,7 +156,8 @@ impl News {
             return None;
         }
         let gaps = [rekey.gap_ms.a_to_b, rekey.gap_ms.b_to_a].into_iter().flatten();
-        let stalls = rekey.impact.iter().filter_map(|impact| impact.longest_gap_ms);
+        let costs = rekey.impact.iter().filter_map(|impact| impact.cost_seconds);
+        let silences = rekey.impact.iter().filter_map(|impact| impact.silence_ms);
         Some(WatchEvent {
             time,
             ends: Some(ends),
@@ -170,40 +168,38 @@ impl News {
                 new: rekey.new.clone(),
                 exchange_ms: rekey.exchange_ms,
                 gap_ms: gaps.reduce(f64::max),
-                stall_ms: stalls.reduce(f64::max),
+                silence_ms: silences.reduce(f64::max),
+                cost_so_far_seconds: costs.reduce(f64::max),
             },
         })
     }
 
-    fn dip(
+    /// What a rekey cost a direction, once the time behind it says what the rate is without it.
+    fn cost(
         &mut self,
-        ends: TunnelEnds,
-        rekey: &Rekey,
+        (ends, rekey): (TunnelEnds, &Rekey),
         impact: &RekeyImpact,
-        now: Timestamp,
-        last: bool,
+        analysis: &Analysis,
+        (now, last): (Timestamp, bool),
     ) -> Option<WatchEvent> {
         let switched = rekey.switched.get(impact.direction)?;
-        let depth = impact.depth?;
-        let at_least = impact.dip_ms.is_none() || impact.flags.iter().any(|flag| flag == "dip_censored");
-        let dip_ms = impact.dip_ms.or(impact.longest_gap_ms)?;
-        let over = switched.plus_seconds(dip_ms / 1_000.0);
-        let wait = if at_least { DIP_CENSORED } else { SETTLED };
-        let told = impact.used && depth >= DIP_DEPTH && dip_ms >= DIP_MS;
-        if !told || !(last || now.nanos_since(over) >= wait) {
+        let ledger = analysis.ledger_of(rekey.tunnel, impact.direction)?;
+        let own = ledger.rekeys.iter().find(|own| own.rekey == rekey.index)?;
+        let over = own.intervals.iter().map(|interval| interval.to).max()?;
+        if !last && now.nanos_since(over) < COST_SETTLED {
             return None;
         }
         let lane = (ends, impact.direction);
-        self.dips.insert((lane, switched)).then(|| WatchEvent {
+        self.costs.insert((lane, switched)).then(|| WatchEvent {
             time: switched,
             ends: Some(ends),
-            what: Occurrence::Dip {
+            what: Occurrence::RekeyCost {
                 direction: impact.direction,
                 new: rekey.new.get(impact.direction),
-                dip_ms,
-                at_least,
-                depth,
-                stall_ms: impact.longest_gap_ms,
+                cost_seconds: own.cost_seconds,
+                silence_ms: own.silence_ms,
+                at_least: own.at_least,
+                why: own.why,
             },
         })
     }
@@ -366,7 +362,9 @@ impl News {
                     }
                 }
             }
-            Occurrence::Dip { direction, .. } => drop(self.dips.insert(((ends, *direction), time))),
+            Occurrence::RekeyCost { direction, .. } => {
+                drop(self.costs.insert(((ends, *direction), time)));
+            }
             Occurrence::RekeyFailed { .. } => drop(self.attempts.insert((ends, time))),
             Occurrence::OutageBegan { direction } => {
                 let known = KnownOutage {

@@ -15,14 +15,14 @@ pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
             initiator,
             exchange_ms,
             gap_ms,
-            stall_ms,
+            silence_ms,
             ..
         } => {
             *totals.rekeys.entry((*trigger, *initiator)).or_default() += 1;
             totals.last_rekey = totals.last_rekey.max(Some(event.time));
             observe_millis(&mut totals.exchange, *exchange_ms);
             observe_millis(&mut totals.gap, *gap_ms);
-            observe_millis(&mut totals.stall, *stall_ms);
+            observe_millis(&mut totals.silence, *silence_ms);
         }
         Occurrence::RekeyFailed { outcome, .. } => *totals.failures.entry(*outcome).or_default() += 1,
         Occurrence::OutageEnded { seconds, .. } => {
@@ -32,7 +32,7 @@ pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
         Occurrence::Kernel { counter, packets, .. } => {
             *totals.kernel.entry(counter.clone()).or_default() += packets;
         }
-        Occurrence::Dip { .. }
+        Occurrence::RekeyCost { .. }
         | Occurrence::OutageBegan { .. }
         | Occurrence::KeyMissing { .. }
         | Occurrence::VerdictChanged { .. } => {}

@@ -1,4 +1,4 @@
-//! `--annotate`: the original packets, with comments at each rekey, dip and missing key. Wireshark shows them in the packet
+//! `--annotate`: the original packets, with comments at each rekey, what it cost, and each missing key. Wireshark shows them in the packet
 //! and in its expert information.
 
 use crate::write::copies::{buffered, output_error, wipe};
@@ -168,12 +168,13 @@ fn note_rekey(
             comments.add(first, &format!("rekey {name}: first packet on {new}{after}"));
         }
         for impact in rekey.impact.iter().filter(|i| i.direction == direction && i.hurt) {
-            let ms = |name: &str, value: Option<f64>| value.map(|v| format!(", {name} {v:.0} ms"));
-            let text = format!(
-                "rekey {name}: a dip around here that this rekey made{}{}",
-                ms("longest gap in new data", impact.longest_gap_ms).unwrap_or_default(),
-                ms("dip", impact.dip_ms).unwrap_or_default(),
-            );
+            let silence = impact
+                .silence_ms
+                .map_or_else(String::new, |ms| format!(", nothing arrived for {ms:.0} ms"));
+            let cost = impact
+                .cost_seconds
+                .map_or_else(String::new, |cost| format!(", which cost {cost:.2} s"));
+            let text = format!("rekey {name}: it held this direction up around here{silence}{cost}");
             comments.add(first.or(begins), &text);
         }
     }

@@ -78,17 +78,12 @@ pub(super) fn step(from: i64, to: i64, label: AccountLabel) -> Step {
         kind: StepKind {
             found: StepLabel::Label(label),
             episode: NONE,
-            ramp: NONE,
-            silence: NONE,
             between_full: false,
             at_capacity: false,
         },
-        pause: NONE,
         window: 0,
         packets: 1,
         touched: false,
         all_acked: false,
-        again: false,
-        vanished: false,
     }
 }

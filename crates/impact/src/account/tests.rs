@@ -4,9 +4,11 @@ mod fast;
 mod senders;
 
 use super::*;
+use crate::ledger::{LedgerInput, RekeySpan, ledger};
 use proptest::prelude::*;
-use rekeyscope_model::analysis::{Account, AccountLabel, Direction, OwnRate};
+use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::TransmissionRun;
 use senders::{MSS, bursts, rounds, window_limited, writes};
 
 fn settings(reference_bps: Option<f64>) -> AccountSettings {
@@ -18,16 +20,65 @@ fn of(
     around: &Surroundings,
     reference_bps: Option<f64>,
 ) -> Option<Account> {
-    accounted(connections, around, reference_bps).map(|a| a.account)
+    accounted((connections, connections), around, &[], reference_bps)
 }
 
-fn accounted(
-    connections: &[AccountConnection],
-    around: &Surroundings,
-    reference_bps: Option<f64>,
-) -> Option<Accounted> {
+/// What was measured of the flows.
+fn flows(connections: &[AccountConnection]) -> Vec<(u32, FlowTcp)> {
     let all: Vec<&AccountConnection> = connections.iter().collect();
-    account(&all, 0, around, &settings(reference_bps), (0, Direction::AToB))
+    let labelled = label(&all, 0, &Surroundings::default(), &settings(None)).unwrap();
+    labelled.flows().to_vec()
+}
+
+/// Every new byte arrives as it is sent.
+fn arrived(connections: &[AccountConnection]) -> Vec<TransmissionRun> {
+    let packets = connections.iter().flat_map(|of| &of.packets);
+    let sent = packets.filter(|p| !p.reverse && p.new > 0);
+    let mut runs: Vec<TransmissionRun> = sent
+        .map(|p| TransmissionRun {
+            from: p.time,
+            to: p.time,
+            frames: (p.frame, p.frame),
+            spi: None,
+            packets: 1,
+            superfluous: 0,
+            bytes: u64::from(p.new),
+            acknowledged: None,
+            lacking_since: p.time,
+            beyond_gap: false,
+        })
+        .collect();
+    runs.sort_by_key(|run| run.from);
+    runs
+}
+
+/// `whole`: with all of their packets, which pieces that were gone over have no more.
+fn accounted(
+    (connections, whole): (&[AccountConnection], &[AccountConnection]),
+    around: &Surroundings,
+    rekeys: &[RekeySpan],
+    reference_bps: Option<f64>,
+) -> Option<Account> {
+    let all: Vec<&AccountConnection> = connections.iter().collect();
+    let labelled = label(&all, 0, around, &settings(reference_bps))?;
+    let transfer = labelled.span()?;
+    let mut arrived = arrived(whole);
+    arrived.retain(|run| run.from >= transfer.0 && run.to <= transfer.1);
+    let input = LedgerInput {
+        arrived: &arrived,
+        in_vain: &[],
+        transfer,
+        died: around.died.is_some(),
+        round_trip: 0,
+        capacity: labelled.proven_rate(),
+        rekeys,
+        failed: &[],
+        outages: &[],
+        rests: &around.rests,
+        holes: &around.holes,
+    };
+    let book = ledger(&input);
+    Some(labelled.account((&input, &book), around, &settings(reference_bps), (0, Direction::AToB)))
 }
 
 fn share(account: &Account, label: AccountLabel) -> f64 {
@@ -165,7 +216,7 @@ fn round_trips_window_and_flight_are_measured_at_every_place() {
     for rtt in [20, 80] {
         for (place, pieces) in [(0.1, 1), (0.5, 1), (0.5, 5), (1.0, 3)] {
             let one = in_pieces(&[window_limited(rtt, 0, place, 12)], pieces);
-            let flows = accounted(&one, &Surroundings::default(), None).unwrap().flows;
+            let flows = flows(&one);
             let [(0, flow)] = &flows[..] else {
                 panic!("{flows:?}")
             };
@@ -200,11 +251,7 @@ fn what_the_handshake_tells_is_left_out_without_it() {
     // A pattern of acknowledgements and data tells the half, too: here there is none.
     one.packets
         .retain(|p| p.reverse || p.seq % 65_536 < 3 * u32::from(MSS));
-    let flow = accounted(&[one], &Surroundings::default(), None)
-        .unwrap()
-        .flows
-        .remove(0)
-        .1;
+    let flow = flows(&[one]).remove(0).1;
     assert_eq!((flow.handshake_rtt_ms, flow.largest_window_bytes), (None, None));
     assert!((flow.ack_rtt_ms.unwrap() - 20.0).abs() <= 0.4);
 }
@@ -221,11 +268,7 @@ fn timestamps_show_a_queue_before_the_capture() {
             p.stamp = millis(p.time.0);
             p.echo = millis(p.time.0 - 60 * NANOS_PER_MILLI);
         }
-        let flow = accounted(&[one], &Surroundings::default(), None)
-            .unwrap()
-            .flows
-            .remove(0)
-            .1;
+        let flow = flows(&[one]).remove(0).1;
         let [.., last] = flow.course.unwrap().in_flight_bytes[..] else {
             panic!()
         };
@@ -244,7 +287,7 @@ fn three_connections_have_a_course() {
         ..window_limited(40, 0, 0.5, 2 + i64::from(number))
     };
     let all: Vec<AccountConnection> = (0..5).map(one).collect();
-    let flows = accounted(&all, &Surroundings::default(), None).unwrap().flows;
+    let flows = flows(&all);
     let drawn: Vec<(u32, bool)> = flows
         .iter()
         .map(|(n, flow)| (*n, flow.course.is_some()))
@@ -279,7 +322,8 @@ fn pieces_give_the_account_of_the_whole() {
         let one = [window_limited(40, 1, place, 12)];
         let whole = of(&one, &Surroundings::default(), None).unwrap();
         for pieces in [2, 7, 30] {
-            let account = of(&in_pieces(&one, pieces), &Surroundings::default(), None).unwrap();
+            let list = in_pieces(&one, pieces);
+            let account = accounted((&list, &one), &Surroundings::default(), &[], None).unwrap();
             assert_eq!(
                 (account.bytes, account.start, account.end),
                 (whole.bytes, whole.start, whole.end)
@@ -303,8 +347,8 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         0u32..40,
         0u16..3,
         any::<u16>(),
-        any::<[bool; 8]>(),
-        any::<(u32, u32, u32)>(),
+        any::<[bool; 7]>(),
+        any::<(u32, u32)>(),
     );
     let list = proptest::collection::vec(packet, 0..120);
     let syn = proptest::option::of((0i64..9, proptest::option::of(0u8..20), any::<bool>()));
@@ -313,14 +357,13 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         let packets: Vec<AccountPacket> = (1u64..)
             .zip(list)
             .map(
-                |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo, missing)))| {
+                |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo)))| {
                     let [
                         reverse,
                         late,
                         seen_before,
                         acknowledges,
                         stamped,
-                        numbered,
                         ends,
                         syn,
                     ] = facts;
@@ -338,7 +381,6 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         ack: ack.wrapping_mul(0x0fff_ff00),
                         stamp: stamp % 8,
                         echo: echo % 8,
-                        missing,
                         payload: payload * MSS,
                         new: payload * MSS / 2,
                         window,
@@ -380,9 +422,15 @@ fn spans() -> impl Strategy<Value = Vec<(Timestamp, Timestamp)>> {
     proptest::collection::vec(span, 0..4).prop_map(|mut list| {
         list.sort_unstable();
         let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
-        list.into_iter()
-            .map(|(from, length)| (at(from), at(from + length)))
-            .collect()
+        let mut end = i64::MIN;
+        let mut apart = Vec::new();
+        for (from, length) in list {
+            if from > end {
+                end = from + length;
+                apart.push((at(from), at(end)));
+            }
+        }
+        apart
     })
 }
 
@@ -391,22 +439,27 @@ proptest! {
     #[test]
     fn the_sums_are_exact(
         connections in proptest::collection::vec(packets(), 1..4),
-        (rests, failed, holes, outages) in (spans(), spans(), spans(), spans()),
+        (rests, failed, holes) in (spans(), spans(), spans()),
         switches in spans(),
         reference in proptest::option::of(1e3..1e10f64),
         pieces in 1usize..4,
     ) {
-        let connections = in_pieces(&connections, pieces);
+        let list = in_pieces(&connections, pieces);
         let around = Surroundings {
-            rekeys: switches.iter().map(|s| RekeyWindow { asked: s.0, switched: s.1, new_sa: 0 }).collect(),
-            down: outages.iter().map(|s| DownSpan { from: s.0, to: s.1, rekey: s.1.0 % 2 == 0 }).collect(),
             died: failed.last().map(|s| Death { from: s.0, last_asked: s.1, ends: Timestamp(40 * NANOS_PER_SECOND) }),
             rests,
-            failed,
             holes,
             ..Surroundings::default()
         };
-        let Some(account) = of(&connections, &around, reference) else { return Ok(()) };
+        let rekeys: Vec<RekeySpan> = (0..).zip(&switches).map(|(rekey, s)| RekeySpan {
+            rekey,
+            asked: s.0,
+            last_message: s.1,
+            first_on_new: [Some(s.1), Some(s.1)],
+            last_on_old: None,
+            volume: None,
+        }).collect();
+        let Some(account) = accounted((&list, &connections), &around, &rekeys, reference) else { return Ok(()) };
         let nanos = |s: f64| (s * 1e9).round() as i64;
         let sum: i64 = account.labels.iter().map(|l| nanos(l.seconds)).sum();
         prop_assert_eq!(sum, nanos(account.seconds));

@@ -57,10 +57,6 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) csv: Option<PathBuf>,
 
-    /// Seed of the placebo draws
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-
     #[command(flatten)]
     pub(crate) replace: ReplaceArgument,
 
@@ -92,10 +88,7 @@ impl CompareArguments {
 
     /// What the analyses need to know.
     pub(crate) fn options(&self) -> Options {
-        Options {
-            seed: self.seed,
-            ..Options::default()
-        }
+        Options::default()
     }
 
     /// Looks for the captures among the files. A saved analysis is one of its own.

@@ -43,7 +43,7 @@ pub(crate) struct Input {
     pub(crate) esp_port: Vec<u16>,
 
     /// Cores to use [default: all]; the results are the same
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
     /// The files of the capture of another point, which are read too.

@@ -268,7 +268,7 @@ impl Analyzer {
             .meters
             .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
         let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
-        self.record.connections.take(&record, &decoded.inner, skipped);
+        self.record.connections.take(&record, &decoded.inner);
         let begins = association.counters.packets == 1;
         if self.record.diagnosis.packet(record, begins, skipped) {
             self.close_windows(Some(pending.time));

@@ -48,11 +48,6 @@ impl Analyzer {
         self.record.sas.replace_keys(keys);
     }
 
-    /// Placebo draws of the next document.
-    pub(crate) fn set_draws(&mut self, draws: usize) {
-        self.record.options.draws = draws;
-    }
-
     pub(crate) fn size(&self) -> RecordSize {
         let t = &self.record.totals;
         RecordSize {

@@ -4,9 +4,19 @@ use crate::throughput::series::bins::Measure;
 use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_BINS, MAX_DOCUMENT_BINS};
 use crate::throughput::series::direction::DirectionSeries;
 use crate::throughput::series::gaps::{GapRecorder, RecordedGap};
-use rekeyscope_impact::{Gap, Traffic};
 use rekeyscope_model::analysis::{Direction, RekeySeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+
+/// Bytes of a part of a series, bin by bin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinnedBytes {
+    /// Start of the first bin.
+    pub start: Timestamp,
+    /// Width of a bin, seconds.
+    pub bin_s: f64,
+    /// Counted bytes of each bin.
+    pub bytes: Vec<u32>,
+}
 
 /// A series, and what it counts.
 #[derive(Debug, Clone, Copy)]
@@ -41,15 +51,8 @@ impl CountedSeries<'_> {
         self.series.start()
     }
 
-    /// What the estimators take: the parts between `rests` (last data before and first data behind each, in order of time).
-    pub fn traffic(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<Traffic> {
-        let gaps = self.recorder().in_order();
-        let parts = self.parts(rests).into_iter();
-        parts.map(|part| self.with_gaps(part, &gaps)).collect()
-    }
-
-    /// The same without its gaps.
-    pub fn bytes(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<Traffic> {
+    /// The bins of the parts between `rests` (last data before and first data behind each, in order of time).
+    pub fn bytes(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<BinnedBytes> {
         let parts = self.parts(rests).into_iter();
         parts.map(|(from, to)| self.part(from, to)).collect()
     }
@@ -61,7 +64,7 @@ impl CountedSeries<'_> {
         let mut parts = Vec::with_capacity(rests.len() + 1);
         let mut from = 0;
         for &(last, first) in rests {
-            // Pairs of base bins, as the bins of the method are.
+            // Pairs of base bins, as the bins of the document are.
             let (to, next) = (bin(last) / 2 * 2 + 2, bin(first) / 2 * 2);
             if (from..next).contains(&to) && next < bins {
                 parts.push((from, to));
@@ -72,40 +75,12 @@ impl CountedSeries<'_> {
         parts
     }
 
-    /// All of it, rests included.
-    pub fn undivided(&self) -> Traffic {
-        let gaps = self.recorder().in_order();
-        self.with_gaps((0, self.series.bins.span()), &gaps)
-    }
-
     fn recorder(&self) -> &GapRecorder {
         self.series.gaps(self.measure)
     }
 
-    /// A part with the gaps within it; `kept`: those of the whole series, in order.
-    fn with_gaps(&self, (from, to): (i64, i64), kept: &[RecordedGap]) -> Traffic {
-        let (start, end) = (self.series.at(from), self.series.at(to));
-        let whole = to - from == self.series.bins.span();
-        let first = kept.partition_point(|gap| !whole && gap.from < start);
-        let within = kept[first..].iter().take_while(|gap| whole || gap.from <= end);
-        let within = within.filter(|gap| whole || gap.to() <= end);
-        let gap = |gap: &RecordedGap| Gap {
-            start_s: gap.from.seconds_since(start),
-            end_s: gap.to().seconds_since(start),
-        };
-        let gaps: Vec<Gap> = within.map(gap).collect();
-        // Gaps that were not kept are spread like the time is.
-        let left_out = self.recorder().total().saturating_sub(kept.len() as u64);
-        let share = (to - from) as f64 / self.series.bins.span().max(1) as f64;
-        Traffic {
-            gaps_total: gaps.len() as u64 + (left_out as f64 * share).round() as u64,
-            gaps,
-            ..self.part(from, to)
-        }
-    }
-
-    /// The bins `from..to`, counted from the first, without gaps. Coarser where they are too many.
-    fn part(&self, from: i64, to: i64) -> Traffic {
+    /// The bins `from..to`, counted from the first. Coarser where they are too many.
+    fn part(&self, from: i64, to: i64) -> BinnedBytes {
         let (first, length) = (self.series.bins.first(), to - from);
         let group = (length.max(1) as u64)
             .div_ceil(MAX_BINS as u64)
@@ -115,13 +90,10 @@ impl CountedSeries<'_> {
             let sum = &mut bytes[((number - first - from) / group) as usize];
             *sum = sum.saturating_add(bin.counted(self.measure));
         }
-        Traffic {
+        BinnedBytes {
             start: self.series.at(from),
-            base_bin_s: self.series.bins.width.saturating_mul(group) as f64 / NANOS_PER_SECOND as f64,
+            bin_s: self.series.bins.width.saturating_mul(group) as f64 / NANOS_PER_SECOND as f64,
             bytes,
-            gaps_total: 0,
-            gaps: Vec::new(),
-            holes: Vec::new(),
         }
     }
 

@@ -211,7 +211,7 @@ mod tests {
 
     /// An episode that is known again by its number.
     fn episode(number: i64) -> Episode {
-        Episode::begun(&data(number, 0), 0, 0.0, &half())
+        Episode::begun(&data(number, 0), 0.0, &half())
     }
 
     fn step(from: i64, to: i64, episode: u32) -> Step {
@@ -227,13 +227,10 @@ mod tests {
                 between_full: false,
                 at_capacity: false,
             },
-            pause: from as u32,
             window: 0,
             packets: 1,
             touched: false,
             all_acked: false,
-            again: false,
-            vanished: false,
         }
     }
 
@@ -267,9 +264,9 @@ mod tests {
         let seen: Vec<_> = track
             .steps
             .iter()
-            .map(|s| (s.from, s.to, s.bytes, s.packets, s.pause))
+            .map(|s| (s.from, s.to, s.bytes, s.packets))
             .collect();
-        let expected = [(0, 30, 200, 2, 0), (30, 44, 200, 2, 35), (44, 84, 200, 2, 44)];
+        let expected = [(0, 30, 200, 2), (30, 44, 200, 2), (44, 84, 200, 2)];
         assert_eq!(seen, expected);
         assert_eq!(track.steps[1].longest, 9);
         assert_eq!(track.steps[1].frames, (30, 44));

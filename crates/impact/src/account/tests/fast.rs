@@ -10,7 +10,8 @@ fn a_fast_path_is_proven_in_every_piece() {
         let one = flies(spaced, 2.0);
         let pieces = one.packets.len().div_ceil(1 << 15);
         let list = in_pieces(std::slice::from_ref(&one), pieces);
-        let account = of(&list, &Surroundings::default(), None).unwrap();
+        let whole = std::slice::from_ref(&one);
+        let account = accounted((&list, whole), &Surroundings::default(), &[], None).unwrap();
         let link = f64::from(MSS) * 8.0 / spaced as f64 * 1e3;
         assert_eq!(account.own_from, OwnRate::Proven);
         assert!(
@@ -29,7 +30,8 @@ fn a_fast_sender_that_waits_proves_nothing() {
     let one = flies(10_600, 0.6);
     for pieces in [1, one.packets.len().div_ceil(1 << 15)] {
         let list = in_pieces(std::slice::from_ref(&one), pieces);
-        let account = of(&list, &Surroundings::default(), None).unwrap();
+        let whole = std::slice::from_ref(&one);
+        let account = accounted((&list, whole), &Surroundings::default(), &[], None).unwrap();
         assert_eq!(account.own_from, OwnRate::Best, "{pieces} pieces");
         assert_eq!(share(&account, AccountLabel::Capacity), 0.0);
     }

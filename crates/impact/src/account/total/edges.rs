@@ -47,11 +47,9 @@ mod tests {
         LabelledPiece {
             from: from * NANOS_PER_SECOND,
             to: to * NANOS_PER_SECOND,
-            nanos: (to - from) * NANOS_PER_SECOND,
             label,
             also: None,
             frames: (0, 0),
-            leads: true,
         }
     }
 

@@ -60,23 +60,19 @@ mod tests {
         LabelledPiece {
             from: at(from),
             to: at(to),
-            nanos: at(to - from),
             label,
             also: None,
             frames: (from as u64, to as u64),
-            leads: true,
         }
     }
 
     #[test]
     fn neighbours_of_one_label_are_drawn_as_one() {
-        let mut pieces = vec![
+        let pieces = vec![
             piece(1_000, 1_500, Capacity),
             piece(1_500, 2_000, Capacity),
-            piece(1_500, 2_000, Growth),
             piece(2_500, 3_000, Capacity),
         ];
-        pieces[2].leads = false;
         let runs = drawn(&pieces, at(1_000));
         let seen: Vec<_> = runs
             .iter()

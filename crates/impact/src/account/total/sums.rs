@@ -133,36 +133,30 @@ mod tests {
         LabelledPiece {
             from: at(from),
             to: at(to),
-            nanos: at(to - from),
             label,
             also: None,
             frames,
-            leads: true,
         }
     }
 
     /// 2 s and 3 MB at a reference of 2 MB/s, of which a rekey took half a second.
     #[test]
     fn a_line_has_its_time_its_bytes_and_what_they_cost() {
-        let mut sums = Sums::default();
         let also = LabelledPiece {
             also: Some(ReceiveWindow),
             ..piece(0, 1_500, Capacity, (1, 9))
         };
-        sums.take(&[also, piece(1_500, 2_000, Rekey, (9, 10))]);
-        let mut bytes = step(0, 1_500, Capacity);
-        bytes.bytes = 3_000_000;
-        sums.take_steps(&LabelledSteps {
-            steps: vec![bytes],
-            labels: vec![(Capacity, Some(ReceiveWindow))],
-            ended: false,
-        });
-        assert_eq!(sums.totals(), (3_000_000, at(2_000)));
-        let lines = sums.lines(&Compared {
-            nanos: at(2_000),
-            bytes: 3_000_000,
-            reference: 2e6,
-        });
+        let facts = Facts::of(&[also, piece(1_500, 2_000, Rekey, (9, 10))]);
+        let sum = |ms, bytes| LabelSum { nanos: at(ms), bytes };
+        let sums = BTreeMap::from([(Capacity, sum(1_500, 3_000_000)), (Rekey, sum(500, 0))]);
+        let lines = facts.lines(
+            &sums,
+            &Compared {
+                nanos: at(2_000),
+                bytes: 3_000_000,
+                reference: 2e6,
+            },
+        );
         let [rekey, capacity] = &lines[..] else {
             panic!("{lines:?}")
         };
@@ -191,13 +185,14 @@ mod tests {
             (capacity.also[0].label, capacity.also[0].seconds),
             (ReceiveWindow, 1.5)
         );
-        let even = sums.lines(&Compared {
+        let lines_of = |compared: &Compared| facts.lines(&sums, compared);
+        let even = lines_of(&Compared {
             nanos: at(2_000),
             bytes: 0,
             reference: f64::INFINITY,
         });
         assert!(even.iter().all(|l| l.s_per_gb.is_none()));
-        let faster = sums.lines(&Compared {
+        let faster = lines_of(&Compared {
             nanos: at(2_000),
             bytes: 3_000_000,
             reference: 1e6,
@@ -210,14 +205,23 @@ mod tests {
 
     #[test]
     fn the_three_longest_stretches_are_evidence() {
-        let mut sums = Sums::default();
         let lengths = [(100, 1), (400, 2), (200, 3), (300, 4), (500, 2)];
-        sums.take(&lengths.map(|(ms, frame)| piece(0, ms, Rekey, (frame, frame + 1))));
-        let lines = sums.lines(&Compared {
-            nanos: at(1_500),
-            bytes: 1,
-            reference: 1.0,
-        });
+        let facts = Facts::of(&lengths.map(|(ms, frame)| piece(0, ms, Rekey, (frame, frame + 1))));
+        let sums = BTreeMap::from([(
+            Rekey,
+            LabelSum {
+                nanos: at(1_500),
+                bytes: 0,
+            },
+        )]);
+        let lines = facts.lines(
+            &sums,
+            &Compared {
+                nanos: at(1_500),
+                bytes: 1,
+                reference: 1.0,
+            },
+        );
         let frames: Vec<u64> = lines[0].evidence.iter().map(|e| e.from_frame).collect();
         assert_eq!(frames, [2, 4, 3], "each pair of frames once");
         assert_eq!(lines[0].evidence[0].seconds, 0.4);
@@ -227,7 +231,6 @@ mod tests {
     #[test]
     fn the_usual_window_is_the_median() {
         let usual = |windows: &[(u32, u32)]| {
-            let mut sums = Sums::default();
             let of = |&(window, packets): &(u32, u32)| {
                 let mut step = step(0, 1, ReceiveWindow);
                 (step.window, step.packets) = (window, packets);
@@ -238,12 +241,11 @@ mod tests {
             steps.push(of(&(1, 100)));
             let mut labels = vec![(ReceiveWindow, None); windows.len()];
             labels.push((Application, None));
-            sums.take_steps(&LabelledSteps {
+            usual_window(&[LabelledSteps {
                 steps,
                 labels,
                 ended: false,
-            });
-            sums.usual_window()
+            }])
         };
         assert_eq!(usual(&[]), None);
         assert_eq!(usual(&[(300, 1), (100, 1), (200, 1)]), Some(200));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::account::made_up::{at, span, step};
-use crate::account::surroundings::{Death, DownSpan};
+use crate::account::surroundings::Death;
 use AccountLabel::{Application, Capacity, Growth, Rekey, TunnelDown};
 use rekeyscope_model::time::Timestamp;
 
@@ -24,13 +24,11 @@ fn connection(from: i64, waits: &[(i64, AccountLabel, u64)]) -> LabelledSteps {
     }
 }
 
-/// From, to, and the time of a label: milliseconds.
-fn told(pieces: &[LabelledPiece]) -> Vec<(i64, i64, i64, AccountLabel)> {
+/// From, to, and the label: milliseconds.
+fn told(pieces: &[LabelledPiece]) -> Vec<(i64, i64, AccountLabel)> {
     let ms = |nanos: i64| (nanos as f64 / 1e6).round() as i64;
-    pieces
-        .iter()
-        .map(|p| (ms(p.from), ms(p.to), ms(p.nanos), p.label))
-        .collect()
+    let told = |p: &LabelledPiece| (ms(p.from), ms(p.to), p.label);
+    pieces.iter().map(told).collect()
 }
 
 #[test]
@@ -48,9 +46,9 @@ fn waits_of_one_label_are_one_piece() {
     assert_eq!(
         told(&found),
         [
-            (100, 180, 80, Capacity),
-            (180, 200, 20, Rekey),
-            (200, 210, 10, Capacity)
+            (100, 180, Capacity),
+            (180, 200, Rekey),
+            (200, 210, Capacity)
         ]
     );
     assert_eq!(found[0].frames, (100, 180));
@@ -66,16 +64,12 @@ fn connections_share_the_time_by_what_they_sent_lately() {
     assert_eq!(
         told(&found),
         [
-            (0, 100, 50, Capacity),
-            (0, 100, 50, Growth),
+            (0, 50, Capacity),
+            (50, 100, Growth),
             // 6,000 to 1,500 bytes.
-            (100, 200, 80, Capacity),
-            (100, 200, 20, Growth)
+            (100, 180, Capacity),
+            (180, 200, Growth)
         ]
-    );
-    assert_eq!(
-        found.iter().map(|p| p.leads).collect::<Vec<_>>(),
-        [true, false, true, false]
     );
     let faded = connection(
         0,
@@ -89,8 +83,8 @@ fn connections_share_the_time_by_what_they_sent_lately() {
     assert_eq!(
         last,
         [
-            (1_000, 1_100, expected, Capacity),
-            (1_000, 1_100, 100 - expected, Growth)
+            (1_000, 1_000 + expected, Capacity),
+            (1_000 + expected, 1_100, Growth)
         ]
     );
 }
@@ -100,37 +94,19 @@ fn what_waits_for_its_application_has_no_say() {
     let a = connection(0, &[(100, Application, 9_000), (50, Application, 0)]);
     let b = connection(0, &[(100, Rekey, 0)]);
     let found = pieces(&[a, b], &Surroundings::default());
-    assert_eq!(told(&found), [(0, 100, 100, Rekey), (100, 150, 50, Application)]);
+    assert_eq!(told(&found), [(0, 100, Rekey), (100, 150, Application)]);
 }
 
 /// Between the end of one connection and the begin of the next.
 #[test]
-fn time_without_a_connection_is_the_applications_unless_the_tunnel_was_down() {
-    let between = |around: &Surroundings| {
-        let two = [
-            connection(0, &[(50, Capacity, 1)]),
-            connection(120, &[(30, Growth, 1)]),
-        ];
-        let found = pieces(&two, around);
-        assert_eq!(found[1].frames, (50, 50), "behind its last frame");
-        told(&found)[1]
-    };
-    assert_eq!(between(&Surroundings::default()), (50, 120, 70, Application));
-    let failed = Surroundings {
-        failed: vec![span(60, 70)],
-        ..Surroundings::default()
-    };
-    assert_eq!(between(&failed).3, TunnelDown);
-    let (from, to) = span(60, 70);
-    let down = Surroundings {
-        down: vec![DownSpan {
-            from,
-            to,
-            rekey: true,
-        }],
-        ..Surroundings::default()
-    };
-    assert_eq!(between(&down).3, Rekey);
+fn time_without_a_connection_is_the_applications() {
+    let two = [
+        connection(0, &[(50, Capacity, 1)]),
+        connection(120, &[(30, Growth, 1)]),
+    ];
+    let found = pieces(&two, &Surroundings::default());
+    assert_eq!(found[1].frames, (50, 50), "behind its last frame");
+    assert_eq!(told(&found)[1], (50, 120, Application));
 }
 
 #[test]
@@ -142,29 +118,14 @@ fn rests_are_cut_out() {
         };
         told(&pieces(&[connection(100, &[(100, Capacity, 1)])], &around))
     };
-    let whole = [(100, 200, 100, Capacity)];
+    let whole = [(100, 200, Capacity)];
     assert_eq!(rest(&[(0, 100), (200, 300)]), whole);
     assert_eq!(
         rest(&[(130, 150)]),
-        [(100, 130, 30, Capacity), (150, 200, 50, Capacity)]
+        [(100, 130, Capacity), (150, 200, Capacity)]
     );
-    assert_eq!(rest(&[(0, 110), (190, 300)]), [(110, 190, 80, Capacity)]);
+    assert_eq!(rest(&[(0, 110), (190, 300)]), [(110, 190, Capacity)]);
     assert_eq!(rest(&[(100, 200)]), []);
-    let shared = LabelledPiece {
-        from: at(100),
-        to: at(200),
-        nanos: at(50),
-        label: Capacity,
-        also: None,
-        frames: (0, 0),
-        leads: true,
-    };
-    let around = Surroundings {
-        rests: vec![span(120, 160)],
-        ..Surroundings::default()
-    };
-    let left = without_rests(shared, &around);
-    assert_eq!(told(&left), [(100, 120, 10, Capacity), (160, 200, 20, Capacity)]);
 }
 
 #[test]
@@ -180,7 +141,7 @@ fn a_tunnel_that_died_takes_the_time_up_to_the_end_of_the_capture() {
     };
     let mut one = connection(0, &[(100, Capacity, 1)]);
     let open = pieces(std::slice::from_ref(&one), &around);
-    assert_eq!(told(&open)[1], (100, 900, 800, TunnelDown));
+    assert_eq!(told(&open)[1], (100, 900, TunnelDown));
     assert_eq!(open[1].frames, (100, 100));
     one.ended = true;
     assert_eq!(pieces(&[one], &around).len(), 1, "it was closed before");

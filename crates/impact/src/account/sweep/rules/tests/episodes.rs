@@ -40,15 +40,6 @@ fn an_episode_lasts_until_the_flight_is_back() {
     );
 }
 
-#[test]
-fn the_way_back_after_a_pause_belongs_to_it() {
-    let ramp = |before: u64| {
-        let (_, step) = with(|m| m.sender.paused = Some((4, before))).told(2).labelled();
-        step.kind.ramp
-    };
-    assert_eq!((ramp(11_579), ramp(11_578)), (4, NONE));
-}
-
 /// Next to the receiver hardly anything is under way when an acknowledgement passes.
 #[test]
 fn without_the_senders_half_only_loss_is_told() {
@@ -103,21 +94,18 @@ fn sent<T>(of: Made, last: i64, look: impl FnOnce(&mut Sweep<'_>) -> T) -> T {
 
 #[test]
 fn a_step_tells_of_the_packets_at_its_ends() {
-    let numbered = |ip_id| {
-        with(|m| {
-            (m.data.ip_id, m.data.new) = (ip_id, 900);
-            (m.rate, m.sender.touched) = (0.901, true);
-        })
-    };
-    let step = sent(numbered(22), 30, |sweep| sweep.track.steps[0]);
+    let of = with(|m| {
+        m.data.new = 900;
+        (m.rate, m.sender.touched) = (0.901, true);
+    });
+    let step = sent(of, 30, |sweep| sweep.track.steps[0]);
     assert_eq!(
         (step.from, step.to, step.longest),
         (at(NOW - 30), at(NOW), at(30))
     );
     assert_eq!((step.frames, step.bytes, step.packets), ((7, NOW as u64), 900, 1));
-    assert!(step.vanished && step.touched && step.kind.at_capacity && !step.again && !step.all_acked);
-    assert_eq!((step.window, step.pause), (60_000, NONE));
-    assert!(!sent(numbered(21), 30, |sweep| sweep.track.steps[0].vanished));
+    assert!(step.touched && step.kind.at_capacity && !step.all_acked);
+    assert_eq!(step.window, 60_000);
     let first = made().run(|sweep, data, _, _| {
         sweep.send(0, data);
         sweep.track.steps[0]
@@ -126,21 +114,6 @@ fn a_step_tells_of_the_packets_at_its_ends() {
         (first.from, first.frames.0, first.longest),
         (at(NOW), NOW as u64, 0)
     );
-}
-
-#[test]
-fn a_timeout_is_a_pause() {
-    let paused = |ms| {
-        sent(made().rounds(&[50_000]), ms, |sweep| {
-            (
-                sweep.track.steps[0].pause,
-                sweep.sender.pauses,
-                sweep.sender.paused,
-            )
-        })
-    };
-    assert_eq!(paused(201), (0, 1, Some((0, 50_000))));
-    assert_eq!(paused(200), (NONE, 0, None));
 }
 
 #[test]
@@ -171,7 +144,7 @@ fn the_first_copy_begins_an_episode() {
     let state = |of: Made, last| {
         sent(of, last, |sweep| {
             let s = &sweep.sender;
-            (s.before_loss, s.proven, s.recovering, sweep.copies.len())
+            (s.before_loss, s.proven, s.recovering, sweep.track.episodes.len())
         })
     };
     assert_eq!(
