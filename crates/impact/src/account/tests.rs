@@ -78,7 +78,12 @@ fn accounted(
         holes: &around.holes,
     };
     let book = ledger(&input);
-    Some(labelled.account((&input, &book), around, &settings(reference_bps), (0, Direction::AToB)))
+    Some(labelled.account(
+        (&input, &book),
+        around,
+        &settings(reference_bps),
+        (0, Direction::AToB),
+    ))
 }
 
 fn share(account: &Account, label: AccountLabel) -> f64 {
@@ -358,15 +363,7 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
             .zip(list)
             .map(
                 |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo)))| {
-                    let [
-                        reverse,
-                        late,
-                        seen_before,
-                        acknowledges,
-                        stamped,
-                        ends,
-                        syn,
-                    ] = facts;
+                    let [reverse, late, seen_before, acknowledges, stamped, ends, syn] = facts;
                     let flags = [
                         (acknowledges, AccountPacket::ACK),
                         (ends, AccountPacket::FIN),
@@ -389,7 +386,6 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         seen_before,
                         stamped,
                         flags: flags.iter().map(|&(set, flag)| u8::from(set) * flag).sum(),
-                        ..AccountPacket::default()
                     }
                 },
             )

@@ -151,14 +151,6 @@ mod tests {
             (megabytes(16.8e6).as_str(), megabytes(1500.0).as_str()),
             ("16.8 MB", "1.50 kB")
         );
-        assert_eq!(
-            (
-                p_value(0.0001).as_str(),
-                p_value(0.034).as_str(),
-                p_value(0.61).as_str()
-            ),
-            ("0.0001", "0.034", "0.61")
-        );
     }
 
     #[test]
@@ -209,55 +201,24 @@ mod tests {
     }
 
     #[test]
-    fn names_count_from_one() {
-        assert_eq!(english(list(&[1])), "rekey 2");
-        assert_eq!(english(list(&[1, 2])), "rekeys 2 and 3");
-        assert_eq!(english(list(&[0, 1, 2])), "rekeys 1, 2 and 3");
-        let ten: Vec<usize> = (0..10).collect();
-        assert_eq!(english(list(&ten)), "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9 and 10");
-        let many: Vec<usize> = (0..50).collect();
-        assert_eq!(
-            english(list(&many)),
-            "rekeys 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 40 more"
-        );
-    }
-
-    #[test]
     fn no_share_is_above_all_of_the_gap() {
-        let say = |low, estimate, high, shown| {
-            english(explained(&Estimate { estimate, low, high }, shown, "10 Mbit/s"))
-        };
+        let say = |low, estimate, high| english(explained(&Estimate { estimate, low, high }, "10 Mbit/s"));
         assert_eq!(
-            say(0.2, 0.42, 0.63, true),
-            "This explains 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
+            say(0.2, 0.42, 0.63),
+            "Rekeys explain 42 % (20 % to 63 %) of the gap to 10 Mbit/s."
         );
         assert_eq!(
-            say(0.35, 0.96, 1.9, true),
-            "This explains 96 % of the gap to 10 Mbit/s (at least 35 %, and it could be all)."
+            say(0.42, 0.42, 0.42),
+            "Rekeys explain 42 % of the gap to 10 Mbit/s."
         );
         assert_eq!(
-            say(0.35, 1.2, 1.9, true),
-            "This could explain all of the gap to 10 Mbit/s, and explains at least 35 %."
+            say(0.35, 0.96, 1.9),
+            "Rekeys explain 96 % of the gap to 10 Mbit/s (at least 35 %, and it could be all)."
         );
         assert_eq!(
-            say(1.1, 1.5, 1.9, true),
-            "This explains all of the gap to 10 Mbit/s."
+            say(0.35, 1.2, 1.9),
+            "Rekeys could explain all of the gap to 10 Mbit/s, and explain at least 35 %."
         );
-        assert_eq!(
-            say(-0.2, 1.1, 1.9, false),
-            "Rekeys could explain all of the gap to 10 Mbit/s."
-        );
-        assert_eq!(
-            say(-0.2, 0.1, 1.9, false),
-            "Rekeys explain about 10 % of the gap to 10 Mbit/s, and could explain all of it."
-        );
-        assert_eq!(
-            say(-0.2, 0.37, 0.96, false),
-            "Rekeys explain about 37 % of the gap to 10 Mbit/s (0 % to 96 %)."
-        );
-        assert_eq!(
-            say(-0.5, -0.2, -0.1, false),
-            "Rekeys explain about 0 % of the gap to 10 Mbit/s (0 % to 0 %)."
-        );
+        assert_eq!(say(1.1, 1.5, 1.9), "Rekeys explain all of the gap to 10 Mbit/s.");
     }
 }

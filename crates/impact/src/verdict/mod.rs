@@ -9,6 +9,8 @@
 mod judge;
 mod projection;
 mod sentence;
+#[cfg(test)]
+mod tests;
 
 pub use judge::{JudgedDirection, judge, rekey_costs};
 pub use projection::{PROJECTED_KILOBYTES, project};

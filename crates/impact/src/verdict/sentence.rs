@@ -2,9 +2,10 @@
 
 use super::LEAST_SHARE;
 use super::judge::JudgedDirection;
-use crate::tell::words::{explained, megabytes, percent, rate, seconds};
+use crate::tell::account::amount;
+use crate::tell::words::{explained, interval, megabytes, percent, rate, seconds};
 use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
-use rekeyscope_model::text::Message;
+use rekeyscope_model::text::{Arg, Message};
 
 /// All that is said of a direction.
 pub(super) fn sentence(
@@ -51,17 +52,14 @@ fn about(of: &JudgedDirection<'_>, id: &str) -> Message {
 }
 
 /// `0.08–0.61 s`, and one length where all are alike.
-fn lengths(rekeys: &[&LedgerRekey]) -> String {
+fn lengths(rekeys: &[&LedgerRekey]) -> Arg {
     let silences = || rekeys.iter().map(|own| own.silence_ms / 1_000.0);
-    let (least, most) = (
-        silences().fold(f64::INFINITY, f64::min),
-        silences().fold(0.0, f64::max),
-    );
-    let (low, high) = (seconds(least), seconds(most));
-    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
-        _ if low == high => high,
-        (Some((low, unit)), Some((_, other))) if unit == other => format!("{low}–{high}"),
-        _ => format!("{low}–{high}"),
+    let least = silences().fold(f64::INFINITY, f64::min);
+    let most = silences().fold(0.0, f64::max);
+    if seconds(least) == seconds(most) || rekeys.is_empty() {
+        seconds(most).into()
+    } else {
+        interval(least, most)
     }
 }
 
@@ -92,12 +90,12 @@ impl Told<'_> {
             LedgerBasis::Packets | LedgerBasis::Datagrams => "verdict-at-least",
             LedgerBasis::Acknowledgements | LedgerBasis::Answers => "verdict-just",
         };
-        let cost = Message::new(sure).with("cost", seconds(ledger.cost_seconds));
+        let cost = Message::new(sure).with("cost", amount(ledger.cost_seconds, ledger.cost_seconds));
         message
             .with("used", self.of.observed.len().max(ledger.rekeys.len()))
             .with("silence", lengths(&silent))
             .with("cost", cost)
-            .with("transfer", seconds(ledger.seconds))
+            .with("transfer", amount(ledger.seconds, ledger.seconds))
             .with("share", percent(ledger.share))
     }
 
@@ -121,7 +119,7 @@ impl Told<'_> {
         let slow = self.ledger.slow.as_ref().filter(|slow| !slow.rekeys.is_empty())?;
         (!self.silent().is_empty()).then(|| {
             Message::new("note-slow")
-                .with("cost", seconds(slow.cost_seconds))
+                .with("cost", amount(slow.cost_seconds, slow.cost_seconds))
                 .with("rekeys", slow.rekeys.len())
         })
     }

@@ -89,10 +89,7 @@ fn steps_of_several_waits_are_cut_where_a_hole_begins_and_ends() {
         cut_at(steps(), &hole(5, 30),),
         [(0, 5, 250), (5, 20, 750), (20, 30, 500), (30, 40, 500)]
     );
-    assert_eq!(
-        cut_at(steps(), &hole(20, 40),),
-        [(0, 20, 1_000), (20, 40, 1_000)]
-    );
+    assert_eq!(cut_at(steps(), &hole(20, 40),), [(0, 20, 1_000), (20, 40, 1_000)]);
     let one = vec![step(0, 20, Unexplained)];
     assert_eq!(cut_at(one, &hole(5, 30),), [(0, 20, 1_000)], "one wait");
 }

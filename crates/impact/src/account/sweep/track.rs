@@ -205,7 +205,7 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{ack, at, data, half, step as wait};
+    use crate::account::made_up::{at, data, half, step as wait};
     use crate::account::sweep::step::{StepKind, StepLabel};
     use rekeyscope_model::analysis::AccountLabel;
 

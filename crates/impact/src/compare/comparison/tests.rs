@@ -22,7 +22,7 @@ fn synthetic(path: &str, suite: &str, lifetime_bytes: f64, stall_s: f64) -> Comp
         rate_bps: Some(8e9 / point.seconds_per_gb),
         rekeys_per_gb: Some(point.rekeys_per_gb),
         seconds_per_gb: Some(point.seconds_per_gb),
-        stall_ms: None,
+        rekey_cost_s: None,
         at_least: false,
         account: None,
         inner_bytes: 1_400,

@@ -56,7 +56,6 @@ impl Made {
             times: track.facts.times,
             sender: &mut self.sender,
             track: &mut track,
-            copies: Vec::new(),
             queued_above,
             queues,
         };

@@ -45,11 +45,7 @@ fn waits_of_one_label_are_one_piece() {
     let found = pieces(&[one], &Surroundings::default());
     assert_eq!(
         told(&found),
-        [
-            (100, 180, Capacity),
-            (180, 200, Rekey),
-            (200, 210, Capacity)
-        ]
+        [(100, 180, Capacity), (180, 200, Rekey), (200, 210, Capacity)]
     );
     assert_eq!(found[0].frames, (100, 180));
     assert!(pieces(&[], &Surroundings::default()).is_empty());
@@ -120,10 +116,7 @@ fn rests_are_cut_out() {
     };
     let whole = [(100, 200, Capacity)];
     assert_eq!(rest(&[(0, 100), (200, 300)]), whole);
-    assert_eq!(
-        rest(&[(130, 150)]),
-        [(100, 130, Capacity), (150, 200, Capacity)]
-    );
+    assert_eq!(rest(&[(130, 150)]), [(100, 130, Capacity), (150, 200, Capacity)]);
     assert_eq!(rest(&[(0, 110), (190, 300)]), [(110, 190, Capacity)]);
     assert_eq!(rest(&[(100, 200)]), []);
 }

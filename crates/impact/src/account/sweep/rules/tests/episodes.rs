@@ -85,7 +85,7 @@ fn sums_of_waits_fade_in_two_seconds() {
 
 fn sent<T>(of: Made, last: i64, look: impl FnOnce(&mut Sweep<'_>) -> T) -> T {
     let mut of = of;
-    of.sender.last = Some((at(NOW - last), 7, 20));
+    of.sender.last = Some((at(NOW - last), 7));
     of.run(|sweep, data, _, _| {
         sweep.send(0, data);
         look(sweep)
