@@ -191,7 +191,7 @@ pub struct WatchTotals {
     /// By outcome.
     pub failures: BTreeMap<AttemptOutcome, u64>,
     /// Longest pause in new data at a rekey.
-    pub stall: Histogram,
+    pub silence: Histogram,
     /// Between the last packet on the old SA and the first on the new one.
     pub gap: Histogram,
     /// First to last exchange message.

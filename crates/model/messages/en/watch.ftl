@@ -3,14 +3,15 @@ watch-rekey = Rekey: { $parts }
 watch-rekey-by = begun by the { $end }
 watch-rekey-exchange = exchange { $time }
 watch-rekey-gap = { $time } from the old SA to the new one
-watch-rekey-stall = data paused for { $time }
+watch-rekey-silence = nothing arrived for { $time }
+watch-rekey-cost-so-far = cost so far { $time }
 watch-failed = A rekey failed: { $outcome }, { $copies }
 watch-unanswered = A rekey is not answered: { $outcome }, { $copies }
 watch-copies = { $n ->
     [one] asked once
    *[other] asked { $n } times
  }
-watch-dip = Dip at the rekey: { $direction } lost { $depth } of its rate for { $length }
+watch-rekey-cost = The rekey cost { $direction } { $cost }: nothing arrived for { $silence }
 watch-outage-began = Nothing passes: { $direction } has data to deliver and nothing arrives
 watch-outage-ended = Data passes again: { $direction } was down for { $length }; { $end }
 watch-key-missing = No key: SA { $spi } to { $dst } is not decrypted ({ $status }); rates are ESP bytes

@@ -47,9 +47,9 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
         [(vec![], down)].into_iter(),
     );
     page.histogram(
-        "rekeyscope_rekey_stall_seconds",
+        "rekeyscope_rekey_silence_seconds",
         "Longest pause in new data at a rekey.",
-        &totals.stall,
+        &totals.silence,
     );
     page.histogram(
         "rekeyscope_rekey_gap_seconds",

@@ -1,6 +1,7 @@
 //! Lines of `rekeyscope watch`: an event as text.
 
 use crate::words::{self, clean, ends, format};
+use rekeyscope_impact::tell::words::seconds;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction};
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::watch::{KernelMeaning, Occurrence, TunnelEnd, TunnelEnds, WatchEvent, WatchTotals};
@@ -48,7 +49,8 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             initiator,
             exchange_ms,
             gap_ms,
-            stall_ms,
+            silence_ms,
+            cost_so_far_seconds,
             ..
         } => {
             let mut parts = vec![words::trigger_kind(t, *trigger)];
@@ -56,10 +58,12 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             let lengths = [
                 ("watch-rekey-exchange", exchange_ms),
                 ("watch-rekey-gap", gap_ms),
-                ("watch-rekey-stall", stall_ms),
+                ("watch-rekey-silence", silence_ms),
             ];
             let known = lengths.into_iter().filter_map(|(id, ms)| Some((id, (*ms)?)));
             parts.extend(known.map(|(id, ms)| t.fill(id, &[("time", &format::duration_ms(ms))])));
+            let cost = cost_so_far_seconds.filter(|cost| *cost > 0.0);
+            parts.extend(cost.map(|s| t.fill("watch-rekey-cost-so-far", &[("time", &seconds(s))])));
             t.fill("watch-rekey", &[("parts", &t.joined(&parts))])
         }
         Occurrence::RekeyFailed {
@@ -76,24 +80,24 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             let copies = format::counted(t, "watch-copies", *transmissions);
             t.fill(id, &[("outcome", &outcome), ("copies", &copies)])
         }
-        Occurrence::Dip {
+        Occurrence::RekeyCost {
             direction: d,
-            dip_ms,
+            cost_seconds,
+            silence_ms,
             at_least,
-            depth,
             ..
         } => {
-            let length = match at_least {
-                true => t.fill("outage-or-more", &[("seconds", &format::duration_ms(*dip_ms))]),
-                false => format::duration_ms(*dip_ms),
+            let cost = match at_least {
+                true => t.fill("outage-or-more", &[("seconds", &seconds(*cost_seconds))]),
+                false => seconds(*cost_seconds),
             };
-            let depth = format::percent(*depth);
+            let silence = format::duration_ms(*silence_ms);
             t.fill(
-                "watch-dip",
+                "watch-rekey-cost",
                 &[
                     ("direction", &direction(*d)),
-                    ("depth", &depth),
-                    ("length", &length),
+                    ("cost", &cost),
+                    ("silence", &silence),
                 ],
             )
         }
