@@ -33,7 +33,6 @@ pub(crate) use clear::ClearPackets;
 pub(crate) use close_up::{CloseUpPoint, CloseUpRecord};
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;
-pub(crate) use proven::ProvenByPackets;
 pub(crate) use record::PacketRecord;
 pub(crate) use silence::SilenceKind;
 pub(crate) use symptom::{MOST_FRAMES, display_filter};

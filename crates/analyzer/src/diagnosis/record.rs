@@ -45,8 +45,6 @@ pub(crate) struct PacketRecord {
     pub(crate) payload: u16,
     /// Of it, bytes that the capture shows for the first time.
     pub(crate) new: u16,
-    /// Identification of the inner IPv4 packet; 0 where it has none.
-    pub(crate) ip_id: u16,
     pub(crate) tunnel: u16,
     /// Of it, bytes that it showed before.
     pub(crate) again: u16,
@@ -97,7 +95,6 @@ impl PacketRecord {
             again: short(split.retransmitted),
             outer: short(pending.outer_bytes),
             largest_fragment: short(pending.largest_fragment),
-            ip_id: inner.ip_id,
             ports: pending.udp.map_or((0, 0), |u| (u.src, u.dst)),
             control,
             code,

@@ -89,12 +89,6 @@ impl Meters {
         self.share(tunnel, direction).all
     }
 
-    /// ESP bytes of a tunnel and direction.
-    pub(crate) fn esp_bytes(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
-        let series = self.series.get(tunnel, direction, Measure::Esp);
-        series.map_or(0, |s| s.counted_bytes())
-    }
-
     /// Packets of a tunnel and direction between two times, by their bytes and their usual size.
     pub(crate) fn packets_within(
         &self,

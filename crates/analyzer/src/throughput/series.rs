@@ -29,8 +29,7 @@ pub struct SeriesSet {
     /// How many there are.
     made: usize,
     bins: usize,
-    /// By measure.
-    gaps: [usize; 2],
+    gaps: usize,
     dropped: u64,
 }
 
@@ -46,23 +45,19 @@ impl SeriesSet {
             self.dropped = self.dropped.saturating_add(1);
             return;
         };
-        let before = (series.bin_count(), series.gap_counts());
+        let before = (series.bin_count(), series.gaps().len());
         // What the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
         let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before.0);
         let most_bins = free.clamp(MAX_BINS_TOGETHER / MAX_SERIES, MAX_BINS);
         series.record(time, bytes, most_bins);
-        let after = (series.bin_count(), series.gap_counts());
+        let after = (series.bin_count(), series.gaps().len());
         self.bins = self.bins - before.0 + after.0;
-        for k in 0..self.gaps.len() {
-            self.gaps[k] = self.gaps[k] - before.1[k] + after.1[k];
-        }
+        self.gaps = self.gaps - before.1 + after.1;
         if self.bins > MAX_BINS_TOGETHER {
             self.shrink_bins();
         }
-        for measure in Measure::ALL {
-            if self.gaps[measure as usize] > MAX_GAPS_TOGETHER {
-                self.shrink_gaps(measure);
-            }
+        if self.gaps > MAX_GAPS_TOGETHER {
+            self.shrink_gaps();
         }
     }
 
@@ -85,15 +80,15 @@ impl SeriesSet {
     }
 
     #[cold]
-    fn shrink_gaps(&mut self, of: Measure) {
-        while self.gaps[of as usize] > MAX_GAPS_TOGETHER {
-            let Some(fullest) = self.all_mut().max_by_key(|s| s.gaps(of).len()) else {
+    fn shrink_gaps(&mut self) {
+        while self.gaps > MAX_GAPS_TOGETHER {
+            let Some(fullest) = self.all_mut().max_by_key(|s| s.gaps().len()) else {
                 return;
             };
-            let before = fullest.gaps(of).len();
-            fullest.forget_shorter_gaps(of);
-            let fewer = before - fullest.gaps(of).len();
-            self.gaps[of as usize] -= fewer;
+            let before = fullest.gaps().len();
+            fullest.forget_shorter_gaps();
+            let fewer = before - fullest.gaps().len();
+            self.gaps -= fewer;
         }
     }
 
@@ -210,8 +205,12 @@ mod tests {
     #[test]
     fn bins_begin_at_a_multiple_of_ten_milliseconds() {
         let set = recorded(&[(17, 1), (19, 2), (21, 4), (33, 8)]);
-        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap().undivided();
-        assert_eq!((traffic.start, traffic.base_bin_s), (at(10), 0.005));
+        let traffic = set
+            .get(0, Direction::AToB, Measure::New)
+            .unwrap()
+            .bytes(&[])
+            .remove(0);
+        assert_eq!((traffic.start, traffic.bin_s), (at(10), 0.005));
         assert_eq!(traffic.bytes, [0, 3, 4, 0, 8]);
         let [series] = &set.tunnel_series()[..] else {
             panic!()
@@ -224,7 +223,11 @@ mod tests {
     #[test]
     fn earlier_packets_move_the_start_back() {
         let set = recorded(&[(100, 1), (83, 2), (100, 4), (-500, 8)]);
-        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap().undivided();
+        let traffic = set
+            .get(0, Direction::AToB, Measure::New)
+            .unwrap()
+            .bytes(&[])
+            .remove(0);
         assert_eq!(traffic.start, at(-500));
         assert_eq!(traffic.bytes.len(), 121);
         assert_eq!(
@@ -235,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn gaps_lie_between_packets_with_new_data() {
+    fn gaps_lie_between_packets() {
         let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
-        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap().undivided();
-        let spans: Vec<(f64, f64)> = traffic.gaps.iter().map(|gap| (gap.start_s, gap.end_s)).collect();
-        assert_eq!(spans, [(0.0, 0.01), (0.01, 0.04), (0.04, 0.041)]);
-        assert_eq!(traffic.gaps_total, 4);
+        let series = set.get(0, Direction::AToB, Measure::New).unwrap();
+        let spans = [(0, 10), (10, 15), (15, 40), (40, 41)].map(|(from, to)| (at(from), at(to)));
+        assert_eq!(series.silences(0), spans);
+        assert_eq!(series.silences(NANOS_PER_MILLI * 10), [spans[0], spans[2]]);
     }
 
     #[test]
@@ -251,7 +254,7 @@ mod tests {
         let series = set.get(0, Direction::AToB, Measure::New).unwrap();
         assert_eq!(series.series.base_nanos(), 4 * BASE_BIN_NANOS);
         assert!(series.series.bin_count() <= MAX_BINS);
-        let traffic = series.undivided();
+        let traffic = series.bytes(&[]).remove(0);
         assert_eq!(
             (traffic.bytes[0], traffic.bytes[((2 * hour - 6) / 20) as usize]),
             (1, 1)
@@ -272,16 +275,12 @@ mod tests {
             (BASE_BIN_NANOS, 10)
         );
         assert_eq!((series.start(), series.counted_bytes()), (at(-day), 63));
-        let parts = series.traffic(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
+        let parts = series.bytes(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
         let bytes: Vec<&[u32]> = parts.iter().map(|p| &p.bytes[..]).collect();
         assert_eq!(bytes, [&[16, 0][..], &[1, 2], &[32, 0], &[4, 0, 8]]);
         assert_eq!(parts[3].start, at(day));
-        let alone = series.bytes(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
-        let alone: Vec<_> = alone.iter().map(|p| (p.start, &p.bytes[..])).collect();
-        let with_gaps: Vec<_> = parts.iter().map(|p| (p.start, &p.bytes[..])).collect();
-        assert_eq!(alone, with_gaps);
-        let whole = series.undivided();
-        assert!(whole.bytes.len() <= MAX_BINS && whole.base_bin_s > 0.005);
+        let whole = series.bytes(&[]).remove(0);
+        assert!(whole.bytes.len() <= MAX_BINS && whole.bin_s > 0.005);
         assert_eq!(whole.bytes.iter().sum::<u32>(), 63);
         let window = series
             .window(0, Direction::AToB, at(day - 100), at(day + 5))
@@ -301,7 +300,7 @@ mod tests {
             (series.series.base_nanos(), series.counted_bytes()),
             (BASE_BIN_NANOS, 15)
         );
-        assert_eq!(series.undivided().bytes, [11, 0, 4]);
+        assert_eq!(series.bytes(&[])[0].bytes, [11, 0, 4]);
     }
 
     #[test]
@@ -347,7 +346,6 @@ mod tests {
                 .collect()
         };
         assert_eq!(lengths(&gaps), [5, 9, 7]);
-        assert_eq!(gaps.total(), 6);
         gaps.halve();
         assert_eq!(lengths(&gaps), [9]);
     }

@@ -363,7 +363,7 @@ impl News {
                 }
             }
             Occurrence::RekeyCost { direction, .. } => {
-                drop(self.costs.insert(((ends, *direction), time)));
+                self.costs.insert(((ends, *direction), time));
             }
             Occurrence::RekeyFailed { .. } => drop(self.attempts.insert((ends, time))),
             Occurrence::OutageBegan { direction } => {

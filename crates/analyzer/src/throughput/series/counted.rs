@@ -3,7 +3,6 @@
 use crate::throughput::series::bins::Measure;
 use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_BINS, MAX_DOCUMENT_BINS};
 use crate::throughput::series::direction::DirectionSeries;
-use crate::throughput::series::gaps::{GapRecorder, RecordedGap};
 use rekeyscope_model::analysis::{Direction, RekeySeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
@@ -39,9 +38,9 @@ impl CountedSeries<'_> {
         within.map(|(_, bin)| u64::from(bin.counted(self.measure))).sum()
     }
 
-    /// Gaps of at least so many nanoseconds, in order.
+    /// Gaps between packets of at least so many nanoseconds, in order.
     pub(crate) fn silences(&self, least: i64) -> Vec<(Timestamp, Timestamp)> {
-        let gaps = self.recorder().in_order().into_iter();
+        let gaps = self.series.gaps().in_order().into_iter();
         let long = gaps.filter(|gap| gap.to().nanos_since(gap.from) >= least);
         long.map(|gap| (gap.from, gap.to())).collect()
     }
@@ -73,10 +72,6 @@ impl CountedSeries<'_> {
         }
         parts.push((from, bins));
         parts
-    }
-
-    fn recorder(&self) -> &GapRecorder {
-        self.series.gaps(self.measure)
     }
 
     /// The bins `from..to`, counted from the first. Coarser where they are too many.

@@ -15,8 +15,7 @@ pub(super) struct DirectionSeries {
     /// Of bin 0: a multiple of 10 ms.
     origin: Timestamp,
     pub(super) bins: Bins,
-    /// By measure.
-    gaps: [GapRecorder; 2],
+    gaps: GapRecorder,
     /// Sums by measure.
     bytes: [u64; 2],
 }
@@ -28,7 +27,7 @@ impl DirectionSeries {
         DirectionSeries {
             origin,
             bins: Bins::new(),
-            gaps: [GapRecorder::new(MAX_GAPS), GapRecorder::new(MAX_GAPS)],
+            gaps: GapRecorder::new(MAX_GAPS),
             bytes: [0; 2],
         }
     }
@@ -43,9 +42,9 @@ impl DirectionSeries {
             let bytes = bin.counted(measure);
             let sum = &mut self.bytes[measure as usize];
             *sum = sum.saturating_add(u64::from(bytes));
-            if bytes > 0 {
-                self.gaps[measure as usize].record(time);
-            }
+        }
+        if bin.esp > 0 {
+            self.gaps.record(time);
         }
     }
 
@@ -72,12 +71,12 @@ impl DirectionSeries {
         self.bins.coarsen();
     }
 
-    pub(super) fn forget_shorter_gaps(&mut self, of: Measure) {
-        self.gaps[of as usize].halve();
+    pub(super) fn forget_shorter_gaps(&mut self) {
+        self.gaps.halve();
     }
 
     pub(super) fn begin_earlier_part(&mut self) {
-        self.gaps.iter_mut().for_each(GapRecorder::begin_earlier_part);
+        self.gaps.begin_earlier_part();
     }
 
     /// Number of stored bins.
@@ -90,13 +89,8 @@ impl DirectionSeries {
         self.bins.width.saturating_mul(self.bins.span())
     }
 
-    pub(super) fn gaps(&self, of: Measure) -> &GapRecorder {
-        &self.gaps[of as usize]
-    }
-
-    /// Kept gaps by measure.
-    pub(super) fn gap_counts(&self) -> [usize; 2] {
-        [self.gaps[0].len(), self.gaps[1].len()]
+    pub(super) fn gaps(&self) -> &GapRecorder {
+        &self.gaps
     }
 
     pub(super) fn base_nanos(&self) -> i64 {

@@ -1,4 +1,4 @@
-//! The longest gaps between packets that carry what is counted.
+//! The longest gaps between packets.
 
 use rekeyscope_model::time::Timestamp;
 use std::cmp::Reverse;
@@ -32,7 +32,6 @@ pub(super) struct GapRecorder {
     threshold: i64,
     limit: usize,
     latest: Option<Timestamp>,
-    total: u64,
 }
 
 impl GapRecorder {
@@ -42,7 +41,6 @@ impl GapRecorder {
             threshold: -1,
             limit,
             latest: None,
-            total: 0,
         }
     }
 
@@ -52,7 +50,6 @@ impl GapRecorder {
             self.latest = Some(time);
             return;
         };
-        self.total = self.total.saturating_add(1);
         let length = time.nanos_since(latest);
         if length < 0 {
             return;
@@ -92,10 +89,6 @@ impl GapRecorder {
 
     pub(super) fn len(&self) -> usize {
         self.kept.len()
-    }
-
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// The longest, in order of their begin; of those that begin together the longer first.

@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::HighestRate;
 const SMOOTHED_S: f64 = 1.0;
 
 /// The highest mean rate over [`SMOOTHED_S`]; `None` where no bin holds anything.
-pub fn highest_rate(bytes: &[u64], bin_s: f64) -> Option<HighestRate> {
+pub(crate) fn highest_rate(bytes: &[u64], bin_s: f64) -> Option<HighestRate> {
     let bins = ((SMOOTHED_S / bin_s).round() as usize).clamp(1, bytes.len().max(1));
     let sum = |window: &[u64]| window.iter().fold(0u64, |sum, &b| sum.saturating_add(b));
     let highest = bytes.windows(bins).map(sum).max().filter(|&b| b > 0)?;
