@@ -19,7 +19,7 @@ const LEAST_UNTOLD: i64 = 30 * NANOS_PER_SECOND;
 /// When nothing at all passes for so long, IKE included, whoever waited has given up: the longest timers are those of TCP (Linux:
 /// 120 s) and of strongSwan (76 s).
 const GIVEN_UP: i64 = 120 * NANOS_PER_SECOND;
-/// Most rests of a direction: the longest. Each transfer has draws of its own, 0.8 MB.
+/// Most rests of a direction: the longest.
 const MOST_RESTS: usize = 127;
 
 /// Finds the rests of all tunnels.

@@ -16,16 +16,9 @@ use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Placebo draws here: the job asks nothing of them.
-const DRAWS: usize = 1;
-
-/// Capture and keys → document and key ring, without the statistics that only the main job shows.
+/// Capture and keys → document and key ring.
 pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> {
-    let options = Options {
-        draws: DRAWS,
-        ..Options::default()
-    };
-    read::analyze(input, options)
+    read::analyze(input, Options::default())
 }
 
 /// Prints the report and writes the exports.

@@ -29,7 +29,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand,
 use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
 use std::io::Write;
 use std::path::PathBuf;
-use values::{reference_rate, share_of_throughput, verify};
+use values::{reference_rate, verify};
 
 const EXAMPLES: &str = "\
 Examples:

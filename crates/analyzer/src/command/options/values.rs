@@ -15,14 +15,6 @@ pub(super) fn reference_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A stall that costs all of throughput, or more, cannot be.
-pub(super) fn share_of_throughput(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value < 100.0 => Ok(value),
-        _ => Err("expected a percentage of throughput, above 0 and below 100".into()),
-    }
-}
-
 pub(super) fn verify(text: &str) -> Result<Verify, String> {
     let count = |n: &str| n.parse::<u64>().ok().filter(|n| *n > 0);
     match text.split_once(':') {
@@ -48,16 +40,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_shares_are_finite_and_make_sense() {
+    fn rates_are_finite_and_make_sense() {
         for wrong in ["0", "-1", "NaN", "inf", "1e308", "ten", ""] {
             assert!(reference_rate(wrong).is_err(), "{wrong}");
-            assert!(share_of_throughput(wrong).is_err(), "{wrong}");
         }
-        assert!(share_of_throughput("100").is_err() && share_of_throughput("101").is_err());
-        assert_eq!(
-            (reference_rate("94.5"), share_of_throughput("99.9")),
-            (Ok(94.5), Ok(99.9))
-        );
+        assert_eq!(reference_rate("94.5"), Ok(94.5));
     }
 
     #[test]
