@@ -345,7 +345,6 @@ impl Arguments {
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
             two_points: self.other_point.is_some(),
-            ..Options::default()
         }
     }
 }
