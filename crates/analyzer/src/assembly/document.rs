@@ -77,16 +77,19 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let pairs = (&children[..], &successions[..]);
     let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);
     let events = published(events(&sources), &places);
-    let failures = attempts::failures(record, pairs, (attempts, &checks), &places, &events.events);
+    let mut failures = attempts::failures(record, pairs, (attempts, &checks), &places, &events.events);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
-    let known = Known {
-        successions: &successions,
-        attempts: &failures.attempts,
-        rekeys: &rekeys,
-        outages: &failures.outages,
-        rests: &rests,
-    };
-    let judged = judgement(record, known);
+    let judged = judgement(
+        record,
+        Known {
+            successions: &successions,
+            attempts: &failures.attempts,
+            rekeys: &rekeys,
+            outages: &failures.outages,
+            rests: &rests,
+        },
+    );
+    as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger);
     for (index, effect) in judged.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {
             rekey.impact.push(effect);
@@ -139,6 +142,27 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     Analysis {
         ruled_out: crate::assembly::ruled_out::ruled_out(&document),
         ..document
+    }
+}
+
+/// A stall has one length: an outage in which the whole transfer stood lasts until the transfer's own data arrives again. What others than
+/// the transfer delivered before that does not end it.
+fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger]) {
+    for outage in outages {
+        let own = |l: &&Ledger| (l.tunnel, l.direction) == (outage.tunnel, outage.direction);
+        let Some(ledger) = ledgers.iter().find(own) else {
+            continue;
+        };
+        let of_rekeys = ledger.rekeys.iter().flat_map(|own| &own.intervals);
+        let mut all = of_rekeys.chain(ledger.down.iter().map(|down| &down.interval));
+        let Some(end) = outage.end else { continue };
+        let holds =
+            |own: &&LedgerInterval| own.from <= outage.start && own.arrived.is_some_and(|at| at >= end);
+        if let Some(own) = all.find(holds) {
+            outage.start = own.from;
+            outage.end = own.arrived;
+            outage.seconds = own.arrived.unwrap_or(end).seconds_since(own.from);
+        }
     }
 }
 

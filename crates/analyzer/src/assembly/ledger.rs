@@ -1,8 +1,8 @@
 //! What the ledger of one direction is made from: what is known of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
 
 use crate::assembly::known::Known;
-use crate::diagnosis::SilenceKind;
 use crate::pipeline::record::Record;
+use rekeyscope_impact::explain::is_cost_of_renewal;
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
@@ -77,11 +77,8 @@ fn rekeys(
         let switched = s.switched.iter().flatten().min().copied();
         let asked = s.started.or(s.first_message).or(switched)?;
         let volume = s.old[own].and_then(|sa| volume_sent(&associations[sa])?.share());
-        // An old SA that reached its limit drops what comes after, whether or not somebody has asked by then; so does a receiver that fell
-        // silent right before the exchange, whose first message may have been lost.
-        let silence = s.exchange.and_then(|e| record.diagnosis.silence_before(e));
-        let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf).map(|s| s.since);
-        let early = expired(record, s).into_iter().chain(deaf).chain(switched).min();
+        // An old SA that reached its limit drops what comes after, whether or not somebody has asked by then.
+        let early = expired(record, s).into_iter().chain(switched).min();
         Some(RekeySpan {
             rekey,
             asked: early.map_or(asked, |early| asked.min(early)),
@@ -158,7 +155,7 @@ fn failed(record: &Record, tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedS
     spans
 }
 
-/// The outages of a direction.
+/// The outages of a direction that no renewal cost.
 fn outages(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),
@@ -168,6 +165,7 @@ fn outages(
     let ends = record.totals.last_time.unwrap_or_default();
     let own = known.outages.iter();
     let own = own.filter(|o| (o.tunnel, o.direction) == (tunnel, published));
+    let own = own.filter(|o| !is_cost_of_renewal(o, known.attempts, known.rekeys));
     let mut spans: Vec<OutageSpan> = own
         .map(|outage| OutageSpan {
             outage: outage.index,

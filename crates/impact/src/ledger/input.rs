@@ -73,7 +73,7 @@ impl FailedSpan {
     }
 }
 
-/// A time without delivery that no rekey and no attempt explains.
+/// A time without delivery that no renewal cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutageSpan {
     /// Names it.
@@ -103,7 +103,7 @@ pub struct LedgerInput<'a> {
     pub rekeys: &'a [RekeySpan],
     /// Attempts that failed.
     pub failed: &'a [FailedSpan],
-    /// Outages by delivery.
+    /// Outages by delivery that no renewal cost: a silence is theirs before it is a rekey's.
     pub outages: &'a [OutageSpan],
     /// Rests between transfers: they are in no sum.
     pub rests: &'a [(Timestamp, Timestamp)],

@@ -123,10 +123,11 @@ impl OwnershipRules<'_> {
         if let Some(failed) = failed.filter(|_| silence.nanos() > self.times.timeout) {
             return Ruling::Owned(Owner::Attempt(failed.attempt));
         }
+        if let Some(outage) = outage.filter(|_| silence.nanos() > self.times.timeout) {
+            return Ruling::Owned(Owner::Outage(outage.outage));
+        }
         let Some(rekey) = rekey else {
-            let long = silence.nanos() > self.times.timeout;
-            let outage = outage.filter(|_| long).map(|outage| Owner::Outage(outage.outage));
-            return outage.map_or(Ruling::Nobody, Ruling::Owned);
+            return Ruling::Nobody;
         };
         if is_of_the_sender(silence, rekey) {
             return Ruling::Sender;
@@ -147,10 +148,16 @@ impl OwnershipRules<'_> {
         touched.rfind(|failed| silence.touches(failed.window()))
     }
 
-    /// The outage that a silence lies in, mostly.
+    /// The outage that is this silence: they have more than half of it in common.
     fn outage(&self, silence: &Silence) -> Option<&OutageSpan> {
         let mut all = self.input.outages.iter();
-        all.rfind(|outage| silence.touches((outage.from, outage.to)))
+        all.rfind(|outage| {
+            let common = silence
+                .to
+                .min(outage.to)
+                .nanos_since(silence.from.max(outage.from));
+            2 * common > outage.to.nanos_since(outage.from)
+        })
     }
 
     /// The silence ends on the SA of the last one that it touches.
