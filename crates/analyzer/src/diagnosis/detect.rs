@@ -10,7 +10,7 @@ use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
-use crate::diagnosis::silence::{self, InitiatorSilence, SilenceKind};
+use crate::diagnosis::silence;
 use crate::diagnosis::symptom::Symptom;
 use crate::diagnosis::tcp;
 use crate::diagnosis::whole_run::WholeRun;
@@ -78,8 +78,6 @@ pub(crate) struct Diagnosis {
     pub(crate) clear: ClearTraffic,
     found: HashMap<Subject, Examined>,
     close_ups: CloseUps,
-    /// Silences of initiators, by exchange; at most [`MOST_DIAGNOSED`].
-    silences: HashMap<usize, InitiatorSilence>,
     /// Rekeys beyond [`MOST_DIAGNOSED`].
     undiagnosed: u64,
 }
@@ -112,21 +110,12 @@ impl Diagnosis {
         (now, busy): (Timestamp, Option<Timestamp>),
     ) {
         let newest = self.recorder.newest(tunnel, now.plus_nanos(-silence::REACH));
-        let silence = (!self.recorder.is_full())
+        let deaf = (!self.recorder.is_full())
             .then(|| silence::before(newest, slot, now))
             .flatten();
-        let deaf = silence.filter(|s| s.kind == SilenceKind::Deaf);
-        let began = deaf.map_or(now, |s| s.since);
+        let began = deaf.unwrap_or(now);
         self.recorder
             .open(Subject::Exchange(exchange), tunnel, (began, busy), now);
-        if let Some(silence) = silence.filter(|_| self.silences.len() < MOST_DIAGNOSED) {
-            self.silences.insert(exchange, silence);
-        }
-    }
-
-    /// The silence of its initiator that an exchange's first captured message ended.
-    pub(crate) fn silence_before(&self, exchange: usize) -> Option<InitiatorSilence> {
-        self.silences.get(&exchange).copied()
     }
 
     /// A further message of it.

@@ -34,6 +34,5 @@ pub(crate) use close_up::{CloseUpPoint, CloseUpRecord};
 pub(crate) use detect::Diagnosis;
 pub(crate) use holes::Hole;
 pub(crate) use record::PacketRecord;
-pub(crate) use silence::SilenceKind;
 pub(crate) use symptom::{MOST_FRAMES, display_filter};
 pub(crate) use whole_run::CaptureSilence;

@@ -24,32 +24,15 @@ pub(super) const REACH: i64 = LONGEST + BUSY_WITHIN;
 /// Segments without an answer. One or two may be lost on their way; three sent apart are not.
 const LEAST_UNANSWERED: usize = 3;
 
-/// A silence of the initiator that its first captured message ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct InitiatorSilence {
-    /// Its last ESP packet before.
-    pub(crate) since: Timestamp,
-    /// What the silence is.
-    pub(crate) kind: SilenceKind,
-}
-
-/// What an [`InitiatorSilence`] shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SilenceKind {
-    /// The other side sent TCP data meanwhile that nobody acknowledged: the initiator was cut off.
-    Deaf,
-    /// Both sides stopped together. It may have been cut off, or there was nothing to send.
-    Both,
-}
-
-/// The silence of the direction `slot` before `now`, from the `newest` packets of the tunnel backwards.
+/// When the direction `slot` fell silent before `now` though the other side sent TCP data meanwhile, which nobody acknowledged: the last ESP
+/// packet before, looked for from the `newest` packets of the tunnel backwards.
 pub(super) fn before<'a>(
     newest: impl Iterator<Item = &'a PacketRecord>,
     slot: usize,
     now: Timestamp,
-) -> Option<InitiatorSilence> {
+) -> Option<Timestamp> {
     let mut since: Option<Timestamp> = None;
-    let (mut own, mut others, mut unanswered) = (0, 0, 0);
+    let (mut own, mut unanswered) = (0, 0);
     for p in newest.filter(|p| !p.is_icmpv6()) {
         let end = since.unwrap_or(now);
         let reach = if since.is_some() { BUSY_WITHIN } else { LONGEST };
@@ -58,11 +41,7 @@ pub(super) fn before<'a>(
         }
         if p.slot() != slot {
             let due = p.is_tcp_data() && now.nanos_since(p.time) >= LATEST_ACKNOWLEDGEMENT;
-            if since.is_none() {
-                unanswered += usize::from(due);
-            } else {
-                others += 1;
-            }
+            unanswered += usize::from(due && since.is_none());
             continue;
         }
         if since.is_none() {
@@ -73,15 +52,7 @@ pub(super) fn before<'a>(
         }
         own += 1;
     }
-    let since = since.filter(|_| own >= LEAST_BEFORE)?;
-    let kind = if unanswered >= LEAST_UNANSWERED {
-        SilenceKind::Deaf
-    } else if unanswered == 0 && others >= LEAST_BEFORE {
-        SilenceKind::Both
-    } else {
-        return None;
-    };
-    Some(InitiatorSilence { since, kind })
+    since.filter(|_| own >= LEAST_BEFORE && unanswered >= LEAST_UNANSWERED)
 }
 
 #[cfg(test)]
@@ -90,7 +61,7 @@ mod tests {
 
     /// The initiator sends towards slot 1 every 10 ms until `own_ms`, the other side until `other_ms` (then every `later_ms`
     /// until 5 s); the message comes at 5 s.
-    fn silence(own_ms: i64, other_ms: i64, later_ms: i64) -> Option<InitiatorSilence> {
+    fn silence(own_ms: i64, other_ms: i64, later_ms: i64) -> Option<Timestamp> {
         let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
         let mut packets = Vec::new();
         for ms in (0..5_000).step_by(10) {
@@ -106,16 +77,16 @@ mod tests {
 
     #[test]
     fn unanswered_data_before_the_message_shows_a_deaf_initiator() {
-        let found = silence(1_300, 1_400, 800).unwrap();
-        assert_eq!(found.kind, SilenceKind::Deaf);
-        assert_eq!(found.since, Timestamp(1_290 * NANOS_PER_MILLI));
+        assert_eq!(
+            silence(1_300, 1_400, 800),
+            Some(Timestamp(1_290 * NANOS_PER_MILLI))
+        );
     }
 
-    /// With one or two segments unanswered it is neither: they may have been lost.
+    /// With one or two segments unanswered it is none: they may have been lost.
     #[test]
     fn both_may_stop_together() {
-        let found = silence(1_300, 1_290, 0).map(|s| s.kind);
-        assert_eq!(found, Some(SilenceKind::Both));
+        assert_eq!(silence(1_300, 1_290, 0), None);
         assert_eq!(silence(1_300, 1_310, 0), None, "two unanswered segments");
     }
 
@@ -130,7 +101,7 @@ mod tests {
         let solicits = PacketRecord::for_test(true, at(3_000), 1, (0, 0, 0));
         let found = |last: PacketRecord| {
             let packets: Vec<PacketRecord> = data.clone().chain(lost.clone()).chain([last]).collect();
-            before(packets.iter().rev(), 1, at(5_000)).map(|s| s.since)
+            before(packets.iter().rev(), 1, at(5_000))
         };
         assert_eq!(found(solicits.as_icmpv6()), Some(at(1_290)));
         assert_eq!(found(solicits), None, "an acknowledgement ends it");
