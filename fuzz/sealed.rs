@@ -74,10 +74,7 @@ pub(super) fn esp(data: &[u8]) {
     }
     let mut material = KeyMaterial::default();
     material.read_bytes(Path::new("fuzzed keys"), rows.as_bytes());
-    let options = Options {
-        draws: 9,
-        ..Options::default()
-    };
+    let options = Options::default();
     let mut analyzer = Analyzer::new(options, material);
     let (mut time, mut sequence) = (Timestamp(START), [0_u64; 8]);
     for frame in 1..=MOST as u64 {

@@ -19,10 +19,7 @@ use rekeyscope_testkit::example;
 use std::path::Path;
 
 fn options() -> Options {
-    Options {
-        draws: 9,
-        ..Options::default()
-    }
+    Options::default()
 }
 
 fn open(bytes: &[u8]) -> Option<CaptureReader> {

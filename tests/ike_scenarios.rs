@@ -18,11 +18,7 @@ pub(crate) fn analyzed(world: World) -> Analysis {
     for file in keys {
         material.read(&file).unwrap();
     }
-    // Few placebos do.
-    let options = Options {
-        draws: 99,
-        ..Options::default()
-    };
+    let options = Options::default();
     let mut analyzer = Analyzer::new(options, material);
     let mut reader = CaptureReader::open(&folder.path().join("trace.pcap")).unwrap();
     let mut notes = Diagnostics::default();

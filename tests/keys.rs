@@ -61,11 +61,7 @@ fn open_with_psk(capture: &Path, log: &[u8], psk: Option<&[u8]>) -> (Analysis, K
 fn analyze(reader: &mut CaptureReader, log: &[u8], psk: Option<&[u8]>) -> (Analysis, KeyRing) {
     let mut material = KeyMaterial::default();
     material.read_bytes(Path::new("log"), log);
-    // The statistics of the rekeys are not looked at here.
-    let options = Options {
-        draws: 1,
-        ..Options::default()
-    };
+    let options = Options::default();
     let psks = psk.into_iter().map(SecretBytes::from).collect();
     let mut analyzer = Analyzer::with_pre_shared_keys(options, material, psks);
     let mut container = Diagnostics::default();

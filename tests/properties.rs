@@ -2,7 +2,6 @@
 
 mod containers;
 mod documents;
-mod estimators;
 mod pipeline;
 mod suites;
 

@@ -20,7 +20,7 @@ mod transport;
 
 use crate::support::analyze_world;
 use planted::{SCENARIOS, Scenario};
-use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::{Analysis, Direction};
 use rekeyscope_testkit::scenario::World;
 
 fn played(scenario: &Scenario) -> Analysis {
@@ -37,27 +37,19 @@ pub(crate) fn played_by_name(name: &str) -> Analysis {
 #[test]
 fn an_outage_before_the_first_captured_message_counts() {
     let analysis = played_by_name("IKEv2, hard limit, request lost before the capture");
-    let down = analysis.rekeys[0].impact.iter().find(|i| i.hurt).unwrap();
-    let stall = down.windows.iter().find(|w| w.window_s == 0.5).unwrap().stall_ms;
+    let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
+    let down: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
+    let cost = ledger.cost_seconds + down;
     // 200 + 3,800 + 60 ms of waiting, less what is sent in one burst at the end: 100 segments of 2 ms.
-    assert!((3_700.0..4_300.0).contains(&stall), "{stall}");
+    assert!((3.7..4.3).contains(&cost), "{ledger:?}");
 }
 
-/// A pause before the exchange is not counted, only what the exchange itself held up (30 ms until the response, and a bin);
-/// but it could hide an outage: that is said.
+/// A pause of the sender before the exchange is nobody's.
 #[test]
-fn a_pause_before_the_exchange_is_not_counted_but_flagged() {
+fn a_pause_before_the_exchange_costs_nothing() {
     let analysis = played_by_name("IKEv2, in a pause");
-    let down = &analysis.rekeys[0].impact[0];
-    let stall = down.windows.iter().map(|w| w.stall_ms).fold(0.0, f64::max);
-    assert!((20.0..=40.0).contains(&stall), "{down:?}");
-    assert!(down.flags.contains(&"silence_before".to_owned()), "{down:?}");
-    let plain = played_by_name("IKEv2");
-    assert!(
-        !plain.rekeys[0].impact[0]
-            .flags
-            .contains(&"silence_before".to_owned())
-    );
+    let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
+    assert_eq!(ledger.cost_seconds, 0.0, "{ledger:?}");
 }
 
 #[test]

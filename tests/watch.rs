@@ -24,10 +24,7 @@ const IN_TIME_S: f64 = 2.0;
 fn watched(lab: &Lab, retention: Retention) -> Vec<(Timestamp, WatchEvent)> {
     let mut keys = KeyMaterial::default();
     lab.keys.iter().for_each(|file| keys.read(file).unwrap());
-    let options = Options {
-        draws: 99,
-        ..Options::default()
-    };
+    let options = Options::default();
     let mut watch = LiveWatch::new(options, retention, keys, Vec::new());
     let mut reader = CaptureReader::open(&lab.capture).unwrap();
     let info = reader.info().clone();

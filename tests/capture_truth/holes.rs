@@ -151,9 +151,7 @@ fn scattered_losses_of_the_capture_explain_no_silence() {
     let silent = |rekey: &&usize| {
         let of_direction = |i: &&RekeyImpact| i.direction == sparse.impact[0].direction;
         let impact = sparse.rekeys[**rekey].impact.iter().find(of_direction);
-        impact
-            .and_then(|i| i.longest_gap_ms)
-            .is_some_and(|ms| ms >= 200.0)
+        impact.and_then(|i| i.silence_ms).is_some_and(|ms| ms >= 200.0)
     };
     let silent: Vec<&usize> = hurt(&sparse).iter().filter(silent).collect();
     assert!(!silent.is_empty(), "{:?}", hurt(&sparse));

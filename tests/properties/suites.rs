@@ -53,7 +53,7 @@ proptest! {
         let capture = pcap_of(LINKTYPE_RAW, &inner.iter().enumerate().map(sealed).collect::<Vec<_>>());
         let mut material = KeyMaterial::default();
         material.read_bytes(Path::new("made"), suite.esp_sa_row(SPI).as_bytes());
-        let mut analyzer = Analyzer::new(Options { draws: 1, ..Options::default() }, material);
+        let mut analyzer = Analyzer::new(Options::default(), material);
         let (mut reader, mut said) = (open(&capture), Diagnostics::default());
         while let Some(frame) = reader.next_frame(&mut said).unwrap() {
             analyzer.push(&frame);

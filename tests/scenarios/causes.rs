@@ -93,7 +93,7 @@ fn every_cause_is_named_where_it_holds_and_nowhere_else() {
                     .rekeys
                     .iter()
                     .flat_map(|r| &r.impact)
-                    .map(|i| (i.hurt, i.q, i.longest_gap_ms))
+                    .map(|i| (i.hurt, i.silence_ms, i.why))
                     .collect();
                 println!(
                     "{}: {found:?} {hurt:?} {:?}",

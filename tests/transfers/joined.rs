@@ -57,7 +57,7 @@ fn changed(alone: &Analysis, all: &Analysis, by: i64) -> Vec<String> {
         let now = same(rekey, all, by);
         for own in &rekey.impact {
             let there = now.impact.iter().find(|i| i.direction == own.direction).unwrap();
-            let facts = |i: &RekeyImpact| (i.used, i.hurt, i.longest_gap_ms.map(f64::round));
+            let facts = |i: &RekeyImpact| (i.used, i.hurt, i.silence_ms.map(f64::round));
             demand(
                 facts(there) == facts(own),
                 format!(
@@ -80,10 +80,7 @@ fn changed(alone: &Analysis, all: &Analysis, by: i64) -> Vec<String> {
                 continue;
             };
             let rate = |t: &TransferImpact| t.bytes / t.end.seconds_since(t.start);
-            let share = |t: &TransferImpact| {
-                let stall = t.stall_ms.as_ref().map_or(0.0, |s| s.mean);
-                stall * t.rekeys.len() as f64 / t.end.millis_since(t.start)
-            };
+            let share = |t: &TransferImpact| t.cost_seconds.unwrap_or(0.0) / t.end.seconds_since(t.start);
             demand(
                 close(rate(now), rate(was))
                     && close(share(now), share(was))
@@ -100,11 +97,8 @@ fn changed(alone: &Analysis, all: &Analysis, by: i64) -> Vec<String> {
             if let (Some(own), Some(transfer)) = (own, within) {
                 let length_ms = transfer.end.millis_since(transfer.start);
                 demand(
-                    own.longest_gap_ms.is_none_or(|gap| gap <= length_ms),
-                    format!(
-                        "rekey {}: {:?} in {length_ms} ms",
-                        rekey.number, own.longest_gap_ms
-                    ),
+                    own.silence_ms.is_none_or(|gap| gap <= length_ms),
+                    format!("rekey {}: {:?} in {length_ms} ms", rekey.number, own.silence_ms),
                 );
             }
         }

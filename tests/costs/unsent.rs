@@ -1,8 +1,8 @@
-//! Rule B: the sender had no SA to send on, or had used up the one it had.
+//! The sender had no SA to send on, or had used up the one it had.
 
-use super::{assert_proof, played, proof, silent_at};
+use super::{assert_owned, owned, played, silent_at};
 use crate::scenarios::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost};
-use rekeyscope_model::analysis::{AttemptOutcome, ExplanationCause, ProofRule};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, ExplanationCause, LedgerWhy};
 use rekeyscope_testkit::scenario::{SEGMENT, World};
 
 /// ```text
@@ -28,11 +28,11 @@ fn dropped_by_the_sender(w: &mut World) {
 }
 
 #[test]
-fn rule_b_the_senders_own_stack_dropped_it() {
+fn the_senders_own_stack_dropped_it() {
     let analysis = played(dropped_by_the_sender);
-    let found = proof(&analysis).expect("nothing is proven");
-    assert_eq!((found.rule, found.segments), (ProofRule::NotSent, 5));
-    assert!(found.outage_ms >= 400.0, "{found:?}");
+    let found = owned(&analysis).expect("it owns nothing");
+    assert_eq!((found.why, found.swallowed), (LedgerWhy::Silence, 0));
+    assert!(found.silence_ms >= 400.0, "{found:?}");
 }
 
 /// ```text
@@ -59,15 +59,12 @@ fn one_dropped(w: &mut World, deletes: bool) {
     w.steady(AFTER);
 }
 
-/// Where no SA was there, one segment is enough; else it may have been lost inside.
 #[test]
-fn rule_b_the_old_sa_was_deleted_first() {
+fn the_old_sa_was_deleted_first() {
     let analysis = played(|w| one_dropped(w, true));
-    let found = proof(&analysis).expect("nothing is proven");
-    assert_eq!((found.rule, found.segments), (ProofRule::NotSent, 1));
-    assert!((200.0..220.0).contains(&found.outage_ms), "{found:?}");
-    let excused = proof(&played(|w| one_dropped(w, false))).map(|p| p.rule);
-    assert_ne!(excused, Some(ProofRule::NotSent));
+    let found = owned(&analysis).expect("it owns nothing");
+    assert_eq!((found.why, found.swallowed), (LedgerWhy::Silence, 0));
+    assert!((200.0..260.0).contains(&found.silence_ms), "{found:?}");
 }
 
 /// ```text
@@ -92,7 +89,7 @@ fn used_up_by_its_sender(w: &mut World) {
 /// The SA passes its limit at the sender only, and nobody asks: no break before make; and the outage, longer than the window of a
 /// rekey, is proven.
 #[test]
-fn rule_b_the_limit_was_reached_by_what_the_capture_lacks() {
+fn the_limit_was_reached_by_what_the_capture_lacks() {
     let analysis = played(used_up_by_its_sender);
     let outcomes: Vec<AttemptOutcome> = analysis.attempts.iter().map(|a| a.outcome).collect();
     let expected = [
@@ -107,9 +104,12 @@ fn rule_b_the_limit_was_reached_by_what_the_capture_lacks() {
             .iter()
             .any(|c| c.id == "limit_without_rekey")
     );
-    let found = proof(&analysis).expect("nothing is proven");
-    assert_eq!(found.rule, ProofRule::NotSent);
-    assert!((5_080.0..5_120.0).contains(&found.outage_ms), "{found:?}");
+    let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
+    let [down] = &ledger.down[..] else {
+        panic!("{ledger:?}")
+    };
+    assert_eq!(down.attempt, Some(1));
+    assert!((5.08..5.16).contains(&down.cost_seconds), "{down:?}");
 }
 
 /// The client loses its inbound SA early in its life: no limit, another SA went further.
@@ -139,6 +139,6 @@ fn an_sa_that_others_outlived_reached_no_limit() {
 }
 
 #[test]
-fn rule_b_the_limit_was_reached() {
-    assert_proof(&played(|w| silent_at(w, 7_900)), ProofRule::NotSent, 500.0, 0);
+fn the_limit_was_reached() {
+    assert_owned(&played(|w| silent_at(w, 7_900)), LedgerWhy::Silence, 500.0, 0);
 }

@@ -1,10 +1,10 @@
-//! What the packets prove of each rekey: a **synthetic** capture for each rule, and the real captures against the logs of the
-//! daemons and kernels that `truth.json` was made of.
+//! What each rekey cost, and why: a **synthetic** capture for each reason, and the real captures against the logs of the daemons and kernels
+//! that `truth.json` was made of.
 
-mod acquitted;
 mod beyond;
 mod logs;
 mod lost;
+mod of_the_sender;
 mod unsent;
 
 use crate::scenarios::steps::{AFTER, BEFORE};
@@ -23,24 +23,21 @@ fn download(rekey: &Rekey) -> &RekeyImpact {
     impact.find(|i| i.direction == Direction::BToA).unwrap()
 }
 
-/// The proof of the only rekey's download.
-fn proof(analysis: &Analysis) -> Option<&Proof> {
+/// What the ledger says of the only rekey's download.
+fn owned(analysis: &Analysis) -> Option<&LedgerRekey> {
     assert_eq!(analysis.rekeys.len(), 1);
-    download(&analysis.rekeys[0]).proof.as_ref()
+    let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
+    assert_eq!(download(&analysis.rekeys[0]).hurt, !ledger.rekeys.is_empty());
+    ledger.rekeys.first()
 }
 
-fn assert_proof(analysis: &Analysis, rule: ProofRule, planted_ms: f64, segments: u64) {
-    let proof = proof(analysis).unwrap_or_else(|| panic!("nothing is proven of {rule}"));
-    assert_eq!((proof.rule, proof.segments), (rule, segments));
-    // The clock of the scenarios steps by a tick of 2 ms.
-    assert!((proof.outage_ms - planted_ms).abs() <= 4.0, "{proof:?}");
-    let frames = &proof.frames;
-    assert!(
-        (2..=20).contains(&frames.len()) && frames.is_sorted(),
-        "{proof:?}"
-    );
-    let hurt = download(&analysis.rekeys[0]).hurt;
-    assert_eq!(hurt, rule.is_outage());
+fn assert_owned(analysis: &Analysis, why: LedgerWhy, planted_ms: f64, swallowed: u32) {
+    let own = owned(analysis).unwrap_or_else(|| panic!("the rekey owns nothing, though {why}"));
+    assert_eq!((own.why, own.swallowed), (why, swallowed));
+    // The clock of the scenarios steps by a tick of 2 ms, and the silence begins with the packet before the first that was lost.
+    assert!((own.silence_ms - planted_ms).abs() <= 6.0, "{own:?}");
+    let frames = |interval: &LedgerInterval| interval.from_frame < interval.to_frame;
+    assert!(own.intervals.iter().all(frames), "{own:?}");
 }
 
 /// The server sends all that the SA may carry, and nothing more until the new one stands: all was acknowledged, and the next
