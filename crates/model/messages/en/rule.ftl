@@ -1,4 +1,4 @@
-### What makes a side renew (rekey/rule), and the choices of the reruns (impact/sensitivity.rs).
+### What makes a side renew (rekey/rule).
 
 ## What is counted
 
@@ -60,10 +60,3 @@ rule-too-few = { $count ->
 } cannot tell this counting from others ({ $others }).
 rule-names = { $listed }, { $name }
 rule-more = { $count } more
-
-## One choice changed
-
-choice-origin = bin origin shifted by { $shift }
-choice-bins = bins of { $width }
-choice-anchor = window from the first exchange message
-choice-before = baseline before the rekey only

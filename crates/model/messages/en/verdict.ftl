@@ -11,7 +11,7 @@ verdict-no-traffic = { $total ->
     [one] The { $direction } carries too little data to tell what the only rekey cost.
    *[other] The { $direction } carries too little data to tell what { $total } rekeys cost.
 }
-verdict-no-rekeys = No rekey in this capture: this { $direction } carried { $volume } at { $rate } without one.
+verdict-no-rekeys = No rekey in this capture: this { $direction } carried { $volume } at { $rate }.
 # $hurt: how many stopped it; $silence: for how long, from the shortest to the longest; $cost: verdict-just or verdict-at-least; $transfer: its length
 verdict-stopped = { $used ->
     [one] The only rekey measured stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.

@@ -1,21 +1,4 @@
-### 3 行の答え（words/answer）: 数値、原因、対策。1 行目は全角 40 文字（80 桁）以内。
-
-## 1 行目
-
-headline-all = リキー（鍵更新）で{ $direction }の { $lost } 損失: { $used } 回中 { $hurt } 回で停止、各 { $stall }
-headline-some-of-all = リキー（鍵更新）で{ $direction }の { $lost } 損失: 各 { $stall }、{ $used } 回中 { $hurt } 回で停止
-headline-mean = リキー（鍵更新）で{ $direction }の { $lost } を損失: 平均 { $stall }（{ $used } 回）
-headline-at-least = リキー（鍵更新）で{ $direction }の { $lost } 以上を損失: { $used } 回中 { $hurt } 回で停止
-headline-stalled = リキー（鍵更新）{ $used } 回中 { $hurt } 回で{ $direction }が停止、最長 { $longest }
-headline-bounded = リキー（鍵更新）による{ $direction }の低下はありません: 平均で最大 { $high }
-headline-inconclusive = リキー（鍵更新）による{ $direction }の損失は判断不能: 平均で最大 { $high }
-headline-unknown = リキー（鍵更新）{ $used } 回による{ $direction }の損失は判断できません
-headline-outside = リキー（鍵更新）{ $total } 回はいずれも{ $direction }中ではなく、損失は不明です
-headline-no-rekeys = リキー（鍵更新）はありません: { $direction }は { $rate } でした
-headline-no-traffic = { $total ->
-    [0] リキー（鍵更新）はなく、データも少なすぎて測定できません
-   *[other] データが少なすぎ、リキー（鍵更新）{ $total } 回の損失は判断できません
-}
+### 3 行の答え（words/answer）: 数値、原因、対策。失敗がなければ、1 行目は判定の最初のメッセージ（verdict.ftl）。
 
 ## 1 行目（リキーの失敗、impact/tell/failed.rs）
 
@@ -27,7 +10,13 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-why-cause = 原因: { $cause }（停止した { $of } 回中 { $n } 回{ $sure }）。
+why-cause = 原因: { $cause }（影響のあった { $of } 回中 { $n } 回{ $sure }）。
+# 原因が見つからない場合
+why-lost-on-old = 新しい SA ができる前に古い SA が終わり、そこで送られたデータが届かなかったため
+why-lost-on-new = 受信側が新しい SA を使えるようになる前に送られたデータが届かなかったため
+why-silence = 何も送られていなかったため
+why-reverse = データは届いたが、確認応答が送信側に戻らなかったため
+why-slow = 停止はしていないが、他の時間より遅かったため
 why-sure = 、確からしさ: { $confidence }
 why-cause-of-failure = 原因: { $cause }。
 why-no-cause = 原因: これらのパケットからは分かりません。
@@ -38,12 +27,10 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
    *[best] 観測された最高は { $own } です。
 }
-why-largest = 損失 { $lost } の最大の要因はリキー以外です: { $label } { $seconds } s（{ $share }）。
-why-undetectable = このキャプチャでは、平均が約 { $least } 未満の停止は見落とす可能性があります。
-# $why: verdict.ftl の verdict-…
-why-no-mean = 判断できない理由: { $why }。
-why-outside = 損失を測れるのは、データが流れている間だけです。
-why-no-data = リキーの損失はその間に待ったデータに生じますが、ここではほとんど流れていません。
+why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds } s（{ $share }）。
+why-bound = このキャプチャでは、1 回あたり { $bound } 未満の遅れは見えません。
+why-outside = リキーの影響を測れるのは、データが流れている間だけです。
+why-no-data = リキーで遅くなるのはその間に待ったデータですが、ここではほとんど流れていません。
 
 ## 3 行目
 
@@ -56,8 +43,9 @@ do-unanswered = 応答のなかった SA の要求を調べてください（-v�
 do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`、strongSwan: `life_bytes` と `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
-do-longer-capture = 対策: 同様のリキーが約 { $needed } 回入る、より長い転送をキャプチャしてください。
-do-any-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
+do-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
+do-keys-or-other-end = 対策: 鍵を指定する（--keys FILE）か、トンネルの反対側でキャプチャしてください。
+do-other-end = 対策: トンネルの反対側でもキャプチャしてください（--also-from FILE）。
 do-capture-load = 対策: 大きなファイルをトンネルで転送しながら、もう一度キャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーについては不要です。
@@ -70,10 +58,5 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
 answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
 answer-more = … ほか { $n } 件: -v
-answer-further = 詳細: -v（すべての数値、信頼区間、フィルター）、--html FILE（図）
-legend-short = { $ends }；無通信: 新規データのない最長の時間；停止: 失われた時間
-legend-proven = 実証済み: パケットで確認
-legend-hurt = 影響: 偶然では説明できない長さ
-legend-cleared = 無関係: 送るデータなし
-legend-unused = 対象外: 測定せず
+answer-further = 詳細: -v（すべての数値とフィルター）、--html FILE（図）
 causes-line = { $title }: { $where }

@@ -1,16 +1,16 @@
 ### 複数のキャプチャの比較（comparison.rs、comparison/sentence.rs）。
 
-## リキー 1 回の損失
+## リキー 1 回の遅れ
 
-compare-none = リキーによる損失は判断できません。測定できる転送を含むキャプチャがありません。
-compare-only-one = リキーによる損失は判断できません。測定できる転送を含むキャプチャが一つしかありません。
-compare-same = リキーによる損失は判断できません。{ $captures } 個のキャプチャは 1 GB あたりのリキー数がすべて同じ（{ $densities }）なので、キャプチャ間の差には別の理由があります。有効期間の異なるキャプチャを比較してください。
-compare-two = { $captures } 個のキャプチャからは、リキーによる損失は判断できません。{ $least } 個未満の点には必ず直線が引けるためです（この直線ではリキーごとに { $stall }、信頼区間なし）。有効期間の異なるキャプチャを追加してください。
-compare-cost = リキーごとに { $stall } 失われています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
-compare-cost-and-without = リキーごとに { $stall } 失われています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。直線から求めた、リキーがない場合のレートは { $without } です。
-compare-faster = リキーによる損失があるとは言えません。リキーの多いキャプチャのほうが速い（リキーごとに { $stall }、95 % 信頼区間 { $interval }）ため、キャプチャ間でほかの何かが異なっています。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
-compare-cannot-tell = これらのキャプチャからは、リキーによる損失は判断できません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、問題となるのは { $interest }（スループットの { $share }）です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。有効期間が大きく異なるキャプチャを追加してください。
-compare-not-shown = リキーによる損失があるとは言えません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、最大でも { $most } です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
+compare-none = リキーの影響は判断できません。測定できる転送を含むキャプチャがありません。
+compare-only-one = リキーの影響は判断できません。測定できる転送を含むキャプチャが一つしかありません。
+compare-same = リキーの影響は判断できません。{ $captures } 個のキャプチャは 1 GB あたりのリキー数がすべて同じ（{ $densities }）なので、キャプチャ間の差には別の理由があります。有効期間の異なるキャプチャを比較してください。
+compare-two = { $captures } 個のキャプチャからは、リキーの影響は判断できません。{ $least } 個未満の点には必ず直線が引けるためです（この直線ではリキーごとに { $stall }、信頼区間なし）。有効期間の異なるキャプチャを追加してください。
+compare-cost = リキー 1 回で { $stall } 遅くなっています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
+compare-cost-and-without = リキー 1 回で { $stall } 遅くなっています（95 % 信頼区間 { $interval }）。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。直線から求めた、リキーがない場合のレートは { $without } です。
+compare-faster = リキーで遅くなるとは言えません。リキーの多いキャプチャのほうが速い（リキーごとに { $stall }、95 % 信頼区間 { $interval }）ため、キャプチャ間でほかの何かが異なっています。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
+compare-cannot-tell = これらのキャプチャからは、リキーの影響は判断できません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、問題となるのは { $interest }（スループットの { $share }）です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。有効期間が大きく異なるキャプチャを追加してください。
+compare-not-shown = リキーで遅くなるとは言えません。リキーごとに { $stall }、95 % 信頼区間 { $interval } であり、最大でも { $most } です。1 GB あたり { $densities } 回のリキーを含む { $captures } 個のキャプチャから求めました。
 
 ## 暗号スイートごとの伝送効率
 

@@ -1,4 +1,4 @@
-### 更新のきっかけとなる規則（rekey/rule）と、条件を変えた再計算（impact/sensitivity.rs）。
+### 更新のきっかけとなる規則（rekey/rule）。
 
 ## 数えている量
 
@@ -60,10 +60,3 @@ rule-alike = この数え方が一般的ですが、{ $names }もここでは同
 rule-too-few = { $count } 回のリキーでは、この数え方をほかの数え方（{ $others }）と区別できません。
 rule-names = { $listed }、{ $name }
 rule-more = 他 { $count } 種類
-
-## 一つだけ変えた条件
-
-choice-origin = ビンの起点を { $shift } ずらす
-choice-bins = ビンの幅を { $width } にする
-choice-anchor = 鍵交換の最初のメッセージから始まる窓を使う
-choice-before = リキー前だけを基準にする

@@ -8,7 +8,7 @@ unseen-limit = SA が上限を超えたかどうかを見るには、ESP の鍵�
 unseen-negotiated-limit = SA がリミットを超えたことを知るには、ESP の鍵と IKE で交渉されたリミットが必要です
 unseen-deletes = Delete を読み取れません。IKE の鍵が必要です
 unseen-tcp = これを示す TCP 接続がトンネル内にありません
-no-occasion = 損失を説明する原因ですが、転送を妨げたとされたリキーがありません
+no-occasion = 遅れを説明する原因ですが、転送を妨げたとされたリキーがありません
 
 ## 代わりに観測されたこと
 

@@ -47,14 +47,10 @@ pub(super) fn columns(table: &FleetTable) -> Vec<ColumnShape> {
     let schema = schemars::schema_for!(Analysis).to_value();
     let definition = |name: &str| schema.pointer(&format!("/$defs/{name}")).cloned();
     let mut columns: Vec<ColumnShape> = COMMON.iter().map(|(name, kind)| plain(name, *kind)).collect();
-    let above = ["Analysis", "Rekey", "RekeyImpact", "Account"].map(|name| (name, definition(name)));
-    for (depth, field, name) in table.lent {
-        // The entries above are rekeys and their impact, or the account.
-        let row = match (table.path.first(), depth) {
-            (Some(&"rekeys"), 0) => &above[1],
-            (Some(&"rekeys"), _) => &above[2],
-            _ => &above[3],
-        };
+    let above = ["Rekey", "Account"].map(|name| (name, definition(name)));
+    for (_, field, name) in table.lent {
+        // The entries above are rekeys or accounts.
+        let row = &above[usize::from(table.path.first() != Some(&"rekeys"))];
         let property = row
             .1
             .as_ref()
@@ -164,13 +160,13 @@ mod tests {
         assert_eq!(of("rekeys", "trigger_kind"), (ColumnKind::Text, false));
         assert_eq!(of("rekeys", "old_a_to_b"), (ColumnKind::Text, false));
         assert_eq!(of("rekeys", "gap_ms_a_to_b"), (ColumnKind::Number, false));
-        assert_eq!(of("rekey_windows", "rekey"), (ColumnKind::Integer, false));
+        assert_eq!(of("rekey_impact", "rekey"), (ColumnKind::Integer, false));
         assert_eq!(of("causes", "evidence_frames"), (ColumnKind::Integer, true));
         assert_eq!(
             of("security_associations", "icv_verified"),
             (ColumnKind::Integer, false)
         );
-        assert_eq!(of("impact", "stall_ms_mean"), (ColumnKind::Number, false));
+        assert_eq!(of("ledger", "cost_seconds"), (ColumnKind::Number, false));
         assert_eq!(of("attempts", "outage_seconds"), (ColumnKind::Number, false));
         assert_eq!(of("captures", "link_types"), (ColumnKind::Text, true));
         assert_eq!(of("two_points", "clock_offset_ms"), (ColumnKind::Number, false));

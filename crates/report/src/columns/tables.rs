@@ -36,26 +36,12 @@ pub const TABLES: &[FleetTable] = &[
     ),
     table("rekeys", &["rekeys"], &[], "Rekey"),
     table("rekey_impact", &["rekeys", "impact"], REKEY, "RekeyImpact"),
-    table(
-        "rekey_windows",
-        &["rekeys", "impact", "windows"],
-        &[
-            (0, "tunnel", "tunnel"),
-            (0, "index", "rekey"),
-            (1, "direction", "direction"),
-        ],
-        "StallWindow",
-    ),
     table("causes", &["rekeys", "causes"], REKEY, "Cause"),
     table("attempts", &["attempts"], &[], "Attempt"),
     table("impact", &["impact"], &[], "Impact"),
+    table("ledger", &["ledger"], &[], "Ledger"),
     table("account", &["account"], &[], "Account"),
-    table(
-        "account_labels",
-        &["account", "labels"],
-        &[(0, "tunnel", "tunnel"), (0, "direction", "direction")],
-        "AccountLine",
-    ),
+    table("account_labels", &["account", "labels"], DIRECTION, "AccountLine"),
     table("findings", &["findings"], &[], "Finding"),
     table("two_points", &[TWO_POINTS], &[], "TwoPoints"),
     table(

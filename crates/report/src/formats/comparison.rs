@@ -74,9 +74,15 @@ pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
             ("rate_bps", |c| number(c.rate_bps)),
             ("rekeys_per_gb", |c| number(c.rekeys_per_gb)),
             ("seconds_per_gb", |c| number(c.seconds_per_gb)),
-            ("stall_ms", |c| number(c.stall_ms.as_ref().map(|s| s.mean))),
-            ("stall_low_ms", |c| number(c.stall_ms.as_ref().map(|s| s.low))),
-            ("stall_high_ms", |c| number(c.stall_ms.as_ref().map(|s| s.high))),
+            ("rekey_cost_s", |c| {
+                number(c.rekey_cost_s.as_ref().map(|s| s.estimate))
+            }),
+            ("rekey_cost_least_s", |c| {
+                number(c.rekey_cost_s.as_ref().map(|s| s.low))
+            }),
+            ("rekey_cost_most_s", |c| {
+                number(c.rekey_cost_s.as_ref().map(|s| s.high))
+            }),
             ("at_least", |c| c.at_least.to_string()),
             ("inner_bytes", |c| c.inner_bytes.to_string()),
             ("outer_bytes", |c| c.outer_bytes.to_string()),

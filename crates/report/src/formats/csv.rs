@@ -4,9 +4,8 @@
 mod account;
 mod two_points;
 
-use crate::words::focus::{self, Focus};
-use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Proof, Rekey, RekeyImpact, StallWindow};
-use rekeyscope_model::text::Language;
+use crate::words::focus;
+use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Rekey, RekeyImpact};
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
 
@@ -197,31 +196,21 @@ struct DirectedRekey<'a> {
     rekey: &'a Rekey,
     direction: Direction,
     impact: Option<&'a RekeyImpact>,
-    /// The stall at the window on which the verdict decided.
-    window: Option<&'a StallWindow>,
 }
 
 impl<'a> DirectedRekey<'a> {
-    fn new(focus: &Focus<'a>, rekey: &'a Rekey, direction: Direction) -> Self {
-        let impact = rekey.impact.iter().find(|i| i.direction == direction);
+    fn new(rekey: &'a Rekey, direction: Direction) -> Self {
         DirectedRekey {
             rekey,
             direction,
-            impact,
-            window: impact.and_then(|i| focus.window(rekey.tunnel, i)),
+            impact: rekey.impact.iter().find(|i| i.direction == direction),
         }
     }
 }
 
-/// What the packets prove of a rekey in one direction.
-fn proof<'a>(row: &DirectedRekey<'a>) -> Option<&'a Proof> {
-    row.impact?.proof.as_ref()
-}
-
 /// The table of rekeys, for standard output: one row per rekey and direction.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
-    let focus = Focus::new(analysis, Language::English);
-    let both = |rekey| Direction::BOTH.map(|d| DirectedRekey::new(&focus, rekey, d));
+    let both = |rekey| Direction::BOTH.map(|d| DirectedRekey::new(rekey, d));
     let rows: Vec<_> = analysis.rekeys.iter().flat_map(both).collect();
     columns(
         &rows,
@@ -250,21 +239,12 @@ pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
             ("switched", |r| cell(r.rekey.switched.get(r.direction))),
             ("gap_ms", |r| number(r.rekey.gap_ms.get(r.direction))),
             ("used", |r| cell(r.impact.map(|i| i.used))),
-            ("baseline_bps", |r| number(r.impact.and_then(|i| i.baseline_bps))),
-            ("depth", |r| number(r.impact.and_then(|i| i.depth))),
-            ("dip_ms", |r| number(r.impact.and_then(|i| i.dip_ms))),
-            ("longest_gap_ms", |r| {
-                number(r.impact.and_then(|i| i.longest_gap_ms))
-            }),
-            ("p_gap", |r| number(r.impact.and_then(|i| i.p_gap))),
-            ("q", |r| number(r.impact.and_then(|i| i.q))),
             ("hurt", |r| cell(r.impact.map(|i| i.hurt))),
-            ("proof", |r| cell(proof(r).map(|p| p.rule))),
-            ("proof_ms", |r| number(proof(r).map(|p| p.outage_ms))),
-            ("stall_window_s", |r| number(r.window.map(|w| w.window_s))),
-            ("lost_bytes", |r| number(r.window.map(|w| w.lost_bytes))),
-            ("stall_ms", |r| number(r.window.map(|w| w.stall_ms))),
-            ("stall_p", |r| number(r.window.and_then(|w| w.p))),
+            ("cost_s", |r| number(r.impact.and_then(|i| i.cost_seconds))),
+            ("at_least", |r| cell(r.impact.map(|i| i.at_least))),
+            ("silence_ms", |r| number(r.impact.and_then(|i| i.silence_ms))),
+            ("why", |r| cell(r.impact.and_then(|i| i.why))),
+            ("swallowed", |r| cell(r.impact.map(|i| i.swallowed))),
             ("flags", |r| {
                 text(&r.impact.map(|i| i.flags.join(" ")).unwrap_or_default())
             }),
@@ -355,8 +335,14 @@ mod tests {
         assert_eq!(rekeys.len(), 1 + 14);
         assert_eq!(rekeys[2][..3], ["0", "1", "0"]);
         assert_eq!(rekeys[2][16..19], ["b_to_a", "0xce200001", "0xce200008"]);
-        assert_eq!(rekeys[0][28..31], ["hurt", "proof", "proof_ms"]);
-        assert_eq!(rekeys[4][28..34], ["true", "", "", "0.5", "225675", "201"]);
+        assert_eq!(
+            rekeys[0][22..28],
+            ["hurt", "cost_s", "at_least", "silence_ms", "why", "swallowed"]
+        );
+        assert_eq!(
+            rekeys[4][22..28],
+            ["true", "0.23", "false", "210", "lost_on_old", "8"]
+        );
         let series = read(&files[2].1);
         assert_eq!(series.len(), 1 + 2 * 3000);
         assert_eq!(series[2][3], "2026-11-20T20:11:49.010000000Z");

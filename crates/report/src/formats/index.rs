@@ -26,7 +26,7 @@ pub struct Entry {
     rekeys: String,
     hurt: String,
     rate: String,
-    stall: String,
+    lost: String,
     sentence: String,
     /// Label and sentence of a spreadsheet.
     english: [String; 2],
@@ -37,6 +37,8 @@ impl Entry {
     pub fn new(analysis: &Analysis, link: &str, language: Language) -> Entry {
         let [label, sentence] = verdict_in(language, analysis);
         let headline = analysis.impact.first();
+        let measured = headline.filter(|i| i.rekeys_used > 0);
+        let ledger = measured.and_then(|i| analysis.ledger_of(i.tunnel, i.direction));
         let of = |value: fn(&rekeyscope_model::analysis::Impact) -> Option<String>| {
             headline.and_then(value).unwrap_or_else(|| format::UNKNOWN.into())
         };
@@ -48,7 +50,10 @@ impl Entry {
             rekeys: of(|i| Some(format::count(i.rekeys as u64))),
             hurt: of(|i| Some(format::count(i.rekeys_hurt.len() as u64))),
             rate: of(|i| i.observed_bps.map(format::rate)),
-            stall: of(|i| i.stall_ms.as_ref().map(|s| format::millis(s.mean))),
+            lost: ledger.map_or_else(
+                || format::UNKNOWN.into(),
+                |l| format::least(l.at_least, format::cost(l.cost_seconds)),
+            ),
             sentence,
             english: verdict_in(Language::English, analysis),
         }
@@ -66,7 +71,7 @@ impl Entry {
             rekeys: unknown(),
             hurt: unknown(),
             rate: unknown(),
-            stall: unknown(),
+            lost: unknown(),
             sentence: clean::line(reason),
             english: [label(Language::English), clean::line(reason)],
         }
@@ -79,7 +84,7 @@ impl Entry {
             &self.rekeys,
             &self.hurt,
             &self.rate,
-            &self.stall,
+            &self.lost,
             sentence,
         ]
         .map(str::to_owned)
@@ -111,13 +116,13 @@ const HEADINGS: [&str; 7] = [
     "column-rekeys",
     "column-hurt",
     "column-rate",
-    "column-stall-ms",
+    "column-lost",
     "column-sentence",
 ];
 
 /// Columns of a spreadsheet.
 const COLUMNS: [&str; 7] = [
-    "capture", "verdict", "rekeys", "hurt", "rate", "stall ms", "sentence",
+    "capture", "verdict", "rekeys", "hurt", "rate", "lost s", "sentence",
 ];
 
 #[derive(Template)]
@@ -247,7 +252,7 @@ mod tests {
         let html = html(&entries(), Language::English);
         assert_eq!(html.matches("<tr").count(), 1 + entries().len());
         assert_eq!(html.matches("<a href=").count(), entries().len() - 1);
-        assert!(html.contains("some rekeys hurt") && html.contains("no tunnel") && html.contains("not read"));
+        assert!(html.contains("cost shown") && html.contains("no tunnel") && html.contains("not read"));
     }
 
     #[test]

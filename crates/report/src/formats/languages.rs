@@ -10,7 +10,79 @@ use rekeyscope_model::analysis::comparison::{Comparison, Unread};
 use rekeyscope_model::mining::MiningEffort;
 use rekeyscope_model::text::{Language, take_missing};
 use rekeyscope_testkit::example;
+use serde_json::{Value, json};
 use std::collections::HashSet;
+
+/// A document as version 2 had it: figures that no type knows any more, and sentences of messages that no catalogue knows.
+fn version_2() -> Analysis {
+    let unknown = |ids: &[&str]| {
+        let message = |id: &&str| json!({"id": id, "args": {"stall": "62 ms"}});
+        Value::from_iter(ids.iter().map(message))
+    };
+    let mut document = serde_json::to_value(example::seven_rekeys()).unwrap();
+    document["schema_version"] = json!(2);
+    document["mean_rekey"] =
+        json!([{"tunnel": 0, "direction": "b_to_a", "offset_ms": [0.0], "rate_bps": [1.0]}]);
+    document["settings"] =
+        json!({"interest_percent": 3.0, "verify": "all", "seed": 1, "reference_bps": null});
+    document.as_object_mut().unwrap().remove("ledger");
+    for impact in document["impact"].as_array_mut().unwrap() {
+        impact["sentence"] = json!("Rekeys cost 0.7 % of this download. The interval is −31 to 155 ms.");
+        impact["messages"] = unknown(&["verdict-shown-mean", "verdict-interval"]);
+        impact["stall_ms"] = json!({"mean": 62.0, "low": -31.0, "high": 155.0});
+        impact["counterfactual_bps"] = json!(8.72e6);
+        impact["arithmetic_bound"] = json!("Each would have to waste 0.43 s.");
+        impact["arithmetic_bound_messages"] = unknown(&["arithmetic-bound"]);
+        impact["sensitivity"] = json!([{"change": "bins of 5 ms", "verdict": "some", "p": 0.079}]);
+        impact["transfers"] = json!([
+            {"start": "2026-11-20T20:11:49Z", "end": "2026-11-20T20:11:59Z", "bytes": 1e7, "rekeys": [1], "verdict": "some"},
+            {"start": "2026-11-20T20:12:09Z", "end": "2026-11-20T20:12:19Z", "bytes": 1e7, "rekeys": [4], "verdict": "some"}
+        ]);
+    }
+    for rekey in document["rekeys"].as_array_mut().unwrap() {
+        for impact in rekey["impact"].as_array_mut().unwrap() {
+            let hurt = impact["hurt"].clone();
+            *impact = json!({
+                "direction": impact["direction"], "used": impact["used"], "hurt": hurt, "flags": [],
+                "depth": 1.0, "dip_ms": 210.0, "longest_gap_ms": 210.0, "p_gap": 0.0004, "q": 0.0021,
+                "windows": [{"window_s": 0.5, "lost_bytes": 225675.0, "stall_ms": 201.0, "p": 0.0001}]
+            });
+        }
+    }
+    serde_json::from_value(document).unwrap()
+}
+
+#[test]
+fn a_document_of_version_2_is_told_by_its_english_sentence() {
+    let document = version_2();
+    for language in Language::ALL {
+        let options = TextOptions {
+            width: 80,
+            color: false,
+            language,
+        };
+        let short = text::render(&document, options);
+        assert!(
+            short.starts_with("Rekeys cost 0.7 % of this download.\n"),
+            "{language}: {short}"
+        );
+        let full = [
+            text::render_in_full(&document, options),
+            html::render(&document, language),
+            markdown::render(&document, language),
+        ];
+        for report in full {
+            assert!(
+                report.contains("The interval is −31 to 155 ms."),
+                "{language}: {report}"
+            );
+            assert!(
+                !report.contains("verdict-shown-mean") && !report.contains("0.43 s"),
+                "{language}: {report}"
+            );
+        }
+    }
+}
 
 const WIDTHS: [usize; 4] = [80, 100, 140, 200];
 
@@ -181,7 +253,7 @@ fn every_text_of_a_drawn_plot_has_its_shapes() {
 fn plots_in_japanese_are_drawn() {
     use crate::plot::raster;
     for plots in plot::render(&example::seven_rekeys(), Language::Japanese) {
-        assert!(!plots.mean.is_empty() && !plots.panels.is_empty());
+        assert!(!plots.panels.is_empty());
         let timeline = plots.timeline.unwrap();
         let svg = timeline.standalone();
         assert!(svg.contains("キャプチャ開始からの秒") && svg.contains("font-family=\"rekeyscope-plot-ja\""));

@@ -53,9 +53,6 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
         heading(&mut out, &t.word("heading-advice"));
         advice.iter().for_each(|a| item(&mut out, &a.sentence(t)));
     }
-    if let Some(bursts) = analysis.impact.first().and_then(|i| words::bursts(t, i)) {
-        let _ = writeln!(out, "\n{bursts}");
-    }
     let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
     let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
     let _ = writeln!(out, "\n{made_by} {}", code(&words::command(analysis)));
@@ -102,16 +99,7 @@ fn verdict(out: &mut String, focus: &Focus) {
         out,
         &words::direction(t, analysis, headline.tunnel, headline.direction),
     );
-    if !headline.arithmetic_bound.is_empty() {
-        let bound = &headline.arithmetic_bound_messages;
-        item(out, &t.sentence(&headline.arithmetic_bound, bound));
-    }
-    let more = [
-        words::detectable(t, headline),
-        words::explained(t, headline),
-        words::disagreeing(t, headline),
-    ];
-    items(out, &more.into_iter().flatten().collect::<Vec<_>>());
+    items(out, &Vec::from_iter(words::explained(t, headline)));
     if !focus.other_verdicts().is_empty() {
         out.push('\n');
         table(out, &tables::verdicts(focus, MOST_ROWS));

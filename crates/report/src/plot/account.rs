@@ -207,7 +207,7 @@ mod tests {
         let sum: f64 = widths.map(|w| w.parse::<f64>().unwrap()).sum();
         assert!((sum - 100.0).abs() < 0.001 * account.labels.len() as f64, "{sum}");
         assert!(
-            bar.contains("<title>receiver&#39;s window: 7.5 s (25 %)</title>"),
+            bar.contains("<title>receiver&#39;s window: 7.0 s (25 %)</title>"),
             "{bar}"
         );
     }

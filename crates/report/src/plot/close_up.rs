@@ -9,7 +9,7 @@ mod messages;
 
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::label::plain;
-use crate::plot::stalls::stalls;
+use crate::plot::stalls::{Shaded, stalls};
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, began, key, name};
 use crate::words::{self, format};
@@ -86,8 +86,8 @@ impl CloseUpDrawing<'_> {
             .y_label_formatter(&|y| plain(*y))
             .x_desc(self.below())
             .draw()?;
-        for (stalled, until) in self.stalls() {
-            let shape = Rectangle::new([(stalled, low), (until, high)], style::HURT.mix(0.2).filled());
+        for shaded in self.stalls() {
+            let shape = Rectangle::new([(shaded.from, low), (shaded.to, high)], shaded.fill());
             chart.draw_series(std::iter::once(shape))?;
         }
         Ok(())
@@ -128,15 +128,13 @@ impl CloseUpDrawing<'_> {
     }
 
     /// Seconds from the zero of the axis.
-    fn stalls(&self) -> Vec<(f64, f64)> {
+    fn stalls(&self) -> Vec<Shaded> {
         let Some(zero) = began(self.rekey).and_then(|t| self.focus.seconds(t)) else {
             return Vec::new();
         };
         let (from, to) = (self.shown.from_ms / 1e3, self.shown.to_ms / 1e3);
         let all = stalls(self.focus, self.rekey.tunnel, self.shown.direction).into_iter();
-        all.map(|(a, b)| ((a - zero).max(from), (b - zero).min(to)))
-            .filter(|(a, b)| a < b)
-            .collect()
+        all.filter_map(|s| s.within(zero, from, to)).collect()
     }
 
     /// Lines at the last packet on the old SA and the first one on the new SA.

@@ -1,19 +1,15 @@
 //! Text in plots.
 
-use crate::words::focus::{Focus, is_hurt};
-use crate::words::format;
+use crate::words::cost_of;
+use crate::words::focus::Focus;
 use rekeyscope_model::analysis::Rekey;
 
-/// `: stall 201 ms, hurt`.
-pub(crate) fn stall_of(focus: &Focus, rekey: &Rekey) -> String {
-    let stall = focus.stall_ms(rekey).map(format::duration_ms);
-    let t = focus.t;
-    match (stall, is_hurt(rekey)) {
-        (Some(stall), true) => t.fill("plot-stall-hurt", &[("stall", &stall)]),
-        (Some(stall), false) => t.fill("plot-stall", &[("stall", &stall)]),
-        (None, true) => t.word("plot-hurt"),
-        (None, false) => String::new(),
-    }
+/// `: lost 0.21 s`; empty where the rekey did nothing.
+pub(crate) fn effect_of(focus: &Focus, rekey: &Rekey) -> String {
+    let cost = cost_of(focus, rekey);
+    cost.map_or_else(String::new, |cost| {
+        focus.t.fill("plot-effect", &[("cost", &cost)])
+    })
 }
 
 /// A tick without needless digits.

@@ -10,7 +10,6 @@ mod canvas;
 mod close_up;
 pub(crate) mod comparison;
 pub(crate) mod label;
-mod mean;
 mod panel;
 #[cfg(feature = "png")]
 pub mod raster;
@@ -21,7 +20,6 @@ pub mod svg;
 mod timeline;
 
 pub use canvas::Plot;
-pub(crate) use mean::sentences as mean_sentences;
 pub(crate) use svg::of_focus;
 pub use svg::{TunnelPlots, render};
 pub(crate) use timeline::drawn;

@@ -1,12 +1,12 @@
 //! Small multiples: one panel per rekey, all of a tunnel to the same scale.
 
 use crate::plot::canvas::{Canvas, Drawn, Plot};
-use crate::plot::label::{plain, stall_of};
+use crate::plot::label::{effect_of, plain};
 use crate::plot::reduce::{PlotColumn, ceiling, columns};
-use crate::plot::stalls::stalls;
+use crate::plot::stalls::{Shaded, stalls};
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, name, number};
-use crate::words::{self, format};
+use crate::words::{self, cost_of, format};
 use plotters::chart::ChartBuilder;
 use plotters::element::{DashedPathElement, PathElement, Rectangle, Text};
 use plotters::series::LineSeries;
@@ -32,7 +32,8 @@ struct Panel<'a> {
     direction: Direction,
     columns: Vec<PlotColumn>,
     switched: f64,
-    stalls: Vec<(f64, f64)>,
+    stalls: Vec<Shaded>,
+    /// The rate without the rekey.
     baseline_bps: Option<f64>,
 }
 
@@ -84,10 +85,9 @@ fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a
     let mut columns = columns(bytes, bin_s, (WIDTH - LEFT - RIGHT) as usize);
     columns.iter_mut().for_each(|c| c.time += offset);
     columns.retain(|c| c.time >= -BEFORE && c.time <= after);
-    let baseline_bps = focus
-        .shown(rekey)
-        .and_then(|s| s.impact.baseline_bps)
-        .filter(|b| b.is_finite());
+    let ledger = focus.analysis.ledger_of(rekey.tunnel, direction);
+    let own = ledger.and_then(|l| l.rekeys.iter().find(|own| own.rekey == rekey.index));
+    let baseline_bps = own.map(|own| own.r0_mbps * 1e6).filter(|b| b.is_finite());
     (!columns.is_empty()).then(|| Panel {
         rekey,
         direction,
@@ -98,16 +98,13 @@ fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a
     })
 }
 
-/// What stalled within the panel.
-fn stalls_around(focus: &Focus, rekey: &Rekey, direction: Direction, after: f64) -> Vec<(f64, f64)> {
+/// The shaded stretches within the panel.
+fn stalls_around(focus: &Focus, rekey: &Rekey, direction: Direction, after: f64) -> Vec<Shaded> {
     let Some(zero) = began(rekey).and_then(|t| focus.seconds(t)) else {
         return Vec::new();
     };
-    stalls(focus, rekey.tunnel, direction)
-        .into_iter()
-        .map(|(from, to)| ((from - zero).max(-BEFORE), (to - zero).min(after)))
-        .filter(|(from, to)| from < to)
-        .collect()
+    let all = stalls(focus, rekey.tunnel, direction).into_iter();
+    all.filter_map(|s| s.within(zero, -BEFORE, after)).collect()
 }
 
 /// The finest bins that the document has around a rekey.
@@ -136,10 +133,14 @@ fn draw_one(focus: &Focus, panel: &Panel, scale: &PanelScale) -> Option<Plot> {
     let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
     let name = format!("panel-{}", key(focus.analysis, panel.rekey));
     let title = t.fill("plot-panel-title", &[("number", &number)]);
-    let stall = stall_of(focus, panel.rekey);
+    let effect = effect_of(focus, panel.rekey);
     let description = t.fill(
         "plot-panel-text",
-        &[("direction", &direction), ("number", &number), ("stall", &stall)],
+        &[
+            ("direction", &direction),
+            ("number", &number),
+            ("effect", &effect),
+        ],
     );
     Plot::blank(t.language(), name, (WIDTH, HEIGHT), [title, description]).draw(|root| {
         draw_titles(root, focus, panel, scale)?;
@@ -162,17 +163,10 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
         (px(LEFT) as i32, px(3) as i32),
         style::label(focus.t.language(), 12, style::INK),
     ))?;
-    let stall = focus.stall_ms(panel.rekey).map(format::duration_ms);
-    let (text, color) = match (stall, is_hurt(panel.rekey)) {
-        (Some(stall), true) => (
-            t.fill("plot-panel-hurt-stall", &[("stall", &stall)]),
-            style::HURT_TEXT,
-        ),
-        (Some(stall), false) => (t.fill("plot-panel-stall", &[("stall", &stall)]), style::MUTED),
-        (None, true) => (t.word("plot-panel-hurt"), style::HURT_TEXT),
-        (None, false) => return Ok(()),
+    let Some(text) = cost_of(focus, panel.rekey) else {
+        return Ok(());
     };
-    let font = style::label(focus.t.language(), 12, color).pos(Pos::new(HPos::Right, VPos::Top));
+    let font = style::label(focus.t.language(), 12, style::HURT_TEXT).pos(Pos::new(HPos::Right, VPos::Top));
     root.draw(&Text::new(text, (px(WIDTH - RIGHT) as i32, px(3) as i32), font))?;
     Ok(())
 }
@@ -202,8 +196,8 @@ fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -
     } else {
         style::REKEY
     };
-    for &(stalled, until) in &panel.stalls {
-        let shape = Rectangle::new([(stalled, 0.0), (until, top)], style::HURT.mix(0.3).filled());
+    for shaded in &panel.stalls {
+        let shape = Rectangle::new([(shaded.from, 0.0), (shaded.to, top)], shaded.fill());
         chart.draw_series(std::iter::once(shape))?;
     }
     let switched = panel.switched.min(to).max((to - from) / f64::from(WIDTH));

@@ -1,46 +1,90 @@
-//! What is shaded in the plots: the times that the account charges to rekeys, and the outages beside them.
+//! What is shaded in the plots: what rekeys and failures own by the ledger, and the outages beside that.
 
+use crate::plot::style;
 use crate::words::focus::Focus;
-use rekeyscope_model::analysis::{AccountLabel, Direction};
+use plotters::style::{Color, ShapeStyle};
+use rekeyscope_model::analysis::{Direction, LedgerInterval};
 
 /// Stretches shaded per direction.
 const MOST_STALLS: usize = 1200;
 
-/// Seconds since the start of the capture, in order; those that meet are one.
-pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<(f64, f64)> {
+/// A shaded stretch; seconds since the start of the capture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shaded {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// Whether nothing arrives; else the rate is not back yet.
+    pub(crate) silent: bool,
+}
+
+impl Shaded {
+    /// The part of it between two moments, on an axis with another zero.
+    pub(crate) fn within(&self, zero: f64, from: f64, to: f64) -> Option<Shaded> {
+        let part = Shaded {
+            from: (self.from - zero).max(from),
+            to: (self.to - zero).min(to),
+            ..*self
+        };
+        part.is_stretch().then_some(part)
+    }
+
+    /// Its colour is darker while nothing arrives.
+    pub(crate) fn fill(&self) -> ShapeStyle {
+        style::HURT.mix(if self.silent { 0.35 } else { 0.15 }).filled()
+    }
+
+    fn is_stretch(&self) -> bool {
+        self.from.is_finite() && self.to > self.from
+    }
+}
+
+/// The shaded stretches of a direction, in order of time and apart from each other.
+pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<Shaded> {
     let analysis = focus.analysis;
-    let accounts = analysis.account.iter();
-    let own = accounts.filter(|a| (a.tunnel, a.direction) == (tunnel, direction));
-    let charged = own.flat_map(|a| {
-        let start = focus.seconds(a.start).unwrap_or(f64::NAN);
-        let rekeys = a.runs.iter().filter(|r| r.label == AccountLabel::Rekey);
-        rekeys.map(move |r| (start + r.from_s, start + r.to_s))
+    let ledger = analysis.ledger_of(tunnel, direction);
+    let owned = ledger.into_iter().flat_map(|l| {
+        let rekeys = l.rekeys.iter().flat_map(|own| &own.intervals);
+        rekeys.chain(l.down.iter().map(|down| &down.interval))
     });
-    let mut all: Vec<(f64, f64)> = charged.filter(is_stretch).collect();
+    let mut all: Vec<Shaded> = owned.flat_map(|own| of_interval(focus, own)).collect();
     let outages = analysis.outages.iter();
     let outages = outages.filter(|o| (o.tunnel, o.direction) == (tunnel, direction));
     let outages = outages.filter_map(|o| {
-        let to = o.end.and_then(|end| focus.seconds(end));
-        Some((focus.seconds(o.start)?, to.unwrap_or(f64::MAX)))
+        Some(Shaded {
+            from: focus.seconds(o.start)?,
+            to: o.end.and_then(|end| focus.seconds(end)).unwrap_or(f64::MAX),
+            silent: true,
+        })
     });
-    // An outage begins with what was lost first: where the account charges rekeys with it, that is what one sees.
-    let apart = |o: &(f64, f64)| is_stretch(o) && !all.iter().any(|c| c.0 < o.1 && o.0 < c.1);
-    let apart: Vec<(f64, f64)> = outages.filter(apart).collect();
+    // An outage begins with what was lost first: where the ledger has it, that is what one sees.
+    let apart = |o: &Shaded| !all.iter().any(|own| own.from < o.to && o.from < own.to);
+    let apart: Vec<Shaded> = outages.filter(apart).collect();
     all.extend(apart);
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut out: Vec<(f64, f64)> = Vec::new();
-    for (from, to) in all {
-        match out.last_mut() {
-            Some(last) if from <= last.1 => last.1 = last.1.max(to),
-            _ => out.push((from, to)),
+    all.retain(Shaded::is_stretch);
+    all.sort_by(|a, b| a.from.total_cmp(&b.from));
+    let mut out: Vec<Shaded> = Vec::new();
+    for mut next in all {
+        if let Some(last) = out.last_mut() {
+            if next.silent == last.silent && next.from <= last.to {
+                last.to = last.to.max(next.to);
+                continue;
+            }
+            next.from = next.from.max(last.to);
+        }
+        if next.is_stretch() {
+            out.push(next);
         }
     }
     out.truncate(MOST_STALLS);
     out
 }
 
-fn is_stretch((from, to): &(f64, f64)) -> bool {
-    from.is_finite() && to > from
+/// The silence, then what it takes until the rate is back.
+fn of_interval(focus: &Focus, own: &LedgerInterval) -> [Shaded; 2] {
+    let at = |time| focus.seconds(time).unwrap_or(f64::NAN);
+    let (from, to) = (at(own.from), at(own.to));
+    let arrived = own.arrived.map_or(to, at);
+    [(from, arrived, true), (arrived, to, false)].map(|(from, to, silent)| Shaded { from, to, silent })
 }
 
 #[cfg(test)]
@@ -56,10 +100,29 @@ mod tests {
             let focus = Focus::new(&document, Language::English);
             for direction in Direction::BOTH {
                 let all = stalls(&focus, 0, direction);
-                assert!(all.windows(2).all(|w| w[0].1 < w[1].0) && all.iter().all(|s| s.0 < s.1));
+                assert!(all.windows(2).all(|w| w[0].to <= w[1].from) && all.iter().all(|s| s.from < s.to));
                 some += all.len();
             }
         }
         assert!(some > 0);
+    }
+
+    #[test]
+    fn a_silence_is_darker_than_the_time_until_the_rate_is_back() {
+        let document = example::seven_rekeys();
+        let focus = Focus::new(&document, Language::English);
+        let all = stalls(&focus, 0, Direction::BToA);
+        let own = &document.ledger[0].rekeys[0].intervals[0];
+        let seconds = |time| focus.seconds(time).unwrap();
+        let arrived = seconds(own.arrived.unwrap());
+        let shaded = |from, to, silent| Shaded { from, to, silent };
+        assert_eq!(
+            all[..2],
+            [
+                shaded(seconds(own.from), arrived, true),
+                shaded(arrived, seconds(own.to), false)
+            ]
+        );
+        assert_eq!(all.len(), 4);
     }
 }

@@ -4,7 +4,7 @@
 //! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
 //! the width of the plot is drawing, not analysis: the document keeps every bin.
 
-use crate::plot::{close_up, mean, panel, timeline};
+use crate::plot::{close_up, panel, timeline};
 
 pub use crate::plot::canvas::Plot;
 
@@ -28,8 +28,6 @@ pub struct TunnelPlots {
     pub tunnel: usize,
     /// Throughput per direction with every rekey, over the lanes of the SAs.
     pub timeline: Option<Plot>,
-    /// The mean rekey over its placebo band, per direction.
-    pub mean: Vec<Plot>,
     /// One panel per rekey, same scale.
     pub panels: Vec<Plot>,
     /// Rekeys without a panel.
@@ -55,7 +53,6 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
         out.push(TunnelPlots {
             tunnel,
             timeline: timeline::draw(focus, tunnel),
-            mean: mean::draw(focus, tunnel),
             panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
             panels,
             close_ups_left_out: focus.rekeys(tunnel).count() - close_ups.len(),
@@ -68,8 +65,7 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
 impl TunnelPlots {
     /// All of them in order.
     pub fn iter(&self) -> impl Iterator<Item = &Plot> {
-        let whole = self.timeline.iter().chain(&self.mean);
-        whole.chain(&self.panels).chain(&self.close_ups)
+        self.timeline.iter().chain(&self.panels).chain(&self.close_ups)
     }
 }
 
@@ -95,13 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn seven_rekeys_give_all_four_kinds() {
+    fn seven_rekeys_give_every_kind() {
         let document = example::seven_rekeys();
         let plots = render(&document, Language::English);
         assert_eq!(plots.len(), 1);
         assert!(plots[0].timeline.is_some());
-        assert_eq!(plots[0].mean.len(), 1);
-        assert_eq!(plots[0].panels.len(), 7);
+        assert_eq!((plots[0].panels.len(), plots[0].close_ups.len()), (7, 7));
         let timeline = plots[0].timeline.as_ref().unwrap().inline();
         assert_eq!(timeline.matches("<a href=\"#rekey-").count(), 7);
         assert!(timeline.contains("#D55E00"), "a hurt rekey is highlighted");
@@ -128,7 +123,7 @@ mod tests {
     #[test]
     fn a_file_brings_its_font() {
         let document = example::seven_rekeys();
-        let svg = render(&document, Language::English)[0].mean[0].standalone();
+        let svg = render(&document, Language::English)[0].panels[0].standalone();
         assert!(svg.contains("@font-face") && svg.contains("font/otf;base64,"));
         assert!(svg.len() < 100_000, "{}", svg.len());
     }

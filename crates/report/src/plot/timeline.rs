@@ -244,10 +244,12 @@ impl RunDrawing<'_> {
         let mut chart = self.lane_chart(root, lane)?;
         let color = style::of(lane.direction);
         if !lane.over {
-            self.draw_outages(&mut chart, lane)?;
             let unmarked = lane.course && self.rekeys.len() > MOST_FULL_MARKS;
-            for rekey in self.rekeys.iter().filter(|_| !unmarked) {
-                self.draw_span(&mut chart, rekey, lane)?;
+            if !unmarked {
+                self.draw_outages(&mut chart, lane)?;
+                for rekey in &self.rekeys {
+                    self.draw_span(&mut chart, rekey, lane)?;
+                }
             }
         }
         let at = |time: f64, rate: f64| (time, (rate / lane.factor).clamp(0.0, lane.top));

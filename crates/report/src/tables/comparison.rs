@@ -3,7 +3,7 @@
 use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, right_from};
 use crate::words::clean;
 use crate::words::format::{self, UNKNOWN, or_unknown};
-use rekeyscope_impact::tell::sentence::words::interval;
+use rekeyscope_impact::tell::words::interval;
 use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison};
 use rekeyscope_model::text::{Catalogue, Message};
 use std::collections::BTreeMap;
@@ -33,16 +33,14 @@ pub(crate) fn comparison(t: &Catalogue, comparison: &Comparison) -> Table {
             right_from(WIDE, "comparison-s-per-gb", &|c| {
                 or_unknown(c.seconds_per_gb, figures)
             }),
-            right("comparison-stall", &|c| {
-                let at_least = if c.at_least { "≥ " } else { "" };
-                or_unknown(c.stall_ms.as_ref(), |s| {
-                    format!("{at_least}{}", format::duration_ms(s.mean))
+            right("comparison-cost", &|c| {
+                or_unknown(c.rekey_cost_s.as_ref(), |s| {
+                    format::least(c.at_least, format::duration_ms(s.estimate * 1000.0))
                 })
             }),
-            right("comparison-95", &|c| {
-                or_unknown(c.stall_ms.as_ref(), |s| {
-                    let interval = interval(s.low / 1000.0, s.high / 1000.0);
-                    t.say(&Message::new("cell").with("text", interval))
+            right("comparison-range", &|c| {
+                or_unknown(c.rekey_cost_s.as_ref(), |s| {
+                    t.say(&Message::new("cell").with("text", interval(s.low, s.high)))
                 })
             }),
             right_from(WIDE, "comparison-efficiency", &|c| {

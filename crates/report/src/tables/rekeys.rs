@@ -1,52 +1,34 @@
 //! The table of rekeys.
 
 use crate::tables::table::{
-    Align, Column, Mark, Table, WIDE, WIDER, alert_if, chance, left, left_from, ms, right, right_from,
+    Align, Column, Mark, Table, WIDE, WIDER, alert_if, cost, left, left_from, ms, right, right_from,
 };
 use crate::words::ends::end;
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Direction, ProofRule, Rekey, RekeyImpact, StallWindow, Trigger};
+use rekeyscope_model::analysis::{Direction, Rekey, RekeyImpact, Trigger};
 use rekeyscope_model::text::Catalogue;
-use std::collections::BTreeSet;
 
 /// A rekey with what its row shows of it.
 struct RekeyRow<'a> {
     rekey: &'a Rekey,
     impact: Option<&'a RekeyImpact>,
-    stall: Option<&'a StallWindow>,
     /// Whose figures these are.
     direction: Direction,
 }
 
 impl<'a> RekeyRow<'a> {
     fn new(focus: &Focus<'a>, rekey: &'a Rekey) -> Self {
-        let shown = focus.shown(rekey);
         RekeyRow {
             rekey,
-            impact: shown.map(|s| s.impact),
-            stall: shown.and_then(|s| s.window),
+            impact: focus.shown(rekey),
             direction: focus.shown_direction(rekey),
         }
     }
 
     fn is_used(&self) -> bool {
         self.impact.is_some_and(|i| i.used)
-    }
-
-    /// What it did, and what decided that: the packets, or one of the two statistics.
-    fn effect(&self) -> Option<&'static str> {
-        let chance = |p: Option<f64>| p.unwrap_or(1.0);
-        let of_stall = chance(self.stall.and_then(|w| w.p));
-        match is_hurt(self.rekey) {
-            _ if has_proof(self.rekey, false) => Some("effect-proven"),
-            true if of_stall < chance(self.impact.and_then(|i| i.p_gap)) => Some("effect-hurt-stall"),
-            true => Some("effect-hurt-gap"),
-            false if has_proof(self.rekey, true) => Some("effect-cleared"),
-            false if self.is_used() => None,
-            false => Some("effect-unused"),
-        }
     }
 }
 
@@ -77,24 +59,17 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
                 or_unknown(r.rekey.trigger.age_s, format::seconds)
             }),
             right("column-ike-ms", &|r| ms(r.rekey.exchange_ms)),
-            right("column-gap-ms", &|r| ms(r.impact.and_then(|i| i.longest_gap_ms))),
             right_from(WIDER, "column-sa-gap-ms", &|r| {
                 ms(r.rekey.gap_ms.get(r.direction))
             }),
             right_from(WIDER, "column-overlap-ms", &|r| ms(r.rekey.overlap_ms)),
-            right("column-stall-ms", &|r| {
+            right("column-lost", &|r| {
                 let other = if r.direction == main { "" } else { " *" };
-                ms(r.stall.map(|w| w.stall_ms)) + other
+                let seconds = r.impact.and_then(|i| i.cost_seconds);
+                cost(seconds, r.impact.is_some_and(|i| i.at_least)) + other
             }),
-            right_from(WIDE, "column-depth", &|r| {
-                or_unknown(r.impact.and_then(|i| i.depth), format::percent)
-            }),
-            right_from(WIDE, "column-p-gap", &|r| chance(r.impact.and_then(|i| i.p_gap))),
-            right_from(WIDE, "column-p-stall", &|r| chance(r.stall.and_then(|w| w.p))),
-            right("column-q", &|r| chance(r.impact.and_then(|i| i.q))),
-            left("column-effect", &|r| {
-                r.effect().map_or_else(String::new, |id| t.word(id))
-            }),
+            right("column-silence-ms", &|r| ms(r.impact.and_then(|i| i.silence_ms))),
+            left("column-effect", &|r| words::effect(t, r.impact)),
             left_from(WIDE, "column-causes", &|r| {
                 let causes: Vec<String> = r.rekey.causes.iter().map(|c| clean::line(&c.id)).collect();
                 causes.join(", ")
@@ -112,12 +87,6 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     table.notes.extend(rule(t, &listed));
     table.note_left_out(t, "left-out-rekeys", left_out);
     table
-}
-
-/// The packets around it prove something in one of its directions: that it was harmless (`acquits`), or an outage.
-fn has_proof(rekey: &Rekey, acquits: bool) -> bool {
-    let mut proofs = rekey.impact.iter().filter_map(|i| i.proof.as_ref());
-    proofs.any(|p| (p.rule == ProofRule::Acquitted) == acquits)
 }
 
 /// Bytes at the trigger, with a sign where they are a bound.
@@ -162,38 +131,11 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     added
 }
 
-/// The same without the statistics, and with as many words as a screen has room for; says how many are left out.
+/// The same with as many notes as a screen has room for; says how many are left out.
 pub(crate) fn rekeys_in_short(focus: &Focus, tunnel: usize, most: usize) -> (Table, usize) {
-    let t = focus.t;
     let mut table = rekeys(focus, tunnel, most);
-    for id in ["column-q", "column-p-gap", "column-p-stall", "overlay"] {
-        table.drop_column(id);
-    }
-    let cells = table
-        .rows
-        .iter()
-        .filter_map(|row| row.cells.get(table.place_of("column-effect")?));
-    let effects: BTreeSet<&String> = cells.collect();
-    let has = |ids: &[&str]| ids.iter().any(|id| effects.contains(&t.word(id)));
-    let ends = focus
-        .analysis
-        .tunnels
-        .get(tunnel)
-        .map(|ends| words::ends::ends(t, ends));
-    let mut parts = vec![t.fill("legend-short", &[("ends", &ends.unwrap_or_default())])];
-    let explained = [
-        (&["effect-proven"][..], "legend-proven"),
-        (&["effect-hurt-gap", "effect-hurt-stall"], "legend-hurt"),
-        (&["effect-cleared"], "legend-cleared"),
-        (&["effect-unused"], "legend-unused"),
-    ];
-    parts.extend(
-        explained
-            .iter()
-            .filter(|(ids, _)| has(ids))
-            .map(|(_, word)| t.word(word)),
-    );
-    table.notes = vec![t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])];
+    table.drop_column("overlay");
+    table.notes.truncate(1);
     let left_out = focus.rekeys(tunnel).count().saturating_sub(table.rows.len());
     (table, left_out)
 }
@@ -207,28 +149,22 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     }
     let main = focus.main_direction(tunnel);
     let direction = words::direction(t, focus.analysis, tunnel, main);
-    parts.push(t.fill("note-gap-of", &[("direction", &direction)]));
-    parts.push(t.word("note-gap"));
-    if let Some(window) = rekeys.iter().find_map(|r| r.stall) {
-        let seconds = window.window_s.to_string();
-        parts.push(t.fill("note-stall-within", &[("seconds", &seconds)]));
-    }
+    parts.push(t.fill("note-lost", &[("direction", &direction)]));
+    parts.push(t.word("note-silence"));
     if rekeys.iter().any(|r| r.direction != main) {
         parts.push(t.word("note-other-direction"));
     }
-    if rekeys.iter().any(|r| has_proof(r.rekey, false)) {
-        parts.push(t.word("note-proven"));
-    }
-    let by_statistics = |r: &RekeyRow| matches!(r.effect(), Some("effect-hurt-gap" | "effect-hurt-stall"));
-    if rekeys.iter().any(by_statistics) {
-        parts.push(t.word("note-hurt"));
-    }
-    if rekeys.iter().any(|r| has_proof(r.rekey, true)) {
-        parts.push(t.word("note-cleared"));
-    }
-    if rekeys.iter().any(|r| !r.is_used()) {
-        parts.push(t.word("note-unused"));
-    }
+    let says = |id: &str| {
+        let word = t.word(id);
+        rekeys.iter().any(|r| words::effect(t, r.impact) == word)
+    };
+    let explained = [
+        ("effect-made-up", "note-made-up"),
+        ("effect-not-observed", "note-not-observed"),
+        ("effect-outside", "note-outside"),
+    ];
+    let needed = explained.into_iter().filter(|(effect, _)| says(effect));
+    parts.extend(needed.map(|(_, note)| t.word(note)));
     t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])
 }
 

@@ -1,11 +1,11 @@
 //! The tables of a report, independent of the format that lays them out.
 
-use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, chance, first, left, ms, right, right_from};
+use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, cost, first, left, ms, right, right_from};
 use crate::words::focus::{Focus, began, is_hurt, name};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{
-    Direction, Encapsulation, Flow, FlowTcp, Impact, Interval, Outcome, Overlay,
+    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Outcome, Overlay, Projection,
 };
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
     let t = focus.t;
     let all = &focus.analysis.impact;
-    let stall = |i: &Impact, end: fn(&Interval) -> f64| ms(i.stall_ms.as_ref().map(end));
+    let ledger = |i: &Impact| focus.ledger(i).filter(|_| i.rekeys_used > 0);
+    let of = |i: &Impact, value: fn(&Ledger) -> f64| ledger(i).map(value);
     let mut table = Table::of(
         t,
         first(all, most),
@@ -24,11 +25,15 @@ pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
             right("column-rekeys", &|i| format::count(i.rekeys_used as u64)),
             right("column-hurt", &|i| format::count(i.rekeys_hurt.len() as u64)),
             right("column-rate", &|i| or_unknown(i.observed_bps, format::rate)),
-            right("column-stall-ms", &|i| stall(i, |s| s.mean)),
-            right_from(WIDE, "column-95-from", &|i| stall(i, |s| s.low)),
-            right_from(WIDE, "column-95-to", &|i| stall(i, |s| s.high)),
-            right_from(WIDE, "column-p", &|i| chance(i.p)),
-            right_from(WIDE, "column-detectable-ms", &|i| ms(i.mde_ms)),
+            right("column-lost", &|i| {
+                cost(of(i, |l| l.cost_seconds), ledger(i).is_some_and(|l| l.at_least))
+            }),
+            right("column-share", &|i| {
+                or_unknown(of(i, |l| l.share), format::percent)
+            }),
+            right("column-without-rekeys", &|i| {
+                or_unknown(of(i, |l| l.without_mbps * 1e6), format::rate)
+            }),
         ],
     );
     table.notes.push(t.word("note-verdicts"));
@@ -40,48 +45,40 @@ fn direction(focus: &Focus, tunnel: usize, direction: Direction) -> String {
     words::direction(focus.t, focus.analysis, tunnel, direction)
 }
 
-/// Reruns of the verdicts with one choice changed.
-pub(crate) fn sensitivity(focus: &Focus) -> Table {
-    let t = focus.t;
-    let reruns = focus.analysis.impact.iter();
-    let reruns: Vec<_> = reruns
-        .flat_map(|i| i.sensitivity.iter().map(move |s| (i, s)))
-        .collect();
-    Table::of(
-        t,
-        &reruns,
-        |(_, s)| alert_if(s.disagrees),
-        &[
-            left("column-direction", &|(i, _)| {
-                direction(focus, i.tunnel, i.direction)
-            }),
-            left("column-changed", &|(_, s)| clean::said(t, &s.change, &s.messages)),
-            left("column-verdict", &|(_, s)| words::verdict(t, s.verdict)),
-            right("column-stall-ms", &|(_, s)| ms(s.stall_ms)),
-            right("column-p", &|(_, s)| chance(s.p)),
-            left("column-agreement", &|(_, s)| match s.disagrees {
-                true => t.word("disagrees"),
-                false => String::new(),
-            }),
-        ],
-    )
-}
-
-/// Rates to expect at other lifetimes.
+/// Rates to expect at other lifetimes; one row for all of a direction that give the same rate.
 pub(crate) fn projection(focus: &Focus) -> Table {
     let t = focus.t;
+    let rates = |p: &Projection| {
+        let e = &p.expected_bps;
+        [e.estimate, e.low, e.high].map(format::rate)
+    };
+    let of = |p: &Projection| (p.tunnel, p.direction);
+    let all = focus.analysis.projection.iter();
+    let mut rows: Vec<(&Projection, bool)> = Vec::new();
+    for p in all.clone() {
+        let own = || all.clone().filter(|other| of(other) == of(p));
+        let alike = own().count() > 1 && own().all(|other| rates(other) == rates(p));
+        if !alike || rows.iter().all(|(first, _)| of(first) != of(p)) {
+            rows.push((p, alike));
+        }
+    }
     Table::of(
         t,
-        &focus.analysis.projection,
+        &rows,
         |_| Mark::None,
         &[
-            left("column-direction", &|p| direction(focus, p.tunnel, p.direction)),
-            right("column-lifetime", &|p| {
-                format!("{} kB", format::count(p.lifetime_kilobytes))
+            left("column-direction", &|(p, _)| {
+                direction(focus, p.tunnel, p.direction)
             }),
-            right("column-expected-rate", &|p| format::rate(p.expected_bps.estimate)),
-            right("column-from", &|p| format::rate(p.expected_bps.low)),
-            right("column-to", &|p| format::rate(p.expected_bps.high)),
+            right("column-lifetime", &|(p, alike)| match alike {
+                true => t.word("projection-any"),
+                false => format!("{} kB", format::count(p.lifetime_kilobytes)),
+            }),
+            right("column-expected-rate", &|(p, _)| {
+                format::rate(p.expected_bps.estimate)
+            }),
+            right("column-from", &|(p, _)| format::rate(p.expected_bps.low)),
+            right("column-to", &|(p, _)| format::rate(p.expected_bps.high)),
         ],
     )
 }
@@ -200,7 +197,13 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
             right("column-before", &|(_, at)| value(at.before)),
             right("column-lowest", &|(_, at)| value(at.lowest)),
             right("column-highest", &|(_, at)| value(at.highest)),
-            right("column-stall-ms", &|(rekey, _)| ms(focus.stall_ms(rekey))),
+            right("column-lost", &|(rekey, _)| {
+                let shown = focus.shown(rekey);
+                cost(
+                    shown.and_then(|i| i.cost_seconds),
+                    shown.is_some_and(|i| i.at_least),
+                )
+            }),
         ],
     );
     if !table.rows.is_empty() {
@@ -224,7 +227,6 @@ mod tests {
             let mut tables = vec![
                 verdicts(&focus, 50),
                 transfers(&focus, 50),
-                sensitivity(&focus),
                 projection(&focus),
                 overhead(&focus),
                 flows(&focus, 9),
@@ -245,6 +247,23 @@ mod tests {
                 assert!(table.rows.iter().all(|r| r.cells.len() == table.columns.len()));
             }
         }
+    }
+
+    #[test]
+    fn lifetimes_that_give_the_same_rate_are_one_row() {
+        let mut document = example::seven_rekeys();
+        let listed = |document: &rekeyscope_model::analysis::Analysis| {
+            let focus = Focus::new(document, rekeyscope_model::text::Language::English);
+            let rows = projection(&focus).rows.into_iter();
+            rows.map(|row| row.cells[1].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(&document), ["500,000 kB", "1,000,000 kB", "10,000,000 kB"]);
+        let first = document.projection[0].expected_bps.clone();
+        document
+            .projection
+            .iter_mut()
+            .for_each(|p| p.expected_bps = first.clone());
+        assert_eq!(listed(&document), ["any of these"]);
     }
 
     #[test]

@@ -34,9 +34,9 @@ pub(crate) struct Heading<'c, R> {
 pub(crate) enum Mark {
     #[default]
     None,
-    /// A rekey that hurt, a key that is missing, a rerun that disagrees.
+    /// A rekey that hurt, a key that is missing.
     Alert,
-    /// Left out of the statistics, or without packets.
+    /// Not observed, or without packets.
     Faint,
 }
 
@@ -114,9 +114,12 @@ pub(crate) fn ms(value: Option<f64>) -> String {
     or_unknown(value, format::millis)
 }
 
-/// A probability in a cell.
-pub(crate) fn chance(value: Option<f64>) -> String {
-    or_unknown(value, format::probability)
+/// Seconds that were lost, in a cell.
+pub(crate) fn cost(seconds: Option<f64>, at_least: bool) -> String {
+    or_unknown(
+        seconds.map(|s| format::least(at_least, format::cost(s))),
+        |text| text,
+    )
 }
 
 /// [`Mark::Alert`] where something is wrong.

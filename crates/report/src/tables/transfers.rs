@@ -1,10 +1,10 @@
 //! The table of transfers, where rests part several.
 
-use crate::tables::table::{Table, WIDE, alert_if, first, left, ms, right, right_from};
+use crate::tables::table::{Table, WIDE, alert_if, cost, first, left, right, right_from};
 use crate::words;
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
-use rekeyscope_model::analysis::{Impact, Interval, TransferImpact, Verdict};
+use rekeyscope_model::analysis::{Impact, TransferImpact};
 
 /// One row per transfer of the directions that have several; empty where none has.
 pub(crate) fn transfers(focus: &Focus, most: usize) -> Table {
@@ -17,11 +17,10 @@ pub(crate) fn transfers(focus: &Focus, most: usize) -> Table {
                 .map(move |(number, transfer)| (i, number, transfer))
         })
         .collect();
-    let stall = |of: &TransferImpact, end: fn(&Interval) -> f64| ms(of.stall_ms.as_ref().map(end));
     let mut table = Table::of(
         t,
         first(&rows, most),
-        |(_, _, of)| alert_if(matches!(of.verdict, Verdict::Shown | Verdict::Some)),
+        |(_, _, of)| alert_if(of.cost_seconds.is_some_and(|s| !format::is_made_up(s))),
         &[
             left("column-direction", &|(i, ..)| {
                 words::direction(t, focus.analysis, i.tunnel, i.direction)
@@ -34,10 +33,7 @@ pub(crate) fn transfers(focus: &Focus, most: usize) -> Table {
                 or_unknown(rate(of), format::rate)
             }),
             right("column-rekeys", &|(.., of)| format::count(of.rekeys.len() as u64)),
-            left("column-verdict", &|(.., of)| words::verdict(t, of.verdict)),
-            right("column-stall-ms", &|(.., of)| stall(of, |s| s.mean)),
-            right_from(WIDE, "column-95-from", &|(.., of)| stall(of, |s| s.low)),
-            right_from(WIDE, "column-95-to", &|(.., of)| stall(of, |s| s.high)),
+            right("column-lost", &|(.., of)| cost(of.cost_seconds, false)),
         ],
     );
     table.note_left_out(t, "left-out-transfers", rows.len().saturating_sub(most));

@@ -41,6 +41,16 @@ pub(crate) fn said(t: &Catalogue, english: &str, messages: &[Message]) -> String
     sentence(&t.sentence(english, messages))
 }
 
+/// The first of the sentences that `english` and `messages` are.
+pub(crate) fn first_said(t: &Catalogue, english: &str, messages: &[Message]) -> String {
+    let first = english
+        .split_inclusive(". ")
+        .next()
+        .unwrap_or_default()
+        .trim_end();
+    said(t, first, messages.get(..1).unwrap_or_default())
+}
+
 /// Several of them; each has a message, or none has.
 pub(crate) fn all_said(t: &Catalogue, english: &[String], messages: &[Message]) -> Vec<String> {
     let one = |(n, sentence): (usize, &String)| {

@@ -22,8 +22,6 @@ pub(crate) fn command(analysis: &Analysis) -> String {
         }
         let tunnel = s.tunnel.iter();
         words.extend(tunnel.flat_map(|tunnel| ["--tunnel".into(), quoted(tunnel)]));
-        words.extend(["--seed".into(), s.seed.to_string()]);
-        words.extend(["--interest".into(), s.interest_percent.to_string()]);
         words.extend(["--verify".into(), quoted(&s.verify)]);
         let reference = s.reference_bps.map(|r| (r / 1e6).to_string());
         words.extend(reference.into_iter().flat_map(|r| ["--reference-mbps".into(), r]));
@@ -64,9 +62,7 @@ mod tests {
     fn the_command_holds_what_was_asked_for() {
         let mut document = example::seven_rekeys();
         document.settings = Some(rekeyscope_model::analysis::Settings {
-            interest_percent: 5.0,
             verify: "sample:10".into(),
-            seed: 7,
             reference_bps: Some(94.5e6),
             no_keys: true,
             tunnel: Some("192.0.2.1".into()),
@@ -79,8 +75,6 @@ mod tests {
             " --psk-file 'my psk'",
             " --esp-port 5555 --esp-port 6666",
             " --tunnel 192.0.2.1",
-            " --seed 7",
-            " --interest 5",
             " --verify sample:10",
             " --reference-mbps 94.5",
         ] {

@@ -376,7 +376,7 @@ impl<'a> Explained<'a> {
         let rate = analysis
             .impact
             .first()
-            .and_then(|impact| impact.counterfactual_bps);
+            .and_then(|impact| self.focus.without_bps(impact));
         let most = rate.map(|rate| t.fill("cure-windows-most", &[("rate", &format::rate(rate))]));
         Some(t.fill(
             "cure-windows",

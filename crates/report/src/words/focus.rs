@@ -3,14 +3,11 @@
 
 use crate::words::format::{self, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Impact, Rekey, RekeyImpact, SecurityAssociation, StallWindow, TunnelSeries, Verdict,
+    Analysis, Direction, Impact, Ledger, Rekey, RekeyImpact, SecurityAssociation, TunnelSeries, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
-
-/// Stall window that a table prints where no verdict decided on one, seconds.
-const DEFAULT_WINDOW_S: f64 = 0.5;
 
 /// What a report looks up again and again.
 pub(crate) struct Focus<'a> {
@@ -22,30 +19,18 @@ pub(crate) struct Focus<'a> {
     /// Time zero of every table and plot.
     pub(crate) origin: Option<Timestamp>,
     main: HashMap<usize, Direction>,
-    windows: HashMap<(usize, Direction), f64>,
-}
-
-/// The figures of one rekey that a table shows.
-#[derive(Clone, Copy)]
-pub(crate) struct ShownImpact<'a> {
-    pub(crate) impact: &'a RekeyImpact,
-    pub(crate) window: Option<&'a StallWindow>,
 }
 
 impl<'a> Focus<'a> {
     pub(crate) fn new(analysis: &'a Analysis, language: Language) -> Focus<'a> {
         let mut tunnels: Vec<usize> = Vec::new();
         let mut main = HashMap::new();
-        let mut windows = HashMap::new();
         for impact in &analysis.impact {
             if !tunnels.contains(&impact.tunnel) && impact.tunnel < analysis.tunnels.len() {
                 tunnels.push(impact.tunnel);
             }
             if impact.verdict != Verdict::NoTraffic {
                 main.entry(impact.tunnel).or_insert(impact.direction);
-            }
-            if let Some(w) = impact.decision_window_s {
-                windows.insert((impact.tunnel, impact.direction), w);
             }
         }
         let listed: std::collections::HashSet<usize> = tunnels.iter().copied().collect();
@@ -63,7 +48,6 @@ impl<'a> Focus<'a> {
             tunnels,
             origin: origin(analysis),
             main,
-            windows,
         }
     }
 
@@ -113,24 +97,26 @@ impl<'a> Focus<'a> {
     }
 
     /// The figures that speak for a rekey: those of the direction with the data, unless only the other one is hurt.
-    pub(crate) fn shown(&self, rekey: &'a Rekey) -> Option<ShownImpact<'a>> {
+    pub(crate) fn shown(&self, rekey: &'a Rekey) -> Option<&'a RekeyImpact> {
         let main = self.main_direction(rekey.tunnel);
         let of_main = rekey.impact.iter().find(|i| i.direction == main);
         let hurt = rekey.impact.iter().find(|i| i.hurt);
-        let impact = match (of_main, hurt) {
+        match (of_main, hurt) {
             (Some(main), Some(other)) if !main.hurt => Some(other),
             (Some(main), _) => Some(main),
             (None, other) => other.or(rekey.impact.first()),
-        }?;
-        Some(ShownImpact {
-            impact,
-            window: self.window(rekey.tunnel, impact),
-        })
+        }
     }
 
-    /// The stall among them.
-    pub(crate) fn stall_ms(&self, rekey: &'a Rekey) -> Option<f64> {
-        Some(self.shown(rekey)?.window?.stall_ms)
+    /// The ledger of a verdict's direction.
+    pub(crate) fn ledger(&self, impact: &Impact) -> Option<&'a Ledger> {
+        self.analysis.ledger_of(impact.tunnel, impact.direction)
+    }
+
+    /// The rate of a verdict's direction without its rekeys, bit/s.
+    pub(crate) fn without_bps(&self, impact: &Impact) -> Option<f64> {
+        let rate = self.ledger(impact)?.without_mbps * 1e6;
+        (rate > 0.0).then_some(rate)
     }
 
     /// Throughput of one direction of a tunnel over the run.
@@ -142,18 +128,7 @@ impl<'a> Focus<'a> {
     /// The direction of those figures; without any, the one with the data.
     pub(crate) fn shown_direction(&self, rekey: &'a Rekey) -> Direction {
         self.shown(rekey)
-            .map_or(self.main_direction(rekey.tunnel), |s| s.impact.direction)
-    }
-
-    /// The stall at the window on which the verdict decided.
-    pub(crate) fn window(&self, tunnel: usize, impact: &'a RekeyImpact) -> Option<&'a StallWindow> {
-        let wanted = self
-            .windows
-            .get(&(tunnel, impact.direction))
-            .copied()
-            .unwrap_or(DEFAULT_WINDOW_S);
-        let near = |w: &&StallWindow| (w.window_s - wanted).abs() < 1e-9;
-        impact.windows.iter().find(near).or(impact.windows.first())
+            .map_or(self.main_direction(rekey.tunnel), |impact| impact.direction)
     }
 }
 
@@ -260,8 +235,7 @@ mod tests {
         let focus = Focus::new(&document, Language::English);
         assert_eq!(focus.main_direction(0), Direction::BToA);
         let shown = focus.shown(&document.rekeys[1]).unwrap();
-        assert_eq!(shown.impact.direction, Direction::BToA);
-        assert_eq!(shown.window.unwrap().window_s, 0.5);
+        assert_eq!(shown.direction, Direction::BToA);
     }
 
     #[test]
@@ -293,7 +267,7 @@ mod tests {
         document.rekeys[0].impact[1].hurt = true;
         let focus = Focus::new(&document, Language::English);
         assert_eq!(
-            focus.shown(&document.rekeys[0]).unwrap().impact.direction,
+            focus.shown(&document.rekeys[0]).unwrap().direction,
             Direction::AToB
         );
     }

@@ -110,6 +110,23 @@ pub(crate) fn duration_ms(ms: f64) -> String {
     }
 }
 
+/// Seconds that were lost, without their unit: `0`, `0.23`, `13.76`; two digits, so that what stands in a column adds up.
+pub(crate) fn cost(s: f64) -> String {
+    match s {
+        s if !s.is_finite() => UNKNOWN.to_string(),
+        s if is_made_up(s) => "0".to_string(),
+        s => format!("{s:.2}"),
+    }
+}
+
+/// Half of the ledger's longest step (20 ms), seconds: a smaller cost is said as 0.
+const LEAST_COST_S: f64 = 0.01;
+
+/// Whether a stop cost nothing in the end.
+pub(crate) fn is_made_up(cost_s: f64) -> bool {
+    cost_s < LEAST_COST_S
+}
+
 /// `3.0 s`, `30.1 s`, `2 min 5 s`, `3 h 12 min`.
 pub(crate) fn seconds(s: f64) -> String {
     if !s.is_finite() {
@@ -125,12 +142,6 @@ pub(crate) fn seconds(s: f64) -> String {
             ((s.abs() % 3600.0) / 60.0).trunc()
         ),
     }
-}
-
-/// A time before or after another one: `−450 ms`.
-pub(crate) fn signed_ms(ms: f64) -> String {
-    let sign = if ms < 0.0 { "−" } else { "" };
-    format!("{sign}{}", duration_ms(ms.abs()))
 }
 
 /// A moment since the start: `8.214`, from an hour on `1:02:03.214`.
@@ -165,16 +176,6 @@ pub(crate) fn percent(share: f64) -> String {
         format!("{p:.0} %")
     }
     .replace('-', "−")
-}
-
-/// A probability: `0.012`, `<0.001`, `1`.
-pub(crate) fn probability(p: f64) -> String {
-    match p {
-        p if !p.is_finite() => UNKNOWN.to_string(),
-        p if p < 0.0005 => "<0.001".to_string(),
-        p if p > 0.9995 => "1".to_string(),
-        p => format!("{p:.3}"),
-    }
 }
 
 /// A figure of which nothing is known: three digits at least, thousands apart.
@@ -261,8 +262,9 @@ mod tests {
         assert_eq!(percent(0.031), "3.1 %");
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(-1.17), "−117 %");
-        assert_eq!(probability(0.0001), "<0.001");
-        assert_eq!(probability(0.0123), "0.012");
-        assert_eq!(probability(1.0), "1");
+        assert_eq!(
+            [0.0, 0.0099, 0.0101, 13.756].map(cost),
+            ["0", "0", "0.01", "13.76"]
+        );
     }
 }

@@ -10,6 +10,7 @@ pub mod clean;
 mod close_up;
 mod command;
 mod common;
+mod cost;
 pub(crate) mod ends;
 pub(crate) mod explanations;
 pub mod focus;
@@ -36,8 +37,7 @@ pub(crate) use common::{
     PROGRAM, direction, finding, flow, mode, overlay, overlay_sentences, overlay_value, program, protocol,
     suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
+pub(crate) use cost::{cost_of, effect, ledger_why};
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use two_points::{lost_between, two_points};
-pub(crate) use verdict::{
-    bursts, counted, detectable, disagreeing, explained, in_full, rates, share_of_gap, told_failure, verdict,
-};
+pub(crate) use verdict::{counted, explained, in_full, rates, share_of_gap, told_failure, verdict};

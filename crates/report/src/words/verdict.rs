@@ -28,41 +28,17 @@ pub(crate) fn counted(t: &Catalogue, c: Counted) -> String {
     })
 }
 
-/// What the rates say, where a rate was measured.
+/// The rate, where one was measured, and what it counts.
 pub(crate) fn rates(t: &Catalogue, i: &Impact) -> Option<String> {
     let (observed, counted) = (format::rate(i.observed_bps?), counted(t, i.counted));
-    Some(match i.counterfactual_bps.map(format::rate) {
-        Some(without) => t.fill(
-            "rates-without",
-            &[
-                ("observed", &observed),
-                ("without", &without),
-                ("counted", &counted),
-            ],
-        ),
-        None => t.fill("rates", &[("observed", &observed), ("counted", &counted)]),
-    })
+    Some(t.fill("rates", &[("observed", &observed), ("counted", &counted)]))
 }
 
-/// What the run could have detected.
-pub(crate) fn detectable(t: &Catalogue, i: &Impact) -> Option<String> {
-    let mde = format::duration_ms(i.mde_ms?);
-    let rekeys = format::counted(t, "counted-rekeys", i.rekeys_used as u64);
-    Some(t.fill("detectable", &[("mde", &mde), ("rekeys", &rekeys)]))
-}
-
-/// How far apart bursts lie, and what that means for the rates.
-pub(crate) fn bursts(t: &Catalogue, i: &Impact) -> Option<String> {
-    let period = format::duration_ms(i.burst_ms?);
-    Some(t.fill("bursts", &[("period", &period)]))
-}
-
-/// How much of the gap to the reference rate the stalls explain.
+/// How much of the gap to the reference rate rekeys explain.
 pub(crate) fn share_of_gap(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
-    let shown = i.verdict == Verdict::Shown;
-    Some(t.say(&tell::sentence::words::explained(share, shown, &reference)))
+    Some(t.say(&tell::words::explained(share, &reference)))
 }
 
 /// The same, where the verdict's own sentence does not say it.
@@ -88,26 +64,10 @@ pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
         .find(|told| headline.is_none_or(|i| i.tunnel == told.tunnel))
 }
 
-/// The verdict in full, with its intervals and reservations; of a document without one, what failed.
+/// The verdict in full, with its reservations; of a document without one, what failed.
 pub(crate) fn in_full(t: &Catalogue, analysis: &Analysis) -> Option<String> {
     match analysis.impact.first() {
         Some(headline) => Some(clean::said(t, &headline.sentence, &headline.messages)),
         None => Some(t.say_all(&told_failure(analysis)?.messages)),
     }
-}
-
-/// The reruns that disagree with the verdict.
-pub(crate) fn disagreeing(t: &Catalogue, i: &Impact) -> Option<String> {
-    let differing = i.sensitivity.iter().filter(|s| s.disagrees);
-    let list: Vec<String> = differing
-        .map(|s| {
-            format!(
-                "{}: {}",
-                clean::said(t, &s.change, &s.messages),
-                verdict(t, s.verdict)
-            )
-        })
-        .collect();
-    let list = (!list.is_empty()).then(|| list.join(&t.word("semicolon")))?;
-    Some(t.fill("disagreeing", &[("list", &list)]))
 }

@@ -103,29 +103,41 @@ fn evidence(label: AccountLabel, runs: &[AccountRun]) -> Vec<AccountEvidence> {
     .collect()
 }
 
-/// The account of the direction that carries the data.
-pub(super) fn of_download(shape: &Shape, tunnel: usize) -> Account {
-    let (s, mb) = (shape.seconds, shape.seconds * 1e6);
+/// The account of the direction that carries the data: its row of rekeys is the ledger's.
+pub(super) fn of_download(shape: &Shape, ledger: &Ledger) -> Account {
+    let (s, cost) = (ledger.seconds, ledger.cost_seconds);
+    let part = |share: f64| (share * s * 1e6) as u64;
+    let (waited, grew) = (part(0.213), part(0.01));
     let account = match shape.keys {
-        true => Account {
-            sentence: format!(
-                "Of {:.1} s that the transfer took longer than at 9.60 Mbit/s, {:.1} s (60 %) it waited for the receiver's \
-                 window of 64 kB, {:.1} s (38 %) went to rekeys, 0.0 s unexplained.",
-                0.1042 * s,
-                0.0625 * s,
-                0.04 * s
-            ),
-            ..account(
-                9.6,
-                &[
-                    (AccountLabel::Rekey, 0.04 * s, 0),
-                    (AccountLabel::ReceiveWindow, 0.25 * s, (0.225 * mb) as u64),
-                    (AccountLabel::Growth, 0.01 * s, (0.01 * mb) as u64),
-                    (AccountLabel::Capacity, 0.699 * s, (0.84 * mb) as u64),
-                    (AccountLabel::Unexplained, 0.001 * s, 0),
-                ],
-            )
-        },
+        true => {
+            let labels = [
+                (AccountLabel::Rekey, cost, 0),
+                (AccountLabel::ReceiveWindow, 0.25 * s, waited),
+                (AccountLabel::Growth, 0.01 * s, grew),
+                (
+                    AccountLabel::Capacity,
+                    (0.739 * s - cost).max(0.0),
+                    ledger.bytes.saturating_sub(waited + grew),
+                ),
+                (AccountLabel::Unexplained, 0.001 * s, 0),
+            ];
+            let account = account(9.6, &labels);
+            let lost = |label| {
+                account
+                    .labels
+                    .iter()
+                    .find(|l| l.label == label)
+                    .map_or(0.0, |l| l.lost_seconds)
+            };
+            let sentence = format!(
+                "Of {:.1} s that the transfer took longer than at 9.60 Mbit/s, {:.1} s it waited for the receiver's window of \
+                 64 kB, {:.1} s went to rekeys, 0.0 s unexplained.",
+                account.lost_seconds,
+                lost(AccountLabel::ReceiveWindow),
+                lost(AccountLabel::Rekey)
+            );
+            Account { sentence, ..account }
+        }
         false => Account {
             rtt_ms: None,
             d2_from: D2Source::None,
@@ -139,12 +151,19 @@ pub(super) fn of_download(shape: &Shape, tunnel: usize) -> Account {
             ..account(
                 9.6,
                 &[
-                    (AccountLabel::Rekey, 0.04 * s, 0),
-                    (AccountLabel::Capacity, 0.5 * s, (0.6 * mb) as u64),
-                    (AccountLabel::Unexplained, 0.46 * s, (0.475 * mb) as u64),
+                    (AccountLabel::Rekey, cost, 0),
+                    (AccountLabel::Capacity, 0.5 * s, ledger.bytes / 2),
+                    (
+                        AccountLabel::Unexplained,
+                        (0.5 * s - cost).max(0.0),
+                        ledger.bytes - ledger.bytes / 2,
+                    ),
                 ],
             )
         },
     };
-    Account { tunnel, ..account }
+    Account {
+        tunnel: ledger.tunnel,
+        ..account
+    }
 }

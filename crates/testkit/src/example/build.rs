@@ -1,10 +1,11 @@
 //! A whole document from its shape.
 
 use super::account::of_download;
+use super::ledger::of_rekeys;
 use super::rekeys::{completed, exchange, rekey, sa};
 use super::rest::{diagnostics, findings, flow, key_files, overhead, ruled_out};
 use super::shape::{Shape, at, key};
-use super::traffic::{Noise, around, mean_rekey, series};
+use super::traffic::{Noise, around, series};
 use super::verdict::{impact, projection};
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::IkeSpi;
@@ -77,7 +78,6 @@ pub fn empty() -> Analysis {
         impact: Vec::new(),
         ledger: Vec::new(),
         account: Vec::new(),
-        mean_rekey: Vec::new(),
         projection: Vec::new(),
         findings: Vec::new(),
         overhead: Vec::new(),
@@ -175,13 +175,14 @@ fn add_tunnel(document: &mut Analysis, shape: &Shape, tunnel: usize, noise: &mut
                 .tunnels
                 .push(series(shape, tunnel, direction, noise));
         }
-        document.impact.push(impact(shape, document, tunnel, direction));
         if shape.traffic && direction == Direction::BToA {
-            document.account.push(of_download(shape, tunnel));
+            let ledger = of_rekeys(shape, document, tunnel);
+            document.account.push(of_download(shape, &ledger));
+            document.ledger.push(ledger);
         }
+        document.impact.push(impact(shape, document, tunnel, direction));
     }
     if shape.traffic && shape.rekeys >= 3 {
-        document.mean_rekey.push(mean_rekey(tunnel, noise));
         document
             .projection
             .extend([500_000u64, 1_000_000, 10_000_000].map(|l| projection(tunnel, l)));

@@ -44,20 +44,16 @@ fn unknowns(mut document: Analysis) -> Analysis {
         };
         rekey.trigger = Trigger::default();
         for i in &mut rekey.impact {
-            (i.baseline_bps, i.depth, i.dip_ms, i.longest_gap_ms) = (None, None, None, None);
-            (i.p_gap, i.q) = (None, None);
-            i.windows.clear();
+            (i.cost_seconds, i.silence_ms, i.why) = (None, None, None);
         }
     }
     for i in &mut document.impact {
-        (
-            i.observed_bps,
-            i.counterfactual_bps,
-            i.reference_bps,
-            i.interest_ms,
-        ) = (None, None, None, None);
-        (i.stall_ms, i.decision_window_s, i.affected_share, i.bias_ms) = (None, None, None, None);
-        (i.p, i.mde_ms, i.explained_share, i.burst_ms) = (None, None, None, None);
+        (i.observed_bps, i.reference_bps, i.explained_share) = (None, None, None);
+    }
+    for ledger in &mut document.ledger {
+        (ledger.slow, ledger.bound_ms) = (None, None);
+        let rekeys = ledger.rekeys.iter_mut().flat_map(|own| &mut own.intervals);
+        rekeys.for_each(|own| (own.arrived, own.from_frame, own.to_frame) = (None, None, None));
     }
     for account in &mut document.account {
         (account.rtt_ms, account.window_bytes) = (None, None);
@@ -74,18 +70,14 @@ fn unknowns(mut document: Analysis) -> Analysis {
 fn with_rest(mut document: Analysis) -> Analysis {
     let first = document.capture.first_time.unwrap_or_default();
     for i in &mut document.impact {
-        let transfer = |from: f64, verdict: Verdict, stall_ms: Option<Interval>| TransferImpact {
+        let transfer = |from: f64, cost_seconds: Option<f64>| TransferImpact {
             start: first.plus_seconds(from),
             end: first.plus_seconds(from + 8.0),
             bytes: 1e7,
             rekeys: i.rekeys_hurt.clone(),
-            verdict,
-            stall_ms,
+            cost_seconds,
         };
-        i.transfers = vec![
-            transfer(1.0, Verdict::Shown, i.stall_ms.clone()),
-            transfer(129.0, Verdict::Inconclusive, None),
-        ];
+        i.transfers = vec![transfer(1.0, Some(0.37)), transfer(129.0, None)];
     }
     document
 }
@@ -115,8 +107,8 @@ pub fn hostile(mut document: Analysis) -> Analysis {
         }
     }
     for i in &mut document.impact {
-        (i.sentence, i.arithmetic_bound) = (evil(), evil());
-        i.sensitivity.iter_mut().for_each(|s| s.change = evil());
+        i.sentence = evil();
+        i.messages.clear();
     }
     document.account.iter_mut().for_each(|a| a.sentence = evil());
     document.gap = Some(AccountGap {
@@ -213,13 +205,14 @@ fn dangling(mut document: Analysis) -> Analysis {
     document.rekeys[3].started = Some(Timestamp(i64::MIN));
     document.rekeys[3].switched.b_to_a = Some(Timestamp(i64::MAX));
     document.rekeys[4].exchange_ms = Some(f64::INFINITY);
-    document.rekeys[5].impact[0].windows[1].stall_ms = f64::NAN;
+    document.rekeys[5].impact[0].cost_seconds = Some(f64::NAN);
+    document.ledger[0].rekeys[0].rekey = usize::MAX;
+    document.ledger[0].rekeys[0].intervals[0].to = Timestamp(i64::MAX);
+    document.ledger[0].rekeys[1].r0_mbps = f64::INFINITY;
     document.capture.duration_s = Some(-5.0);
     document.series.bin_ms = 0.0;
     document.series.tunnels[0].inner_new_bytes = vec![u64::MAX; 64];
     document.series.tunnels[1].inner_new_bytes.clear();
-    document.mean_rekey[0].rate_bps.truncate(3);
-    document.mean_rekey[0].offset_ms[2] = f64::NAN;
     document.impact[0].rekeys_hurt = vec![usize::MAX, 0];
     for overlay in &mut document.overlays {
         overlay.points[0].value = f64::NAN;

@@ -1,7 +1,7 @@
 //! Synthetic attempts and outages.
 
 use super::build::build;
-use super::shape::{Shape, at};
+use super::shape::{RATE_BPS, Shape, at};
 use rekeyscope_model::analysis::*;
 
 /// Three rekeys, and a fourth that nobody answers: nothing passes until the end.
@@ -54,6 +54,21 @@ pub fn one_failed() -> Analysis {
         }],
         evidence_frames: frames,
         display_filter: filter.into(),
+    });
+    document.ledger[0].down.push(LedgerDown {
+        attempt: document.attempts.last().map(|attempt| attempt.index),
+        rekey: None,
+        cost_seconds: outage.seconds,
+        r0_mbps: RATE_BPS / 1e6,
+        at_least: true,
+        swallowed: 9,
+        interval: LedgerInterval {
+            from: outage.start,
+            arrived: None,
+            to: at(30.0),
+            from_frame: Some(20_000),
+            to_frame: None,
+        },
     });
     document.outages.push(outage);
     if let Some(headline) = document.impact.first_mut() {

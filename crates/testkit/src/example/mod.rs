@@ -5,6 +5,7 @@ mod build;
 mod close_up;
 mod edge;
 mod failed;
+mod ledger;
 mod outages;
 mod rekeys;
 mod rest;

@@ -206,7 +206,7 @@ fn of_sas(
         seconds: Some(3600),
         kilobytes: Some(250_000),
     });
-    windows.impact[0].counterfactual_bps = Some(9.1e6);
+    windows.ledger[0].without_mbps = 9.1;
     let early = Explanation {
         by: gateway,
         count: Some(7),

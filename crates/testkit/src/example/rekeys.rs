@@ -1,6 +1,7 @@
 //! Synthetic SAs, exchanges and rekeys.
 
-use super::shape::{RATE_BPS, Shape, at, key, moment, spi};
+use super::ledger::cost_of;
+use super::shape::{Shape, at, key, moment, spi};
 use rekeyscope_model::analysis::*;
 use std::net::IpAddr;
 
@@ -97,7 +98,7 @@ pub(super) fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, ini
 
 pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpAddr) -> Rekey {
     let (start, length, stall) = moment(shape, k);
-    let hurt = stall > 0.0;
+    let hurt = stall > 0.0 && shape.traffic;
     let pair = |g: usize| SpiPair {
         a_to_b: Some(spi(tunnel, Direction::AToB, g)),
         b_to_a: Some(spi(tunnel, Direction::BToA, g)),
@@ -134,52 +135,41 @@ pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initia
             a_to_b: Some(1.1),
             b_to_a: Some(1.3 + stall * 1000.0),
         },
-        impact: vec![rekey_impact(k, stall), unused_impact()],
+        impact: match shape.traffic {
+            true => vec![rekey_impact(stall), unused_impact(Direction::AToB)],
+            false => Direction::BOTH.map(unused_impact).to_vec(),
+        },
         causes: if hurt { causes(start) } else { Vec::new() },
         close_up: super::close_up::close_up(shape, tunnel, k, index),
     }
 }
 
-fn rekey_impact(k: usize, stall: f64) -> RekeyImpact {
-    let noise_ms = [3.0, -6.0, 8.0, -2.0, 5.0][k % 5];
+fn rekey_impact(stall: f64) -> RekeyImpact {
+    let hurt = stall > 0.0;
     RekeyImpact {
         direction: Direction::BToA,
         used: true,
-        baseline_bps: Some(RATE_BPS),
-        depth: Some(if stall > 0.0 { 1.0 } else { 0.22 }),
-        dip_ms: Some(if stall > 0.0 { stall * 1000.0 + 30.0 } else { 0.0 }),
-        longest_gap_ms: Some(if stall > 0.0 { stall * 1000.0 } else { 11.0 }),
-        p_gap: Some(if stall > 0.0 { 0.0004 } else { 1.0 }),
-        q: Some(if stall > 0.0 { 0.0021 } else { 0.83 }),
-        hurt: stall > 0.0,
-        proof: None,
+        hurt,
+        cost_seconds: Some(cost_of(stall)),
+        at_least: false,
+        silence_ms: hurt.then_some(stall * 1000.0),
+        why: hurt.then_some(LedgerWhy::LostOnOld),
+        swallowed: if hurt { 8 } else { 0 },
         flags: Vec::new(),
-        windows: [0.25, 0.5, 1.0]
-            .iter()
-            .map(|&w| StallWindow {
-                window_s: w,
-                lost_bytes: (stall + noise_ms / 1000.0) * RATE_BPS / 8.0,
-                stall_ms: stall * 1000.0 + noise_ms * (1.0 + w),
-                p: Some(if stall > 0.0 { 0.0001 } else { 0.41 }),
-            })
-            .collect(),
     }
 }
 
-fn unused_impact() -> RekeyImpact {
+fn unused_impact(direction: Direction) -> RekeyImpact {
     RekeyImpact {
-        direction: Direction::AToB,
+        direction,
         used: false,
-        baseline_bps: None,
-        depth: None,
-        dip_ms: None,
-        longest_gap_ms: None,
-        p_gap: None,
-        q: None,
         hurt: false,
-        proof: None,
+        cost_seconds: None,
+        at_least: false,
+        silence_ms: None,
+        why: None,
+        swallowed: 0,
         flags: vec!["no_exchange".into()],
-        windows: Vec::new(),
     }
 }
 

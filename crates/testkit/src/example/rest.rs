@@ -161,9 +161,7 @@ pub fn with_overlays(mut document: Analysis) -> Analysis {
     };
     document.overlays = vec![iperf3, load];
     document.settings = Some(Settings {
-        interest_percent: 3.0,
         verify: "all".into(),
-        seed: 1,
         reference_bps: None,
         no_keys: false,
         tunnel: None,

@@ -73,22 +73,6 @@ pub(super) fn around(rekey: &Rekey, noise: &mut Noise) -> RekeySeries {
     }
 }
 
-pub(super) fn mean_rekey(tunnel: usize, noise: &mut Noise) -> MeanRekey {
-    let offset_ms: Vec<f64> = (-100..200).map(|i| f64::from(i) * 10.0).collect();
-    let rate = |t: f64| if (-150.0..0.0).contains(&t) { 0.62 } else { 0.97 };
-    MeanRekey {
-        tunnel,
-        direction: Direction::BToA,
-        rate_bps: offset_ms
-            .iter()
-            .map(|&t| RATE_BPS * (rate(t) + 0.08 * noise.next()))
-            .collect(),
-        placebo_low_bps: offset_ms.iter().map(|_| RATE_BPS * 0.88).collect(),
-        placebo_high_bps: offset_ms.iter().map(|_| RATE_BPS * 1.09).collect(),
-        offset_ms,
-    }
-}
-
 /// The highest mean rate over a second.
 fn highest_rate(bytes: &[u64], bin_s: f64) -> Option<HighestRate> {
     let bins = ((1.0 / bin_s).round() as usize).clamp(1, bytes.len().max(1));

@@ -2,102 +2,104 @@
 
 use super::shape::Shape;
 use rekeyscope_model::analysis::*;
+use rekeyscope_model::text::{Message, Said};
+
+/// The rate that the tunnel should reach.
+const REFERENCE_BPS: f64 = 9.6e6;
 
 pub(super) fn impact(shape: &Shape, document: &Analysis, tunnel: usize, direction: Direction) -> Impact {
-    let rekeys_hurt: Vec<usize> = document
-        .rekeys
-        .iter()
-        .filter(|r| r.tunnel == tunnel && r.impact.iter().any(|i| i.hurt && i.direction == direction))
-        .map(|r| r.index)
-        .collect();
-    let data = shape.traffic && direction == Direction::BToA;
-    let verdict = match (shape.traffic, shape.rekeys, data, rekeys_hurt.len()) {
-        (false, ..) => Verdict::NoTraffic,
-        (_, 0, ..) => Verdict::NoRekeys,
-        (_, _, false, _) => Verdict::NoTraffic,
-        (_, _, _, 0) => Verdict::Bounded,
+    let ledger = document.ledger_of(tunnel, direction);
+    let rekeys_hurt: Vec<usize> =
+        ledger.map_or_else(Vec::new, |l| l.rekeys.iter().map(|own| own.rekey).collect());
+    let verdict = match (ledger, shape.rekeys, rekeys_hurt.len()) {
+        (None, ..) => Verdict::NoTraffic,
+        (_, 0, _) => Verdict::NoRekeys,
+        (_, _, 0) => Verdict::Bounded,
+        (Some(ledger), ..) if ledger.share >= 0.01 => Verdict::Shown,
         _ => Verdict::Some,
     };
-    let measured = data && shape.rekeys > 0;
+    let observed_bps = ledger.map(|l| l.bytes as f64 * 8.0 / l.seconds);
+    let measured = ledger.filter(|_| shape.rekeys > 0);
+    let said = Said::of(said(verdict, ledger, shape.rekeys));
     Impact {
         tunnel,
         direction,
         verdict,
-        sentence: sentence(verdict, &rekeys_hurt, shape),
-        messages: Vec::new(),
+        sentence: said.sentence,
+        messages: said.messages,
         counted: if shape.keys {
             Counted::InnerNewBytes
         } else {
             Counted::OuterBytes
         },
         rekeys: shape.rekeys,
-        rekeys_used: if measured { shape.rekeys } else { 0 },
+        rekeys_used: measured.map_or(0, |_| shape.rekeys),
         rekeys_hurt,
-        observed_bps: data.then_some(8.61e6),
-        counterfactual_bps: measured.then_some(8.72e6),
+        observed_bps,
         transfer: None,
         transfers: Vec::new(),
-        burst_ms: measured.then_some(80.0),
-        reference_bps: measured.then_some(9.6e6),
-        interest_ms: measured.then_some(110.0),
-        stall_ms: measured.then_some(Interval {
-            mean: 62.0,
-            low: -31.0,
-            high: 155.0,
-        }),
-        at_least: false,
-        decision_window_s: measured.then_some(0.5),
-        affected_share: measured.then_some(0.142),
-        bias_ms: None,
-        p: measured.then_some(0.083),
-        mde_ms: measured.then_some(118.0),
-        explained_share: measured.then_some(Estimate {
-            estimate: 0.11,
-            low: 0.0,
-            high: 0.27,
-        }),
-        arithmetic_bound: match measured {
-            true => {
-                "To turn 9.60 into 8.61 Mbit/s by rekeys alone, each of the 7 would have to waste 0.43 s."
-                    .into()
+        reference_bps: measured.map(|_| REFERENCE_BPS),
+        explained_share: measured.zip(observed_bps).map(|(ledger, observed)| {
+            let estimate = (ledger.without_mbps * 1e6 - observed) / (REFERENCE_BPS - observed);
+            Estimate {
+                estimate,
+                low: 0.97 * estimate,
+                high: 1.02 * estimate,
             }
-            false => String::new(),
-        },
-        arithmetic_bound_messages: Vec::new(),
-        sensitivity: if measured { sensitivity() } else { Vec::new() },
-        seed: 1_795_205_509,
+        }),
     }
 }
 
-fn sentence(verdict: Verdict, hurt: &[usize], shape: &Shape) -> String {
-    let list: Vec<String> = hurt.iter().map(|k| (k + 1).to_string()).collect();
-    match verdict {
-        Verdict::Some => format!(
-            "A cost of the {} rekeys is not shown in the mean (62 ms per rekey, 95 % interval −31 to 155 ms, \
-             p = 0.083), but rekeys {} hurt.",
-            shape.rekeys,
-            list.join(", ")
-        ),
-        Verdict::Bounded => "Rekeys cost at most 45 ms each (1.2 % of throughput), less than matters.".into(),
-        Verdict::NoRekeys => "No rekey happened in this capture, so none can have cost throughput.".into(),
-        _ => "There is no data transfer in this direction, so there is nothing to measure.".into(),
-    }
-}
-
-fn sensitivity() -> Vec<Sensitivity> {
-    let run = |change: &str, verdict, p| Sensitivity {
-        change: change.into(),
-        messages: Vec::new(),
-        verdict,
-        stall_ms: Some(60.0),
-        p: Some(p),
-        disagrees: verdict != Verdict::Some,
+fn said(verdict: Verdict, ledger: Option<&Ledger>, rekeys: usize) -> Vec<Message> {
+    let about = |id: &str| Message::new(id).with("direction", Message::new("verdict-download"));
+    let mbit = |mbps: f64| format!("{mbps:.2} Mbit/s");
+    let Some(ledger) = ledger else {
+        return vec![
+            Message::new("verdict-no-traffic")
+                .with("direction", Message::new("verdict-upload"))
+                .with("total", rekeys),
+        ];
     };
-    vec![
-        run("bins of 5 ms", Verdict::Some, 0.079),
-        run("bins of 50 ms", Verdict::Inconclusive, 0.2),
-        run("windows begin at the switch", Verdict::Some, 0.085),
-    ]
+    let observed = ledger.bytes as f64 * 8e-6 / ledger.seconds;
+    let seconds = |s: f64| format!("{s:.*} s", if s < 100.0 { 2 } else { 0 });
+    let silences = || ledger.rekeys.iter().map(|own| own.silence_ms / 1e3);
+    let (least, most) = (
+        silences().fold(f64::MAX, f64::min),
+        silences().fold(0.0, f64::max),
+    );
+    match verdict {
+        Verdict::Shown | Verdict::Some => vec![
+            about("verdict-stopped")
+                .with("used", rekeys)
+                .with("hurt", ledger.rekeys.len())
+                .with(
+                    "silence",
+                    match ledger.rekeys.len() {
+                        1 => format!("{most:.2} s"),
+                        _ => format!("{least:.2}–{most:.2} s"),
+                    },
+                )
+                .with(
+                    "cost",
+                    Message::new("verdict-just").with("cost", seconds(ledger.cost_seconds)),
+                )
+                .with("transfer", seconds(ledger.seconds))
+                .with("share", format!("{:.1} %", ledger.share * 100.0)),
+            about("note-rates")
+                .with("observed", mbit(observed))
+                .with("without", mbit(ledger.without_mbps)),
+        ],
+        Verdict::NoRekeys => vec![
+            about("verdict-no-rekeys")
+                .with("volume", format!("{:.1} MB", ledger.bytes as f64 / 1e6))
+                .with("rate", mbit(observed)),
+        ],
+        _ => vec![
+            about("verdict-bounded")
+                .with("used", rekeys)
+                .with("bound", "45 ms"),
+        ],
+    }
 }
 
 pub(super) fn projection(tunnel: usize, lifetime_kilobytes: u64) -> Projection {
@@ -106,9 +108,9 @@ pub(super) fn projection(tunnel: usize, lifetime_kilobytes: u64) -> Projection {
         direction: Direction::BToA,
         lifetime_kilobytes,
         expected_bps: Estimate {
-            estimate: 8.718e6,
-            low: 8.70e6,
-            high: 8.72e6,
+            estimate: 8.846e6 - 1e9 / lifetime_kilobytes as f64,
+            low: 8.84e6 - 1e9 / lifetime_kilobytes as f64,
+            high: 8.85e6,
         },
     }
 }

@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(text.lines().count(), 1 + document.account[0].labels.len());
         let window = text.lines().find(|l| l.contains(",receive_window,")).unwrap();
         assert!(
-            window.starts_with("0,b_to_a,receive_window,7.5,6750000,"),
+            window.starts_with("0,b_to_a,receive_window,7,5963999,"),
             "{window}"
         );
         assert!(

@@ -1,6 +1,6 @@
 //! The packets around each rekey, as a page wants them.
 
-use crate::plot::label::stall_of;
+use crate::plot::label::effect_of;
 use crate::plot::{Plot, TunnelPlots};
 use crate::words;
 use crate::words::focus::{Focus, began, key, name};
@@ -21,15 +21,15 @@ pub(super) struct CloseUpView {
     pub(super) open: bool,
 }
 
-/// Those that are drawn, in order of time; that with the longest stall is open.
+/// Those that are drawn, in order of time; that with the longest silence is open.
 pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> {
     // Few of thousands have one: what tells a rekey from all others is asked of those.
     let mut rekeys = focus.rekeys(plots.tunnel).filter(|r| r.close_up.is_some());
     let mut of = |plot: &Plot| rekeys.find(|r| plot.name == format!("close-up-{}", key(focus.analysis, r)));
     let both = |plot| of(plot).and_then(|r| Some((r, r.close_up.as_ref()?, plot)));
     let all: Vec<(&Rekey, &CloseUp, &Plot)> = plots.close_ups.iter().filter_map(both).collect();
-    let stall = |r| focus.stall_ms(r).unwrap_or(0.0);
-    let longest = all.iter().max_by(|a, b| stall(a.0).total_cmp(&stall(b.0)));
+    let silence = |r| focus.shown(r).and_then(|i| i.silence_ms).unwrap_or(0.0);
+    let longest = all.iter().max_by(|a, b| silence(a.0).total_cmp(&silence(b.0)));
     let open = longest.map(|l| l.0.index);
     let view = |(rekey, shown, plot): &(&Rekey, &CloseUp, &Plot)| CloseUpView {
         id: plot.name.clone(),
@@ -46,10 +46,10 @@ pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> 
 fn heading(focus: &Focus, rekey: &Rekey) -> String {
     let number = name(focus.t, focus.analysis, rekey);
     let when = began(rekey).and_then(|t| focus.seconds(t)).map(format::clock);
-    let stall = stall_of(focus, rekey);
+    let effect = effect_of(focus, rekey);
     match when {
         Some(when) => {
-            let values = [("number", number.as_str()), ("when", &when), ("stall", &stall)];
+            let values = [("number", number.as_str()), ("when", &when), ("effect", &effect)];
             focus.t.fill("plot-mark", &values)
         }
         None => focus.t.fill("plot-panel-title", &[("number", &number)]),

@@ -7,7 +7,6 @@ use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::{Focus, key};
 use crate::words::{self, clean, format};
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_impact::tell::projection::lost_share;
 use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity, Verdict};
 use rekeyscope_model::text::Catalogue;
 use std::collections::HashSet;
@@ -43,9 +42,6 @@ pub(super) struct VerdictView {
     pub(super) big: Option<Figure>,
     pub(super) figures: Vec<Figure>,
     pub(super) direction: Prose,
-    pub(super) bound: String,
-    pub(super) detectable: String,
-    pub(super) disagreeing: String,
 }
 
 impl VerdictView {
@@ -73,11 +69,8 @@ impl VerdictView {
             account: words::account_of_headline(focus).unwrap_or_default(),
             explained: words::explained(t, i).unwrap_or_default(),
             big: big(focus, i),
-            figures: figures(t, i),
+            figures: figures(focus, i),
             direction: prose(&t.fill("page-in-json", &[("direction", &direction)])),
-            bound: clean::said(t, &i.arithmetic_bound, &i.arithmetic_bound_messages),
-            detectable: words::detectable(t, i).unwrap_or_default(),
-            disagreeing: words::disagreeing(t, i).unwrap_or_default(),
             ..answered
         }
     }
@@ -98,8 +91,6 @@ pub(super) struct TunnelView {
     pub(super) timeline: Option<String>,
     /// Which part of the capture it is drawn over.
     pub(super) drawn: String,
-    /// The drawing, and what one sees there.
-    pub(super) means: Vec<(String, String)>,
     /// Its id, the id of its row, the drawing.
     pub(super) panels: Vec<(String, String, String)>,
     pub(super) panels_left_out: usize,
@@ -185,66 +176,45 @@ fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
         let value = format::least(outage.at_least, format::seconds(outage.seconds));
         return Some(figure("figure-outage", value, t.word("figure-outage-detail")));
     }
-    if let Some(lost) = lost_share(i).filter(|_| i.verdict == Verdict::Shown) {
-        let value = format::least(i.at_least, format::percent(lost));
+    if let Some(ledger) = focus.ledger(i).filter(|_| i.verdict == Verdict::Shown) {
+        let value = format::least(ledger.at_least, format::percent(ledger.share));
         return Some(figure("figure-lost", value, t.word("figure-lost-detail")));
     }
     let rate = i.observed_bps.map(format::rate)?;
     Some(figure("figure-observed", rate, words::counted(t, i.counted)))
 }
 
-fn figures(t: &Catalogue, i: &Impact) -> Vec<Figure> {
-    let mut out = Vec::new();
-    if let Some(s) = &i.stall_ms {
-        let mean = format::duration_ms(s.mean);
-        out.push(Figure {
-            name: t.word("figure-stall"),
-            value: format::least(i.at_least, mean),
-            detail: t.fill(
-                "figure-stall-interval",
-                &[
-                    ("low", &format::duration_ms(s.low)),
-                    ("high", &format::duration_ms(s.high)),
-                ],
-            ),
-        });
-    }
-    let mut push = |name: &str, value: Option<String>, detail: String| {
-        out.extend(value.map(|value| Figure {
-            name: t.word(name),
-            value,
-            detail,
-        }));
-    };
-    push(
-        "figure-p",
-        i.p.map(format::probability),
-        t.word("figure-p-detail"),
-    );
-    push(
-        "figure-hurt",
-        (i.rekeys_used > 0).then(|| {
-            let (hurt, used) = (i.rekeys_hurt.len().to_string(), i.rekeys_used.to_string());
-            t.fill("figure-hurt-value", &[("hurt", &hurt), ("used", &used)])
-        }),
-        t.word("figure-hurt-detail"),
-    );
-    push(
-        "figure-observed",
-        i.observed_bps.map(format::rate),
-        words::counted(t, i.counted),
-    );
-    push(
-        "figure-without",
-        i.counterfactual_bps.map(format::rate),
-        t.word("figure-without-detail"),
-    );
-    push(
-        "figure-detectable",
-        i.mde_ms.map(format::duration_ms),
-        t.word("figure-detectable-detail"),
-    );
-    out
+fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
+    let t = focus.t;
+    let ledger = focus.ledger(i).filter(|_| i.rekeys_used > 0);
+    let lost = ledger.map(|l| format::least(l.at_least, format::seconds(l.cost_seconds)));
+    let of = ledger.map_or_else(String::new, |l| {
+        t.fill("figure-cost-detail", &[("transfer", &format::seconds(l.seconds))])
+    });
+    let hurt = (i.rekeys_used > 0).then(|| {
+        let (hurt, used) = (i.rekeys_hurt.len().to_string(), i.rekeys_used.to_string());
+        t.fill("figure-hurt-value", &[("hurt", &hurt), ("used", &used)])
+    });
+    let without = focus.without_bps(i).filter(|_| !i.rekeys_hurt.is_empty());
+    let all = [
+        ("figure-lost", lost, of),
+        ("figure-hurt", hurt, t.word("figure-hurt-detail")),
+        (
+            "figure-observed",
+            i.observed_bps.map(format::rate),
+            words::counted(t, i.counted),
+        ),
+        (
+            "figure-without",
+            without.map(format::rate),
+            t.word("figure-without-detail"),
+        ),
+    ];
+    let known = all.into_iter().filter_map(|(name, value, detail)| {
+        let name = t.word(name);
+        value.map(|value| Figure { name, value, detail })
+    });
+    known.collect()
 }
 
 pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
@@ -285,12 +255,6 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
             .map_or_else(String::new, |ends| words::tunnel(t, ends)),
         timeline: plots.timeline.as_ref().map(plot::Plot::inline),
         drawn: plot::drawn(focus, tunnel).unwrap_or_default(),
-        means: plots
-            .mean
-            .iter()
-            .zip(plot::mean_sentences(focus, tunnel))
-            .map(|(plot, sentence)| (plot.inline(), sentence))
-            .collect(),
         panels: plots
             .panels
             .iter()

@@ -102,7 +102,7 @@ mod tests {
         let text = render_in_full(&document, WIDE);
         let (_, gap) = text.split_once("\nslow.pcapng against fast.pcapng\n").unwrap();
         assert!(
-            gap.starts_with("Of 97 s per GB that slow.pcapng takes longer than fast.pcapng, "),
+            gap.starts_with("Of 83 s per GB that slow.pcapng takes longer than fast.pcapng, "),
             "{gap}"
         );
         assert!(gap.contains("\nall "), "{gap}");

@@ -79,7 +79,6 @@ fn more_tables(page: &mut TerminalPage, focus: &Focus) {
     }
     let tables = [
         ("heading-projection", tables::projection(focus)),
-        ("heading-reruns", tables::sensitivity(focus)),
         ("heading-overhead", tables::overhead(focus)),
         ("heading-flows", tables::flows(focus, MOST_FLOWS)),
     ];
@@ -110,7 +109,6 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
     };
     page.blank();
     let direction = |i: &Impact| words::direction(t, analysis, i.tunnel, i.direction);
-    let bound = &headline.arithmetic_bound;
     let also = |one: &Impact| {
         let sentence = clean::said(t, &one.sentence, &one.messages);
         t.fill(
@@ -120,15 +118,8 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
     };
     let rows = [
         ("label-direction", Some(direction(headline))),
-        (
-            "label-arithmetic",
-            (!bound.is_empty()).then(|| clean::said(t, bound, &headline.arithmetic_bound_messages)),
-        ),
-        ("label-detectable", words::detectable(t, headline)),
-        ("label-bursts", words::bursts(t, headline)),
         ("label-explains", words::explained(t, headline)),
         ("label-rates", words::rates(t, headline)),
-        ("label-but", words::disagreeing(t, headline)),
         (
             "label-also",
             match focus.other_verdicts() {

@@ -2,9 +2,10 @@
 
 use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, link};
-use crate::plot::label::stall_of;
+use crate::plot::label::effect_of;
 use crate::plot::style::{self, px};
 use crate::plot::timeline::frame::{AXIS, LEFT, RateLane, RunDrawing, TITLE, WIDTH};
+use crate::words::cost_of;
 use crate::words::focus::{began, is_hurt, key, number};
 use crate::words::format;
 use plotters::element::{PathElement, Rectangle, Text};
@@ -75,8 +76,7 @@ impl RunDrawing<'_> {
             style::MUTED
         };
         let font = style::label(self.focus.t.language(), 12, color).pos(Pos::new(HPos::Center, VPos::Top));
-        let stall = self.focus.stall_ms(rekey).filter(|_| is_hurt(rekey));
-        let long = stall.map(|ms| format!("{number}: {}", format::duration_ms(ms)));
+        let long = cost_of(self.focus, rekey).map(|cost| format!("{number}: {cost}"));
         for text in long.into_iter().chain([number]) {
             let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
             let (from, to) = (x - half, x + half);
@@ -109,7 +109,7 @@ impl RunDrawing<'_> {
                 &[
                     ("number", &number),
                     ("when", &format::clock(from)),
-                    ("stall", &stall_of(self.focus, rekey)),
+                    ("effect", &effect_of(self.focus, rekey)),
                 ],
             );
             let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);

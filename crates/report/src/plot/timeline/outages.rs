@@ -15,17 +15,20 @@ const MOST_DRAWN: usize = 600;
 const MARK: f64 = 0.12;
 
 impl RunDrawing<'_> {
-    /// What stalled in a lane's direction is shaded; on the first lane a mark at each request of an attempt that failed.
+    /// The ledger of the direction of a lane is shaded; on the first lane a mark at each request of an attempt that failed.
     pub(super) fn draw_outages(&self, chart: &mut Chart, lane: &RateLane) -> Drawn<()> {
         let analysis = self.focus.analysis;
         let all = stalls(self.focus, self.tunnel, lane.direction);
-        for (from, to) in all
+        for shaded in all
             .into_iter()
-            .filter(|(from, to)| *to > self.begin && *from < self.end)
+            .filter_map(|s| s.within(0.0, self.begin, self.end))
+            .filter(|s| s.silent || s.to - s.from >= self.pixel())
         {
-            let fill = style::HURT.mix(0.3).filled();
-            let corners = [(self.within(from), 0.0), (self.within(to), lane.top)];
-            chart.draw_series(std::iter::once(Rectangle::new(corners, fill)))?;
+            let corners = [
+                (self.within(shaded.from), 0.0),
+                (self.within(shaded.to), lane.top),
+            ];
+            chart.draw_series(std::iter::once(Rectangle::new(corners, shaded.fill())))?;
         }
         if self
             .lanes

@@ -6,9 +6,10 @@ use crate::words::answer::why;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{KeysFit, format, keys_fit};
-use rekeyscope_impact::PROJECTED_KILOBYTES;
-use rekeyscope_impact::tell::sentence::rekeys_needed;
-use rekeyscope_model::analysis::{AccountLabel, AttemptOutcome, Impact, Rekey, TriggerKind, Verdict};
+use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
+use rekeyscope_model::analysis::{
+    AccountLabel, AttemptOutcome, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
+};
 
 pub(super) fn change(focus: &Focus) -> String {
     let t = focus.t;
@@ -23,7 +24,7 @@ pub(super) fn change(focus: &Focus) -> String {
         Verdict::Bounded | Verdict::NoRekeys => in_vain(focus)
             .or_else(|| of_account(focus, headline))
             .unwrap_or_else(|| t.word("do-nothing")),
-        Verdict::Inconclusive => longer_capture(focus, headline),
+        Verdict::Inconclusive => t.word(other_capture(focus, headline)),
         Verdict::NoTraffic => t.word("do-capture-load"),
     }
 }
@@ -62,7 +63,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             focus,
             headline,
             &advice.instruction(t),
-            headline.counterfactual_bps,
+            focus.without_bps(headline),
         );
     }
     of_account(focus, headline).unwrap_or_else(|| {
@@ -131,7 +132,7 @@ fn learnt_limit<'a>(
             focus,
             headline,
             &t.fill("do-lifetime-learnt", &args),
-            headline.counterfactual_bps,
+            focus.without_bps(headline),
         )
     })
 }
@@ -152,10 +153,10 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(expecting(focus, headline, &advice.instruction(focus.t), without))
 }
 
-/// With the rate that is to be expected.
+/// With the rate that is to be expected, where that is more than before by what sentences name.
 fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>) -> String {
     match (expected, headline.observed_bps) {
-        (Some(expected), Some(now)) if expected > now => focus.t.fill(
+        (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => focus.t.fill(
             "do-expected",
             &[
                 ("text", text),
@@ -167,15 +168,12 @@ fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>
     }
 }
 
-fn longer_capture(focus: &Focus, headline: &Impact) -> String {
-    let needed = match (headline.mde_ms, headline.interest_ms) {
-        (Some(mde), Some(interest)) => rekeys_needed(headline.rekeys_used, mde, interest),
-        _ => None,
-    };
-    match needed {
-        Some(needed) => focus
-            .t
-            .fill("do-longer-capture", &[("needed", &format::count(needed))]),
-        None => focus.t.word("do-any-longer-capture"),
+/// What would show the cost of rekeys.
+fn other_capture(focus: &Focus, headline: &Impact) -> &'static str {
+    match focus.ledger(headline).map(|ledger| ledger.basis) {
+        _ if headline.rekeys_used == 0 => "do-longer-capture",
+        Some(LedgerBasis::Packets) => "do-keys-or-other-end",
+        Some(LedgerBasis::Datagrams) => "do-other-end",
+        _ => "do-longer-capture",
     }
 }

@@ -2,7 +2,7 @@
 
 /// The three lines that everyone reads.
 pub(crate) struct Answer {
-    /// Line 1, at most 15 words with the number (in Japanese 40 wide characters: both are a line of 80 columns).
+    /// Line 1 with the number: in English a line of 80 columns.
     pub(crate) headline: String,
     /// The cause that most of them share, or what there is instead; may be empty.
     pub(crate) why: String,

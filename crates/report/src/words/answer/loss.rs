@@ -2,7 +2,7 @@
 
 use crate::words::accounts;
 use crate::words::focus::Focus;
-use rekeyscope_impact::INTEREST;
+use rekeyscope_impact::verdict::INTEREST;
 use rekeyscope_model::analysis::{AccountLine, Impact};
 
 /// The label of the headline's account that lost most, where the transfer lost more of its time than an effect of interest: else it

@@ -4,10 +4,12 @@ use crate::words::advice::ADVISED;
 use crate::words::answer::loss::lost_most;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{self, KeysFit, account_label, format, keys_fit, seconds_of};
+use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why, seconds_of};
 use rekeyscope_impact::tell::account::amount;
-use rekeyscope_model::analysis::{AccountLabel, Cause, Confidence, Impact, OwnRate, Rekey, Verdict};
-use rekeyscope_model::text::{Arg, Message};
+use rekeyscope_model::analysis::{
+    AccountLabel, Cause, Confidence, Impact, LedgerBasis, LedgerWhy, OwnRate, Rekey, Verdict,
+};
+use std::collections::BTreeMap;
 
 pub(super) fn why(focus: &Focus) -> String {
     let t = focus.t;
@@ -80,6 +82,19 @@ fn hurt<'a>(focus: &Focus<'a>, headline: &Impact) -> impl Iterator<Item = &'a Re
     indexes.into_iter().filter_map(move |index| rekeys.get(index))
 }
 
+/// What most of the rekeys that hurt did by the ledger, and how many. Without acknowledgements a silence is no evidence that nothing was
+/// sent.
+fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
+    let ledger = focus.ledger(headline)?;
+    let mut found: BTreeMap<LedgerWhy, usize> = BTreeMap::new();
+    for own in &ledger.rekeys {
+        *found.entry(own.why).or_default() += 1;
+    }
+    let known = ledger.basis == LedgerBasis::Acknowledgements;
+    let (why, n) = found.into_iter().min_by_key(|(_, n)| std::cmp::Reverse(*n))?;
+    (known || why != LedgerWhy::Silence).then_some((why, n))
+}
+
 fn of_failure(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let told = told_failure(focus.analysis)?;
@@ -92,7 +107,18 @@ fn of_failure(focus: &Focus) -> Option<String> {
 
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
+    let of = headline.rekeys_hurt.len().to_string();
     let Some(shared) = shared_cause(focus, headline) else {
+        if let Some((why, n)) = shared_why(focus, headline) {
+            let cause = ledger_why(t, why);
+            let values = [
+                ("cause", cause.as_str()),
+                ("n", &n.to_string()),
+                ("of", &of),
+                ("sure", ""),
+            ];
+            return t.fill("why-cause", &values);
+        }
         return t.word(match keys_fit(focus.analysis) {
             KeysFit::Some => "why-no-cause",
             KeysFit::Nothing => "why-no-cause-wrong-keys",
@@ -108,7 +134,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         &[
             ("cause", &words::cause(t, shared.id)),
             ("n", &shared.rekeys.to_string()),
-            ("of", &headline.rekeys_hurt.len().to_string()),
+            ("of", &of),
             ("sure", &sure),
         ],
     )
@@ -149,12 +175,9 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
     if headline.rekeys_used == 0 {
         return t.word("why-outside");
     }
-    if let Some(mde) = headline.mde_ms {
-        return t.fill("why-undetectable", &[("least", &format::duration_ms(mde))]);
-    }
-    match headline.messages.first().and_then(|m| m.args.get("why")) {
-        Some(Arg::Message(why)) => t.say(&Message::new("why-no-mean").with("why", (**why).clone())),
-        _ => String::new(),
+    match focus.ledger(headline).and_then(|ledger| ledger.bound_ms) {
+        Some(bound) => t.fill("why-bound", &[("bound", &format::duration_ms(bound))]),
+        None => String::new(),
     }
 }
 

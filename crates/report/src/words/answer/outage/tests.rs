@@ -3,7 +3,7 @@
 use crate::words::answer::{Answer, answer};
 use crate::words::focus::Focus;
 use rekeyscope_impact::explain::{ROWS, told_outages};
-use rekeyscope_model::analysis::{Analysis, Interval, Outage, Verdict};
+use rekeyscope_model::analysis::{Analysis, Outage, Verdict};
 use rekeyscope_model::text::{Language, take_missing};
 use rekeyscope_testkit::example;
 
@@ -74,16 +74,9 @@ fn rekeys_that_cost_more_come_first() {
     let mut document = of_row("silent", 0);
     let impact = &mut document.impact[0];
     (impact.verdict, impact.rekeys_used) = (Verdict::Shown, 10);
-    let mean = |mean| {
-        Some(Interval {
-            mean,
-            low: mean - 1.0,
-            high: mean + 1.0,
-        })
-    };
-    impact.stall_ms = mean(550.0);
+    document.ledger[0].cost_seconds = 5.5;
     assert!(told_outages(&document).is_some());
-    document.impact[0].stall_ms = mean(570.0);
+    document.ledger[0].cost_seconds = 5.7;
     assert!(told_outages(&document).is_none());
     document.outages[0].end = None;
     assert!(told_outages(&document).is_some(), "it has not ended");

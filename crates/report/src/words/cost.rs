@@ -1,0 +1,54 @@
+//! What a rekey cost, in words.
+
+use crate::words::focus::{Focus, is_hurt};
+use crate::words::format;
+use rekeyscope_model::analysis::{LedgerWhy, Rekey, RekeyImpact};
+use rekeyscope_model::text::Catalogue;
+
+/// The flag of a rekey beside which the capture lacks packets.
+const HOLE: &str = "capture_hole";
+
+/// What a rekey did to a direction; empty where that is nothing.
+pub(crate) fn effect(t: &Catalogue, impact: Option<&RekeyImpact>) -> String {
+    let lacks = |i: &RekeyImpact| i.flags.iter().any(|flag| flag == HOLE);
+    match impact {
+        Some(i) if i.hurt && i.cost_seconds.is_some_and(format::is_made_up) => t.word("effect-made-up"),
+        Some(i) if i.hurt => t.word(match i.why {
+            Some(LedgerWhy::LostOnOld) => "effect-lost-on-old",
+            Some(LedgerWhy::LostOnNew) => "effect-lost-on-new",
+            Some(LedgerWhy::Silence) => "effect-silence",
+            Some(LedgerWhy::Reverse) => "effect-reverse",
+            Some(LedgerWhy::Slow) => "effect-slow",
+            // A document of an earlier version.
+            None => "effect-stopped",
+        }),
+        Some(i) if i.used => String::new(),
+        Some(i) if lacks(i) => t.word("effect-not-observed"),
+        _ => t.word("effect-outside"),
+    }
+}
+
+/// Why a rekey owns its silence, for a sentence.
+pub(crate) fn ledger_why(t: &Catalogue, why: LedgerWhy) -> String {
+    t.word(match why {
+        LedgerWhy::LostOnOld => "why-lost-on-old",
+        LedgerWhy::LostOnNew => "why-lost-on-new",
+        LedgerWhy::Silence => "why-silence",
+        LedgerWhy::Reverse => "why-reverse",
+        LedgerWhy::Slow => "why-slow",
+    })
+}
+
+/// `lost 0.23 s` of a rekey that hurt; nothing of others.
+pub(crate) fn cost_of(focus: &Focus, rekey: &Rekey) -> Option<String> {
+    let impact = focus.shown(rekey).filter(|_| is_hurt(rekey))?;
+    let t = focus.t;
+    Some(match impact.cost_seconds.filter(|s| s.is_finite()) {
+        Some(s) if format::is_made_up(s) => t.word("plot-made-up"),
+        Some(s) => {
+            let cost = format::least(impact.at_least, format::seconds(s));
+            t.fill("plot-lost", &[("cost", &cost)])
+        }
+        None => t.word("plot-hurt"),
+    })
+}
