@@ -56,6 +56,7 @@ pub fn one_failed() -> Analysis {
         display_filter: filter.into(),
     });
     document.ledger[0].down.push(LedgerDown {
+        outage: None,
         attempt: document.attempts.last().map(|attempt| attempt.index),
         rekey: None,
         cost_seconds: outage.seconds,
