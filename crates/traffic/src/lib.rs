@@ -5,6 +5,7 @@
 //!                    └─→ Settlement  what became of a transmission: the copy that arrived, swallowed, superfluous
 //! Segment, Settlement, Event ─→ outage ─→ Interval   when nothing was delivered between two inner addresses
 //! Settlement ─→ delivered ─→ DeliveryLine            when how many bytes arrived, and what was sent in vain
+//! Packet without a key ─→ sealed ─→ SealedLine       when how many bytes passed, and when packets came back that may answer them
 //! ```
 //!
 //! - [`packet`]: the input. The crate knows no ESP and no files: SPIs and numbers are opaque.
@@ -13,16 +14,20 @@
 //! - `tcp`: one side of a connection: send sequence (RFC 9293), scoreboard (RFC 6675), round trip times (RFC 6298).
 //! - [`interval`]: stretches of time.
 //! - `outage`: stretches without delivery.
-//! - `delivered`: arrived bytes of each direction, in runs of 20 ms.
+//! - `delivered`: arrived bytes of each direction.
+//! - `sealed`: packets without a key of each direction.
+//! - `run`: transmissions that follow each other closely, as runs of 20 ms.
 //! - `table`: tables with bounds.
 //!
 //! `cargo run -p rekeyscope-traffic --example trace` shows the way of a few packets.
 //!
 //! Everything streams in one pass. A packet of a usual transfer touches the ends of its connection's queue only. Bounds, and what
-//! happens at them, stand with each table; by the sizes given there they come to some 90 MB, which no flood has measured yet.
+//! happens at them, stand with each table; by the sizes given there they come to some 120 MB, which no flood has measured yet.
 
 mod delivered;
 mod outage;
+mod run;
+mod sealed;
 mod table;
 mod tcp;
 mod tracker;
@@ -31,12 +36,14 @@ pub mod interval;
 pub mod packet;
 pub mod segment;
 
-pub use crate::delivered::{DeliveredBytes, DeliveryLine, TransmissionRun};
+pub use crate::delivered::{DeliveredBytes, DeliveryLine};
 pub use crate::interval::{
     CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered,
 };
 pub use crate::outage::Outages;
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
+pub use crate::run::TransmissionRun;
+pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 pub use crate::tcp::{LEAST_TIMEOUT, RttEstimator};
 pub use crate::tracker::{SenderState, Tap, Tracker};

@@ -5,5 +5,6 @@
 mod delivered;
 mod outages;
 mod properties;
+mod sealed;
 mod traces;
 mod world;

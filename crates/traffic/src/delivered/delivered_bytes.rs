@@ -1,8 +1,8 @@
 //! All connections.
 
 use super::line::{ConnectionLine, DeliveryLine};
-use super::runs::{FINEST, Runs, TransmissionRun};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
+use crate::run::{RunBound, Runs, TransmissionRun};
 use crate::segment::{ConnectionId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tracker::Tracker;
@@ -14,8 +14,6 @@ use std::collections::BTreeMap;
 /// Most directions of connections that are followed, 3 MB without their runs. Beyond, one that was not used lately is added to the others
 /// of its direction if it counts, else forgotten.
 const MOST_LINES: usize = 1 << 13;
-/// Most runs of all connections, 30 MB: an hour and a half of a steady transfer. Beyond, runs twice as long are made of them.
-const MOST_RUNS: usize = 1 << 18;
 /// A connection counts with at least this share of its direction's bytes: what sends less now and then is no transfer.
 const LEAST_SHARE: f64 = 0.01;
 
@@ -32,8 +30,7 @@ pub struct DeliveredBytes {
     folded: BTreeMap<(u32, Direction), ConnectionLine>,
     /// Bytes of each tunnel's direction.
     totals: HashMap<(u32, Direction), u64>,
-    runs: usize,
-    width: i64,
+    runs: RunBound,
 }
 
 impl Default for DeliveredBytes {
@@ -60,8 +57,7 @@ impl DeliveredBytes {
             last: [0; 2],
             folded: BTreeMap::new(),
             totals: HashMap::default(),
-            runs: 0,
-            width: FINEST,
+            runs: RunBound::new(),
         }
     }
 
@@ -95,7 +91,7 @@ impl DeliveredBytes {
                 self.close(segment, direction, direction == packet.direction);
             }
         }
-        if self.runs > MOST_RUNS {
+        if self.runs.is_reached() {
             self.coarsen();
         }
     }
@@ -124,8 +120,8 @@ impl DeliveredBytes {
             return;
         };
         let (runs, bytes) = (line.len(), line.bytes);
-        change(line, self.width);
-        self.runs = self.runs + line.len() - runs;
+        change(line, self.runs.width());
+        self.runs.count(runs, line.len());
         if line.bytes > bytes {
             let added = line.bytes - bytes;
             *self.totals.entry((line.tunnel, line.direction)).or_default() += added;
@@ -138,7 +134,7 @@ impl DeliveredBytes {
             .lines
             .insert(key, ConnectionLine::new(tunnel, key.1, Some(key.0)));
         if let Some(gone) = gone {
-            self.runs -= gone.len();
+            self.runs.count(gone.len(), 0);
             self.fold(gone);
         }
         place
@@ -159,22 +155,20 @@ impl DeliveredBytes {
             .entry(key)
             .or_insert_with(|| ConnectionLine::new(key.0, key.1, None));
         let before = folded.len();
-        folded.merge(&gone, self.width);
-        self.runs = self.runs + folded.len() - before;
+        folded.merge(&gone, self.runs.width());
+        self.runs.count(before, folded.len());
     }
 
     #[cold]
     fn coarsen(&mut self) {
-        while self.runs > MOST_RUNS / 2 {
-            self.width *= 2;
+        self.runs.make_room(|width| {
             let lines = self.lines.values_mut().chain(self.folded.values_mut());
-            self.runs = lines
-                .map(|line| {
-                    line.coarsen(self.width);
-                    line.len()
-                })
-                .sum();
-        }
+            let joined = lines.map(|line| {
+                line.coarsen(width);
+                line.len()
+            });
+            joined.sum()
+        });
     }
 
     /// The packets that follow were captured before those that came, or their tracker is another one: it gives names anew.
@@ -187,8 +181,8 @@ impl DeliveredBytes {
             .max()
             .unwrap_or_default();
         for mut line in lines.into_values() {
-            self.runs -= line.len();
-            give_up(&mut line, &waiting, end, self.width);
+            self.runs.count(line.len(), 0);
+            give_up(&mut line, &waiting, end, self.runs.width());
             self.fold(line);
         }
     }
@@ -199,7 +193,7 @@ impl DeliveredBytes {
         let mut directions: BTreeMap<(u32, Direction), Vec<ConnectionLine>> = BTreeMap::new();
         for line in self.lines.values().chain(self.folded.values()) {
             let mut line = line.clone();
-            give_up(&mut line, &waiting, end, self.width);
+            give_up(&mut line, &waiting, end, self.runs.width());
             let key = (line.tunnel, line.direction);
             directions.entry(key).or_default().push(line);
         }

@@ -1,7 +1,7 @@
 //! One direction of a tunnel, and of one of its connections.
 
-use super::runs::{Runs, TransmissionRun};
 use crate::packet::Packet;
+use crate::run::{Runs, TransmissionRun};
 use crate::segment::{ConnectionId, Fate, Settlement};
 use crate::tracker::{SenderState, Tracker};
 use rekeyscope_model::analysis::Direction;

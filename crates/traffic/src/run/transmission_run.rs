@@ -57,7 +57,7 @@ impl TransmissionRun {
 
 /// Runs in order of time. What comes late is put in its place.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Runs {
+pub(crate) struct Runs {
     /// The last one.
     newest: Option<TransmissionRun>,
     /// All others by their begin.
@@ -65,14 +65,14 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.older.len() + usize::from(self.newest.is_some())
     }
 
     /// Adds transmissions; runs are no longer than `width`. An arrival that ends a silence, or comes first on an SA, stays a run of its
     /// own, so that what had arrived right behind the silence is known exactly.
     #[inline]
-    pub(super) fn add(&mut self, one: TransmissionRun, width: i64) {
+    pub(crate) fn add(&mut self, one: TransmissionRun, width: i64) {
         let Some(newest) = &mut self.newest else {
             self.newest = Some(one);
             return;
@@ -122,7 +122,7 @@ impl Runs {
     }
 
     /// Joins what a larger width allows.
-    pub(super) fn coarsen(&mut self, width: i64) {
+    pub(crate) fn coarsen(&mut self, width: i64) {
         let mut joined: Vec<TransmissionRun> = Vec::new();
         for run in std::mem::take(&mut self.older).into_values() {
             match joined.last_mut() {
@@ -134,17 +134,17 @@ impl Runs {
     }
 
     /// Takes all runs of another one.
-    pub(super) fn merge(&mut self, other: &Runs, width: i64) {
+    pub(crate) fn merge(&mut self, other: &Runs, width: i64) {
         other.iter().for_each(|run| self.add(*run, width));
     }
 
     /// All, in order of time. No two overlap.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &TransmissionRun> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &TransmissionRun> {
         self.older.values().chain(&self.newest)
     }
 
     /// The last moment.
-    pub(super) fn last(&self) -> Option<Timestamp> {
+    pub(crate) fn last(&self) -> Option<Timestamp> {
         self.newest.map(|newest| newest.to)
     }
 }

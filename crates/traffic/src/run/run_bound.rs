@@ -1,0 +1,48 @@
+//! The bound of all runs of a reading.
+
+use super::transmission_run::FINEST;
+
+/// Most runs of all lines together, 30 MB: an hour and a half of a steady transfer. Beyond, runs twice as long are made of them.
+const MOST_RUNS: usize = 1 << 18;
+
+/// Counts runs, and says how long they may be.
+#[derive(Debug)]
+pub(crate) struct RunBound {
+    count: usize,
+    width: i64,
+}
+
+impl RunBound {
+    pub(crate) fn new() -> Self {
+        RunBound {
+            count: 0,
+            width: FINEST,
+        }
+    }
+
+    /// Longest run that may be made now, nanoseconds.
+    pub(crate) fn width(&self) -> i64 {
+        self.width
+    }
+
+    /// A line of so many runs has another number of them now.
+    #[inline]
+    pub(crate) fn count(&mut self, before: usize, now: usize) {
+        self.count = self.count + now - before;
+    }
+
+    /// Whether there are too many.
+    #[inline]
+    pub(crate) fn is_reached(&self) -> bool {
+        self.count > MOST_RUNS
+    }
+
+    /// Doubles the width until half of the room is free. `coarsen` joins what a width allows, and gives the number of runs that are left.
+    #[cold]
+    pub(crate) fn make_room(&mut self, mut coarsen: impl FnMut(i64) -> usize) {
+        while self.count > MOST_RUNS / 2 {
+            self.width *= 2;
+            self.count = coarsen(self.width);
+        }
+    }
+}

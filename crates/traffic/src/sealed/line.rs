@@ -1,0 +1,112 @@
+//! One direction of a tunnel without keys.
+
+use crate::run::{Runs, TransmissionRun};
+use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
+
+/// Header of ESP, bytes: SPI and sequence number (RFC 4303 §2).
+const ESP_HEADER: u32 = 8;
+/// Longest initialization vector, bytes: a block of AES-CBC (RFC 3602 §3).
+const LONGEST_IV: u32 = 16;
+/// Most padding up to a block of AES, with its length and the next header, bytes (RFC 4303 §2.4).
+const LONGEST_TRAILER: u32 = 15 + 2;
+/// Longest integrity check value, bytes: HMAC-SHA-512-256 (RFC 4868 §2.6).
+const LONGEST_ICV: u32 = 32;
+/// Headers of L2TP in transport mode, bytes: UDP, L2TP with all its fields (RFC 2661 §3.1), address, control and protocol of PPP.
+const L2TP_HEADERS: u32 = 8 + 14 + 4;
+/// Header of IPv6, bytes.
+const IP_HEADER: u32 = 40;
+/// Longest header of TCP, bytes: its options, timestamps and SACK blocks among them, take 40 at most (RFC 9293 §3.1).
+const LONGEST_TCP_HEADER: u32 = 60;
+/// Bytes of the largest ESP packet that carries an acknowledgement without data: 199. What is larger is data.
+const LARGEST_ANSWER: u32 =
+    ESP_HEADER + LONGEST_IV + L2TP_HEADERS + IP_HEADER + LONGEST_TCP_HEADER + LONGEST_TRAILER + LONGEST_ICV;
+
+/// An ESP packet as it is without a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SealedPacket {
+    /// Time at which the packet passed the capture.
+    pub time: Timestamp,
+    /// The packet's frame.
+    pub frame: u64,
+    /// Opaque name of its security association.
+    pub spi: u32,
+    /// Bytes of ESP, from the SPI to the integrity check value.
+    pub bytes: u32,
+}
+
+impl SealedPacket {
+    fn run(self) -> TransmissionRun {
+        TransmissionRun {
+            from: self.time,
+            to: self.time,
+            frames: (self.frame, self.frame),
+            spi: Some(self.spi),
+            packets: 1,
+            superfluous: 0,
+            bytes: u64::from(self.bytes),
+            acknowledged: None,
+            lacking_since: self.time,
+            beyond_gap: false,
+        }
+    }
+}
+
+/// Packets of one direction of a tunnel that no key reads, and what comes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedLine {
+    /// Opaque name of the tunnel, as its packets have it.
+    pub tunnel: u32,
+    /// Direction of the data.
+    pub direction: Direction,
+    /// Packets of this direction that are larger than an acknowledgement. Bytes are those of ESP.
+    pub data: Vec<TransmissionRun>,
+    /// Packets of the reverse direction that may be acknowledgements, by their size.
+    pub answers: Vec<TransmissionRun>,
+    /// ESP bytes of all packets of the reverse direction.
+    pub reverse_bytes: u64,
+}
+
+/// Packets of one direction.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SealedDirection {
+    data: Runs,
+    small: Runs,
+    bytes: u64,
+}
+
+impl SealedDirection {
+    pub(super) fn len(&self) -> usize {
+        self.data.len() + self.small.len()
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, packet: SealedPacket, width: i64) {
+        self.bytes += u64::from(packet.bytes);
+        let is_data = packet.bytes > LARGEST_ANSWER;
+        let runs = if is_data { &mut self.data } else { &mut self.small };
+        runs.add(packet.run(), width);
+    }
+
+    pub(super) fn coarsen(&mut self, width: i64) {
+        self.data.coarsen(width);
+        self.small.coarsen(width);
+    }
+
+    /// This direction with what came back; `None` where it carried no data.
+    pub(super) fn line(
+        &self,
+        (tunnel, direction): (u32, Direction),
+        reverse: Option<&SealedDirection>,
+    ) -> Option<SealedLine> {
+        let all = |runs: &Runs| runs.iter().copied().collect::<Vec<_>>();
+        let data = all(&self.data);
+        (!data.is_empty()).then(|| SealedLine {
+            tunnel,
+            direction,
+            data,
+            answers: reverse.map_or_else(Vec::new, |reverse| all(&reverse.small)),
+            reverse_bytes: reverse.map_or(0, |reverse| reverse.bytes),
+        })
+    }
+}
