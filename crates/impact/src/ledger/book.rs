@@ -97,6 +97,7 @@ pub struct LedgerBook {
     pub is_transfer: bool,
     /// Undisturbed time, nanoseconds.
     pub undisturbed: i64,
+    pub(super) bound: Option<i64>,
 }
 
 /// A stretch of a transfer between rests.
@@ -120,9 +121,10 @@ impl LedgerBook {
         self.rekeys.iter().map(|rekey| rekey.nanos).sum()
     }
 
-    /// What no rekey that owns nothing cost more than, nanoseconds: by the test of all of them, else by what counts as a silence.
-    pub fn bound(&self) -> i64 {
-        self.slow.as_ref().map_or(self.threshold, |slow| slow.bound)
+    /// No rekey that owns nothing cost more than this, nanoseconds; `None` where these packets set no bound. Acknowledgements set that of
+    /// the test of all rekeys, else what counts as a silence; answers without keys set what counts as a silence of the data or of them.
+    pub fn bound(&self) -> Option<i64> {
+        self.bound
     }
 
     /// Some cost may be larger.
@@ -266,6 +268,8 @@ impl Drafts<'_> {
         book.is_transfer = self.is_transfer(book.nanos);
         self.slow(&mut book, &priced.undisturbed);
         self.place(&mut book, &transfer);
+        let tested = book.slow.as_ref().map(|slow| slow.bound);
+        book.bound = tested.or(Some(book.threshold));
         book
     }
 

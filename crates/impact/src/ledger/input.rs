@@ -111,6 +111,32 @@ pub struct LedgerInput<'a> {
     pub holes: &'a [(Timestamp, Timestamp)],
 }
 
+/// Transmissions of a run up to a moment, and those after it. Of a run that reaches beyond the moment each side has the share of its time.
+pub(super) fn divided(run: &TransmissionRun, at: Timestamp) -> [Option<TransmissionRun>; 2] {
+    if run.to <= at {
+        return [Some(*run), None];
+    }
+    if at < run.from {
+        return [None, Some(*run)];
+    }
+    let share = at.nanos_since(run.from) as f64 / run.to.nanos_since(run.from) as f64;
+    let packets = (f64::from(run.packets) * share).round() as u32;
+    let bytes = run.bytes * u64::from(packets) / u64::from(run.packets.max(1));
+    let before = TransmissionRun {
+        to: at,
+        packets,
+        bytes,
+        ..*run
+    };
+    let behind = TransmissionRun {
+        from: at.plus_nanos(1),
+        packets: run.packets - packets,
+        bytes: run.bytes - bytes,
+        ..*run
+    };
+    [before, behind].map(|side| Some(side).filter(|side| side.packets > 0))
+}
+
 /// Datagrams that were sent on an SA beyond its volume did not arrive. `beyond`: the SPI, and since when.
 pub fn swallow_beyond_volume(
     arrived: &mut Vec<TransmissionRun>,
@@ -120,31 +146,11 @@ pub fn swallow_beyond_volume(
     let mut left = Vec::with_capacity(arrived.len());
     for run in arrived.drain(..) {
         let since = beyond.iter().find(|(spi, _)| run.spi == Some(*spi));
-        let Some((_, since)) = since.filter(|(_, since)| *since < run.to) else {
-            left.push(run);
-            continue;
-        };
-        // Of a run that began within the volume, the share of its time.
-        let length = run.to.nanos_since(run.from).max(1);
-        let share = since.nanos_since(run.from).max(0) as f64 / length as f64;
-        let packets = (f64::from(run.packets) * share).round() as u32;
-        if packets > 0 {
-            left.push(TransmissionRun {
-                to: *since,
-                packets,
-                bytes: run.bytes * u64::from(packets) / u64::from(run.packets.max(1)),
-                ..run
-            });
-        }
-        in_vain.push(TransmissionRun {
-            from: run.from.max(since.plus_nanos(1)),
-            packets: run.packets - packets,
-            bytes: 0,
-            ..run
-        });
+        let [before, behind] = since.map_or([Some(run), None], |(_, since)| divided(&run, *since));
+        left.extend(before);
+        in_vain.extend(behind.map(|run| TransmissionRun { bytes: 0, ..run }));
     }
     *arrived = left;
-    in_vain.retain(|run| run.packets > 0);
     in_vain.sort_by_key(|run| run.from);
 }
 

@@ -10,6 +10,7 @@
 //! repair     when the transfer is back at its rate: the interval's end
 //! price      r0 from the undisturbed time on both sides, and the cost
 //! slow       rekeys without a silence that slowed the transfer all the same
+//! sealed     the same without keys: what its receiver does not answer did not arrive
 //! sums       the seconds and bytes of all labels, exactly
 //! ```
 
@@ -21,6 +22,7 @@ mod made_up;
 mod ownership;
 mod price;
 mod repair;
+mod sealed;
 mod silence;
 mod slow;
 mod spans;
@@ -30,6 +32,7 @@ mod undisturbed;
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
 pub use input::{FailedSpan, LEAST_COST, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume};
 pub use ownership::Owner;
+pub use sealed::sealed_ledger;
 pub use slow::SlowRekeys;
 pub use sums::{LabelSum, LabelledTime, label_sums};
 

@@ -66,6 +66,14 @@ enum Ruling {
     Owned(Owner),
 }
 
+/// Where rekeys, failed attempts and outages may disturb something.
+pub(super) fn disturbing<'a>(input: &LedgerInput<'a>) -> impl Iterator<Item = TimeSpan> + use<'a> {
+    let rekeys = input.rekeys.iter().map(RekeySpan::window);
+    let failed = input.failed.iter().map(FailedSpan::window);
+    let outages = input.outages.iter().map(|outage| (outage.from, outage.to));
+    rekeys.chain(failed).chain(outages)
+}
+
 /// Says whose the silences are. Rekeys whose window meets a hole own nothing.
 pub(super) fn ownership(
     input: &LedgerInput<'_>,
@@ -73,13 +81,7 @@ pub(super) fn ownership(
     in_vain: &VainTransmissions<'_>,
     times: RuleTimes,
 ) -> Ownership {
-    let rekeys = input.rekeys.iter().map(RekeySpan::window);
-    let windows = joined(
-        rekeys
-            .chain(input.failed.iter().map(FailedSpan::window))
-            .chain(input.outages.iter().map(|outage| (outage.from, outage.to)))
-            .collect(),
-    );
+    let windows = joined(disturbing(input).collect());
     let rules = OwnershipRules {
         input,
         times,

@@ -1,13 +1,14 @@
-//! What the ledger makes of a capture: packets by tshark's decryption, rekeys and attempts as the document of the program has them.
+//! What the ledger makes of a capture: packets by tshark's decryption and without it, rekeys and attempts as the document of the program
+//! has them.
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 use rekeyscope_impact::ledger::{
-    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, swallow_beyond_volume,
+    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, sealed_ledger, swallow_beyond_volume,
 };
 use rekeyscope_lab::tables::{LabCapture, read};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Tracker};
+use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, SealedTraffic, Tracker, TransmissionRun};
 use serde_json::Value;
 
 /// A failure this near to the last byte ended the transfer.
@@ -36,6 +37,7 @@ fn main() -> std::io::Result<()> {
             swallow(line, &document);
         }
         print(&capture, line, &document, verbose);
+        print_sealed(&capture, line.direction, &document, verbose);
     }
     Ok(())
 }
@@ -146,22 +148,23 @@ fn swallow(line: &mut DeliveryLine, document: &Document) {
 }
 
 /// The transfer: to the end of the capture where the tunnel died.
-fn transfer(
+fn transfer<'a>(
     capture: &LabCapture,
-    line: &DeliveryLine,
+    runs: impl Iterator<Item = &'a TransmissionRun> + Clone,
     failed: &[FailedSpan],
+    closed: bool,
 ) -> Option<((Timestamp, Timestamp), bool)> {
-    let all = || line.arrived.iter().chain(&line.in_vain);
-    let from = all().map(|run| run.from).min()?;
-    let last = all().map(|run| run.to).max()?;
+    let from = runs.clone().map(|run| run.from).min()?;
+    let last = runs.map(|run| run.to).max()?;
     let near = |own: &FailedSpan| own.to.is_none() && own.from.nanos_since(last) <= NEAR;
-    let died = failed.iter().any(near) && !line.closed;
+    let died = failed.iter().any(near) && !closed;
     Some(((from, if died { capture.last } else { last }), died))
 }
 
 fn print(capture: &LabCapture, line: &DeliveryLine, document: &Document, verbose: bool) {
     let (rekeys, failed) = (document.rekeys(line.direction), document.failed());
-    let Some((transfer, died)) = transfer(capture, line, &failed) else {
+    let runs = line.arrived.iter().chain(&line.in_vain);
+    let Some((transfer, died)) = transfer(capture, runs, &failed, line.closed) else {
         return;
     };
     let input = LedgerInput {
@@ -173,16 +176,71 @@ fn print(capture: &LabCapture, line: &DeliveryLine, document: &Document, verbose
         capacity: document.capacity(line.direction),
         rekeys: &rekeys,
         failed: &failed,
+        outages: &[],
         rests: &[],
         holes: &[],
     };
-    let book = ledger(&input);
+    print_book(
+        capture,
+        document,
+        (line.direction, "with keys"),
+        &ledger(&input),
+        verbose,
+    );
+}
+
+/// The same of the direction's ESP packets alone.
+fn print_sealed(capture: &LabCapture, direction: Direction, document: &Document, verbose: bool) {
+    let mut traffic = SealedTraffic::new();
+    for (direction, packet) in &capture.sealed {
+        traffic.take(0, *direction, *packet);
+    }
+    let (mut rekeys, failed) = (document.rekeys(direction), document.failed());
+    // The volume of a rekey is that of payloads.
+    rekeys.iter_mut().for_each(|rekey| rekey.volume = None);
+    let Some(line) = traffic.line(0, direction) else {
+        return;
+    };
+    let Some((transfer, died)) = transfer(capture, line.data.iter(), &failed, false) else {
+        return;
+    };
+    let input = LedgerInput {
+        arrived: &line.data,
+        in_vain: &[],
+        transfer,
+        died,
+        round_trip: 0,
+        capacity: None,
+        rekeys: &rekeys,
+        failed: &failed,
+        outages: &[],
+        rests: &[],
+        holes: &[],
+    };
+    let (book, basis) = sealed_ledger(&input, &line.answers, line.reverse_bytes);
+    let bound = book.bound().map_or_else(String::new, |bound| {
+        format!(", bound {:.3} s", bound as f64 / 1e9)
+    });
+    let by = format!(
+        "without, by {basis}{}{bound}",
+        if book.is_at_least() { ", at least" } else { "" }
+    );
+    print_book(capture, document, (direction, &by), &book, verbose);
+}
+
+fn print_book(
+    capture: &LabCapture,
+    document: &Document,
+    (direction, by): (Direction, &str),
+    book: &LedgerBook,
+    verbose: bool,
+) {
     let seconds = |nanos: i64| nanos as f64 / NANOS_PER_SECOND as f64;
     let (rekeys, all) = (seconds(book.rekeys_nanos()), seconds(book.nanos));
     println!(
-        "{} {:?}: T {all:.3} s, {} bytes, rekeys {rekeys:.3} s ({:.1} %), down {:.3} s; {:.2} Mbit/s, {:.2} without; undisturbed {:.2} s",
+        "{} {:?} {by}: T {all:.3} s, {} bytes, rekeys {rekeys:.3} s ({:.1} %), down {:.3} s; {:.2} Mbit/s, {:.2} without; undisturbed {:.2} s",
         capture_name(document),
-        line.direction,
+        direction,
         book.bytes,
         100.0 * rekeys / all,
         seconds(book.down),
@@ -214,7 +272,7 @@ fn print(capture: &LabCapture, line: &DeliveryLine, document: &Document, verbose
         );
     }
     if verbose {
-        print_intervals(capture, &book);
+        print_intervals(capture, book);
     }
 }
 
@@ -227,6 +285,7 @@ fn print_intervals(capture: &LabCapture, book: &LedgerBook) {
                 Owner::Rekey(rekey) => format!("rekey {}", rekey + 1),
                 Owner::Attempt(attempt) => format!("attempt {attempt}"),
                 Owner::DownBefore(rekey) => format!("down before rekey {}", rekey + 1),
+                Owner::Outage(outage) => format!("outage {outage}"),
             },
             at(own.from),
             at(own.arrived.unwrap_or(own.to)),

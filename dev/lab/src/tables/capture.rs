@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
+use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, SealedPacket, TcpHeader};
 use std::collections::HashMap;
 use std::io::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr};
@@ -26,10 +26,17 @@ pub enum Theirs {
     WindowProbe,
 }
 
+/// Header of an IPv4 packet without options, bytes.
+const IP_HEADER: u32 = 20;
+/// Header of UDP, bytes.
+const UDP_HEADER: u32 = 8;
+
 /// A capture.
 pub struct LabCapture {
     /// Inner packets, and what tshark says of each.
     pub packets: Vec<(Packet, Theirs)>,
+    /// All ESP packets as they are without a key.
+    pub sealed: Vec<(Direction, SealedPacket)>,
     /// Time of the first frame of any kind.
     pub first: Timestamp,
     /// Time of the last one.
@@ -62,10 +69,24 @@ pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
     let inner = std::fs::read_to_string(inner)?;
     // ESP numbers by frame, and the responder: where the first IKE or ESP packet goes.
     let (mut esp, mut responder, mut last, mut messages) = (HashMap::new(), None, None, Vec::new());
-    let mut first = None;
+    let (mut first, mut sealed) = (None, Vec::new());
     for line in outer.lines() {
         let row: Vec<&str> = line.split('\t').collect();
-        let [frame, at, dst, spi, sequence, cookies, ..] = row[..] else {
+        let [
+            frame,
+            at,
+            dst,
+            spi,
+            sequence,
+            cookies,
+            _,
+            _,
+            _,
+            _,
+            ip_length,
+            udp_length,
+        ] = row[..]
+        else {
             return Err(Error::other(format!("not a row: {line}")));
         };
         first.get_or_insert(time(at));
@@ -73,15 +94,23 @@ pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
         if spi.is_empty() && cookies.is_empty() {
             continue;
         }
-        responder.get_or_insert(dst.to_owned());
+        let responder = responder.get_or_insert(dst.to_owned());
         if cookies.is_empty() {
             let place = EspNumber {
                 spi: hex(spi) as u32,
                 number: number(sequence),
             };
             esp.insert(number::<u64>(frame), (place, dst.to_owned()));
+            let headers = IP_HEADER + if udp_length.is_empty() { 0 } else { UDP_HEADER };
+            let packet = SealedPacket {
+                time: time(at),
+                frame: number(frame),
+                spi: place.spi,
+                bytes: number::<u32>(ip_length).saturating_sub(headers),
+            };
+            sealed.push((direction(dst, responder), packet));
         } else {
-            let fields = row[5..].iter().map(|field| (*field).to_owned()).collect();
+            let fields = row[5..10].iter().map(|field| (*field).to_owned()).collect();
             messages.push((time(at), number(frame), fields));
         }
     }
@@ -92,10 +121,19 @@ pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
         .collect();
     Ok(LabCapture {
         packets,
+        sealed,
         first: first.unwrap_or_default(),
         last: last.unwrap_or_default(),
         messages,
     })
+}
+
+fn direction(to: &str, responder: &str) -> Direction {
+    if to == responder {
+        Direction::AToB
+    } else {
+        Direction::BToA
+    }
 }
 
 fn packet(line: &str, esp: &HashMap<u64, (EspNumber, String)>, responder: &str) -> Option<(Packet, Theirs)> {
@@ -125,11 +163,7 @@ fn packet(line: &str, esp: &HashMap<u64, (EspNumber, String)>, responder: &str) 
         time: time(row[1]),
         frame,
         tunnel: 0,
-        direction: if to == responder {
-            Direction::AToB
-        } else {
-            Direction::BToA
-        },
+        direction: direction(to, responder),
         esp: Some(*esp),
         tuple: Some(FiveTuple {
             protocol,

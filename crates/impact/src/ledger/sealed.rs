@@ -1,0 +1,161 @@
+//! The ledger of packets that no key reads. A receiver answers what arrives: what is sent while its answers stop did not arrive.
+
+use super::book::{LedgerBook, ledger};
+use super::input::{LedgerInput, RuleTimes, TimeSpan, divided};
+use super::ownership::{Ownership, disturbing, ownership};
+use super::silence::{Silence, VainTransmissions, silences};
+use super::spans::{joined, meets};
+use rekeyscope_model::analysis::LedgerBasis;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_traffic::TransmissionRun;
+
+/// Answers are looked for in pieces of this length: five runs.
+const LOOK: i64 = 100 * NANOS_PER_MILLI;
+/// Packets of data in a piece that have to be answered: two acknowledgements, by one for every second segment (RFC 5681 §4.2).
+const LEAST_DATA: u64 = 5;
+/// Pieces that say whether there are answers: the least time of a rate, a second.
+const LEAST_LOOKS: u32 = (NANOS_PER_SECOND / LOOK) as u32;
+/// Share of the pieces in which something comes back. A retransmission timeout after a loss, 200 ms at least, leaves two pieces without:
+/// one of them every four seconds is let pass.
+const ANSWERED_SHARE: f64 = 0.95;
+/// Packets of data for each answer at most: receivers join some 16 segments (as many fragments hold a packet of Linux), and acknowledge
+/// every second one of what they joined.
+const MOST_FOR_AN_ANSWER: u64 = 32;
+/// A receiver delays an acknowledgement by less than this (RFC 9293 §3.8.6.3).
+const ANSWERED_WITHIN: i64 = NANOS_PER_SECOND / 2;
+/// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
+/// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
+const TWO_WAY_SHARE: f64 = 0.2;
+
+/// Makes the ledger of one direction of a tunnel that no key reads. `input` has its data as arrived, and nothing in vain; `answers` are
+/// packets of the reverse direction that may answer it; `reverse_bytes` count all that the reverse direction sent, as the data counts its
+/// bytes. The round trip is 0 where nobody knows it: then a silence is 50 ms long at least, unless longer ones are usual.
+///
+/// With answers, what was sent in a silence of theirs that belongs to a rekey or a failure was in vain, and was sent again later. Without
+/// answers only silences of the data are seen: every cost is "at least", and there is no bound. No acknowledgement is known: no silence is
+/// put down to the sender or to the path.
+/// Bytes and rates are those of the data as `input` has it: of ESP, its headers among them.
+pub fn sealed_ledger(
+    input: &LedgerInput<'_>,
+    answers: &[TransmissionRun],
+    reverse_bytes: u64,
+) -> (LedgerBook, LedgerBasis) {
+    let bytes: u64 = input.arrived.iter().map(|run| run.bytes).sum();
+    let two_way = reverse_bytes as f64 > TWO_WAY_SHARE * (bytes + reverse_bytes) as f64;
+    if two_way || !is_answered(input, answers) {
+        return (at_least(ledger(input)), LedgerBasis::Packets);
+    }
+    let input = alive_or_dead(input, answers);
+    let stopped = stopped(&LedgerInput {
+        arrived: answers,
+        ..input
+    });
+    let lost = stopped.owned.iter().map(|own| lost(input.arrived, &own.silence));
+    let (arrived, in_vain) = unanswered(input.arrived, &joined(lost.collect()));
+    let mut book = ledger(&LedgerInput {
+        arrived: &arrived,
+        in_vain: &in_vain,
+        ..input
+    });
+    book.threshold = book.threshold.max(stopped.threshold);
+    book.bound = Some(book.threshold);
+    (book, LedgerBasis::Answers)
+}
+
+/// A transfer whose last data was answered was over, and no tunnel died under it.
+fn alive_or_dead<'a>(input: &LedgerInput<'a>, answers: &[TransmissionRun]) -> LedgerInput<'a> {
+    let Some(last) = input.arrived.last().filter(|_| input.died) else {
+        return *input;
+    };
+    let within = (last.to, last.to.plus_nanos(ANSWERED_WITHIN));
+    if heard_within(answers, within).is_none() {
+        return *input;
+    }
+    LedgerInput {
+        died: false,
+        transfer: (input.transfer.0, last.to),
+        ..*input
+    }
+}
+
+/// Silences of the answers, and whose they are.
+fn stopped(answers: &LedgerInput<'_>) -> Ownership {
+    let none = VainTransmissions::new(&[]);
+    let times = RuleTimes::of(answers.round_trip);
+    ownership(answers, &silences(answers, &none), &none, times)
+}
+
+/// A book in which every cost may be larger.
+fn at_least(mut book: LedgerBook) -> LedgerBook {
+    book.intervals.iter_mut().for_each(|own| own.at_least = true);
+    book.rekeys.iter_mut().for_each(|own| own.at_least = true);
+    book.bound = None;
+    book
+}
+
+/// The stretch of data that was lost when a silence of the answers is owned. The way of an answer is not known: the stretch begins with the
+/// silence of the answers. Data that had stopped before makes it end sooner by as much, so that the longer one of both silences counts.
+fn lost(data: &[TransmissionRun], silence: &Silence) -> TimeSpan {
+    let (from, to) = silence.span();
+    let begun = data.partition_point(|run| run.from <= from);
+    let last = begun.checked_sub(1).and_then(|k| data.get(k));
+    let last = last.filter(|_| silence.ended_by.is_some());
+    let stopped = last.map_or(0, |run| from.nanos_since(run.to).max(0));
+    (from, to.plus_nanos(-stopped).max(from))
+}
+
+/// Data that arrived, and data that was sent in stretches in which nothing did, which are joined.
+fn unanswered(data: &[TransmissionRun], lost: &[TimeSpan]) -> (Vec<TransmissionRun>, Vec<TransmissionRun>) {
+    let (mut arrived, mut in_vain) = (Vec::with_capacity(data.len()), Vec::new());
+    for run in data {
+        let first = lost.partition_point(|span| span.1 < run.from);
+        let mut rest = Some(*run);
+        for (from, to) in lost.iter().skip(first).take_while(|span| span.0 < run.to) {
+            let Some(run) = rest else { break };
+            let [before, behind] = divided(&run, *from);
+            arrived.extend(before);
+            let [within, behind] = behind.map_or([None, None], |run| divided(&run, *to));
+            in_vain.extend(within.map(|run| TransmissionRun { bytes: 0, ..run }));
+            rest = behind;
+        }
+        arrived.extend(rest);
+    }
+    (arrived, in_vain)
+}
+
+/// Whether the data is answered where no rekey and no failure disturbs it.
+fn is_answered(input: &LedgerInput<'_>, answers: &[TransmissionRun]) -> bool {
+    let apart = input.rests.iter().chain(input.holes).copied();
+    let apart = joined(disturbing(input).chain(apart).collect());
+    let (mut looks, mut answered, mut sent, mut heard) = (0_u32, 0_u32, 0_u64, 0_u64);
+    let mut data = input.arrived.iter().peekable();
+    while let Some(first) = data.next() {
+        // A run of a long capture may be longer than a piece.
+        let to = first.to.max(first.from.plus_nanos(LOOK));
+        let mut packets = u64::from(first.packets);
+        while let Some(run) = data.next_if(|run| run.from < to) {
+            packets += u64::from(run.packets);
+        }
+        if packets < LEAST_DATA || meets(&apart, (first.from, to)) {
+            continue;
+        }
+        let own = heard_within(answers, (first.from, to));
+        looks += 1;
+        answered += u32::from(own.is_some());
+        sent += packets;
+        heard += own.unwrap_or(0);
+    }
+    let steady = f64::from(answered) >= ANSWERED_SHARE * f64::from(looks);
+    looks >= LEAST_LOOKS && steady && heard * MOST_FOR_AN_ANSWER >= sent
+}
+
+/// Packets of the runs that begin within a stretch, and none of one that reaches into it; `None` where nothing came back in it.
+fn heard_within(answers: &[TransmissionRun], (from, to): TimeSpan) -> Option<u64> {
+    let first = answers.partition_point(|run| run.to < from);
+    let own = answers.iter().skip(first).take_while(|run| run.from < to);
+    let count = |run: &TransmissionRun| u64::from(run.packets) * u64::from(from <= run.from);
+    own.map(count).reduce(|sum, count| sum + count)
+}
+
+#[cfg(test)]
+mod tests;
