@@ -6,7 +6,9 @@ use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
-use rekeyscope_impact::ledger::{LedgerBook, LedgerInput, TransferSpan, ledger, swallow_beyond_volume};
+use rekeyscope_impact::ledger::{
+    LedgerBook, LedgerInput, SealedBook, TransferSpan, ledger, sealed_ledger, swallow_beyond_volume, was_over,
+};
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_impact::verdict::{JudgedDirection, judge, project, rekey_costs};
 use rekeyscope_ipsec::rekey::slot;
@@ -16,7 +18,7 @@ use rekeyscope_model::analysis::{
     TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::DeliveryLine;
+use rekeyscope_traffic::{DeliveryLine, SealedLine, TransmissionRun};
 use std::collections::HashMap;
 
 /// Most tunnels with a verdict; those with most bytes.
@@ -46,11 +48,62 @@ struct JudgedLine {
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
 }
 
-/// What a direction carried, and how that is known.
-struct CarriedLine {
-    line: DeliveryLine,
-    basis: LedgerBasis,
-    counted: Counted,
+/// What a direction carried.
+enum CarriedLine {
+    /// Inner packets that could be read.
+    Read(DeliveryLine),
+    /// ESP packets, by their sizes.
+    Sealed(SealedLine),
+}
+
+impl CarriedLine {
+    /// From the first transmission to the last.
+    fn span(&self) -> Option<(Timestamp, Timestamp)> {
+        let ends = |runs: &mut dyn Iterator<Item = &TransmissionRun>| {
+            runs.map(|run| (run.from, run.to))
+                .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        };
+        match self {
+            CarriedLine::Read(line) => ends(&mut line.arrived.iter().chain(&line.in_vain)),
+            CarriedLine::Sealed(line) => ends(&mut line.data.iter()),
+        }
+    }
+
+    /// The ledger, what shows which bytes arrived, and what did.
+    fn book(self, input: &LedgerInput<'_>, beyond: &[(u32, Timestamp)]) -> SealedBook {
+        match self {
+            CarriedLine::Read(mut line) => {
+                if line.datagrams {
+                    swallow_beyond_volume(&mut line.arrived, &mut line.in_vain, beyond);
+                }
+                within(&mut line.arrived, input.transfer);
+                within(&mut line.in_vain, input.transfer);
+                let book = ledger(&LedgerInput {
+                    arrived: &line.arrived,
+                    in_vain: &line.in_vain,
+                    round_trip: line.round_trip.unwrap_or(0),
+                    ..*input
+                });
+                SealedBook {
+                    book,
+                    basis: if line.datagrams {
+                        LedgerBasis::Datagrams
+                    } else {
+                        LedgerBasis::Acknowledgements
+                    },
+                    arrived: line.arrived,
+                }
+            }
+            CarriedLine::Sealed(mut line) => {
+                within(&mut line.data, input.transfer);
+                let input = LedgerInput {
+                    arrived: &line.data,
+                    ..*input
+                };
+                sealed_ledger(&input, &line.answers, line.reverse_bytes)
+            }
+        }
+    }
 }
 
 /// Judges every tunnel and direction, most new bytes first.
@@ -100,19 +153,11 @@ fn carried(
     (tunnel, direction): (TunnelIndex, Direction),
     line: Option<DeliveryLine>,
 ) -> Option<CarriedLine> {
-    if !record.meters.inner_is_whole(tunnel, direction) {
-        return None;
+    if record.meters.inner_is_whole(tunnel, direction) {
+        line.map(CarriedLine::Read)
+    } else {
+        record.traffic.sealed(tunnel, direction).map(CarriedLine::Sealed)
     }
-    let line = line?;
-    Some(CarriedLine {
-        basis: if line.datagrams {
-            LedgerBasis::Datagrams
-        } else {
-            LedgerBasis::Acknowledgements
-        },
-        counted: Counted::InnerNewBytes,
-        line,
-    })
 }
 
 /// Judges one direction.
@@ -123,7 +168,12 @@ fn judge_line(
     carried: Option<CarriedLine>,
 ) -> JudgedLine {
     let events = LedgerEvents::of(record, (tunnel, direction), known);
-    let around = surroundings(record, (tunnel, direction), known);
+    let mut around = surroundings(record, (tunnel, direction), known);
+    if let Some(CarriedLine::Sealed(line)) = &carried
+        && was_over(&line.data, &line.answers)
+    {
+        around.died = None;
+    }
     let mut of_tunnel: Vec<usize> = known
         .rekeys
         .iter()
@@ -168,31 +218,18 @@ fn judge_line(
             .map(|(number, flow)| (ConnectionId(*number), slot(direction), flow.clone()))
             .collect(),
     };
-    let Some((mut carried, labelled)) = carried.zip(labelled) else {
+    let Some((carried, labelled)) = carried.zip(labelled) else {
         return kept;
     };
-    let Some(span) = labelled.span() else {
+    let Some((span, last)) = labelled.span().zip(carried.span()) else {
         return kept;
     };
-    if carried.line.datagrams {
-        let beyond = beyond_volume(record, (tunnel, direction), known);
-        swallow_beyond_volume(&mut carried.line.arrived, &mut carried.line.in_vain, &beyond);
-    }
-    within(&mut carried.line.arrived, span);
-    within(&mut carried.line.in_vain, span);
-    let last = carried
-        .line
-        .arrived
-        .iter()
-        .chain(&carried.line.in_vain)
-        .map(|run| run.to)
-        .max();
     let input = LedgerInput {
-        arrived: &carried.line.arrived,
-        in_vain: &carried.line.in_vain,
+        arrived: &[],
+        in_vain: &[],
         transfer: span,
-        died: last.is_none_or(|last| last < span.1),
-        round_trip: carried.line.round_trip.unwrap_or(0),
+        died: last.1 < span.1,
+        round_trip: 0,
         capacity: labelled.proven_rate(),
         rekeys: &events.rekeys,
         failed: &events.failed,
@@ -200,11 +237,16 @@ fn judge_line(
         rests: &around.rests,
         holes: &events.holes,
     };
-    let book = ledger(&input);
+    let beyond = beyond_volume(record, (tunnel, direction), known);
+    let SealedBook { book, basis, arrived } = carried.book(&input, &beyond);
+    let input = LedgerInput {
+        arrived: &arrived,
+        ..input
+    };
     if !book.is_transfer {
         return kept;
     }
-    let ledger = published(&book, carried.basis, (tunnel, published_direction));
+    let ledger = published(&book, basis, (tunnel, published_direction));
     let transfers: Vec<TransferImpact> = book.transfers.iter().map(transfer).collect();
     about.ledger = Some(&ledger);
     about.transfers = &transfers;
@@ -238,13 +280,11 @@ fn labels(
     carried: &CarriedLine,
     around: &Surroundings,
 ) -> Option<LabelledDirection> {
-    let readable = carried.counted == Counted::InnerNewBytes;
+    let readable = matches!(carried, CarriedLine::Read(_));
     let mut connections = record.connections.of(tunnel, readable);
     if !readable {
         // What cannot be read holds control messages too: only the data has an account.
-        let runs = || carried.line.arrived.iter().chain(&carried.line.in_vain);
-        let first = runs().map(|run| run.from).min()?;
-        let last = runs().map(|run| run.to).max()?;
+        let (first, last) = carried.span()?;
         connections
             .iter_mut()
             .for_each(|connection| connection.to_mut().retain(first..=last));

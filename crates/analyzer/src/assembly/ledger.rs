@@ -245,7 +245,7 @@ pub(super) fn published(
             rekeys: slow.rekeys.iter().map(|own| own.0).collect(),
             bound_ms: millis(slow.bound),
         }),
-        bound_ms: Some(millis(book.bound())),
+        bound_ms: book.bound().map(millis),
         not_observed: book.unobserved.clone(),
     }
 }

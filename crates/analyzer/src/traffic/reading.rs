@@ -9,7 +9,9 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Interval, Outages, Packet, Tracker};
+use rekeyscope_traffic::{
+    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, SealedLine, SealedPacket, SealedTraffic, Tracker,
+};
 use std::net::IpAddr;
 
 /// The reading of all tunnels.
@@ -18,6 +20,7 @@ pub(crate) struct TrafficReading {
     tracker: Tracker,
     outages: Outages,
     delivered: DeliveredBytes,
+    sealed: SealedTraffic,
     silences: SideSilences,
     volumes: Volumes,
     quiets: Quiets,
@@ -26,10 +29,17 @@ pub(crate) struct TrafficReading {
 impl TrafficReading {
     /// Takes the next packet of the capture, which is of `sa`.
     #[inline]
-    pub(crate) fn take(&mut self, packet: &Packet, sa: SaIndex, association: &Association) {
+    pub(crate) fn take(&mut self, packet: &Packet, esp_bytes: u32, sa: SaIndex, association: &Association) {
         let segment = self.tracker.push(packet);
         self.outages.take(packet, &segment, &self.tracker);
         self.delivered.take(packet, &segment, &self.tracker);
+        let sealed = SealedPacket {
+            time: packet.time,
+            frame: packet.frame,
+            spi: packet.esp.map_or(0, |esp| esp.spi),
+            bytes: esp_bytes,
+        };
+        self.sealed.take(packet.tunnel, packet.direction, sealed);
         let tunnel = association.tunnel;
         self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
         let direction = association.direction;
@@ -53,6 +63,11 @@ impl TrafficReading {
     /// What each direction of each tunnel delivered, in the words of [`TrafficReading::intervals`].
     pub(crate) fn delivered(&self, end: Timestamp) -> Vec<DeliveryLine> {
         self.delivered.lines(&self.tracker, end)
+    }
+
+    /// What a direction of a tunnel carried by the sizes of its ESP packets alone, whether or not a key reads them.
+    pub(crate) fn sealed(&self, tunnel: TunnelIndex, direction: Direction) -> Option<SealedLine> {
+        self.sealed.line(u32::try_from(tunnel).ok()?, direction)
     }
 
     /// Inner addresses of a stretch: sender and receiver.

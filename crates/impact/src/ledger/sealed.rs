@@ -27,6 +27,17 @@ const ANSWERED_WITHIN: i64 = NANOS_PER_SECOND / 2;
 /// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
 const TWO_WAY_SHARE: f64 = 0.2;
 
+/// The ledger of packets that no key reads.
+#[derive(Debug)]
+pub struct SealedBook {
+    /// The ledger.
+    pub book: LedgerBook,
+    /// What shows which bytes arrived.
+    pub basis: LedgerBasis,
+    /// The data that arrived, by that.
+    pub arrived: Vec<TransmissionRun>,
+}
+
 /// Makes the ledger of one direction of a tunnel that no key reads. `input` has its data as arrived, and nothing in vain; `answers` are
 /// packets of the reverse direction that may answer it; `reverse_bytes` count all that the reverse direction sent, as the data counts its
 /// bytes. The round trip is 0 where nobody knows it: then a silence is 50 ms long at least, unless longer ones are usual.
@@ -35,47 +46,42 @@ const TWO_WAY_SHARE: f64 = 0.2;
 /// answers only silences of the data are seen: every cost is "at least", and there is no bound. No acknowledgement is known: no silence is
 /// put down to the sender or to the path.
 /// Bytes and rates are those of the data as `input` has it: of ESP, its headers among them.
-pub fn sealed_ledger(
-    input: &LedgerInput<'_>,
-    answers: &[TransmissionRun],
-    reverse_bytes: u64,
-) -> (LedgerBook, LedgerBasis) {
+pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], reverse_bytes: u64) -> SealedBook {
     let bytes: u64 = input.arrived.iter().map(|run| run.bytes).sum();
     let two_way = reverse_bytes as f64 > TWO_WAY_SHARE * (bytes + reverse_bytes) as f64;
     if two_way || !is_answered(input, answers) {
-        return (at_least(ledger(input)), LedgerBasis::Packets);
+        return SealedBook {
+            book: at_least(ledger(input)),
+            basis: LedgerBasis::Packets,
+            arrived: input.arrived.to_vec(),
+        };
     }
-    let input = alive_or_dead(input, answers);
     let stopped = stopped(&LedgerInput {
         arrived: answers,
-        ..input
+        ..*input
     });
     let lost = stopped.owned.iter().map(|own| lost(input.arrived, &own.silence));
     let (arrived, in_vain) = unanswered(input.arrived, &joined(lost.collect()));
     let mut book = ledger(&LedgerInput {
         arrived: &arrived,
         in_vain: &in_vain,
-        ..input
+        ..*input
     });
     book.threshold = book.threshold.max(stopped.threshold);
     book.bound = Some(book.threshold);
-    (book, LedgerBasis::Answers)
+    SealedBook {
+        book,
+        basis: LedgerBasis::Answers,
+        arrived,
+    }
 }
 
-/// A transfer whose last data was answered was over, and no tunnel died under it.
-fn alive_or_dead<'a>(input: &LedgerInput<'a>, answers: &[TransmissionRun]) -> LedgerInput<'a> {
-    let Some(last) = input.arrived.last().filter(|_| input.died) else {
-        return *input;
-    };
-    let within = (last.to, last.to.plus_nanos(ANSWERED_WITHIN));
-    if heard_within(answers, within).is_none() {
-        return *input;
-    }
-    LedgerInput {
-        died: false,
-        transfer: (input.transfer.0, last.to),
-        ..*input
-    }
+/// A transfer whose last data was answered was over: no tunnel died under it.
+pub fn was_over(data: &[TransmissionRun], answers: &[TransmissionRun]) -> bool {
+    data.last().is_some_and(|last| {
+        let within = (last.to, last.to.plus_nanos(ANSWERED_WITHIN));
+        heard_within(answers, within).is_some()
+    })
 }
 
 /// Silences of the answers, and whose they are.

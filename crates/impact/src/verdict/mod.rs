@@ -1,22 +1,21 @@
 //! From the ledger of a direction to its verdict: read off, nothing is estimated.
 //!
 //! ```text
+//! judged_direction  a direction and what is known of it
 //! judge       failed, shown, some, bounded, inconclusive; what each rekey cost
 //! projection  what other lifetimes would give, and how much of a gap to a reference rate rekeys explain
 //! sentence    the verdict in words
 //! ```
 
 mod judge;
+mod judged_direction;
+mod limits;
 mod projection;
 mod sentence;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{JudgedDirection, judge, rekey_costs};
+pub use judge::{judge, rekey_costs};
+pub use judged_direction::JudgedDirection;
+pub use limits::{INTEREST, LEAST_SHARE};
 pub use projection::{PROJECTED_KILOBYTES, project};
-
-/// A share of the throughput below which nobody would change anything, and up to which an all-clear is given: the bound on what rekeys
-/// may have cost unseen has to lie below it.
-pub const INTEREST: f64 = 0.03;
-/// Rekeys that cost this share of a transfer cost throughput; sentences name no smaller one.
-pub const LEAST_SHARE: f64 = 0.01;

@@ -1,6 +1,6 @@
 //! What other lifetimes would give, and how much of a gap rekeys explain.
 
-use super::judge::JudgedDirection;
+use super::judged_direction::JudgedDirection;
 use rekeyscope_model::analysis::{Estimate, Ledger, Projection};
 use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 

@@ -1,7 +1,7 @@
 //! The verdict in words: the answer first, then each reservation as a message of its own.
 
-use super::LEAST_SHARE;
-use super::judge::JudgedDirection;
+use super::judged_direction::JudgedDirection;
+use super::limits::LEAST_SHARE;
 use crate::tell::account::amount;
 use crate::tell::words::{explained, interval, megabytes, percent, rate, seconds};
 use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
@@ -16,7 +16,7 @@ pub(super) fn sentence(
     let Some(ledger) = of.ledger else {
         return vec![about(of, "verdict-no-traffic").with("total", of.rekeys.len())];
     };
-    let told = Told { of, ledger };
+    let told = LedgerWords { of, ledger };
     let mut messages = vec![match verdict {
         Verdict::NoTraffic | Verdict::NoRekeys => about(of, "verdict-no-rekeys")
             .with("volume", megabytes(ledger.bytes as f64))
@@ -63,12 +63,12 @@ fn lengths(rekeys: &[&LedgerRekey]) -> Arg {
     }
 }
 
-struct Told<'a> {
+struct LedgerWords<'a> {
     of: &'a JudgedDirection<'a>,
     ledger: &'a Ledger,
 }
 
-impl Told<'_> {
+impl LedgerWords<'_> {
     /// Rekeys that own a silence.
     fn silent(&self) -> Vec<&LedgerRekey> {
         let own = self.ledger.rekeys.iter();

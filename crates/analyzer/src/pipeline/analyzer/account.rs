@@ -243,7 +243,9 @@ impl Analyzer {
     ) {
         let association = &self.record.sas.associations()[sa];
         let packet = inner_packet(sa, association, pending, decoded, number);
-        self.record.traffic.take(&packet, sa, association);
+        self.record
+            .traffic
+            .take(&packet, pending.esp_bytes, sa, association);
         let (tunnel, direction) = (association.tunnel, association.direction);
         if let Some(control) = decoded.inner.control {
             let ends = (association.src, association.dst);

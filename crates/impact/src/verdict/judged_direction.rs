@@ -1,0 +1,42 @@
+//! One direction of a tunnel.
+
+use rekeyscope_model::analysis::{Counted, Direction, Ledger, TransferImpact};
+
+/// A direction of a tunnel, and what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedDirection<'a> {
+    /// Index in `tunnels`.
+    pub tunnel: usize,
+    /// Which direction.
+    pub direction: Direction,
+    /// What its bytes count.
+    pub counted: Counted,
+    /// Its ledger; `None` where it is no transfer.
+    pub ledger: Option<&'a Ledger>,
+    /// The stretches between rests, in order.
+    pub transfers: &'a [TransferImpact],
+    /// Rekeys of the tunnel, as indexes in the document's `rekeys`, ascending.
+    pub rekeys: &'a [usize],
+    /// Those within the transfer of which the capture lacks nothing.
+    pub observed: &'a [usize],
+    /// Some of the observed came near the volume at which their old SA ends, or nothing tells how near.
+    pub near_limit: bool,
+    /// Stretches that the capture lacks within the transfer, and their seconds.
+    pub holes: (usize, f64),
+    /// The rate to compare with, bit/s.
+    pub reference_bps: Option<f64>,
+}
+
+impl JudgedDirection<'_> {
+    /// Seconds that lie between the transfers.
+    pub(super) fn rest_s(&self) -> f64 {
+        let rest = |pair: &[TransferImpact]| pair[1].start.seconds_since(pair[0].end).max(0.0);
+        self.transfers.windows(2).map(rest).sum()
+    }
+
+    /// Mean rate of the transfer, bit/s.
+    pub(super) fn observed_bps(&self) -> Option<f64> {
+        let ledger = self.ledger.filter(|ledger| ledger.seconds > 0.0)?;
+        Some(ledger.bytes as f64 * 8.0 / ledger.seconds)
+    }
+}
