@@ -14,7 +14,7 @@ const BY_KERNELS: [(&str, &[(&[AccountLabel], f64)]); 2] = {
         ("acct_rwnd_down", &[(&[ReceiveWindow], 94.0), (&[Rekey], 4.0)]),
         (
             "acct_mixed_down",
-            &[(&[Rekey], 34.0), (LOSS, 54.0), (&[ReceiveWindow], 7.0)],
+            &[(&[Rekey], 39.0), (LOSS, 54.0), (&[ReceiveWindow], 7.0)],
         ),
     ]
 };

@@ -68,7 +68,7 @@ fn the_first_line_is_the_answer() {
 fn json_on_stdout_is_the_document_alone() {
     let out = run(&[text(&sample()), "--json", "-"]);
     let document: serde_json::Value = serde_json::from_str(&out.stdout).unwrap();
-    assert_eq!(document["schema_version"], 2);
+    assert_eq!(document["schema_version"], 3);
     assert_eq!(document["rekeys"].as_array().unwrap().len(), 7);
     assert_eq!(document["security_associations"].as_array().unwrap().len(), 16);
 }

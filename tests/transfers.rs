@@ -23,7 +23,8 @@ fn download(w: &mut World) {
         exchange(w, &mut qm);
         w.go_deaf(LOST);
         w.wait(STALL_MS);
-        switch(w, &qm);
+        w.switch_up(&qm);
+        w.switch_down(&qm);
         resend_lost(w, LOST);
     }
     w.steady(2_000);

@@ -336,13 +336,13 @@ fn the_negative_control_is_bounded() {
     assert!(ledger.bound_ms.unwrap() <= 25.0, "{}", headline.sentence);
 }
 
-/// Uneven effects: the rekeys whose outage the logs show are named (counted from 1), those that stalled for 0.07 to 0.12 s
+/// Uneven effects: the rekeys whose outage the logs show are named (counted from 1), those that stopped for 0.01 to 0.12 s
 /// may be, the others never.
 #[test]
 fn single_rekeys_that_stalled_are_named() {
     for (name, must, may) in [
-        ("l2tp_kb_modp1024_down", &[2, 3][..], &[1, 4][..]),
-        ("l2tp_kb_modp2048_natt_down", &[3, 6], &[2]),
+        ("l2tp_kb_modp1024_down", &[2, 3][..], &[1, 4, 5][..]),
+        ("l2tp_kb_modp2048_natt_down", &[3, 6], &[2, 5]),
         ("ikev2_gcm_kb_down", &[1, 2, 3], &[]),
     ] {
         let Some(analysis) = one(name) else { continue };

@@ -69,6 +69,32 @@ impl CarriedLine {
         }
     }
 
+    /// A rest lasts from the last transmission that counts to the next one: what a control connection sends in between is no transfer.
+    fn widen(&self, rests: &mut Vec<(Timestamp, Timestamp)>) {
+        let mut times: Vec<(Timestamp, Timestamp)> = match self {
+            CarriedLine::Read(line) => {
+                let runs = line.arrived.iter().chain(&line.in_vain);
+                runs.map(|run| (run.from, run.to)).collect()
+            }
+            CarriedLine::Sealed(line) => line.data.iter().map(|run| (run.from, run.to)).collect(),
+        };
+        times.sort_unstable();
+        for (from, to) in rests.iter_mut() {
+            let next = times.partition_point(|run| run.0 < *to);
+            let before = next.checked_sub(1).and_then(|last| times.get(last));
+            if let Some((before, next)) = before.zip(times.get(next)) {
+                (*from, *to) = ((*from).min(before.1), (*to).max(next.0));
+            }
+        }
+        rests.dedup_by(|next, last| {
+            let meets = next.0 <= last.1;
+            if meets {
+                last.1 = last.1.max(next.1);
+            }
+            meets
+        });
+    }
+
     /// The ledger, what shows which bytes arrived, and what did.
     fn book(self, input: &LedgerInput<'_>, beyond: &[(u32, Timestamp)]) -> SealedBook {
         match self {
@@ -169,6 +195,9 @@ fn judge_line(
 ) -> JudgedLine {
     let events = LedgerEvents::of(record, (tunnel, direction), known);
     let mut around = surroundings(record, (tunnel, direction), known);
+    if let Some(line) = &carried {
+        line.widen(&mut around.rests);
+    }
     if let Some(CarriedLine::Sealed(line)) = &carried
         && was_over(&line.data, &line.answers)
     {
@@ -246,12 +275,13 @@ fn judge_line(
     if !book.is_transfer {
         return kept;
     }
-    let ledger = published(&book, basis, (tunnel, published_direction));
+    let holes = holes_within(&events.holes, span);
+    let ledger = published(&book, basis, (tunnel, published_direction), holes.1);
     let transfers: Vec<TransferImpact> = book.transfers.iter().map(transfer).collect();
     about.ledger = Some(&ledger);
     about.transfers = &transfers;
     about.observed = &book.observed;
-    about.holes = holes_within(&events.holes, span);
+    about.holes = holes;
     let account = labelled.account(
         (&input, &book),
         &around,

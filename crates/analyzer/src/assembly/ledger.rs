@@ -10,8 +10,11 @@ use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
     Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
 };
+use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::TransmissionRun;
+use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// Bytes a second in a megabit a second.
 const MBPS: f64 = 1e6 / 8.0;
@@ -73,18 +76,22 @@ fn rekeys(
 ) -> (Vec<RekeySpan>, Vec<usize>) {
     let own = slot(direction);
     let associations = record.sas.associations();
+    let deletes = deletes(record, tunnel);
     let span = |(rekey, s): (usize, &Succession)| {
         let switched = s.switched.iter().flatten().min().copied();
         let asked = s.started.or(s.first_message).or(switched)?;
         let volume = s.old[own].and_then(|sa| volume_sent(&associations[sa])?.share());
         // An old SA that reached its limit drops what comes after, whether or not somebody has asked by then.
         let early = expired(record, s).into_iter().chain(switched).min();
+        let old = s.old.iter().flatten().map(|&sa| &associations[sa]);
+        let deleted = old.filter_map(|sa| deletes.get(&(sa.dst, sa.spi)).copied());
         Some(RekeySpan {
             rekey,
             asked: early.map_or(asked, |early| asked.min(early)),
             last_message: s.finished.unwrap_or(asked),
             first_on_new: [s.switched[own], s.switched[1 - own]],
             last_on_old: s.left[own],
+            deleted: deleted.min(),
             volume,
         })
     };
@@ -96,6 +103,18 @@ fn rekeys(
     spans.sort_by_key(|span| (span.asked, span.first_on_new.iter().flatten().max().copied()));
     let collided = join_collisions(&mut spans, known.successions);
     (spans, collided)
+}
+
+/// When each SA of a tunnel was deleted by whom it led to, as far as IKE can be read.
+fn deletes(record: &Record, tunnel: TunnelIndex) -> HashMap<(IpAddr, Spi), Timestamp> {
+    let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
+    let own = exchanges.filter(|(_, of)| **of == Some(tunnel));
+    let mut first = HashMap::new();
+    for delete in own.flat_map(|(exchange, _)| &exchange.deletes) {
+        let time: &mut Timestamp = first.entry((delete.by, delete.spi)).or_insert(delete.time);
+        *time = (*time).min(delete.time);
+    }
+    first
 }
 
 /// A pair of colliding exchanges is one event: the rekey that switched last stands for both. Returns the others.
@@ -197,11 +216,12 @@ fn millis(nanos: i64) -> f64 {
     nanos as f64 / NANOS_PER_MILLI as f64
 }
 
-/// The book as the document has it.
+/// The book as the document has it. `holes_s`: seconds of the transfer that the capture lacks.
 pub(super) fn published(
     book: &LedgerBook,
     basis: LedgerBasis,
     (tunnel, direction): (TunnelIndex, Direction),
+    holes_s: f64,
 ) -> Ledger {
     let cost = book.rekeys_nanos();
     let rekeys = book.rekeys.iter().map(|own| LedgerRekey {
@@ -222,7 +242,7 @@ pub(super) fn published(
             .collect(),
     });
     let rekeys: Vec<LedgerRekey> = rekeys.collect();
-    let undisturbed = seconds(book.nanos - cost);
+    let undisturbed = seconds(book.nanos - cost) - holes_s;
     Ledger {
         tunnel,
         direction,

@@ -453,6 +453,7 @@ proptest! {
             last_message: s.1,
             first_on_new: [Some(s.1), Some(s.1)],
             last_on_old: None,
+            deleted: None,
             volume: None,
         }).collect();
         let Some(account) = accounted((&list, &connections), &around, &rekeys, reference) else { return Ok(()) };

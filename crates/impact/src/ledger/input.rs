@@ -40,6 +40,8 @@ pub struct RekeySpan {
     pub first_on_new: [Option<Timestamp>; 2],
     /// Last packet on the old SA of this direction.
     pub last_on_old: Option<Timestamp>,
+    /// When one of the old SAs was deleted.
+    pub deleted: Option<Timestamp>,
     /// Which share of its volume the old SA of this direction had used; `None` where no limit is known.
     pub volume: Option<f64>,
 }
@@ -230,6 +232,7 @@ mod tests {
             last_message: at(1_200),
             first_on_new: [Some(at(1_500)), Some(at(1_210))],
             last_on_old: None,
+            deleted: None,
             volume: None,
         };
         assert_eq!(span.window(), (at(980), at(1_750)));

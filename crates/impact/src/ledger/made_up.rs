@@ -87,6 +87,7 @@ impl MadeUpTransfer {
             last_message: at(switched),
             first_on_new: [Some(at(switched)); 2],
             last_on_old: Some(at(asked)),
+            deleted: None,
             volume: None,
         });
     }

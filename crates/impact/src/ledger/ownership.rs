@@ -211,11 +211,17 @@ impl OwnershipRules<'_> {
     }
 }
 
-/// The sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the silence.
+/// The sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the silence. The
+/// rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use.
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
-    silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE)
-        && rekey.volume.is_some_and(|share| share < BELOW_LIMIT)
+    let lives = rekey.volume.is_some_and(|share| share < BELOW_LIMIT)
+        && rekey.deleted.is_none_or(|deleted| deleted > silence.to);
+    let before = silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE) && lives;
+    let [own, other] = rekey.first_on_new;
+    let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);
+    let behind = rekey.last_message <= silence.from && stands(own) && stands(other);
+    (before || behind)
         && silence.acknowledged.is_some_and(|at| at <= first_half)
         && silence.in_vain() == 0
         && silence.in_sequence

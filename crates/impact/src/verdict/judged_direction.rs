@@ -34,9 +34,10 @@ impl JudgedDirection<'_> {
         self.transfers.windows(2).map(rest).sum()
     }
 
-    /// Mean rate of the transfer, bit/s.
+    /// Mean rate of the transfer, bit/s, without what the capture lacks.
     pub(super) fn observed_bps(&self) -> Option<f64> {
-        let ledger = self.ledger.filter(|ledger| ledger.seconds > 0.0)?;
-        Some(ledger.bytes as f64 * 8.0 / ledger.seconds)
+        let ledger = self.ledger?;
+        let seconds = ledger.seconds - self.holes.1;
+        (seconds > 0.0).then(|| ledger.bytes as f64 * 8.0 / seconds)
     }
 }

@@ -14,11 +14,11 @@ verdict-no-traffic = { $total ->
 verdict-no-rekeys = No rekey in this capture: this { $direction } carried { $volume } at { $rate }.
 # $hurt: how many stopped it; $silence: for how long, from the shortest to the longest; $cost: verdict-just or verdict-at-least; $transfer: its length
 verdict-stopped = { $used ->
-    [one] The only rekey measured stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
+    [one] The only rekey stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
    *[other] { $hurt } of { $used } rekeys stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
 }
 verdict-made-up = { $used ->
-    [one] The only rekey measured stopped this { $direction } for { $silence }; it made up for that.
+    [one] The only rekey stopped this { $direction } for { $silence }; it made up for that.
    *[other] { $hurt } of { $used } rekeys stopped this { $direction } for { $silence }; it made up for that.
 }
 verdict-slowed = { $hurt } of { $used } rekeys slowed this { $direction } without stopping it: { $cost } of { $transfer }, { $share }.
@@ -37,7 +37,7 @@ verdict-inconclusive = { $used ->
     [one] What the only rekey measured cost this { $direction } cannot be told.
    *[other] What { $used } rekeys cost this { $direction } cannot be told.
 }
-verdict-unanswered = These packets cannot show whether rekeys cost this { $direction } anything: nothing that comes back answers it.
+verdict-unanswered = These packets cannot show what rekeys cost this { $direction }: nothing answers it.
 verdict-datagrams = What rekeys cost this { $direction } cannot be told: nobody acknowledges its datagrams.
 verdict-outside = { $total ->
     [one] The only rekey did not fall into this { $direction }: its cost is unknown.

@@ -11,16 +11,16 @@ verdict-no-traffic = { $total ->
    *[other] { $direction }のデータが少なすぎ、リキー（鍵更新）{ $total } 回の影響は判断できません。
 }
 verdict-no-rekeys = リキー（鍵更新）はありません。{ $direction }は { $volume } を { $rate } で転送しました。
-verdict-stopped = リキー（鍵更新）{ $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止し、{ $transfer } のうち { $cost }（{ $share }）遅くなりました。
-verdict-made-up = リキー（鍵更新）{ $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止しましたが、後で取り戻しています。
-verdict-slowed = リキー（鍵更新）{ $used } 回中 { $hurt } 回で{ $direction }が停止せずに遅くなりました: { $transfer } のうち { $cost }（{ $share }）
+verdict-stopped = リキー { $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止: { $transfer } 中 { $cost }（{ $share }）遅くなった
+verdict-made-up = リキー { $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止したが、後で取り戻した
+verdict-slowed = リキー { $used } 回中 { $hurt } 回で{ $direction }が停止せずに遅くなった: { $transfer } 中 { $cost }（{ $share }）
 verdict-just = { $cost }
-verdict-at-least = 少なくとも { $cost }
+verdict-at-least = { $cost } 以上
 verdict-bounded = リキー（鍵更新）{ $used } 回で{ $direction }は遅くなっていません（1 回あたり最大 { $bound }）。
 verdict-bounded-without-keys = リキー（鍵更新）{ $used } 回で{ $direction }が { $bound } を超えて停止したことはありません。
 verdict-inconclusive = リキー（鍵更新）{ $used } 回が{ $direction }に与えた影響は判断できません。
-verdict-unanswered = これらのパケットでは、リキー（鍵更新）が{ $direction }に影響したか分かりません。応答となる通信がないためです。
-verdict-datagrams = リキー（鍵更新）が{ $direction }に与えた影響は判断できません。データグラムには確認応答がないためです。
+verdict-unanswered = リキー（鍵更新）が{ $direction }に影響したか分かりません: 応答がありません。
+verdict-datagrams = リキー（鍵更新）の{ $direction }への影響は判断できません: UDP に確認応答はありません。
 verdict-outside = リキー（鍵更新）{ $total } 回はいずれも{ $direction }の転送中ではなく、影響は不明です。
 
 ## リキーで説明できる、基準レートとの差

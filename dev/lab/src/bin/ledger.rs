@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 use rekeyscope_impact::ledger::{
-    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, sealed_ledger, swallow_beyond_volume,
+    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, SealedBook, ledger, sealed_ledger, swallow_beyond_volume,
 };
 use rekeyscope_lab::tables::{LabCapture, read};
 use rekeyscope_model::analysis::Direction;
@@ -83,6 +83,7 @@ impl Document {
                 last_message: time(&exchange["last_time"])?,
                 first_on_new: [first(direction), first(direction.reverse())],
                 last_on_old: old.and_then(|old| time(&old["last_time"])),
+                deleted: None,
                 volume: used.zip(limit).map(|(used, limit)| used / limit),
             })
         };
@@ -217,7 +218,7 @@ fn print_sealed(capture: &LabCapture, direction: Direction, document: &Document,
         rests: &[],
         holes: &[],
     };
-    let (book, basis) = sealed_ledger(&input, &line.answers, line.reverse_bytes);
+    let SealedBook { book, basis, .. } = sealed_ledger(&input, &line.answers, line.reverse_bytes);
     let bound = book.bound().map_or_else(String::new, |bound| {
         format!(", bound {:.3} s", bound as f64 / 1e9)
     });

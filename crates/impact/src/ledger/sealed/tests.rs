@@ -1,7 +1,7 @@
 //! Made-up packets without keys whose cost is known. Times in milliseconds.
 
 use crate::ledger::made_up::{MadeUpTransfer, at};
-use crate::ledger::{FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, sealed_ledger};
+use crate::ledger::{FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, ledger, sealed_ledger, was_over};
 use proptest::prelude::*;
 use rekeyscope_model::analysis::{Direction, LedgerBasis};
 use rekeyscope_model::time::Timestamp;
@@ -72,11 +72,12 @@ impl SealedPackets {
     fn ledger(&self) -> (LedgerBook, LedgerBasis) {
         let line = self.line();
         let last = line.data.last().unwrap().to;
+        let died = self.end.filter(|_| !was_over(&line.data, &line.answers));
         let input = LedgerInput {
             arrived: &line.data,
             in_vain: &[],
-            transfer: (line.data[0].from, self.end.map_or(last, at)),
-            died: self.end.is_some(),
+            transfer: (line.data[0].from, died.map_or(last, at)),
+            died: died.is_some(),
             round_trip: 0,
             capacity: None,
             rekeys: &self.rekeys,
@@ -85,7 +86,8 @@ impl SealedPackets {
             rests: &[],
             holes: &[],
         };
-        sealed_ledger(&input, &line.answers, line.reverse_bytes)
+        let found = sealed_ledger(&input, &line.answers, line.reverse_bytes);
+        (found.book, found.basis)
     }
 }
 
@@ -368,7 +370,7 @@ fn a_rekey_in_a_hole_owns_nothing() {
         rests: &[],
         holes: &holes,
     };
-    let (book, _) = sealed_ledger(&input, &line.answers, line.reverse_bytes);
+    let book = sealed_ledger(&input, &line.answers, line.reverse_bytes).book;
     assert_eq!((book.intervals.len(), book.unobserved), (0, vec![0]));
     assert_eq!(book.bytes, u64::from(DATA) * 20_000);
 }
