@@ -1,12 +1,9 @@
-//! How often the method is wrong, on synthetic runs: false verdicts without an effect, coverage of the intervals,
-//! recovery of planted stalls, power at the stated minimum detectable stall.
+//! Many transfers of each kind, what the ledger says of them, and what is asked of it.
 
-mod bursts;
-mod demands;
-mod run;
+mod effort;
+mod harmless;
+mod slowed;
+mod stalled;
 mod tables;
-mod tally;
 
-pub use demands::DemandCheck;
-pub use run::{Effort, calibrate, cells};
-pub use tally::{BurstCell, Calibration, Cell, Tally};
+pub use effort::{Effort, FULL, calibrate};

@@ -1,0 +1,144 @@
+//! Rekeys that harm nobody.
+
+use super::tables::{milliseconds, percent, table};
+use crate::transfer::{PATHS, RekeyPlan, SimulatedPath, SimulatedTransfer, Trigger, send};
+use rayon::prelude::*;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+
+/// Rekeys of a transfer, and its seconds: with 80 of them every third second has one.
+const DENSITIES: [(usize, i64); 3] = [(5, 60), (20, 60), (80, 240)];
+/// From the first message to the last without the round trips: both ends compute.
+const COMPUTING: i64 = 40 * NANOS_PER_MILLI;
+/// A transfer with p up to this is called slow.
+const LEVEL: f64 = 0.01;
+/// SAs are renewed at this share of their volume.
+const RENEWED_AT: f64 = 0.85;
+
+/// A rekey that begins at a moment.
+pub(super) fn plan(path: &SimulatedPath, trigger: Trigger, asked: i64) -> RekeyPlan {
+    RekeyPlan {
+        asked,
+        last_message: asked + path.round_trip_ms * NANOS_PER_MILLI * 3 / 2 + COMPUTING,
+        volume: (trigger == Trigger::Volume).then_some(RENEWED_AT),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    transfers: u64,
+    rekeys: u64,
+    silent: u64,
+    slow: u64,
+    tested: u64,
+    cost: i64,
+    most: i64,
+}
+
+impl Sums {
+    fn with(self, other: Sums) -> Sums {
+        Sums {
+            transfers: self.transfers + other.transfers,
+            rekeys: self.rekeys + other.rekeys,
+            silent: self.silent + other.silent,
+            slow: self.slow + other.slow,
+            tested: self.tested + other.tested,
+            cost: self.cost + other.cost,
+            most: self.most.max(other.most),
+        }
+    }
+
+    fn row(&self, name: &str) -> Vec<String> {
+        vec![
+            name.to_owned(),
+            self.transfers.to_string(),
+            self.rekeys.to_string(),
+            format!(
+                "{} ({})",
+                self.silent,
+                percent(self.silent as f64, self.rekeys as f64)
+            ),
+            milliseconds(self.cost as f64 / self.transfers.max(1) as f64),
+            milliseconds(self.most as f64),
+            format!(
+                "{} ({})",
+                self.slow,
+                percent(self.slow as f64, self.tested as f64)
+            ),
+        ]
+    }
+}
+
+fn transfer(path: &SimulatedPath, trigger: Trigger, (rekeys, seconds): (usize, i64), seed: u64) -> Sums {
+    let course = send(path, seconds * NANOS_PER_SECOND, seed, &[]);
+    let moments = course.moments(trigger, rekeys);
+    let plans: Vec<RekeyPlan> = moments.into_iter().map(|at| plan(path, trigger, at)).collect();
+    let book = SimulatedTransfer::new(path, &course, &plans).ledger();
+    let silent: Vec<i64> = book
+        .rekeys
+        .iter()
+        .filter(|own| own.silence > 0)
+        .map(|own| own.nanos)
+        .collect();
+    let cost = silent.iter().sum();
+    Sums {
+        transfers: 1,
+        rekeys: plans.len() as u64,
+        silent: silent.len() as u64,
+        slow: u64::from(
+            book.slow
+                .as_ref()
+                .is_some_and(|slow| slow.p <= LEVEL && slow.nanos > 0),
+        ),
+        tested: u64::from(book.slow.is_some()),
+        cost,
+        most: cost,
+    }
+}
+
+/// By path, then by density and trigger.
+pub(super) fn harmless(transfers: u64) -> String {
+    let cells: Vec<(SimulatedPath, Trigger, (usize, i64))> = PATHS
+        .iter()
+        .flat_map(|path| {
+            let triggers = [Trigger::Time, Trigger::Volume].into_iter();
+            triggers.flat_map(move |trigger| DENSITIES.map(|density| (*path, trigger, density)))
+        })
+        .collect();
+    let runs = cells
+        .par_iter()
+        .flat_map(|cell| (0..transfers).into_par_iter().map(move |seed| (cell, seed)));
+    let sums: Vec<_> = runs
+        .map(|((path, trigger, density), seed)| {
+            (
+                (path.name, *trigger, density.0),
+                transfer(path, *trigger, *density, seed),
+            )
+        })
+        .collect();
+    let of = |is: &dyn Fn(&(&str, Trigger, usize)) -> bool| {
+        sums.iter()
+            .filter(|one| is(&one.0))
+            .fold(Sums::default(), |all, one| all.with(one.1))
+    };
+    let head = [
+        "rekeys that harm nobody",
+        "transfers",
+        "rekeys",
+        "called hurt by a silence",
+        "cost said per transfer",
+        "most in one",
+        "transfers called slow",
+    ];
+    let mut rows: Vec<Vec<String>> = PATHS
+        .iter()
+        .map(|path| of(&|cell| cell.0 == path.name).row(path.name))
+        .collect();
+    for (rekeys, seconds) in DENSITIES {
+        for (trigger, word) in [(Trigger::Time, "time"), (Trigger::Volume, "volume")] {
+            let name = format!("all paths, {rekeys} by {word} in {seconds} s");
+            rows.push(of(&|cell| (cell.1, cell.2) == (trigger, rekeys)).row(&name));
+        }
+    }
+    rows.push(of(&|_| true).row("**all**"));
+    format!("## Rekeys that harm nobody\n\n{}", table(&head, &rows))
+}

@@ -1,0 +1,114 @@
+//! Rekeys that slow the transfer without a silence.
+
+use super::harmless::plan;
+use super::tables::{percent, table};
+use crate::transfer::{PATHS, RekeyPlan, SimulatedPath, SimulatedTransfer, Trigger, send};
+use rayon::prelude::*;
+use rekeyscope_impact::ledger::LedgerBook;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+
+const REKEYS: usize = 20;
+const SECONDS: i64 = 60;
+/// So much of the transfer passes slower, from the first message on: with the slow-down it is over 250 ms behind the last one.
+const STRETCH: i64 = 100 * NANOS_PER_MILLI;
+/// By so much, milliseconds.
+const SLOWER: [i64; 4] = [20, 50, 100, 200];
+
+/// One transfer, slowed by so much at each rekey.
+fn book(path: &SimulatedPath, seed: u64, slower: i64) -> LedgerBook {
+    let mut course = send(path, SECONDS * NANOS_PER_SECOND, seed, &[]);
+    let begins = course.moments(Trigger::Time, REKEYS);
+    course.slowed(&begins, STRETCH, slower);
+    let shifted = begins.iter().zip(0..).map(|(at, k)| at + k * slower);
+    let plans: Vec<RekeyPlan> = shifted.map(|at| plan(path, Trigger::Time, at)).collect();
+    SimulatedTransfer::new(path, &course, &plans).ledger()
+}
+
+/// What was said of one transfer.
+#[derive(Debug, Clone, Copy)]
+struct Said {
+    slower: i64,
+    bound: i64,
+    called: bool,
+    cost: i64,
+}
+
+fn said(path: &SimulatedPath, seed: u64, slower: i64) -> Said {
+    let book = book(path, seed, slower);
+    Said {
+        slower,
+        bound: book.bound(),
+        called: !book.rekeys.is_empty(),
+        cost: book.rekeys_nanos(),
+    }
+}
+
+/// Power by slow-down, and whether a bound that was said holds.
+pub(super) fn slowed(transfers: u64) -> String {
+    let runs = PATHS
+        .par_iter()
+        .flat_map(|path| (0..transfers).into_par_iter().map(move |seed| (path, seed)));
+    let all: Vec<(&SimulatedPath, Vec<Said>)> = runs
+        .map(|(path, seed)| {
+            // As much as the same transfer is said to be able to hide, and half as much again.
+            let bound = book(path, seed, 0).bound();
+            let own = SLOWER
+                .iter()
+                .map(|ms| ms * NANOS_PER_MILLI)
+                .chain([bound, bound * 3 / 2]);
+            (path, own.map(|slower| said(path, seed, slower)).collect())
+        })
+        .collect();
+    let head = [
+        "slowed by",
+        "20 ms: called",
+        "50 ms: called",
+        "100 ms: called",
+        "200 ms: called",
+        "cost said of 200 ms",
+        "bound, median",
+        "bound · 1: called",
+        "bound · 1.5: called",
+        "above the bound said, not called",
+    ];
+    let rows: Vec<Vec<String>> = PATHS
+        .iter()
+        .map(|path| path.name)
+        .chain(["**all**"])
+        .map(|name| {
+            let own: Vec<&Vec<Said>> = all
+                .iter()
+                .filter(|one| one.0.name == name || name == "**all**")
+                .map(|one| &one.1)
+                .collect();
+            row(name, &own)
+        })
+        .collect();
+    format!("## Rekeys that slow the transfer\n\n{}", table(&head, &rows))
+}
+
+fn row(name: &str, own: &[&Vec<Said>]) -> Vec<String> {
+    let of = |k: usize| own.iter().filter_map(move |one| one.get(k));
+    let called = |k: usize| {
+        percent(
+            of(k).filter(|said| said.called).count() as f64,
+            of(k).count() as f64,
+        )
+    };
+    let last = SLOWER.len() - 1;
+    let true_cost: f64 = of(last).map(|said| (said.slower * REKEYS as i64) as f64).sum();
+    let cost: f64 = of(last).map(|said| said.cost as f64).sum();
+    let mut bounds: Vec<i64> = of(0).map(|said| said.bound).collect();
+    bounds.sort_unstable();
+    let median = bounds.get(bounds.len() / 2).copied().unwrap_or(0);
+    let planted = own.iter().flat_map(|one| one.iter().take(SLOWER.len()));
+    let above: Vec<&Said> = planted.filter(|said| said.slower > said.bound).collect();
+    let missed = above.iter().filter(|said| !said.called).count();
+    let mut cells = vec![name.to_owned()];
+    cells.extend((0..SLOWER.len()).map(called));
+    cells.push(percent(cost, true_cost));
+    cells.push(super::tables::milliseconds(median as f64));
+    cells.extend([called(SLOWER.len()), called(SLOWER.len() + 1)]);
+    cells.push(format!("{missed} of {}", above.len()));
+    cells
+}

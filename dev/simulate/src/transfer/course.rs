@@ -1,0 +1,58 @@
+//! What was sent, and what became of it.
+
+/// One transmission of a segment, as a capture at the sender's end of the path sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transmission {
+    /// When it passed the capture, nanoseconds.
+    pub time: i64,
+    /// Number of the segment.
+    pub segment: u64,
+    /// It brought the receiver something new.
+    pub arrived: bool,
+    /// The receiver had the segment already.
+    pub superfluous: bool,
+    /// When the segment was acknowledged.
+    pub acknowledged: Option<i64>,
+    /// Since when the receiver has lacked it.
+    pub lacking_since: i64,
+    /// It went beyond a segment that the capture had not shown.
+    pub beyond_gap: bool,
+}
+
+/// All transmissions of a transfer, in order of time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Course {
+    /// The transmissions.
+    pub sent: Vec<Transmission>,
+}
+
+impl Course {
+    /// Segments that arrived.
+    pub fn segments(&self) -> u64 {
+        self.sent.iter().filter(|one| one.arrived).count() as u64
+    }
+
+    /// When so many segments had arrived.
+    pub fn moment_of(&self, segments: u64) -> Option<i64> {
+        let nth = usize::try_from(segments).ok()?;
+        self.sent
+            .iter()
+            .filter(|one| one.arrived)
+            .map(|one| one.time)
+            .nth(nth)
+    }
+
+    /// Time runs slower from each of `from` on: `stretch` nanoseconds take `slower` more. All that follows comes so much later.
+    pub fn slowed(&mut self, from: &[i64], stretch: i64, slower: i64) {
+        let later = |time: i64| {
+            let share = |begin: &i64| (time - begin).clamp(0, stretch) as f64 / stretch as f64;
+            let shares: f64 = from.iter().map(share).sum();
+            time + (shares * slower as f64).round() as i64
+        };
+        for one in &mut self.sent {
+            one.time = later(one.time);
+            one.lacking_since = later(one.lacking_since);
+            one.acknowledged = one.acknowledged.map(later);
+        }
+    }
+}
