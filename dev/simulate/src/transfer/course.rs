@@ -27,19 +27,10 @@ pub struct Course {
 }
 
 impl Course {
-    /// Segments that arrived.
-    pub fn segments(&self) -> u64 {
-        self.sent.iter().filter(|one| one.arrived).count() as u64
-    }
-
-    /// When so many segments had arrived.
-    pub fn moment_of(&self, segments: u64) -> Option<i64> {
-        let nth = usize::try_from(segments).ok()?;
-        self.sent
-            .iter()
-            .filter(|one| one.arrived)
-            .map(|one| one.time)
-            .nth(nth)
+    /// When each segment that arrived did, in order of time.
+    pub fn arrivals(&self) -> Vec<i64> {
+        let arrived = self.sent.iter().filter(|one| one.arrived);
+        arrived.map(|one| one.time).collect()
     }
 
     /// Time runs slower from each of `from` on: `stretch` nanoseconds take `slower` more. All that follows comes so much later.

@@ -18,9 +18,9 @@ const SCATTER: f64 = 0.25;
 pub enum Application {
     /// There is always something to send.
     Always,
-    /// There is always something for 2 to 5 s, then nothing for 0.1 to 1.5 s.
+    /// After each 2 to 5 MB nothing is written for 0.1 to 1.5 s.
     Pauses,
-    /// 128 kB are written every half second.
+    /// 128 kB are written every half second, by the clock: what a stall delays is made up for.
     Chunks,
 }
 
@@ -191,57 +191,65 @@ impl Bottleneck {
     }
 }
 
-/// When the application has something to send, and how much.
+/// When the application has something to send.
 #[derive(Debug)]
 pub(super) struct Writes {
     /// Moment, and how many segments have been written by then.
-    writes: Vec<(i64, u64)>,
-    /// Stretches in which there is always something.
-    busy: Vec<(i64, i64)>,
+    by_clock: Vec<(i64, u64)>,
+    /// Before these segments the application pauses, and how long.
+    pauses: Vec<(u64, i64)>,
+    /// The pause that goes on, or the next one, and when it is over.
+    pause: usize,
+    over: Option<i64>,
 }
 
 impl Writes {
-    pub(super) fn new(application: Application, length: i64, random: &mut ChaCha8Rng) -> Self {
-        let (mut writes, mut busy) = (Vec::new(), Vec::new());
-        let seconds = |of: f64| (of * NANOS_PER_SECOND as f64) as i64;
-        match application {
-            Application::Always => busy.push((0, i64::MAX)),
+    pub(super) fn new(path: &SimulatedPath, length: i64, random: &mut ChaCha8Rng) -> Self {
+        let (mut by_clock, mut pauses) = (Vec::new(), Vec::new());
+        match path.application {
+            Application::Always => {}
             Application::Pauses => {
-                let mut at = 0;
-                while at < length {
-                    let end = at + seconds(between(random, (2.0, 5.0)));
-                    busy.push((at, end));
-                    at = end + seconds(between(random, (0.1, 1.5)));
+                let most = (path.rate * length as f64 / NANOS_PER_SECOND as f64) as u64 / SEGMENT;
+                let mut segment = 0;
+                while segment < most {
+                    segment += between(random, (2e6, 5e6)) as u64 / SEGMENT;
+                    let seconds = between(random, (0.1, 1.5));
+                    pauses.push((segment, (seconds * NANOS_PER_SECOND as f64) as i64));
                 }
             }
             Application::Chunks => {
-                let chunk = 128_000 / SEGMENT;
-                let times = (0..).map(|k| k * seconds(0.5)).take_while(|at| *at < length);
-                writes = times.zip((1..).map(|k| k * chunk)).collect();
+                let times = (0..).map(|k| k * NANOS_PER_SECOND / 2);
+                let chunks = (1..).map(|k| k * (128_000 / SEGMENT));
+                by_clock = times.take_while(|at| *at < length).zip(chunks).collect();
             }
         }
-        Writes { writes, busy }
+        Writes {
+            by_clock,
+            pauses,
+            pause: 0,
+            over: None,
+        }
     }
 
-    /// The sender may send segment `next`.
-    pub(super) fn has(&self, at: i64, next: u64) -> bool {
-        let k = self.busy.partition_point(|busy| busy.0 <= at);
-        let busy = k.checked_sub(1).and_then(|k| self.busy.get(k));
-        let k = self.writes.partition_point(|write| write.0 <= at);
-        let written = k.checked_sub(1).and_then(|k| self.writes.get(k));
-        busy.is_some_and(|busy| at < busy.1) || written.is_some_and(|write| next < write.1)
+    /// The sender may send segment `next` for the first time.
+    pub(super) fn has(&mut self, at: i64, next: u64) -> bool {
+        if let Some((_, length)) = self.pauses.get(self.pause).filter(|pause| pause.0 == next) {
+            let over = *self.over.get_or_insert(at + length);
+            if at < over {
+                return false;
+            }
+            (self.pause, self.over) = (self.pause + 1, None);
+        }
+        let k = self.by_clock.partition_point(|write| write.0 <= at);
+        let written = k.checked_sub(1).and_then(|k| self.by_clock.get(k));
+        self.by_clock.is_empty() || written.is_some_and(|write| next < write.1)
     }
 
     /// The next moment at which there may be more.
     pub(super) fn wakes(&self, at: i64) -> Option<i64> {
-        let busy = self.busy.get(self.busy.partition_point(|busy| busy.0 <= at));
         let write = self
-            .writes
-            .get(self.writes.partition_point(|write| write.0 <= at));
-        let times = busy
-            .map(|busy| busy.0)
-            .into_iter()
-            .chain(write.map(|write| write.0));
-        times.min()
+            .by_clock
+            .get(self.by_clock.partition_point(|write| write.0 <= at));
+        self.over.filter(|over| *over > at).or(write.map(|write| write.0))
     }
 }

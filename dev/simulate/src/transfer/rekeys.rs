@@ -45,15 +45,16 @@ impl Course {
     /// When this many rekeys begin.
     pub fn moments(&self, trigger: Trigger, rekeys: usize) -> Vec<i64> {
         let end = self.sent.last().map_or(0, |one| one.time);
-        let all = self.segments();
+        let arrivals = self.arrivals();
         let moment = |k: usize| {
             // The first and the last lie half a distance from the ends.
             let share = (k as f64 + 0.5) / rekeys as f64;
             match trigger {
                 Trigger::Time => Some((end as f64 * share) as i64),
-                Trigger::Volume => self
-                    .moment_of((all as f64 * share) as u64)
-                    .map(|at| at + ASKS_WITHIN),
+                Trigger::Volume => {
+                    let nth = (arrivals.len() as f64 * share) as usize;
+                    arrivals.get(nth).map(|at| at + ASKS_WITHIN)
+                }
             }
         };
         (0..rekeys).filter_map(moment).collect()

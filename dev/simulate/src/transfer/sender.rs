@@ -148,7 +148,7 @@ pub fn send(path: &SimulatedPath, length: i64, seed: u64, dead: &[(i64, i64)]) -
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut sender = Sender {
         bottleneck: Bottleneck::new(path, length, &mut random),
-        writes: Writes::new(path.application, length, &mut random),
+        writes: Writes::new(path, length, &mut random),
         path,
         dead,
         seed,
