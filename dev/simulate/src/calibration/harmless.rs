@@ -2,7 +2,7 @@
 
 use super::demands::Section;
 use super::tables::{milliseconds, percent, table};
-use crate::transfer::{PATHS, RekeyPlan, SimulatedPath, SimulatedTransfer, Trigger, send};
+use crate::transfer::{PATHS, RekeyMoments, RekeyPlan, SimulatedPath, SimulatedTransfer, send};
 use rayon::prelude::*;
 use rekeyscope_impact::ledger::LEAST_COST;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
@@ -17,16 +17,16 @@ const LEVEL: f64 = 0.01;
 const RENEWED_AT: f64 = 0.85;
 
 /// A rekey that begins at a moment.
-pub(super) fn plan(path: &SimulatedPath, trigger: Trigger, asked: i64) -> RekeyPlan {
+pub(super) fn plan(path: &SimulatedPath, trigger: RekeyMoments, asked: i64) -> RekeyPlan {
     RekeyPlan {
         asked,
         last_message: asked + path.round_trip_ms * NANOS_PER_MILLI * 3 / 2 + COMPUTING,
-        volume: (trigger == Trigger::Volume).then_some(RENEWED_AT),
+        volume: (trigger == RekeyMoments::Volume).then_some(RENEWED_AT),
     }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct HarmlessSums {
     transfers: u64,
     rekeys: u64,
     silent: u64,
@@ -36,9 +36,9 @@ struct Sums {
     most: i64,
 }
 
-impl Sums {
-    fn with(self, other: Sums) -> Sums {
-        Sums {
+impl HarmlessSums {
+    fn with(self, other: HarmlessSums) -> HarmlessSums {
+        HarmlessSums {
             transfers: self.transfers + other.transfers,
             rekeys: self.rekeys + other.rekeys,
             silent: self.silent + other.silent,
@@ -75,9 +75,14 @@ impl Sums {
     }
 }
 
-fn transfer(path: &SimulatedPath, trigger: Trigger, (rekeys, seconds): (usize, i64), seed: u64) -> Sums {
+fn transfer(
+    path: &SimulatedPath,
+    trigger: RekeyMoments,
+    (rekeys, seconds): (usize, i64),
+    seed: u64,
+) -> HarmlessSums {
     let course = send(path, seconds * NANOS_PER_SECOND, seed, &[]);
-    let moments = course.moments(trigger, rekeys);
+    let moments = course.moments(trigger, rekeys, seed);
     let plans: Vec<RekeyPlan> = moments.into_iter().map(|at| plan(path, trigger, at)).collect();
     let book = SimulatedTransfer::new(path, &course, &plans).ledger();
     let silent: Vec<i64> = book
@@ -87,7 +92,7 @@ fn transfer(path: &SimulatedPath, trigger: Trigger, (rekeys, seconds): (usize, i
         .map(|own| own.nanos)
         .collect();
     let cost = silent.iter().sum();
-    Sums {
+    HarmlessSums {
         transfers: 1,
         rekeys: plans.len() as u64,
         silent: silent.len() as u64,
@@ -104,10 +109,10 @@ fn transfer(path: &SimulatedPath, trigger: Trigger, (rekeys, seconds): (usize, i
 
 /// By path, then by density and trigger.
 pub(super) fn harmless(transfers: u64) -> Section {
-    let cells: Vec<(SimulatedPath, Trigger, (usize, i64))> = PATHS
+    let cells: Vec<(SimulatedPath, RekeyMoments, (usize, i64))> = PATHS
         .iter()
         .flat_map(|path| {
-            let triggers = [Trigger::Time, Trigger::Volume].into_iter();
+            let triggers = [RekeyMoments::Time, RekeyMoments::Volume].into_iter();
             triggers.flat_map(move |trigger| DENSITIES.map(|density| (*path, trigger, density)))
         })
         .collect();
@@ -122,10 +127,10 @@ pub(super) fn harmless(transfers: u64) -> Section {
             )
         })
         .collect();
-    let of = |is: &dyn Fn(&(&str, Trigger, usize)) -> bool| {
+    let of = |is: &dyn Fn(&(&str, RekeyMoments, usize)) -> bool| {
         sums.iter()
             .filter(|one| is(&one.0))
-            .fold(Sums::default(), |all, one| all.with(one.1))
+            .fold(HarmlessSums::default(), |all, one| all.with(one.1))
     };
     let head = [
         "rekeys that harm nobody",
@@ -141,7 +146,7 @@ pub(super) fn harmless(transfers: u64) -> Section {
         .map(|path| of(&|cell| cell.0 == path.name).row(path.name))
         .collect();
     for (rekeys, seconds) in DENSITIES {
-        for (trigger, word) in [(Trigger::Time, "time"), (Trigger::Volume, "volume")] {
+        for (trigger, word) in [(RekeyMoments::Time, "time"), (RekeyMoments::Volume, "volume")] {
             let name = format!("all paths, {rekeys} by {word} in {seconds} s");
             rows.push(of(&|cell| (cell.1, cell.2) == (trigger, rekeys)).row(&name));
         }
@@ -158,7 +163,8 @@ pub(super) fn harmless(transfers: u64) -> Section {
             .iter()
             .map(|path| (path.name, of(&|cell| cell.0 == path.name)))
     };
-    let names = |is: fn(&Sums) -> bool| paths().filter(|path| is(&path.1)).map(|path| path.0).collect();
+    let names =
+        |is: fn(&HarmlessSums) -> bool| paths().filter(|path| is(&path.1)).map(|path| path.0).collect();
     section.demand(
         "No rekey is called hurt by a silence",
         names(|sums| sums.silent > 0),
@@ -169,7 +175,7 @@ pub(super) fn harmless(transfers: u64) -> Section {
     );
     section.demand(
         "At most one transfer in 100 is called slow, beyond what chance explains",
-        names(Sums::is_often_slow),
+        names(HarmlessSums::is_often_slow),
     );
     section
 }

@@ -3,7 +3,7 @@
 use super::demands::Section;
 use super::harmless::plan;
 use super::tables::{milliseconds, percent, table};
-use crate::transfer::{PATHS, RekeyPlan, SimulatedPath, SimulatedTransfer, Trigger, send};
+use crate::transfer::{PATHS, RekeyMoments, RekeyPlan, SimulatedPath, SimulatedTransfer, send};
 use rayon::prelude::*;
 use rekeyscope_impact::ledger::LedgerBook;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
@@ -21,25 +21,25 @@ const HIDDEN: f64 = 0.025;
 /// One transfer, slowed by so much at each rekey.
 fn book(path: &SimulatedPath, seed: u64, slower: i64) -> LedgerBook {
     let mut course = send(path, SECONDS * NANOS_PER_SECOND, seed, &[]);
-    let begins = course.moments(Trigger::Time, REKEYS);
+    let begins = course.moments(RekeyMoments::Time, REKEYS, seed);
     course.slowed(&begins, STRETCH, slower);
     let shifted = begins.iter().zip(0..).map(|(at, k)| at + k * slower);
-    let plans: Vec<RekeyPlan> = shifted.map(|at| plan(path, Trigger::Time, at)).collect();
+    let plans: Vec<RekeyPlan> = shifted.map(|at| plan(path, RekeyMoments::Time, at)).collect();
     SimulatedTransfer::new(path, &course, &plans).ledger()
 }
 
 /// What was said of one transfer.
 #[derive(Debug, Clone, Copy)]
-struct Said {
+struct SlowSaid {
     slower: i64,
     bound: i64,
     called: bool,
     cost: i64,
 }
 
-fn said(path: &SimulatedPath, seed: u64, slower: i64) -> Said {
+fn said(path: &SimulatedPath, seed: u64, slower: i64) -> SlowSaid {
     let book = book(path, seed, slower);
-    Said {
+    SlowSaid {
         slower,
         bound: book.bound(),
         called: !book.rekeys.is_empty(),
@@ -52,7 +52,7 @@ pub(super) fn slowed(transfers: u64) -> Section {
     let runs = PATHS
         .par_iter()
         .flat_map(|path| (0..transfers).into_par_iter().map(move |seed| (path, seed)));
-    let all: Vec<(&SimulatedPath, Vec<Said>)> = runs
+    let all: Vec<(&SimulatedPath, Vec<SlowSaid>)> = runs
         .map(|(path, seed)| {
             // As much as the same transfer is said to be able to hide, and half as much again.
             let bound = book(path, seed, 0).bound();
@@ -80,7 +80,7 @@ pub(super) fn slowed(transfers: u64) -> Section {
         .map(|path| path.name)
         .chain(["**all**"])
         .map(|name| {
-            let own: Vec<&Vec<Said>> = all
+            let own: Vec<&Vec<SlowSaid>> = all
                 .iter()
                 .filter(|one| one.0.name == name || name == "**all**")
                 .map(|one| &one.1)
@@ -99,7 +99,7 @@ pub(super) fn slowed(transfers: u64) -> Section {
             .filter(|one| one.0.name == name)
             .flat_map(|one| one.1.iter().take(SLOWER.len()))
             .copied()
-            .collect::<Vec<Said>>()
+            .collect::<Vec<SlowSaid>>()
     };
     let hides = |name: &&str| {
         let (missed, above) = missed(own(name).iter());
@@ -114,12 +114,12 @@ pub(super) fn slowed(transfers: u64) -> Section {
 }
 
 /// Slow-downs above the bound that was said: those not called, and all.
-fn missed<'a>(planted: impl Iterator<Item = &'a Said>) -> (usize, usize) {
-    let above: Vec<&Said> = planted.filter(|said| said.slower > said.bound).collect();
+fn missed<'a>(planted: impl Iterator<Item = &'a SlowSaid>) -> (usize, usize) {
+    let above: Vec<&SlowSaid> = planted.filter(|said| said.slower > said.bound).collect();
     (above.iter().filter(|said| !said.called).count(), above.len())
 }
 
-fn row(name: &str, own: &[&Vec<Said>]) -> Vec<String> {
+fn row(name: &str, own: &[&Vec<SlowSaid>]) -> Vec<String> {
     let of = |k: usize| own.iter().filter_map(move |one| one.get(k));
     let called = |k: usize| {
         percent(

@@ -8,5 +8,5 @@ mod sender;
 
 pub use course::{Course, Transmission};
 pub use path::{Application, PATHS, PathKind, SEGMENT, SimulatedPath};
-pub use rekeys::{RekeyPlan, SimulatedTransfer, Trigger};
+pub use rekeys::{RekeyMoments, RekeyPlan, SimulatedTransfer};
 pub use sender::send;

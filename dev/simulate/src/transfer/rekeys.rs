@@ -2,6 +2,7 @@
 
 use super::course::{Course, Transmission};
 use super::path::SimulatedPath;
+use super::random::of_numbers;
 use rekeyscope_impact::ledger::{LedgerBook, LedgerInput, RekeySpan, ledger};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::TransmissionRun;
@@ -13,7 +14,7 @@ const ASKS_WITHIN: i64 = NANOS_PER_MILLI;
 
 /// When rekeys begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trigger {
+pub enum RekeyMoments {
     /// At even distances in time.
     Time,
     /// At even distances in bytes.
@@ -42,16 +43,15 @@ pub struct SimulatedTransfer {
 }
 
 impl Course {
-    /// When this many rekeys begin.
-    pub fn moments(&self, trigger: Trigger, rekeys: usize) -> Vec<i64> {
+    /// When this many rekeys begin: no clock of theirs keeps step with round trips.
+    pub fn moments(&self, trigger: RekeyMoments, rekeys: usize, seed: u64) -> Vec<i64> {
         let end = self.sent.last().map_or(0, |one| one.time);
         let arrivals = self.arrivals();
         let moment = |k: usize| {
-            // The first and the last lie half a distance from the ends.
-            let share = (k as f64 + 0.5) / rekeys as f64;
+            let share = (k as f64 + 0.4 + 0.2 * of_numbers([seed, k as u64, 0])) / rekeys as f64;
             match trigger {
-                Trigger::Time => Some((end as f64 * share) as i64),
-                Trigger::Volume => {
+                RekeyMoments::Time => Some((end as f64 * share) as i64),
+                RekeyMoments::Volume => {
                     let nth = (arrivals.len() as f64 * share) as usize;
                     arrivals.get(nth).map(|at| at + ASKS_WITHIN)
                 }

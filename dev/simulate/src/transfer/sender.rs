@@ -23,7 +23,7 @@ const GROWTH: f64 = 0.4;
 const RENO_GROWTH: f64 = 3.0 * (1.0 - LEFT) / (1.0 + LEFT);
 
 /// An acknowledgement on its way: when it is there, the number of the transmission, and its segment.
-type Answer = Reverse<(i64, u64, u64)>;
+type AckUnderWay = Reverse<(i64, u64, u64)>;
 
 /// How many segments may be in flight.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Timeout {
     }
 }
 
-struct Sender<'a> {
+struct SimulatedSender<'a> {
     path: &'a SimulatedPath,
     bottleneck: Bottleneck,
     writes: Writes,
@@ -138,7 +138,7 @@ struct Sender<'a> {
     transmissions: Vec<u64>,
     /// The bottleneck is free again.
     free: i64,
-    answers: BinaryHeap<Answer>,
+    answers: BinaryHeap<AckUnderWay>,
     sent: Vec<Transmission>,
 }
 
@@ -146,7 +146,7 @@ struct Sender<'a> {
 /// capture then.
 pub fn send(path: &SimulatedPath, length: i64, seed: u64, dead: &[(i64, i64)]) -> Course {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut sender = Sender {
+    let mut sender = SimulatedSender {
         bottleneck: Bottleneck::new(path, length, &mut random),
         writes: Writes::new(path, length, &mut random),
         path,
@@ -192,7 +192,7 @@ fn set(list: &mut [bool], segment: u64) {
     }
 }
 
-impl Sender<'_> {
+impl SimulatedSender<'_> {
     /// The next thing happens; false where nothing does before the end.
     fn step(&mut self, length: i64) -> bool {
         let answer = self.answers.peek().map(|Reverse(answer)| answer.0);
