@@ -16,9 +16,9 @@ HEAD = """## What rekeys cost, against runs without them
 Made by `tests/lab/pairs FOLDER` (as root), or of saved runs by `tests/lab/pairs --evaluate FOLDER`. Each pair of `tests/lab/paired.py` ran
 {repetitions} times with rekeys and {repetitions} times without, and differs in nothing else. The truth needs no analysis: T · (1 − rate with /
 rate without), with the rates of iperf3's receiver, and of the runs without rekeys the median. The ledger is `ledger[].cost_seconds` of
-the run with rekeys, and what `down` takes: where nobody asks for half a second after the end of an SA (an initiator that computes before
-it asks), the time is the tunnel's, and the last column but two has it. Seconds: median (least – most). A pair agrees where the median difference is at most 10 % of the median truth, or at
-most 1 % of T; and where the ledger of no run without rekeys says more than 1 % of T.
+the run with rekeys, and what stands in `down`: half a second in which an SA is over and nobody has asked yet, as where an initiator
+computes before it asks, is time without a tunnel. Seconds: median (least – most). A pair agrees where the median difference is at most
+10 % of the median truth, or at most 1 % of T, and where the ledger of no run without rekeys says more than 1 % of T.
 
 | pair | path | rekeys | T | rate without, Mbit/s | truth | ledger | ledger − truth | of it tunnel down | without rekeys | |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"""
