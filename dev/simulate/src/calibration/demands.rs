@@ -1,4 +1,4 @@
-//! What is asked of the ledger.
+//! Demands on the ledger.
 
 /// A table, and what it has to show.
 #[derive(Debug, Clone)]
@@ -6,7 +6,7 @@ pub(super) struct Section {
     title: &'static str,
     about: &'static str,
     table: String,
-    /// What is demanded, and where that does not hold.
+    /// Demands, and the cells in which they do not hold.
     demands: Vec<(&'static str, Vec<String>)>,
 }
 
@@ -31,7 +31,7 @@ impl Section {
         format!("## {}\n\n{}\n\n{}", self.title, self.about, self.table)
     }
 
-    /// One row for each demand.
+    /// Rows of the table of demands.
     pub(super) fn rows(&self) -> impl Iterator<Item = Vec<String>> {
         self.demands.iter().map(|(what, broken)| {
             let found = if broken.is_empty() {

@@ -1,4 +1,4 @@
-//! How many transfers, and all of them.
+//! Numbers of transfers, and the page that is made of them.
 
 use super::demands::Section;
 use super::harmless::harmless;
@@ -28,7 +28,7 @@ pub struct Effort {
     pub stalled: u64,
 }
 
-/// Of `docs/evidence/calibration.md`: ten minutes of two processors.
+/// The effort of `docs/evidence/calibration.md`: ten minutes of two processors.
 pub const FULL: Effort = Effort {
     harmless: 40,
     slowed: 40,

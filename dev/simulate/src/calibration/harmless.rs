@@ -9,7 +9,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
 /// Rekeys of a transfer, and its seconds: with 80 of them every third second has one.
 const DENSITIES: [(usize, i64); 3] = [(5, 60), (20, 60), (80, 240)];
-/// From the first message to the last without the round trips: both ends compute.
+/// Computing time of both ends, between the first message and the last.
 const COMPUTING: i64 = 40 * NANOS_PER_MILLI;
 /// A transfer with p up to this is called slow.
 const LEVEL: f64 = 0.01;
@@ -107,7 +107,7 @@ fn transfer(
     }
 }
 
-/// By path, then by density and trigger.
+/// The section: a row for each path, then for each density and trigger.
 pub(super) fn harmless(transfers: u64) -> Section {
     let cells: Vec<(SimulatedPath, RekeyMoments, (usize, i64))> = PATHS
         .iter()

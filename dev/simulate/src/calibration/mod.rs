@@ -1,4 +1,4 @@
-//! Many transfers of each kind, what the ledger says of them, and what is asked of it.
+//! Demands on the ledger, tried on many transfers of each kind.
 
 mod demands;
 mod effort;

@@ -10,15 +10,15 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
 const REKEYS: usize = 20;
 const SECONDS: i64 = 60;
-/// So much of the transfer passes slower, from the first message on: with the slow-down it is over 250 ms behind the last one.
+/// Length of the slow stretch, which begins with the first message: with its slow-down it ends before the window of the rekey does.
 const STRETCH: i64 = 100 * NANOS_PER_MILLI;
-/// By so much, milliseconds.
+/// Slow-downs of each rekey, milliseconds.
 const SLOWER: [i64; 4] = [20, 50, 100, 200];
 
 /// A bound that 39 of 40 draws stay under hides one in 40.
 const HIDDEN: f64 = 0.025;
 
-/// One transfer, slowed by so much at each rekey.
+/// The ledger of a transfer that each rekey slows.
 fn book(path: &SimulatedPath, seed: u64, slower: i64) -> LedgerBook {
     let mut course = send(path, SECONDS * NANOS_PER_SECOND, seed, &[]);
     let begins = course.moments(RekeyMoments::Time, REKEYS, seed);
@@ -28,7 +28,7 @@ fn book(path: &SimulatedPath, seed: u64, slower: i64) -> LedgerBook {
     SimulatedTransfer::new(path, &course, &plans).ledger()
 }
 
-/// What was said of one transfer.
+/// The ledger's word on one transfer.
 #[derive(Debug, Clone, Copy)]
 struct SlowSaid {
     slower: i64,
@@ -54,7 +54,7 @@ pub(super) fn slowed(transfers: u64) -> Section {
         .flat_map(|path| (0..transfers).into_par_iter().map(move |seed| (path, seed)));
     let all: Vec<(&SimulatedPath, Vec<SlowSaid>)> = runs
         .map(|(path, seed)| {
-            // As much as the same transfer is said to be able to hide, and half as much again.
+            // The last two slow-downs are the bound that is said of the same transfer, and half as much again.
             let bound = book(path, seed, 0).bound();
             let own = SLOWER
                 .iter()

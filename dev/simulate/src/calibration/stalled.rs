@@ -14,10 +14,10 @@ const EVERY: i64 = 14 * NANOS_PER_SECOND;
 const REKEYS: i64 = 8;
 /// The old SA dies so long after the first message.
 const DIES_AFTER: i64 = 30 * NANOS_PER_MILLI;
-/// How long it is dead, milliseconds.
+/// Times for which the SA is dead, milliseconds.
 const DEAD: [i64; 3] = [100, 400, 1_500];
 
-/// Within this share of the truth, or so many seconds a rekey, a cost is right.
+/// A cost is right within this share of the truth, or within so many seconds a rekey: the end of an interval is uncertain by a packet or two.
 const WITHIN: f64 = 0.1;
 const LEAST: f64 = 0.02;
 /// Segments at the end over which two transfers are compared.
@@ -26,9 +26,9 @@ const COMPARED: usize = 500;
 /// A transfer with stalls, beside the same without.
 #[derive(Debug, Clone, Copy)]
 struct Twin {
-    /// How much longer the same bytes took, seconds.
+    /// Delay of the same bytes, seconds.
     truth: f64,
-    /// What the ledger says.
+    /// Cost by the ledger, seconds.
     cost: f64,
     hurt: usize,
     /// Bytes a second without.
@@ -41,7 +41,7 @@ fn seconds(nanos: i64) -> f64 {
 
 fn twin(path: &SimulatedPath, seed: u64, dead: i64) -> Twin {
     let length = SECONDS * NANOS_PER_SECOND;
-    // They fall anywhere into a round trip.
+    // Rekeys fall anywhere into a round trip.
     let offset = |k: i64| (seed as i64 * 37 + k * 131) % 499 * NANOS_PER_MILLI;
     let asked = (0..REKEYS).map(|k| FIRST + k * EVERY + offset(k));
     let plans: Vec<RekeyPlan> = asked
@@ -77,7 +77,7 @@ fn mean(list: impl Iterator<Item = f64> + Clone) -> f64 {
     list.clone().sum::<f64>() / list.count().max(1) as f64
 }
 
-/// All transfers of a path and a time for which the SA is dead.
+/// The transfers of a path and a time for which the SA is dead.
 struct Cell {
     name: String,
     rate: f64,
@@ -134,14 +134,14 @@ impl Cell {
         self.truth < 0.01 * REKEYS as f64
     }
 
-    /// Beyond what chance explains.
+    /// The cost is wrong by more than chance explains.
     fn is_off(&self) -> bool {
         let allowed = (WITHIN * self.truth).max(LEAST * REKEYS as f64);
         (self.cost - self.truth).abs() - self.error > allowed
     }
 }
 
-/// By path, and by how long the SA is dead.
+/// The section: a row for each path and each time for which the SA is dead.
 pub(super) fn stalled(transfers: u64) -> Section {
     let cells: Vec<(&SimulatedPath, i64)> = PATHS
         .iter()

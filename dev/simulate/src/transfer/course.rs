@@ -1,25 +1,25 @@
-//! What was sent, and what became of it.
+//! Transmissions and their fate.
 
-/// One transmission of a segment, as a capture at the sender's end of the path sees it.
+/// A transmission of a segment, as a capture at the sender's end of the path sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmission {
-    /// When it passed the capture, nanoseconds.
+    /// Time at the capture, nanoseconds.
     pub time: i64,
     /// Number of the segment.
     pub segment: u64,
-    /// It brought the receiver something new.
+    /// The receiver had not had the segment before.
     pub arrived: bool,
     /// The receiver had the segment already.
     pub superfluous: bool,
-    /// When the segment was acknowledged.
+    /// Time of the acknowledgement of the segment.
     pub acknowledged: Option<i64>,
-    /// Since when the receiver has lacked it.
+    /// Time since which the receiver has lacked the segment.
     pub lacking_since: i64,
-    /// It went beyond a segment that the capture had not shown.
+    /// The segment lies beyond one that the capture had not shown.
     pub beyond_gap: bool,
 }
 
-/// All transmissions of a transfer, in order of time.
+/// The transmissions of a transfer, in order of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Course {
     /// The transmissions.
@@ -27,13 +27,13 @@ pub struct Course {
 }
 
 impl Course {
-    /// When each segment that arrived did, in order of time.
+    /// Times at which segments arrived, in order.
     pub fn arrivals(&self) -> Vec<i64> {
         let arrived = self.sent.iter().filter(|one| one.arrived);
         arrived.map(|one| one.time).collect()
     }
 
-    /// Time runs slower from each of `from` on: `stretch` nanoseconds take `slower` more. All that follows comes so much later.
+    /// Slows the transfer from each of `from` on: `stretch` nanoseconds take `slower` more, and later transmissions come so much later.
     pub fn slowed(&mut self, from: &[i64], stretch: i64, slower: i64) {
         let later = |time: i64| {
             let share = |begin: &i64| (time - begin).clamp(0, stretch) as f64 / stretch as f64;

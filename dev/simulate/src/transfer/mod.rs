@@ -1,4 +1,4 @@
-//! One transfer: what a sender sends over a path, and what became of it.
+//! A transfer: a sender, a path, rekeys, and the fate of each transmission.
 
 mod course;
 mod path;

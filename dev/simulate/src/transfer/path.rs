@@ -1,4 +1,4 @@
-//! What limits a transfer.
+//! Limits of a transfer.
 
 use super::random::{between, normal};
 use rand_chacha::ChaCha8Rng;
@@ -10,13 +10,13 @@ pub const SEGMENT: u64 = 1_200;
 const STEP: i64 = 100 * NANOS_PER_MILLI;
 /// A rate that wanders forgets where it was within two seconds.
 const FORGETS: f64 = 0.05;
-/// Its logarithm scatters by this much.
+/// Scatter of the logarithm of a rate that wanders.
 const SCATTER: f64 = 0.25;
 
-/// What the application does.
+/// Behaviour of the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Application {
-    /// There is always something to send.
+    /// The application always has something to send.
     Always,
     /// After each 2 to 5 MB nothing is written for 0.1 to 1.5 s.
     Pauses,
@@ -24,26 +24,26 @@ pub enum Application {
     Chunks,
 }
 
-/// What a path is made of.
+/// A path and its application.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SimulatedPath {
-    /// In the tables.
+    /// Name in the tables.
     pub name: &'static str,
-    /// Its kind.
+    /// Kind of its limit.
     pub kind: PathKind,
-    /// Without the queue, milliseconds.
+    /// Round trip without the queue, milliseconds.
     pub round_trip_ms: i64,
-    /// Of the bottleneck, bytes a second.
+    /// Rate of the bottleneck, bytes a second.
     pub rate: f64,
-    /// Most segments in flight: the receive window.
+    /// Receive window, segments.
     pub window: usize,
-    /// Most segments that wait before the bottleneck.
+    /// Length of the queue before the bottleneck, segments.
     pub queue: usize,
     /// Share of the segments that are lost behind the capture.
     pub loss: f64,
     /// The rate of the bottleneck wanders.
     pub wanders: bool,
-    /// What the application does.
+    /// Behaviour of the application.
     pub application: Application,
 }
 
@@ -124,7 +124,7 @@ const fn writing(name: &'static str, application: Application) -> SimulatedPath 
     }
 }
 
-/// All paths.
+/// The paths of the calibration.
 pub const PATHS: [SimulatedPath; 21] = [
     even("even, 20 ms", 20, 40),
     even("even, 60 ms", 60, 80),
@@ -161,7 +161,7 @@ impl SimulatedPath {
     }
 }
 
-/// How fast the bottleneck is at each moment.
+/// The rate of the bottleneck over time.
 #[derive(Debug)]
 pub(super) struct Bottleneck {
     rate: f64,
@@ -183,7 +183,7 @@ impl Bottleneck {
         }
     }
 
-    /// How long a segment takes, nanoseconds.
+    /// Transmission time of a segment, nanoseconds.
     pub(super) fn takes(&self, at: i64) -> i64 {
         let step = usize::try_from(at / STEP).unwrap_or(0);
         let factor = self.factors.get(step).or(self.factors.last()).unwrap_or(&1.0);
@@ -191,7 +191,7 @@ impl Bottleneck {
     }
 }
 
-/// When the application has something to send.
+/// Times at which the application has something to send.
 #[derive(Debug)]
 pub(super) struct Writes {
     /// Moment, and how many segments have been written by then.

@@ -12,7 +12,7 @@ const RUN: i64 = 20 * NANOS_PER_MILLI;
 /// The initiator computes and writes a message for so long after the limit.
 const ASKS_WITHIN: i64 = NANOS_PER_MILLI;
 
-/// When rekeys begin.
+/// The clock that rekeys follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RekeyMoments {
     /// At even distances in time.
@@ -21,14 +21,14 @@ pub enum RekeyMoments {
     Volume,
 }
 
-/// One rekey.
+/// A rekey.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RekeyPlan {
     /// First message.
     pub asked: i64,
     /// Last message.
     pub last_message: i64,
-    /// Which share of its volume the old SA has used.
+    /// Share of its volume that the old SA has used; `None` where no limit is known.
     pub volume: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ pub struct SimulatedTransfer {
 }
 
 impl Course {
-    /// When this many rekeys begin: no clock of theirs keeps step with round trips.
+    /// Begins of this many rekeys. Their clock does not keep step with round trips.
     pub fn moments(&self, trigger: RekeyMoments, rekeys: usize, seed: u64) -> Vec<i64> {
         let end = self.sent.last().map_or(0, |one| one.time);
         let arrivals = self.arrivals();
@@ -95,7 +95,7 @@ impl SimulatedTransfer {
         }
     }
 
-    /// What the ledger says of it.
+    /// The ledger of the transfer.
     pub fn ledger(&self) -> LedgerBook {
         ledger(&LedgerInput {
             arrived: &self.arrived,

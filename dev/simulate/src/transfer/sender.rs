@@ -15,17 +15,17 @@ const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 const FIRST_WINDOW: f64 = 10.0;
 /// A transmission is lost where one that was sent so many later has arrived.
 const LATER: u64 = 3;
-/// What CUBIC leaves of the window after a loss.
+/// Share of the window that CUBIC keeps after a loss (RFC 9438 §4.6).
 const LEFT: f64 = 0.7;
-/// The growth of CUBIC, segments per cubic second.
+/// Growth of CUBIC, segments per cubic second (RFC 9438 §5).
 const GROWTH: f64 = 0.4;
-/// The same of a Reno that leaves as much, segments a round trip.
+/// Growth of a Reno that keeps the same share, segments a round trip (RFC 9438 §4.3).
 const RENO_GROWTH: f64 = 3.0 * (1.0 - LEFT) / (1.0 + LEFT);
 
 /// An acknowledgement on its way: when it is there, the number of the transmission, and its segment.
 type AckUnderWay = Reverse<(i64, u64, u64)>;
 
-/// How many segments may be in flight.
+/// The number of segments that may be in flight.
 #[derive(Debug)]
 struct CongestionWindow {
     segments: f64,
@@ -44,7 +44,7 @@ struct CubicEpoch {
     /// Seconds until the window is at `origin`.
     turning: f64,
     origin: f64,
-    /// What Reno would have.
+    /// The window that Reno would have.
     reno: f64,
 }
 
@@ -128,13 +128,13 @@ struct SimulatedSender<'a> {
     number: u64,
     /// Losses of transmissions before this one have been answered.
     recovery: u64,
-    /// By segment: the receiver has it; the sender knows; it has passed the capture.
+    /// Segments that the receiver has, that the sender knows to be there, and that have passed the capture.
     received: Vec<bool>,
     known: Vec<bool>,
     shown: Vec<bool>,
-    /// When a segment beyond was the first to pass the capture; by segment.
+    /// Time at which each segment, or one beyond it, first passed the capture.
     first_shown: Vec<i64>,
-    /// Transmissions so far; by segment.
+    /// Transmissions of each segment so far.
     transmissions: Vec<u64>,
     /// The bottleneck is free again.
     free: i64,
@@ -142,7 +142,7 @@ struct SimulatedSender<'a> {
     sent: Vec<Transmission>,
 }
 
-/// What a sender sends within a time over a path, on which security associations are dead at times: their receiver drops what passes the
+/// The course of a transfer over a path whose security association is dead at times: its receiver drops what passes the
 /// capture then.
 pub fn send(path: &SimulatedPath, length: i64, seed: u64, dead: &[(i64, i64)]) -> Course {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -272,7 +272,7 @@ impl SimulatedSender<'_> {
         });
     }
 
-    /// The same transmission of a segment is lost with and without rekeys, so that both transfers differ by what rekeys cost.
+    /// Random loss. A transmission of a segment is lost with and without rekeys alike, so that both transfers differ by the cost of rekeys.
     fn is_lost(&mut self, segment: u64) -> bool {
         let place = usize::try_from(segment).unwrap_or(0);
         let Some(transmissions) = self.transmissions.get_mut(place) else {
@@ -340,7 +340,7 @@ impl SimulatedSender<'_> {
         self.timeout.runs_out = None;
     }
 
-    /// What had passed the capture at the end. A segment counts as acknowledged when the copy that arrived is.
+    /// Transmissions that had passed the capture at the end. A segment counts as acknowledged when the copy that arrived is.
     fn course(self, length: i64) -> Course {
         let mut sent = self.sent;
         sent.retain(|one| one.time < length);
