@@ -16,6 +16,7 @@ from charon import INNER, Charon
 from events import Events
 from limits import LIMITS
 from network import HERE, LabError, Network, end, wait_for
+from paired import PAIRED
 from variants import VARIANTS
 
 # Small enough that ESP in UDP in IP stays below 1500 bytes.
@@ -89,7 +90,7 @@ def make(variant, folder, seed, both_ends=False):
 
 
 def main():
-    variants = {**VARIANTS, **LIMITS}
+    variants = {**VARIANTS, **LIMITS, **PAIRED}
     if len(sys.argv) not in (3, 4) or sys.argv[1] not in variants:
         sys.exit(f"usage: capture.py VARIANT FOLDER [SEED], VARIANT one of {', '.join(variants)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

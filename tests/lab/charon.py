@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from network import LabError, wait_for
+from network import NAT_ADDRESS, LabError, wait_for
 
 DAEMON = "/usr/lib/ipsec/charon"
 # A test key of no system.
@@ -101,9 +101,10 @@ class Charon:
         settings = self.folder / f"{side}.strongswan.conf"
         settings.write_text(SETTINGS.format(folder=self.folder, side=side, retransmit=variant.retransmit_s))
         self.connection = self.folder / f"{side}.swanctl.conf"
+        remote = NAT_ADDRESS if variant.nat and side == "server" else OUTER[peer]
         own = variant.server_esp_proposal if side == "server" else ""
         self.values = {
-            "ike": variant.ike, "local": OUTER[side], "remote": OUTER[peer], "ike_proposal": variant.ike_proposal,
+            "ike": variant.ike, "local": OUTER[side], "remote": remote, "ike_proposal": variant.ike_proposal,
             "side": side, "peer": peer, "inner": INNER[side], "peer_inner": INNER[peer], "protected": f"{INNER[side]}/32",
             "esp_proposal": own or variant.esp_proposal, "dpd": variant.dpd_s,
             "soft": limits.soft_bytes, "hard": limits.hard_bytes, "secret": SECRET,

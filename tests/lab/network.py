@@ -1,6 +1,7 @@
 """Two namespaces, a cable between them, and the processes inside: all of it ends with the `with` block."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # How long a process may take to do what it was started for, seconds.
 PATIENCE = 20.0
+# The client's address as the server sees it, where the cable is a NAT (wire.py).
+NAT_ADDRESS = "10.9.0.9"
 
 
 class LabError(Exception):
@@ -78,6 +81,7 @@ class Network:
         wire += ["--swallow", "second" if variant.direction == "up" else "first"]
         if variant.ike == 2:
             wire.remove("--spare-first")  # the first child SA comes from IKE_AUTH
+        wire += ["--nat"] if variant.nat else []
         self.wire = self.start("wire.log", [str(part) for part in wire])
         wait_for(lambda: "ready" in (self.folder / "wire.log").read_text(), "the cable between the namespaces")
         for side, address in (("server", "10.9.0.1"), ("client", "10.9.0.2")):
@@ -87,6 +91,9 @@ class Network:
             self.run(side, "ethtool", "-K", "wan", "tx", "off", "gso", "off", "gro", "off")
             self.run(side, "tc", "qdisc", "add", "dev", "wan", "root", "tbf", "rate", variant.rate, "burst", "16kb",
                      "latency", f"{variant.queue_ms}ms")
+        if variant.nat:
+            [device] = json.loads(self.run("client", "ip", "-j", "link", "show", "wan"))
+            self.run("server", "ip", "neigh", "add", NAT_ADDRESS, "lladdr", device["address"], "dev", "wan")
         for side, setting in variant.sysctls:
             self.run(side, "sysctl", "-qw", setting)
 

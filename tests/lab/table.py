@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Saved runs of `capture.py` against their logs, as Markdown: `table.py FOLDER`, with a run in each folder below it.
+"""Saved runs of `capture.py` against their logs, as Markdown: `table.py FOLDER [PAIRS]`, with a run in each folder below it, and those of
+`tests/lab/pairs` below the second one.
 
 Each run is analysed with keys and without. The binary is the environment's REKEYSCOPE.
 """
@@ -13,10 +14,11 @@ from pathlib import Path
 import truth as truths
 from check import Checks, analysis
 from compare import LEAST_HARM
+from pairs import section
 
 HEAD = """# Fresh captures against their logs
 
-Made by `tests/lab/campaign FOLDER && tests/lab/run --again FOLDER > docs/evidence/lab.md` (as root): real strongSwan daemons in two network
+Made by `tests/lab/campaign FOLDER && tests/lab/pairs PAIRS && tests/lab/run --again FOLDER PAIRS > docs/evidence/lab.md` (as root): real strongSwan daemons in two network
 namespaces; each run is one of `tests/lab/variants.py`. The truth comes from the daemons' logs, from the cable's log and from what
 tcpdump saw on the TUN devices of both ends (`tests/lab/README.md`), never from the analysis. Each run was analysed with its keys
 and again without.
@@ -88,6 +90,8 @@ def main():
     if remarks:
         print("\n## What differs\n")
         print("\n".join(remarks))
+    if len(sys.argv) > 2:
+        print(f"\n{section(Path(sys.argv[2]))[0]}")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ class Variant:
     # Share of the frames that come late, out of their order, and by how many milliseconds.
     overtaken: float = 0.0
     overtaken_ms: float = 0.0
+    # The client is behind a NAT, which gives it another address and other ports.
+    nat: bool = False
     # (side, "name=value") of its kernel, before the daemons start.
     sysctls: tuple = ()
     # The message of every child exchange after the first that is lost once, counted from 1; 0 for none.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A cable between two network namespaces: delay, jitter, loss, frames overtaken, one planted loss per IKE exchange, and times
-without IKE.
+"""A cable between two network namespaces: delay, jitter, loss, frames overtaken, one planted loss per IKE exchange, a NAT, and
+times without IKE.
 
 Kernels without the netem queueing discipline and without packet filters can plant these things too: each end is a TAP
 device, and this process carries the frames. From SIGUSR1 on it loses all IKE messages, until SIGUSR2; with SIGHUP the SA that
@@ -26,6 +26,8 @@ TUNSETIFF = 0x400454CA
 IFF_TAP, IFF_NO_PI = 0x0002, 0x1000
 # RFC 2409 §5.5 and RFC 7296 §1.3: the exchanges that make child SAs.
 CHILD_EXCHANGES = {32, 36}
+# With --nat the first end appears at the other one under this address, and under ports that are larger by this.
+INSIDE, OUTSIDE, PORTS_UP = bytes([10, 9, 0, 2]), bytes([10, 9, 0, 9]), 10_000
 # Frames on the way in one direction; more are lost, as in any cable with a full queue.
 MOST_ON_THE_WAY = 20_000
 
@@ -70,6 +72,30 @@ def esp_spi(frame):
     udp = 14 + (frame[14] & 15) * 4
     spi = frame[udp + 8 : udp + 12]
     return spi.hex() if 4500 in struct.unpack_from("!HH", frame, udp) and spi != bytes(4) else None
+
+
+def checksum(header):
+    """The checksum of an IPv4 header in which its own field is zero (RFC 1071)."""
+    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    total = (total & 0xFFFF) + (total >> 16)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def translated(frame, outwards):
+    """A frame of UDP over IPv4 behind a NAT: source address and port when it goes outwards, those of the destination inwards."""
+    if len(frame) < 42 or frame[12:14] != b"\x08\x00" or frame[23] != 17:
+        return frame
+    old, new, address, ports_up = (INSIDE, OUTSIDE, 26, PORTS_UP) if outwards else (OUTSIDE, INSIDE, 30, -PORTS_UP)
+    if frame[address : address + 4] != old:
+        return frame
+    changed, udp = bytearray(frame), 14 + (frame[14] & 15) * 4
+    changed[address : address + 4] = new
+    port = udp if outwards else udp + 2
+    struct.pack_into("!H", changed, port, struct.unpack_from("!H", changed, port)[0] + ports_up)
+    struct.pack_into("!H", changed, udp + 6, 0)  # UDP over IPv4 needs no checksum (RFC 768)
+    struct.pack_into("!H", changed, 24, 0)
+    struct.pack_into("!H", changed, 24, checksum(bytes(changed[14:udp])))
+    return bytes(changed)
 
 
 class PlantedFailure:
@@ -123,8 +149,8 @@ class PlantedLoss:
 class Lane:
     """One direction."""
 
-    def __init__(self, source, sink, options, seed, swallows):
-        self.source, self.sink, self.options, self.swallows = source, sink, options, swallows
+    def __init__(self, source, sink, options, seed, swallows, outwards):
+        self.source, self.sink, self.options, self.swallows, self.outwards = source, sink, options, swallows, outwards
         self.random, self.queue, self.last, self.taken = random.Random(seed), [], 0.0, 0
 
     def take(self, planted, failure):
@@ -135,6 +161,8 @@ class Lane:
                 return
             except OSError:
                 return  # the device is not up yet
+            if self.options.nat:
+                frame = translated(frame, self.outwards)
             lost = planted.takes(frame)
             if reason := failure.takes(frame, self.swallows):
                 print(f"{time.time():.6f} {reason}", flush=True)
@@ -174,14 +202,15 @@ def main():
     parser.add_argument("--drop-message", type=int, default=0, help="position in each exchange, from 1")
     parser.add_argument("--spare-first", action="store_true", help="the first child exchange stays whole")
     parser.add_argument("--swallow", choices=("first", "second"), default="first", help="the end whose SA SIGHUP takes away")
+    parser.add_argument("--nat", action="store_true", help="the first end is behind a NAT")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     devices = [tap(*end.split(":")) for end in options.ends]
     planted = PlantedLoss(options.drop_message, options.spare_first)
     failure = PlantedFailure()
     lanes = [
-        Lane(devices[0], devices[1], options, options.seed, options.swallow == "second"),
-        Lane(devices[1], devices[0], options, options.seed + 1, options.swallow == "first"),
+        Lane(devices[0], devices[1], options, options.seed, options.swallow == "second", True),
+        Lane(devices[1], devices[0], options, options.seed + 1, options.swallow == "first", False),
     ]
     print("ready", flush=True)
     while True:

@@ -2,7 +2,7 @@
 
 use super::input::{FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan};
 use super::silence::{Silence, VainTransmissions, usual};
-use super::spans::{joined, meets};
+use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
@@ -10,6 +10,9 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 const LEAST_SWALLOWED: u32 = 3;
 /// How often longer than usual a silence is in which nothing was sent in vain.
 const UNUSUAL: i64 = 2;
+/// A silence in which nothing was sent in vain is not the rekey's where such ones come so often that a window of its length meets one in
+/// twenty times.
+const BY_CHANCE: f64 = 0.05;
 /// A sender that stopped so long before the first message did not stop for the rekey.
 const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
 /// An SA below this share of its volume did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024 bytes differ
@@ -57,6 +60,37 @@ struct OwnershipRules<'a> {
     times: RuleTimes,
     /// The longest usual silence.
     usual: i64,
+    elsewhere: SilencesElsewhere,
+}
+
+/// Silences outside of all rekeys and failures in which nothing was sent in vain, and the time in which they lie.
+struct SilencesElsewhere {
+    /// Their lengths in order, nanoseconds.
+    lengths: Vec<i64>,
+    /// Nanoseconds.
+    time: i64,
+}
+
+impl SilencesElsewhere {
+    fn of(input: &LedgerInput<'_>, silences: &[Silence], windows: &[TimeSpan]) -> Self {
+        let own = silences.iter();
+        let own = own.filter(|silence| silence.in_vain() == 0 && silence.ended_by.is_some());
+        let own = own.filter(|silence| !meets(windows, silence.span()));
+        let mut lengths: Vec<i64> = own.map(Silence::nanos).collect();
+        lengths.sort_unstable();
+        SilencesElsewhere {
+            lengths,
+            time: nanos(&without(input.transfer, windows)),
+        }
+    }
+
+    /// Chance that a window touches a silence of at least this length.
+    fn by_chance(&self, silence: i64, window: TimeSpan) -> f64 {
+        let as_long = self.lengths.len() - self.lengths.partition_point(|length| *length < silence);
+        let reach = window.1.nanos_since(window.0) + silence;
+        let expected = as_long as f64 * reach as f64 / self.time.max(1) as f64;
+        1.0 - (-expected).exp()
+    }
 }
 
 enum Ruling {
@@ -86,6 +120,7 @@ pub(super) fn ownership(
         input,
         times,
         usual: usual(input, silences, &windows),
+        elsewhere: SilencesElsewhere::of(input, silences, &windows),
     };
     let mut found = Ownership {
         threshold: times.gap.max(UNUSUAL * rules.usual),
@@ -131,7 +166,8 @@ impl OwnershipRules<'_> {
         let Some(rekey) = rekey else {
             return Ruling::Nobody;
         };
-        if is_of_the_sender(silence, rekey) {
+        let by_chance = || self.elsewhere.by_chance(silence.nanos(), rekey.window());
+        if is_of_the_sender(silence, rekey) || silence.in_vain() == 0 && by_chance() > BY_CHANCE {
             return Ruling::Sender;
         }
         if failed.is_none() && is_of_the_path(silence, rekey) {

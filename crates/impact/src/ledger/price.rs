@@ -32,9 +32,11 @@ pub(super) fn rate_without(
     (from, to): TimeSpan,
     (usual, capacity, times): (f64, Option<f64>, RuleTimes),
 ) -> RateWithout {
+    // Whole round trips, as in a window: part of a burst is no rate.
+    let side = (SIDE + times.window - 1) / times.window * times.window;
     let sides = [
-        before(undisturbed, from, FARTHEST, SIDE),
-        behind(undisturbed, to, FARTHEST, SIDE),
+        before(undisturbed, from, FARTHEST, side),
+        behind(undisturbed, to, FARTHEST, side),
     ];
     let [mut bytes, mut length] = [0.0, 0.0];
     let mut side = |spans: &[TimeSpan]| {

@@ -135,7 +135,8 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
             swallowed,
             superfluous,
             acknowledged: sent_before,
-            lacks: ending.lacking_since <= before.to || sent_before.is_some_and(|at| at >= ending.from),
+            lacks: ending.lacking_since <= before.to
+                || swallowed > 0 && sent_before.is_some_and(|at| at >= ending.from),
             in_sequence: ending.lacking_since == ending.from && !ending.beyond_gap,
             settled: sent.map_or(ending.from, |at| at.max(ending.from)),
         });

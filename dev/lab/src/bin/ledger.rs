@@ -3,7 +3,8 @@
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 use rekeyscope_impact::ledger::{
-    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, SealedBook, ledger, sealed_ledger, swallow_beyond_volume,
+    FailedSpan, LedgerBook, LedgerInput, Owner, RekeySpan, SealedBook, ledger, sealed_ledger,
+    swallow_beyond_volume,
 };
 use rekeyscope_lab::tables::{LabCapture, read};
 use rekeyscope_model::analysis::Direction;

@@ -1,12 +1,10 @@
-//! How often the method is wrong, on synthetic runs: false verdicts without an effect, coverage of the intervals,
-//! recovery of planted stalls, power at the stated minimum detectable stall.
+//! Demands on the ledger, tried on many transfers of each kind.
 
-mod bursts;
 mod demands;
-mod run;
+mod effort;
+mod harmless;
+mod slowed;
+mod stalled;
 mod tables;
-mod tally;
 
-pub use demands::DemandCheck;
-pub use run::{Effort, calibrate, cells};
-pub use tally::{BurstCell, Calibration, Cell, Tally};
+pub use effort::{Effort, FULL, calibrate};
