@@ -124,6 +124,28 @@ fn without_a_late_end(account: &mut Value) {
     }
 }
 
+/// So do its ledger, and the rates of its verdict.
+fn without_open_ledgers(document: &mut Value) {
+    let ledgers = document["ledger"].as_array_mut().unwrap();
+    let is_open = |ledger: &Value| {
+        let mut down = ledger["down"].as_array().unwrap().iter();
+        down.any(|down| down["interval"]["arrived"].is_null())
+    };
+    let open: Vec<[Value; 2]> = ledgers
+        .iter()
+        .filter(|ledger| is_open(ledger))
+        .map(|ledger| [ledger["tunnel"].clone(), ledger["direction"].clone()])
+        .collect();
+    ledgers.retain(|ledger| !is_open(ledger));
+    for impact in document["impact"].as_array_mut().unwrap() {
+        if open.contains(&[impact["tunnel"].clone(), impact["direction"].clone()]) {
+            ["observed_bps", "transfer", "transfers", "sentence", "messages"]
+                .iter()
+                .for_each(|field| drop(impact[*field].take()));
+        }
+    }
+}
+
 /// What was on the wire, by the analysis.
 fn wire(analysis: &Analysis, original: &[u64]) -> Value {
     let mut document = serde_json::to_value(analysis).unwrap();
@@ -144,6 +166,7 @@ fn wire(analysis: &Analysis, original: &[u64]) -> Value {
     for account in document["account"].as_array_mut().unwrap() {
         without_a_late_end(account);
     }
+    without_open_ledgers(&mut document);
     document["outages"]
         .as_array_mut()
         .unwrap()

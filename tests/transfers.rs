@@ -181,10 +181,10 @@ fn a_sender_without_an_sa_does_not_rest() {
     w.switch_down(&qm);
     w.steady(12_000);
     let analysis = analyze_world(w, true);
-    let rekey = cost(&analysis.rekeys[0]);
-    assert!(
-        rekey.used && rekey.hurt && rekey.silence_ms.unwrap() > 4_900.0,
-        "{rekey:?}"
-    );
+    let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
+    let [down] = &ledger.down[..] else {
+        panic!("{ledger:?}")
+    };
+    assert!(down.outage == Some(0) && down.cost_seconds > 4.8, "{ledger:?}");
     assert_eq!(headline(&analysis).transfers.len(), 1);
 }

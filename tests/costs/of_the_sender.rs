@@ -1,12 +1,28 @@
 //! The sender had nothing to send: no rekey owns that silence.
 
-use super::{owned, played, silent_at};
-use crate::scenarios::steps::{AFTER, GENEROUS, begin, exchange};
+use super::{owned, played};
+use crate::scenarios::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence};
+use rekeyscope_testkit::scenario::World;
 
-/// The same silence, far below the limit: not the rekey.
+/// ```text
+///         the server has nothing to send, and all was acknowledged
+/// client ◀══▶ server  three messages
+///        ◀═ the next byte on the new SA
+/// ```
+fn stopped_before_the_rekey(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(200);
+    rekey_in_silence(w);
+    w.wait(240);
+    w.steady(AFTER);
+}
+
+/// The silence began before the first message, and the old SA lived: not the rekey.
 #[test]
 fn a_sender_that_was_stopped_clears_the_rekey() {
-    let analysis = played(|w| silent_at(w, GENEROUS));
+    let analysis = played(stopped_before_the_rekey);
     assert_eq!(owned(&analysis), None);
     let headline = &analysis.impact[0];
     assert_eq!(headline.rekeys_hurt, Vec::<usize>::new(), "{}", headline.sentence);

@@ -180,7 +180,7 @@ fn parts_of_a_capture_come_in_any_order() {
     let mut tracker = Tracker::new();
     for (part, all) in [later, earlier].iter().enumerate() {
         if part > 0 {
-            delivered.begin_part(&tracker);
+            delivered.begin_part(&tracker, at(1_021));
             tracker = Tracker::new();
         }
         for packet in all {

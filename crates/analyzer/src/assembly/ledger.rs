@@ -8,7 +8,7 @@ use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
-    Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
+    AttemptOutcome, Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
 };
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -155,14 +155,15 @@ fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
     old.filter_map(|&sa| volume::expired(&associations[sa])).min()
 }
 
-/// The attempts of a tunnel that came to nothing.
+/// The requests of a tunnel that came to nothing. Where nobody asked in time, the rekey came too late, or an outage says so.
 fn failed(record: &Record, tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
     let begins = new_sas(record, tunnel);
     let next = |from: Timestamp| begins.get(begins.partition_point(|at| *at <= from)).copied();
+    let in_vain = |outcome| matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered);
     let own = known
         .attempts
         .iter()
-        .filter(|a| a.tunnel == tunnel && a.outcome.failed());
+        .filter(|a| a.tunnel == tunnel && in_vain(a.outcome));
     let mut spans: Vec<FailedSpan> = own
         .map(|attempt| FailedSpan {
             attempt: attempt.index,

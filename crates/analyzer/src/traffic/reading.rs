@@ -51,7 +51,7 @@ impl TrafficReading {
     /// The frames that follow were captured before those that came, the last of them at `end`.
     pub(crate) fn begin_earlier_part(&mut self, end: Timestamp) {
         self.outages.begin_earlier_part(&self.tracker, end);
-        self.delivered.begin_part(&self.tracker);
+        self.delivered.begin_part(&self.tracker, end);
         self.tracker.forget_connections();
     }
 

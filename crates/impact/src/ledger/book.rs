@@ -11,6 +11,7 @@ use super::spans::{joined, meets, nanos, without};
 use super::undisturbed::{RateSamples, UsualRates, undisturbed};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::TransmissionRun;
 use std::collections::BTreeMap;
 
 /// Ends of intervals and the rate without them depend on each other: after so many rounds they hold still.
@@ -153,7 +154,33 @@ struct Priced {
 }
 
 /// Makes the ledger of one direction of a tunnel.
+///
+/// Each stretch between rests is a transfer of its own: what is usual in one says nothing of another.
 pub fn ledger(input: &LedgerInput<'_>) -> LedgerBook {
+    let spans = without(input.transfer, &joined(input.rests.to_vec()));
+    let last = spans.len().saturating_sub(1);
+    let books = spans.iter().enumerate().map(|(k, span)| {
+        book_of(&LedgerInput {
+            arrived: within(input.arrived, *span),
+            in_vain: within(input.in_vain, *span),
+            transfer: *span,
+            died: input.died && k == last,
+            rests: &[],
+            ..*input
+        })
+    });
+    books.reduce(LedgerBook::and).unwrap_or_default()
+}
+
+/// The runs that lie in a stretch.
+fn within(runs: &[TransmissionRun], (from, to): TimeSpan) -> &[TransmissionRun] {
+    let first = runs.partition_point(|run| run.from < from);
+    let end = runs.partition_point(|run| run.from <= to);
+    runs.get(first..end).unwrap_or_default()
+}
+
+/// The book of one stretch without rests.
+fn book_of(input: &LedgerInput<'_>) -> LedgerBook {
     let times = RuleTimes::of(input.round_trip);
     let in_vain = VainTransmissions::new(input.in_vain);
     let ownership = ownership(input, &silences(input, &in_vain), &in_vain, times);
@@ -399,6 +426,32 @@ impl Drafts<'_> {
 }
 
 impl LedgerBook {
+    /// This book, and that of a later stretch.
+    fn and(mut self, later: LedgerBook) -> LedgerBook {
+        self.nanos += later.nanos;
+        self.bytes += later.bytes;
+        self.intervals.extend(later.intervals);
+        self.rekeys.extend(later.rekeys);
+        self.rekeys.sort_by_key(|rekey| rekey.rekey);
+        self.down += later.down;
+        self.slow = match (self.slow, later.slow) {
+            (Some(one), Some(other)) => Some(one.and(other)),
+            (one, other) => one.or(other),
+        };
+        self.unobserved.extend(later.unobserved);
+        self.unobserved.sort_unstable();
+        self.unobserved.dedup();
+        self.observed.extend(later.observed);
+        self.observed.sort_unstable();
+        self.observed.dedup();
+        self.threshold = self.threshold.max(later.threshold);
+        self.bound = self.bound.max(later.bound);
+        self.transfers.extend(later.transfers);
+        self.is_transfer |= later.is_transfer;
+        self.undisturbed += later.undisturbed;
+        self
+    }
+
     /// Sums up what each owner's intervals cost. Where the sender made up for more than that, each of them costs nothing.
     fn settle(&mut self) {
         let mut sums: BTreeMap<Owner, i64> = BTreeMap::new();

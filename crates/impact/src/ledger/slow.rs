@@ -33,6 +33,18 @@ pub struct SlowRekeys {
     pub bound: i64,
 }
 
+impl SlowRekeys {
+    /// Those of a later stretch too, which was tested for itself.
+    pub(super) fn and(self, later: SlowRekeys) -> SlowRekeys {
+        SlowRekeys {
+            nanos: self.nanos + later.nanos,
+            p: self.p.min(later.p),
+            rekeys: [self.rekeys, later.rekeys].concat(),
+            bound: self.bound.max(later.bound),
+        }
+    }
+}
+
 /// Where a rate can be measured: undisturbed time, without the windows themselves.
 struct RateGround<'a> {
     arrivals: &'a ArrivedBytes<'a>,
@@ -84,7 +96,7 @@ pub(super) fn slow(
     let sum: f64 = own.iter().map(|one| one.2).sum();
     let lengths: Vec<i64> = own.iter().map(|one| one.1.1.nanos_since(one.1.0)).collect();
     let [by_byte, by_time] = [DrawnBy::Byte, DrawnBy::Time].map(|by| draws(&ground, &lengths, by));
-    let (by_byte, by_time) = (Drawn::of(by_byte?, sum), Drawn::of(by_time?, sum));
+    let (by_byte, by_time) = (DrawnSums::of(by_byte?, sum), DrawnSums::of(by_time?, sum));
     let p = by_byte.p.max(by_time.p);
     // A slow-down that chance hid, and what was measured.
     let bound = by_byte.quantile.max(by_time.quantile) + sum.max(0.0);
@@ -107,18 +119,18 @@ enum DrawnBy {
 }
 
 /// What the draws say of a sum.
-struct Drawn {
+struct DrawnSums {
     /// Share of them that are as slow.
     p: f64,
     /// What [`BOUND`] of them stay under, above their mean.
     quantile: f64,
 }
 
-impl Drawn {
-    fn of(mut draws: Vec<f64>, sum: f64) -> Drawn {
+impl DrawnSums {
+    fn of(mut draws: Vec<f64>, sum: f64) -> DrawnSums {
         let as_slow = draws.iter().filter(|draw| **draw >= sum).count();
         let mean = draws.iter().sum::<f64>() / draws.len().max(1) as f64;
-        Drawn {
+        DrawnSums {
             p: (as_slow + 1) as f64 / (draws.len() + 1) as f64,
             quantile: quantile(&mut draws, BOUND).unwrap_or(0.0) - mean,
         }

@@ -171,15 +171,11 @@ impl DeliveredBytes {
         });
     }
 
-    /// The packets that follow were captured before those that came, or their tracker is another one: it gives names anew.
-    pub fn begin_part(&mut self, tracker: &Tracker) {
+    /// The packets that follow were captured before those that came, or their tracker is another one: it gives names anew. `end`: of what
+    /// came, its last frame of any kind.
+    pub fn begin_part(&mut self, tracker: &Tracker, end: Timestamp) {
         let waiting = waiting(tracker);
         let lines = std::mem::replace(&mut self.lines, BoundedTable::new(MOST_LINES));
-        let end = lines
-            .values()
-            .filter_map(ConnectionLine::last)
-            .max()
-            .unwrap_or_default();
         for mut line in lines.into_values() {
             self.runs.count(line.len(), 0);
             give_up(&mut line, &waiting, end, self.runs.width());

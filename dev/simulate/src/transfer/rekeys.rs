@@ -122,7 +122,7 @@ fn run_of(one: &Transmission, frame: u64, spi: u32) -> TransmissionRun {
         spi: Some(spi),
         packets: 1,
         superfluous: u32::from(one.superfluous),
-        bytes: if one.arrived { super::SEGMENT } else { 0 },
+        bytes: if one.arrived { super::path::SEGMENT } else { 0 },
         acknowledged: one.acknowledged.map(Timestamp),
         lacking_since: Timestamp(one.lacking_since),
         beyond_gap: one.beyond_gap,
