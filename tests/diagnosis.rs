@@ -86,7 +86,6 @@ fn what_is_not_there_is_not_named() {
         "capture_artefact",
         "desync",
         "replay_drops",
-        "receiver_limited",
         "application_limited",
         "slow_path",
     ];

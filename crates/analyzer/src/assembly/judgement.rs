@@ -83,7 +83,7 @@ impl CarriedLine {
             let next = times.partition_point(|run| run.0 < *to);
             let before = next.checked_sub(1).and_then(|last| times.get(last));
             if let Some((before, next)) = before.zip(times.get(next)) {
-                (*from, *to) = ((*from).min(before.1), (*to).max(next.0));
+                (*from, *to) = (before.1, next.0);
             }
         }
         rests.dedup_by(|next, last| {

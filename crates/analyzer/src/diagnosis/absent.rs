@@ -158,10 +158,6 @@ pub(super) fn rto_stall(analysis: &Analysis) -> Message {
     retransmitted(analysis, "absent-rto")
 }
 
-pub(super) fn window_cut(analysis: &Analysis) -> Message {
-    retransmitted(analysis, "absent-window-cut")
-}
-
 /// How much was sent again, for causes that are retransmissions.
 fn retransmitted(analysis: &Analysis, id: &str) -> Message {
     let sum = |f: fn(&Flow) -> u64| {

@@ -98,7 +98,7 @@ const fn failed(
 
 /// All of them, in the order in which they are listed: what went wrong first, then how TCP took it.
 #[rustfmt::skip]
-pub(crate) static CAUSES: [KnownCause; 26] = [
+pub(crate) static CAUSES: [KnownCause; 24] = [
     failed("rekey_refused",         Ike,    failure::rekey_refused,         absent::rekey_refused),
     failed("rekey_unanswered",      Ike,    failure::rekey_unanswered,      absent::rekey_unanswered),
     failed("limit_without_rekey",   NegotiatedLimit, failure::limit_without_rekey,   |_| Message::new("absent-limit-without-rekey")),
@@ -120,10 +120,8 @@ pub(crate) static CAUSES: [KnownCause; 26] = [
     row("desync",                 Fact,          Esp,      path::desync,                      |_| Message::new("absent-desync")),
     row("capture_artefact",       FactIfProven,  Esp,      path::capture_artefact,            absent::capture_artefact),
     row("replay_drops",           Explanation,   Tcp,      transport::replay_drops,           absent::replay_drops),
-    row("slow_path",              Explanation,   Tcp,      transport::slow_path,              |_| Message::new("absent-slow-path")),
+    row("slow_path",            Fact,         Tcp,      transport::slow_path,              |_| Message::new("absent-slow-path")),
     row("rto_stall",              Explanation,   Tcp,      transport::rto_stall,              absent::rto_stall),
-    row("window_cut",             Explanation,   Tcp,      transport::window_cut,             absent::window_cut),
-    row("receiver_limited",       Explanation,   Tcp,      transport::receiver_limited,       |_| Message::new("absent-receiver")),
     row("application_limited",    Explanation,   Tcp,      transport::application_limited,    |_| Message::new("absent-application")),
 ];
 

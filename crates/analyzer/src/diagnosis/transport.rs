@@ -14,9 +14,6 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 const LEAST_REPLAY_WINDOW: u32 = 32;
 /// Packets that came too late and were sent again: one may be an accident.
 const ENOUGH_REPLAY_DROPS: usize = 2;
-/// After a fast retransmission CUBIC goes on at 0.7 and Reno at 0.5 of the window (RFC 9438 §4.6, RFC 5681 §3.2): the
-/// second after it must stay below this share of the rate before.
-const CUT_RATE: f64 = 0.85;
 /// A slow path is slower than this share of the rate before …
 const SLOW_RATE: f64 = 0.7;
 /// … from this long after the switch (transients are other causes') …
@@ -33,9 +30,6 @@ const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
 const BULK_SHARE: f64 = 0.1;
 /// As in the gap test: a gap counts as the rekey's when it begins by this long after the switch.
 const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
-/// A window of 0 counts when data rested meanwhile for at least this.
-const LEAST_STANDSTILL: i64 = 50 * NANOS_PER_MILLI;
-
 /// Pauses of connections that carry a part of the tunnel's data worth speaking of, in either direction.
 fn data_stalls<'a>(scene: &'a RekeyScene<'_>) -> impl Iterator<Item = &'a DataStall> {
     let all: u64 = scene.tcp.bytes.values().flatten().sum();
@@ -123,43 +117,6 @@ pub(super) fn rto_stall(scene: &RekeyScene<'_>) -> Option<Symptom> {
         s.nanos() >= LEAST_RTO && s.ended_by_retransmission && !s.asked_for && starts
     });
     let shown: Vec<u64> = stalls.flat_map(|s| [s.from_frame, s.to_frame]).collect();
-    (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
-}
-
-/// Duplicate acknowledgements brought a fast retransmission, and the sender went on with a smaller window.
-pub(super) fn window_cut(scene: &RekeyScene<'_>) -> Option<Symptom> {
-    [scene.data, 1 - scene.data]
-        .into_iter()
-        .find_map(|d| window_cut_in(scene, d))
-}
-
-fn window_cut_in(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
-    let repeats: Vec<_> = scene
-        .tcp
-        .retransmissions
-        .iter()
-        .filter(|r| r.slot == d && r.fast && scene.in_zone(r.time))
-        .collect();
-    // What is lost at the switch is asked for within a round trip; later cuts are the sender's next overshoot.
-    let latest = scene.data_switch().plus_nanos(GAP_ZONE + 2 * scene.rtt);
-    let first = repeats.first().filter(|r| r.time <= latest)?;
-    let after = scene.rate(d, first.time, first.time.plus_nanos(NANOS_PER_SECOND));
-    if after >= CUT_RATE * scene.rate_before(d) {
-        return None;
-    }
-    let asked = scene.tcp.duplicate_acks.iter();
-    let asked = asked.filter(|a| a.slot == d && scene.in_zone(a.time));
-    let shown = asked.map(|a| a.frame).chain(repeats.iter().map(|r| r.frame));
-    Some(Symptom::new(Confidence::Medium, shown))
-}
-
-/// Not the rekey: the receiver's window was full, and data rested.
-pub(super) fn receiver_limited(scene: &RekeyScene<'_>) -> Option<Symptom> {
-    let closed = data_stalls(scene).filter(|s| s.nanos() >= LEAST_STANDSTILL);
-    let shown: Vec<u64> = closed
-        .filter_map(|s| Some([s.zero_window?, s.to_frame]))
-        .flatten()
-        .collect();
     (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
 }
 

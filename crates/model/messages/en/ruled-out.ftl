@@ -60,6 +60,4 @@ absent-replay-none = no packet came after a higher ESP number in the whole captu
 absent-replay = { $late } packets came after a higher ESP number in the whole capture, too few or not late enough around the rekeys that hurt
 absent-slow-path = the rate did not stay below 0.7 of what it was before without a loss
 absent-rto = no data rested and was then sent again; { $again } of { $bytes } TCP bytes in the whole capture are retransmissions
-absent-window-cut = no cut after three duplicate acknowledgements; { $again } of { $bytes } TCP bytes in the whole capture are retransmissions
-absent-receiver = no closed window while data rested
 absent-application = no pause began with everything acknowledged and ended with new data

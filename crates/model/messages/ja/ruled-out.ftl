@@ -50,6 +50,4 @@ absent-replay-none = キャプチャ全体で、より大きい ESP 番号の後
 absent-replay = キャプチャ全体で { $late } 個のパケットが、より大きい ESP 番号の後に届きましたが、転送を妨げたリキーの前後では、数が少ないか、遅れが足りません
 absent-slow-path = 損失がないのにレートが以前の 0.7 倍未満にとどまった例はありません
 absent-rto = 途切れた後に再送されたデータはありません。キャプチャ全体の TCP { $bytes } バイトのうち { $again } バイトが再送です
-absent-window-cut = 重複 ACK 3 個の後にウィンドウが縮小した例はありません。キャプチャ全体の TCP { $bytes } バイトのうち { $again } バイトが再送です
-absent-receiver = データが止まっている間に閉じたウィンドウはありません
 absent-application = すべて確認応答された状態で始まり、新しいデータで終わる休止はありません

@@ -50,15 +50,6 @@ impl DataStall {
     }
 }
 
-/// The third duplicate of an acknowledgement.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DuplicateAcks {
-    /// Direction of the data that is asked for.
-    pub(crate) slot: usize,
-    pub(crate) time: Timestamp,
-    pub(crate) frame: u64,
-}
-
 /// Bytes that the receiver acknowledged and the capture never showed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnseenBytes {
@@ -75,7 +66,6 @@ pub(crate) struct UnseenBytes {
 pub(crate) struct TcpEvents {
     pub(crate) retransmissions: Vec<Retransmission>,
     pub(crate) stalls: Vec<DataStall>,
-    pub(crate) duplicate_acks: Vec<DuplicateAcks>,
     pub(crate) unseen: Vec<UnseenBytes>,
     /// Acknowledgements with a window of 0: direction of the data that they stop, time, frame.
     pub(crate) zero_windows: Vec<(usize, Timestamp, u64)>,

@@ -1,7 +1,7 @@
 //! One direction of one connection: what was sent, what was acknowledged, and the events that follow.
 
 use crate::diagnosis::record::PacketRecord;
-use crate::diagnosis::tcp::events::{DataStall, DuplicateAcks, Retransmission, TcpEvents, UnseenBytes};
+use crate::diagnosis::tcp::events::{DataStall, Retransmission, TcpEvents, UnseenBytes};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -124,23 +124,17 @@ pub(super) fn acknowledge(stream: &mut HalfConnection, p: &PacketRecord, found: 
         Some(acked) if !before(acked, p.ack) => {
             let outstanding = stream.edge.is_some_and(|edge| before(p.ack, edge));
             if p.ack == acked && p.is_pure_ack() && outstanding && alike && p.window > 0 {
-                duplicate(stream, p, slot, found);
+                duplicate(stream, p);
             }
         }
         _ => progress(stream, p, slot, found),
     }
 }
 
-fn duplicate(stream: &mut HalfConnection, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
+fn duplicate(stream: &mut HalfConnection, p: &PacketRecord) {
     stream.duplicates += 1;
     if stream.duplicates == DUPLICATES_OF_LOSS {
         stream.asked_for = Some(p.ack);
-        let event = DuplicateAcks {
-            slot,
-            time: p.time,
-            frame: p.frame,
-        };
-        push(&mut found.duplicate_acks, event);
     }
 }
 

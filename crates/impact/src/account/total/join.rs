@@ -137,10 +137,9 @@ pub(crate) fn pieces(connections: &[LabelledSteps], around: &Surroundings) -> Ve
         });
         shared(walks.collect(), (first, last))
     };
-    if let Some(died) = around
-        .died
-        .filter(|d| d.ended(last.0) && !connections.iter().any(|of| of.ended))
-    {
+    let ends = |of: &&LabelledSteps| of.steps.last().map(|step| step.to);
+    let closed = connections.iter().max_by_key(ends).is_some_and(|of| of.ended);
+    if let Some(died) = around.died.filter(|d| d.ended(last.0) && !closed) {
         pieces.push(LabelledPiece {
             from: last.0,
             to: died.ends.0,
