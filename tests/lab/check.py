@@ -158,8 +158,8 @@ class Checks:
         return [(seconds(i["from"]), seconds(i["arrived"] or i["to"])) for i in intervals]
 
     def missed(self, outage):
-        """Seconds of an outage in which, by the ledger, nothing stood still."""
-        begin, end = outage
+        """Seconds of an outage, up to the end of the transfer, in which by the ledger nothing stood still."""
+        begin, end = outage[0], min(outage[1], seconds(self.headline["transfers"][-1]["end"]))
         return end - begin - sum(max(0.0, min(end, to) - max(begin, since)) for since, to in self.silences())
 
     def verdict(self):

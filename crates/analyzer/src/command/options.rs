@@ -92,7 +92,7 @@ pub(crate) enum Command {
     Overhead(OverheadArguments),
     /// What does a rekey cost, seen over several captures (or analyses saved by --json)
     Compare(CompareArguments),
-    /// Follow a capture that goes on: a line for each rekey, failure, dip, outage and missing key within two seconds; metrics
+    /// Follow a capture that goes on: a line for each rekey, failure, outage and missing key within two seconds; metrics
     Watch(Box<WatchArguments>),
     /// Put the many small tables of --parquet together, month by month
     Compact(CompactArguments),
