@@ -65,7 +65,7 @@ Exit status: 0 analysed (also when the file is cut or keys are missing or wrong)
 1 capture or key file not readable or output not writable, 2 usage.";
 
 /// What `--version` says: a fleet asks for the version of the document, to know what is analysed already.
-const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 2");
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 3");
 
 /// What did the IPsec rekeys in a capture cost?
 ///
