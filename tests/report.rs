@@ -177,7 +177,7 @@ fn images_are_images() {
     );
     let all = files(&folder.path().join("plots"));
     let (png, svg): (Vec<_>, Vec<_>) = all.iter().partition(|f| f.0.ends_with(".png"));
-    // The run, the mean rekey of the direction with data (and of the other, where there is one), five rekeys.
+    // The run, and a panel and a close-up of each rekey.
     assert!(
         png.len() >= 7 && png.len() == svg.len(),
         "{} {}",

@@ -1,4 +1,4 @@
-"""Attempts, outages, causes and proofs of a document against the truth of its run, counted by class."""
+"""Attempts, outages, causes and hurt rekeys of a document against the truth of its run, counted by class."""
 
 from collections import Counter
 from datetime import datetime
@@ -11,8 +11,8 @@ SAME_MESSAGE = 0.001
 READ = ("limit_without_attempt", "break_before_make", "blackhole_after_rekey")
 # An attempt without an exchange is said within this of the log's event, seconds.
 SAME_EVENT = 0.5
-# Outages at a switch that a proof has to find, and the shortest that a proof may speak of, seconds.
-LEAST_PROVABLE, LEAST_HARM = 0.08, 0.05
+# Outages at a switch that the ledger has to find, and the shortest that it may blame a rekey for, seconds.
+LEAST_FOUND, LEAST_HARM = 0.08, 0.05
 # Checks of the peer without an answer that no chance explains.
 LEAST_CHECKS = 3
 # Outages between transfers and at their ends that a document has to have: a sender notices what is longer than the smallest
@@ -180,30 +180,32 @@ class Comparison:
             self.tally.sets("cause", "exchange_retransmitted", named("exchange_retransmitted"), retransmitted, "rekey")
         self.tally.sets("cause", "responder_not_ready", named("responder_not_ready") & unready, unready, "rekey")
 
-    def proofs(self, successions):
-        """Proof and acquittal of each rekey and direction against what arrived."""
+    def hurt_rekeys(self, successions):
+        """Whether each rekey hurt each direction, against what arrived."""
         if not self.keys:
             return
         for rekey in self.document["rekeys"]:
             for impact in rekey["impact"]:
-                if "proof" not in impact:
-                    return
                 side = self.sides()[impact["direction"]]
-                if side in self.truth.silent and rekey["index"] < len(successions):
-                    self.proof(rekey, impact, side, successions[rekey["index"]][1])
+                if impact["used"] and side in self.truth.silent and rekey["index"] < len(successions):
+                    self.hurt(rekey, impact, side, successions[rekey["index"]][1])
 
-    def proof(self, rekey, impact, side, new):
+    def hurt(self, rekey, impact, side, new):
         switch = self.truth.first.get(new.inbound if side == "server" else new.outbound)
         if switch is None:
             return
         harm = self.truth.harm(side, switch)
-        proof, name = impact["proof"], f"rekey {rekey['index'] + 1} {side}"
-        rule = proof and proof["rule"]
-        told = f"{harm * 1e3:.0f} ms by the logs"
-        if rule == "acquitted":
-            self.tally.add("proof", rule, "FP" if harm >= LEAST_HARM else "TP", f"{name}: {told}")
-        elif proof:
-            said = f"{name}: {proof['outage_ms']:.0f} ms by {rule}, {told}"
-            self.tally.add("proof", rule, "TP" if harm >= LEAST_HARM else "FP", said)
-        elif harm >= LEAST_PROVABLE:
-            self.tally.add("proof", "none", "FN", f"{name}: {told}")
+        name, why, told = f"rekey {rekey['index'] + 1} {side}", impact["why"], f"{harm * 1e3:.0f} ms by the logs"
+        if why == "slow":
+            return  # no log tells of it
+        if impact["hurt"]:
+            said = f"{name}: {impact['silence_ms']:.0f} ms, {told}"
+            self.tally.add("hurt", why, "TP" if harm >= LEAST_HARM else "FP", said)
+        elif harm >= LEAST_FOUND and not self.is_down(rekey, impact["direction"], switch):
+            self.tally.add("hurt", "none", "FN", f"{name}: {told}")
+
+    def is_down(self, rekey, direction, switch):
+        """The ledger has the switch to a rekey's SA in a time that it puts down to a failure."""
+        down = [d for of in self.document["ledger"] if (of["tunnel"], of["direction"]) == (rekey["tunnel"], direction) for d in of["down"]]
+        times = [(seconds(d["interval"]["from"]), seconds(d["interval"]["to"])) for d in down]
+        return any(since - WITHIN <= switch <= to + WITHIN for since, to in times)

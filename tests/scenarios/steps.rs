@@ -4,7 +4,7 @@ use rekeyscope_testkit::scenario::{QuickMode, SEGMENT, World};
 
 /// Kilobytes that no scenario reaches.
 pub(crate) const GENEROUS: u32 = 250_000;
-/// Data before and after the rekey: enough for the gap test to know what is usual.
+/// Data before and after the rekey: enough for the ledger to know what is usual.
 pub(crate) const BEFORE: u64 = 12_000;
 pub(crate) const AFTER: u64 = 12_000;
 

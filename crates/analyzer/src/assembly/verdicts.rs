@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::{Impact, Rekey, Tunnel, Verdict};
 use rekeyscope_model::text::Said;
 use rekeyscope_model::time::Timestamp;
 
-/// What failed comes first, and ahead of what the statistics say of the rekeys that succeeded.
+/// What failed comes first, and ahead of what the ledger says of the rekeys that succeeded.
 pub(crate) fn with_failures(
     mut impact: Vec<Impact>,
     failures: &Failures,

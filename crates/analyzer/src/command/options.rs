@@ -65,7 +65,7 @@ Exit status: 0 analysed (also when the file is cut or keys are missing or wrong)
 1 capture or key file not readable or output not writable, 2 usage.";
 
 /// What `--version` says: a fleet asks for the version of the document, to know what is analysed already.
-const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 2");
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 3");
 
 /// What did the IPsec rekeys in a capture cost?
 ///
@@ -92,7 +92,7 @@ pub(crate) enum Command {
     Overhead(OverheadArguments),
     /// What does a rekey cost, seen over several captures (or analyses saved by --json)
     Compare(CompareArguments),
-    /// Follow a capture that goes on: a line for each rekey, failure, dip, outage and missing key within two seconds; metrics
+    /// Follow a capture that goes on: a line for each rekey, failure, outage and missing key within two seconds; metrics
     Watch(Box<WatchArguments>),
     /// Put the many small tables of --parquet together, month by month
     Compact(CompactArguments),

@@ -5,7 +5,7 @@
 //! [`symptom::Symptom`] with its frames. [`causes`] lists them, a row for each cause. They lie in one file per group:
 //! [`exchange`] (what IKE messages show), [`switch`] (the change of SAs), [`transport`] (inner TCP), [`path`] (sizes, NAT,
 //! PPP, the capture itself). Attempts that failed have detectors of their own ([`failure`]), over the finished tables;
-//! [`close_up`] what passed right around a rekey, [`proof`] says what the packets prove without statistics. [`absent`] says what was seen instead of a cause that no rekey has.
+//! [`close_up`] what passed right around a rekey, [`proof`] says what the packets prove. [`absent`] says what was seen instead of a cause that no rekey has.
 
 pub(crate) mod absent;
 pub(crate) mod causes;

@@ -3,7 +3,7 @@
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
-/// Shorter outages are no stall (the gap test's limit in the method).
+/// Shorter outages are no stall (the ledger's shortest silence).
 pub(crate) const LEAST_OUTAGE: i64 = 50 * NANOS_PER_MILLI;
 /// Segments in a row that no random loss takes: at a loss of 3 % it takes one run of three in 37,000.
 pub(crate) const LEAST_SEGMENTS: usize = 3;

@@ -80,7 +80,7 @@ fn outlived(scene: &RekeyScene<'_>, old: &Association, limit: &Lifetime) -> bool
 }
 
 /// The receiver of direction `d` went deaf before the switch, and IKE between the two still worked: all segments up to the switch
-/// were sent again (rule A of the method), and it sent an IKE message meanwhile, but no packet on the SA of its own for longer
+/// were sent again, and it sent an IKE message meanwhile, but no packet on the SA of its own for longer
 /// than its acknowledgements can take. That is what an SA that its receiver dropped looks like.
 fn deaf_receiver(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
     let lost = scene.proofs[d].as_ref()?.lost_on_old()?;

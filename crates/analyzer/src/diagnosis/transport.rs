@@ -24,11 +24,11 @@ const STEADY: i64 = 2 * NANOS_PER_SECOND;
 const LEAST_SEGMENT_SHARE: f64 = 0.9;
 /// A rate over fewer segments than this says nothing.
 const ENOUGH_SEGMENTS: usize = 20;
-/// A pause of an application shows when it is as long as what the gap test would call a stall.
+/// A pause of an application shows when it is as long as the ledger's shortest silence.
 const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
 /// A connection with less of the data than this (the control connection beside a transfer) explains no loss of it.
 const BULK_SHARE: f64 = 0.1;
-/// As in the gap test: a gap counts as the rekey's when it begins by this long after the switch.
+/// A gap counts as the rekey's when it begins by this long after the switch.
 const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
 /// Pauses of connections that carry a part of the tunnel's data worth speaking of, in either direction.
 fn data_stalls<'a>(scene: &'a RekeyScene<'_>) -> impl Iterator<Item = &'a DataStall> {

@@ -9,7 +9,7 @@ use rekeyscope_model::analysis::{Finding, Outage, Severity};
 use rekeyscope_model::text::{Message, grouped};
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
-/// The least stall that the gap test counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
+/// The shortest silence that the ledger counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
 /// the lab) and move nothing that is measured.
 const LEAST_STEP_BACK: i64 = 50 * NANOS_PER_MILLI;
 

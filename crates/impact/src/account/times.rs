@@ -6,7 +6,7 @@ use rekeyscope_model::time::NANOS_PER_MILLI;
 const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
-/// A pause, or 1.5 round trips (the method's gap test).
+/// A pause, or 1.5 round trips (the ledger's shortest silence).
 const GAP: i64 = 50 * NANOS_PER_MILLI;
 /// The smallest retransmission timeout, or two round trips.
 const LONG: i64 = 200 * NANOS_PER_MILLI;

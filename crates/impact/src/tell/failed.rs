@@ -88,7 +88,7 @@ impl Told<'_> {
         })
     }
 
-    /// The cost of a renewal that succeeds is the statistics' matter; packets that the capture lacks are nobody's. Documents of earlier versions
+    /// The cost of a renewal that succeeds is the ledger's matter; packets that the capture lacks are nobody's. Documents of earlier versions
     /// have no explanations.
     fn is_failure(&self, outage: &Outage) -> bool {
         let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);

@@ -17,7 +17,7 @@ pub(crate) struct CopyArguments {
     #[arg(long, requires = "write_inner")]
     pub(crate) keep_l2tp: bool,
 
-    /// Write the capture as pcapng with comments at each rekey, dip and missing key, for Wireshark's expert information
+    /// Write the capture as pcapng with comments at each rekey, what it cost, and each missing key, for Wireshark's expert information
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
     pub(crate) annotate: Option<PathBuf>,
 

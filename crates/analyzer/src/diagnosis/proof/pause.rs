@@ -14,7 +14,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// As in the gap test: a gap counts as the rekey's when it begins by this long after the switch.
+/// A gap counts as the rekey's when it begins by this long after the switch.
 const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
 /// An SA below this share of its limit did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024
 /// bytes differ by 2.4 %.

@@ -13,7 +13,7 @@ pub(super) const MOST_SEGMENTS: usize = 1 << 17;
 const MOST_OVERTAKEN: usize = 256;
 /// Most events of each kind.
 const MOST_EVENTS: usize = 1 << 12;
-/// A pause under this is no stall (the gap test's limit in the method).
+/// A pause under this is no stall (the ledger's shortest silence).
 const LEAST_STALL: i64 = 50 * NANOS_PER_MILLI;
 /// The third duplicate acknowledgement means loss (RFC 5681 §3.2).
 const DUPLICATES_OF_LOSS: u32 = 3;

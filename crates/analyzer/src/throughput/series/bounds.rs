@@ -2,7 +2,7 @@
 
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
-/// Base bin of a series that was not made coarser, nanoseconds. The 10 ms bins of the method are pairs of these.
+/// Base bin of a series that was not made coarser, nanoseconds. The 10 ms bins of the document are pairs of these.
 pub const BASE_BIN_NANOS: i64 = 5 * NANOS_PER_MILLI;
 /// Most base bins of one series; beyond, its base bin doubles (first after 2.9 hours, silences of a minute not counted).
 pub const MAX_BINS: usize = 1 << 21;
