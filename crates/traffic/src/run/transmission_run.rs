@@ -133,8 +133,12 @@ impl Runs {
         self.older = joined.into_iter().map(|run| (run.from, run)).collect();
     }
 
-    /// Takes all runs of another one.
+    /// Takes all runs of another one: as they are where it has none yet, so that a line that is folded alone stays what it was.
     pub(crate) fn merge(&mut self, other: &Runs, width: i64) {
+        if self.len() == 0 {
+            self.clone_from(other);
+            return;
+        }
         other.iter().for_each(|run| self.add(*run, width));
     }
 

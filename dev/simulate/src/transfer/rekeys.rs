@@ -1,7 +1,7 @@
 //! Rekeys of a transfer, and the transfer as the ledger reads it.
 
 use super::course::{Course, Transmission};
-use super::path::SimulatedPath;
+use super::path::{SEGMENT, SimulatedPath};
 use super::random::of_numbers;
 use rekeyscope_impact::ledger::{LedgerBook, LedgerInput, RekeySpan, ledger};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -122,7 +122,7 @@ fn run_of(one: &Transmission, frame: u64, spi: u32) -> TransmissionRun {
         spi: Some(spi),
         packets: 1,
         superfluous: u32::from(one.superfluous),
-        bytes: if one.arrived { super::path::SEGMENT } else { 0 },
+        bytes: if one.arrived { SEGMENT } else { 0 },
         acknowledged: one.acknowledged.map(Timestamp),
         lacking_since: Timestamp(one.lacking_since),
         beyond_gap: one.beyond_gap,
