@@ -180,6 +180,38 @@ fn wire(analysis: &Analysis, original: &[u64]) -> Value {
     document
 }
 
+/// Several connections of a direction become one line of runs where a file begins again. Within a run the bytes count as evenly spread, so a
+/// border between two labels may fall a packet earlier or later; no byte comes or goes.
+fn share_borders(repeated: &mut Value, original: &Value) {
+    const PACKET: u64 = 1_500;
+    let sum = |account: &Value| {
+        let labels = account["labels"].as_array().unwrap().iter();
+        labels.map(|label| label["bytes"].as_u64().unwrap()).sum::<u64>()
+    };
+    for (repeated, original) in repeated
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .zip(original.as_array().unwrap())
+    {
+        if repeated.is_null() || original.is_null() || sum(repeated) != sum(original) {
+            continue;
+        }
+        let runs = original["runs"].as_array().unwrap();
+        let labels = repeated["labels"].as_array_mut().unwrap();
+        for (ours, theirs) in labels.iter_mut().zip(original["labels"].as_array().unwrap()) {
+            let borders = 2 * runs.iter().filter(|run| run["label"] == theirs["label"]).count() as u64;
+            let apart = ours["bytes"]
+                .as_u64()
+                .unwrap()
+                .abs_diff(theirs["bytes"].as_u64().unwrap());
+            if ours["seconds"] == theirs["seconds"] && apart <= PACKET * borders {
+                *ours = theirs.clone();
+            }
+        }
+    }
+}
+
 /// The first place where two documents differ.
 fn difference(a: &Value, b: &Value, path: &str) -> Option<String> {
     match (a, b) {
@@ -197,7 +229,10 @@ fn difference(a: &Value, b: &Value, path: &str) -> Option<String> {
 pub(crate) fn assert_counted_once(twice: &Twice, keys: &[PathBuf], once: &Analysis, what: &str) -> Analysis {
     let analysis = analyze_packets(&twice.packets, keys);
     let unchanged: Vec<u64> = (1..=once.capture.packets).collect();
-    if let Some(place) = difference(&wire(&analysis, &twice.original), &wire(once, &unchanged), "") {
+    let mut repeated = wire(&analysis, &twice.original);
+    let original = wire(once, &unchanged);
+    share_borders(&mut repeated["account"], &original["account"]);
+    if let Some(place) = difference(&repeated, &original, "") {
         panic!("{what}: {place}");
     }
     let (c, o) = (&analysis.capture, &once.capture);
