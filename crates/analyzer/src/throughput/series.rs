@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn gaps_lie_between_packets() {
         let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
-        let series = set.get(0, Direction::AToB, Measure::New).unwrap();
+        let series = set.get(0, Direction::AToB, Measure::Esp).unwrap();
         let spans = [(0, 10), (10, 15), (15, 40), (40, 41)].map(|(from, to)| (at(from), at(to)));
         assert_eq!(series.silences(0), spans);
         assert_eq!(series.silences(NANOS_PER_MILLI * 10), [spans[0], spans[2]]);
