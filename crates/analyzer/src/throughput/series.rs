@@ -239,7 +239,15 @@ mod tests {
 
     #[test]
     fn gaps_lie_between_packets() {
-        let set = recorded(&[(0, 1), (10, 1), (15, 0), (40, 1), (38, 1), (41, 1)]);
+        let mut set = SeriesSet::new();
+        for millis in [0, 10, 15, 40, 38, 41] {
+            let bytes = Bin {
+                new: 0,
+                esp: 100,
+                outer: 150,
+            };
+            set.record(0, Direction::AToB, at(millis), bytes);
+        }
         let series = set.get(0, Direction::AToB, Measure::Esp).unwrap();
         let spans = [(0, 10), (10, 15), (15, 40), (40, 41)].map(|(from, to)| (at(from), at(to)));
         assert_eq!(series.silences(0), spans);
