@@ -9,7 +9,7 @@ import { folder, keepPdf, open, openReport, reports, shot, start, stop } from ".
 import { PAPER_WIDTH, assertFits, axe, luminance } from "./page.mjs";
 
 // Sections that every report of the samples has, in the order of the post-mortem.
-const SECTIONS = ["verdict", "tunnel-0", "projection", "bound", "quality", "ruled-out", "overhead", "method"];
+const SECTIONS = ["verdict", "tunnel-0", "projection", "quality", "ruled-out", "overhead", "method"];
 // What is there for those who look for it.
 const FOLDED = ["ruled-out", "overhead", "oddities", "method"];
 
@@ -114,7 +114,7 @@ for (const name of reports) {
     for (const id of SECTIONS) assert.ok(plain.sections.includes(id), `section ${id} among ${plain.sections}`);
     assert.deepEqual(SECTIONS.filter((id) => plain.sections.includes(id)), plain.sections.filter((id) => SECTIONS.includes(id)), "order of sections");
     assert.deepEqual(plain.empty, [], "empty sections");
-    assert.ok(plain.plots.length >= 3, `the run, the mean rekey, a panel per rekey: ${plain.plots.length} plots`);
+    assert.ok(plain.plots.length >= 3, `the run, a panel per rekey: ${plain.plots.length} plots`);
     for (const plot of plain.plots) assert.ok(plot.title && plot.desc && plot.drawn, `a plot with title, description and lines: ${JSON.stringify(plot)}`);
     assert.deepEqual(plain.links, [], "links that lead nowhere");
     assert.equal(plain.buttons, 0, "no button that would do nothing");

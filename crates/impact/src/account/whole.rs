@@ -165,7 +165,7 @@ impl LabelledDirection {
 fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece> {
     let owned = |own: &OwnedInterval| LabelledPiece {
         from: own.from.0,
-        to: own.arrived.filter(|at| *at > own.from).unwrap_or(own.to).0,
+        to: own.to.0,
         label: label_of(own.owner),
         also: None,
         frames: own.frames,

@@ -60,6 +60,12 @@ pub(crate) fn close_up_filter(shown: &CloseUp) -> String {
             .iter()
             .flat_map(|s| &s.frames)
             .chain(shown.ike.iter().map(|m| &m.frame))
+            .chain(
+                [&shown.last_on_old, &shown.first_on_new]
+                    .into_iter()
+                    .flatten()
+                    .map(|packet| &packet.frame),
+            )
     };
     match (all().min(), all().max()) {
         (Some(first), Some(last)) => frames_filter(*first, *last),

@@ -21,7 +21,7 @@ pub(super) struct CloseUpView {
     pub(super) open: bool,
 }
 
-/// Those that are drawn, in order of time; that with the longest silence is open.
+/// Those that are drawn, in order of time; that with the longest silence is open, and of several alike that with the most packets.
 pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> {
     // Few of thousands have one: what tells a rekey from all others is asked of those.
     let mut rekeys = focus.rekeys(plots.tunnel).filter(|r| r.close_up.is_some());
@@ -29,7 +29,17 @@ pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> 
     let both = |plot| of(plot).and_then(|r| Some((r, r.close_up.as_ref()?, plot)));
     let all: Vec<(&Rekey, &CloseUp, &Plot)> = plots.close_ups.iter().filter_map(both).collect();
     let silence = |r| focus.shown(r).and_then(|i| i.silence_ms).unwrap_or(0.0);
-    let longest = all.iter().max_by(|a, b| silence(a.0).total_cmp(&silence(b.0)));
+    let drawn = |shown: &CloseUp| {
+        shown
+            .series
+            .iter()
+            .map(|series| series.frames.len())
+            .sum::<usize>()
+    };
+    let longest = all.iter().max_by(|a, b| {
+        let silences = silence(a.0).total_cmp(&silence(b.0));
+        silences.then_with(|| drawn(a.1).cmp(&drawn(b.1)))
+    });
     let open = longest.map(|l| l.0.index);
     let view = |(rekey, shown, plot): &(&Rekey, &CloseUp, &Plot)| CloseUpView {
         id: plot.name.clone(),
