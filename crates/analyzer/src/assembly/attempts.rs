@@ -128,7 +128,7 @@ fn near(check: &UnansweredCheck, attempt: &AttemptSeen) -> bool {
 fn causes(scene: &AttemptScene<'_>) -> Vec<Cause> {
     let detected = CAUSES.iter().filter_map(|cause| match cause.detect {
         Detector::OfAttempt(detect) => Some(detect(scene)?.report(cause.id)),
-        Detector::Around(_) => None,
+        Detector::Around(_) | Detector::InLedger => None,
     });
     detected.collect()
 }

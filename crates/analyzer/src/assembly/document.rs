@@ -96,7 +96,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         }
     }
     for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
-        rekey.causes = record.diagnosis.causes(succession, &rekey.impact);
+        let pause = judged.pauses.get(&rekey.index).copied();
+        rekey.causes = record.diagnosis.causes(succession, &rekey.impact, pause);
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages, &rests);

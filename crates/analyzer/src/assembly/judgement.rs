@@ -7,7 +7,8 @@ use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
 use rekeyscope_impact::ledger::{
-    LedgerBook, LedgerInput, SealedBook, TransferSpan, ledger, sealed_ledger, swallow_beyond_volume, was_over,
+    LedgerBook, LedgerInput, RekeySpan, SealedBook, SenderPause, TransferSpan, ledger, sealed_ledger,
+    swallow_beyond_volume, was_over,
 };
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_impact::verdict::{JudgedDirection, judge, project, rekey_costs};
@@ -23,8 +24,6 @@ use std::collections::HashMap;
 
 /// Most tunnels with a verdict; those with most bytes.
 const MOST_TUNNELS: usize = 64;
-/// An SA below this share of its volume did not reach it: kilobytes of 1,000 and 1,024 bytes differ by 2.4 %.
-const BELOW_LIMIT: f64 = 0.97;
 
 /// What is said of all directions, the headline's first.
 #[derive(Debug, Default)]
@@ -34,6 +33,8 @@ pub(crate) struct Judgement {
     pub(crate) account: Vec<Account>,
     pub(crate) projection: Vec<Projection>,
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
+    /// By index of the rekey, the frames of a pause at it that was the sender's own.
+    pub(crate) pauses: HashMap<usize, (u64, u64)>,
     pub(crate) measured: MeasuredFlows,
 }
 
@@ -45,6 +46,7 @@ struct JudgedLine {
     account: Option<Account>,
     projection: Vec<Projection>,
     rekeys: Vec<(usize, RekeyImpact)>,
+    pauses: Vec<SenderPause>,
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
 }
 
@@ -167,6 +169,8 @@ impl Judgement {
         self.account.extend(of.account);
         self.projection.extend(of.projection);
         self.rekeys.extend(of.rekeys);
+        self.pauses
+            .extend(of.pauses.iter().map(|pause| (pause.rekey, pause.frames)));
         for (connection, slot, flow) in of.flows {
             self.measured.entry((connection, slot)).or_insert(flow);
         }
@@ -224,10 +228,7 @@ fn judge_line(
         transfers: &[],
         rekeys: &of_tunnel,
         observed: &[],
-        near_limit: events
-            .rekeys
-            .iter()
-            .any(|rekey| rekey.volume.is_none_or(|share| share >= BELOW_LIMIT)),
+        near_limit: !events.rekeys.iter().all(RekeySpan::is_below_limit),
         holes: (0, 0.0),
         reference_bps: record.options.reference_bps,
     };
@@ -240,6 +241,7 @@ fn judge_line(
         account: None,
         projection: Vec::new(),
         rekeys: rekey_costs(&about),
+        pauses: Vec::new(),
         flows: labelled
             .iter()
             .filter(|_| readable)
@@ -300,6 +302,7 @@ fn judge_line(
         kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
     }
     kept.ledger = Some(ledger);
+    kept.pauses = book.pauses;
     kept
 }
 

@@ -137,7 +137,7 @@ mod tests {
         };
         assert_eq!(tested("collision"), Some((Outcome::Absent, 7)));
         assert_eq!(
-            tested("application_limited"),
+            tested("replay_drops"),
             Some((Outcome::Absent, 2)),
             "looked for where it hurt"
         );

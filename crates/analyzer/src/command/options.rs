@@ -70,7 +70,7 @@ const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 
 /// What did the IPsec rekeys in a capture cost?
 ///
 /// Decrypts ESP, finds IKE Quick Mode and CREATE_CHILD_SA rekeys, relates each to throughput, and says how much the
-/// rekeys cost, with an interval.
+/// rekeys cost.
 #[derive(Debug, Parser)]
 #[command(version, long_version = LONG_VERSION, after_help = EXAMPLES, max_term_width = 110)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

@@ -47,6 +47,8 @@ pub(crate) enum Needs {
 pub(crate) enum Detector {
     /// Around each rekey.
     Around(fn(&RekeyScene<'_>) -> Option<Symptom>),
+    /// In the ledger of the direction: a pause at the rekey that was the sender's own.
+    InLedger,
     /// At each attempt, and at each outage.
     OfAttempt(fn(&AttemptScene<'_>) -> Option<Symptom>),
 }
@@ -96,6 +98,9 @@ const fn failed(
     }
 }
 
+/// The sender had nothing to send.
+pub(crate) const APPLICATION_LIMITED: &str = "application_limited";
+
 /// All of them, in the order in which they are listed: what went wrong first, then how TCP took it.
 #[rustfmt::skip]
 pub(crate) static CAUSES: [KnownCause; 24] = [
@@ -122,7 +127,7 @@ pub(crate) static CAUSES: [KnownCause; 24] = [
     row("replay_drops",           Explanation,   Tcp,      transport::replay_drops,           absent::replay_drops),
     row("slow_path",            Fact,         Tcp,      transport::slow_path,              |_| Message::new("absent-slow-path")),
     row("rto_stall",              Explanation,   Tcp,      transport::rto_stall,              absent::rto_stall),
-    row("application_limited",    Explanation,   Tcp,      transport::application_limited,    |_| Message::new("absent-application")),
+    KnownCause { id: APPLICATION_LIMITED, nature: Fact, needs: Tcp, detect: Detector::InLedger, absent: |_| Message::new("absent-application") },
 ];
 
 #[cfg(test)]

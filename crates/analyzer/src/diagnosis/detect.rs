@@ -1,12 +1,11 @@
 //! Remembers the packets, and looks for every cause when the window of a rekey closes.
 
-use crate::diagnosis::causes::{CAUSES, Detector, KnownCause, Nature};
+use crate::diagnosis::causes::{APPLICATION_LIMITED, CAUSES, Detector, KnownCause, Nature};
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
 use crate::diagnosis::holes::{Hole, Holes};
 use crate::diagnosis::proof;
 use crate::diagnosis::proven::ProofRule;
-use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{OpenWindow, Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
@@ -18,7 +17,7 @@ use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Cause, RekeyImpact};
+use rekeyscope_model::analysis::{Cause, Confidence, RekeyImpact};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -27,8 +26,6 @@ use std::collections::HashMap;
 /// Most rekeys whose causes are kept, some 200 bytes each; later ones go without (counted).
 const MOST_DIAGNOSED: usize = 1 << 16;
 
-/// The explanation of a silence that acquits a rekey.
-const NOT_THE_REKEY: &str = "application_limited";
 /// Where the first message of an exchange is not in the capture, it began up to this long before the first captured one (lab:
 /// 0.15 to 0.47 s in all), so that a hole right before it is its own.
 const UNSEEN_EXCHANGE: i64 = 300 * NANOS_PER_MILLI;
@@ -59,13 +56,14 @@ impl Detected {
 #[derive(Debug, Default)]
 struct Examined {
     causes: Vec<Detected>,
-    /// Per direction.
-    proofs: [Option<SwitchProof>; 2],
+    /// Of each direction, the SA that begins, and since when the volume of the one before had run out while payload that nobody
+    /// acknowledges went on.
+    beyond_limit: [Option<(SaIndex, Timestamp)>; 2],
 }
 
 impl Examined {
     fn is_empty(&self) -> bool {
-        self.causes.is_empty() && self.proofs.iter().all(Option::is_none)
+        self.causes.is_empty() && self.beyond_limit.iter().all(Option::is_none)
     }
 }
 
@@ -192,7 +190,10 @@ impl Diagnosis {
         let close_up = self.close_ups.picked(&scene);
         let examined = Examined {
             causes,
-            proofs: scene.proofs,
+            beyond_limit: [0, 1].map(|d| {
+                let beyond = scene.proof(d, ProofRule::NoFeedback)?;
+                Some((scene.lanes[d].new?, beyond.from))
+            }),
         };
         Some((examined, close_up))
     }
@@ -211,28 +212,27 @@ impl Diagnosis {
         subjects(succession).find_map(|subject| self.close_ups.of(subject))
     }
 
-    /// The causes of a rekey that did this.
-    pub(crate) fn causes(&self, succession: &Succession, impact: &[RekeyImpact]) -> Vec<Cause> {
+    /// The causes of a rekey that did this. `pause`: frames of a pause at it that was the sender's own.
+    pub(crate) fn causes(
+        &self,
+        succession: &Succession,
+        impact: &[RekeyImpact],
+        pause: Option<(u64, u64)>,
+    ) -> Vec<Cause> {
         let hurt = impact.iter().any(|i| i.hurt);
         let found = self.examined(succession).next();
-        let proofs = found.into_iter().flat_map(|e| e.proofs.iter().flatten());
-        let excused = !hurt && proofs.into_iter().any(|proof| proof.acquittal().is_some());
         let all = found.into_iter().flat_map(|e| &e.causes);
-        let is_told = |d: &&Detected| d.is_fact() || hurt || excused && d.cause.id == NOT_THE_REKEY;
-        all.filter(is_told).map(Detected::report).collect()
-    }
-
-    /// What the packets show at the switch of direction `slot`: of a silence that ends on the rekey's own SA.
-    fn proof(&self, succession: &Succession, slot: usize) -> Option<&SwitchProof> {
-        let of_it = |proof: &&SwitchProof| Some(proof.new) == succession.new[slot];
-        let mut all = self.examined(succession).filter_map(|e| e.proofs[slot].as_ref());
-        all.find(of_it)
+        let told = all.filter(|d| d.is_fact() || hurt).map(Detected::report);
+        let pause = pause.map(|(from, to)| Symptom::new(Confidence::High, [from, to]));
+        told.chain(pause.map(|pause| pause.report(APPLICATION_LIMITED)))
+            .collect()
     }
 
     /// When the old SA of direction `slot` had run out of its volume, while payload that nobody acknowledges went on.
     pub(crate) fn beyond_limit(&self, succession: &Succession, slot: usize) -> Option<Timestamp> {
-        let proof = self.proof(succession, slot)?.certain.as_ref()?;
-        (proof.rule == ProofRule::NoFeedback).then_some(proof.from)
+        let mut all = self.examined(succession).filter_map(|e| e.beyond_limit[slot]);
+        all.find(|(new, _)| Some(*new) == succession.new[slot])
+            .map(|(_, since)| since)
     }
 
     /// Says which bounds were reached.

@@ -2,12 +2,12 @@
 
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::{Symptom, high_if};
-use crate::diagnosis::tcp::LEAST_RTO;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::detect::REAUTHENTICATION_NANOS;
 use rekeyscope_ipsec::rekey::pair;
 use rekeyscope_model::analysis::{Confidence, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::LEAST_TIMEOUT;
 
 /// A second message of this length carries a public value: without one, Quick Mode answers are 172 to 230 bytes and
 /// CREATE_CHILD_SA ones below 260 (one proposal, two traffic selectors); MODP groups add 132 bytes and more. Elliptic
@@ -15,7 +15,7 @@ use rekeyscope_model::time::Timestamp;
 const LEAST_LEN_WITH_KEY_EXCHANGE: u32 = 300;
 /// An exchange that outlasts a round trip by this costs more than the smallest retransmission timeout: from here on the wait
 /// itself can stall a sender.
-const SLOW: i64 = LEAST_RTO;
+const SLOW: i64 = LEAST_TIMEOUT;
 
 fn frames(exchange: &Exchange) -> impl Iterator<Item = u64> {
     exchange.records.iter().map(|r| r.frame)

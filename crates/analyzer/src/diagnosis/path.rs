@@ -1,7 +1,6 @@
 //! Causes between the peers and in the capture: sizes, NAT, PPP, lost frames, leaks.
 
 use crate::diagnosis::holes::HoleProof;
-use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::{Symptom, high_if};
@@ -154,7 +153,7 @@ pub(super) fn capture_artefact(scene: &RekeyScene<'_>) -> Option<Symptom> {
         let shown = scene.holes.iter().flat_map(|h| h.frames).flatten();
         return Some(Symptom::new(high_if(proven), shown).proven());
     }
-    if scene.proofs.iter().flatten().any(SwitchProof::is_certain) {
+    if scene.proofs.iter().any(Option::is_some) {
         return None; // the old SA was dead, or the new one not there
     }
     let of_rekey = |u: &&UnseenBytes| scene.in_zone(u.time) && u.bytes > 0;

@@ -1,5 +1,4 @@
-//! What the packets around a rekey prove of one direction: an outage, or that the rekey had no part in a
-//! silence. Inner TCP tells it, or a limit that was passed.
+//! What the packets around a rekey show to be lost in one direction. Inner TCP tells it, or a limit that was passed.
 //!
 //! What lies beyond the window of the rekey ([`crate::diagnosis::recorder`]) is not seen: an outage that began before it is
 //! longer than proven here, and one that outlasts it is proven by [`crate::assembly`] alone, as an outage.
@@ -7,13 +6,11 @@
 mod beyond;
 mod coverage;
 mod lost;
-mod pause;
 mod segments;
-mod unsent;
 
 pub(crate) use coverage::Coverage;
 
-use crate::diagnosis::proven::SwitchProof;
+use crate::diagnosis::proven::ProvenByPackets;
 use crate::diagnosis::scene::RekeyScene;
 pub(crate) use segments::Segment;
 
@@ -26,22 +23,9 @@ pub(crate) fn segments_of<'a>(scene: &RekeyScene<'a>) -> [Vec<Segment<'a>>; 2] {
 pub(crate) fn at_switches(
     scene: &RekeyScene<'_>,
     segments: &[Vec<Segment<'_>>; 2],
-) -> [Option<SwitchProof>; 2] {
-    [0, 1].map(|d| at_switch(scene, d, &segments[d]))
-}
-
-fn at_switch(scene: &RekeyScene<'_>, d: usize, segments: &[Segment<'_>]) -> Option<SwitchProof> {
-    let new = scene.lanes[d].new?;
-    let certain = lost::lost(segments, new).or_else(|| beyond::beyond_limit(scene, d));
-    let unsent = unsent::unsent(scene, d, segments);
-    // The direction with less payload pauses whenever it likes.
-    let acquitted = (d == scene.data)
-        .then(|| pause::pause_of_the_sender(scene, d))
-        .flatten();
-    Some(SwitchProof {
-        new,
-        certain,
-        unsent,
-        acquitted,
+) -> [Option<ProvenByPackets>; 2] {
+    [0, 1].map(|d| {
+        let new = scene.lanes[d].new?;
+        lost::lost(&segments[d], new).or_else(|| beyond::beyond_limit(scene, d))
     })
 }

@@ -3,7 +3,7 @@
 //! Made once per window: which SAs end and begin, which direction carries the data, the round-trip time, and the
 //! inner-TCP events of [`crate::diagnosis::tcp`]. Directions are internal ones, as positions in a pair.
 
-use crate::diagnosis::proven::SwitchProof;
+use crate::diagnosis::proven::{ProofRule, ProvenByPackets};
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{BEFORE, OpenWindow};
 use crate::diagnosis::tcp::TcpEvents;
@@ -71,7 +71,7 @@ pub(crate) struct RekeyScene<'a> {
     /// Cleartext packets of the tunnel that belong into it.
     pub(crate) leaks: Vec<(Timestamp, u64)>,
     /// What the packets prove, per direction.
-    pub(crate) proofs: [Option<SwitchProof>; 2],
+    pub(crate) proofs: [Option<ProvenByPackets>; 2],
 }
 
 impl<'a> RekeyScene<'a> {
@@ -143,6 +143,11 @@ impl<'a> RekeyScene<'a> {
         }
     }
 
+    /// What the packets of direction `d` prove, where it is by this rule.
+    pub(crate) fn proof(&self, d: usize, rule: ProofRule) -> Option<&ProvenByPackets> {
+        self.proofs[d].as_ref().filter(|proof| proof.rule == rule)
+    }
+
     /// The exchange.
     pub(crate) fn exchange(&self) -> Option<&'a Exchange> {
         self.exchange.and_then(|e| self.evidence.exchanges.get(e))
@@ -183,26 +188,6 @@ impl<'a> RekeyScene<'a> {
         self.tunnel_exchanges()
             .flat_map(|(_, e, _)| e.deletes.iter())
             .find(|d| d.spi == sa.spi && d.by == sa.dst && d.time <= end)
-    }
-
-    /// The old SAs were deleted, or their IKE SA with them, before anybody asked for the new ones.
-    pub(crate) fn is_broken_first(&self) -> bool {
-        let Some(begins) = self.exchange().and_then(Exchange::first_time) else {
-            return false;
-        };
-        let olds = || self.lanes.iter().filter_map(|lane| lane.old);
-        let deleted = |sa: SaIndex| self.delete_of(self.sa(sa)).is_some_and(|d| d.time < begins);
-        olds().any(deleted) || olds().any(|sa| self.ended_with_its_ike_sa(self.sa(sa), begins))
-    }
-
-    /// IKEv2: a Delete of the IKE SA takes the children along (RFC 7296 §1.4.1).
-    fn ended_with_its_ike_sa(&self, sa: &Association, begins: Timestamp) -> bool {
-        let maker = sa.exchange.and_then(|e| self.evidence.exchanges.get(e));
-        let Some(maker) = maker.filter(|e| e.kind != ExchangeKind::QuickMode) else {
-            return false;
-        };
-        let mut all = self.tunnel_exchanges();
-        all.any(|(_, e, first)| e.ike_sa_delete.is_some() && e.ike_sa == maker.ike_sa && first < begins)
     }
 
     /// The lifetime that was negotiated for an SA.

@@ -1,10 +1,10 @@
 //! Causes that lie in the change from the old SAs to the new ones.
 
-use crate::diagnosis::proven::SwitchProof;
+use crate::diagnosis::proven::ProofRule;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::{PROCESSING, RekeyScene};
 use crate::diagnosis::symptom::{MOST_FRAMES, Symptom, high_if};
-use crate::diagnosis::tcp::{LEAST_RTO, Retransmission, before};
+use crate::diagnosis::tcp::{Retransmission, before};
 use crate::throughput::flow::ConnectionId;
 use foldhash::HashMap;
 use rekeyscope_ipsec::ike::timeline::MessageRecord;
@@ -14,8 +14,9 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::volume_sent;
 use rekeyscope_model::analysis::{Confidence, Lifetime};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::LEAST_TIMEOUT;
 
-/// A peer that goes on receiving acknowledges within [`LEAST_RTO`], and within this many round trips, where the path is long.
+/// A peer that goes on receiving acknowledges within [`LEAST_TIMEOUT`], and within this many round trips, where the path is long.
 const DEAF_ROUND_TRIPS: i64 = 4;
 /// Apart from the round trip, directions switch up to 0.3 s apart where nothing is wrong (lab: 0.02–0.29 s on busy hosts);
 /// twice that is no accident of scheduling.
@@ -83,9 +84,9 @@ fn outlived(scene: &RekeyScene<'_>, old: &Association, limit: &Lifetime) -> bool
 /// were sent again, and it sent an IKE message meanwhile, but no packet on the SA of its own for longer
 /// than its acknowledgements can take. That is what an SA that its receiver dropped looks like.
 fn deaf_receiver(scene: &RekeyScene<'_>, d: usize) -> Option<Symptom> {
-    let lost = scene.proofs[d].as_ref()?.lost_on_old()?;
+    let lost = scene.proof(d, ProofRule::LostOnOld)?;
     let (to, from) = (scene.lanes[1 - d].switched?, scene.lanes[1 - d].left?);
-    let patience = LEAST_RTO.max(DEAF_ROUND_TRIPS * scene.rtt);
+    let patience = LEAST_TIMEOUT.max(DEAF_ROUND_TRIPS * scene.rtt);
     let old = scene.lanes[d].old?;
     if to.nanos_since(from) < patience || another_went_further(scene, d, old, lost.from) {
         return None;
@@ -179,7 +180,7 @@ pub(super) fn initiator_not_ready(scene: &RekeyScene<'_>) -> Option<Symptom> {
 /// The unbroken run of segments, from the first one on a new SA, that were sent again. Where other segments were lost
 /// too, a run of one may be chance (at 2 % loss the first segment is lost in 2 % of rekeys, the first two in 0.04 %).
 fn lost_at_the_start(scene: &RekeyScene<'_>, d: usize, new: SaIndex, ready: Timestamp) -> Vec<u64> {
-    if let Some(proof) = scene.proofs[d].as_ref().and_then(SwitchProof::lost_on_new) {
+    if let Some(proof) = scene.proof(d, ProofRule::LostOnNew) {
         return proof.frames.clone();
     }
     let own = scene.lane_packets(d).filter(|p| p.sa() == new);

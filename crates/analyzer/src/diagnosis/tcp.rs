@@ -13,7 +13,7 @@ use crate::throughput::flow::ConnectionId;
 use half_connection::{HalfConnection, MOST_SEGMENTS, acknowledge, send};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 
-pub(crate) use events::{DataStall, LEAST_RTO, Retransmission, TcpEvents, UnseenBytes};
+pub(crate) use events::{DataStall, Retransmission, TcpEvents, UnseenBytes};
 pub(crate) use half_connection::before;
 
 /// Most connections that are followed in one window; packets of further ones make no events.
@@ -190,18 +190,6 @@ mod tests {
         ]
         .concat();
         assert!(walk(&filled).unseen.is_empty());
-    }
-
-    #[test]
-    fn a_sender_is_idle_once_all_is_acknowledged() {
-        let found = walk(&[
-            packet(true, 0, 0, 0, 100),
-            packet(false, 1, 100, 10, 0),
-            packet(true, 21, 0, 0, 110),
-            packet(false, 521, 110, 10, 0),
-        ]);
-        assert_eq!(found.stalls[0].idle, 500 * NANOS_PER_MILLI);
-        assert!(!found.stalls[0].ended_by_retransmission);
     }
 
     proptest! {

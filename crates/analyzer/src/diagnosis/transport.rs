@@ -1,14 +1,14 @@
-//! How the transport took it: inner-TCP causes, and the ones that say "not the rekey".
+//! How the transport took it: inner-TCP causes.
 
-use crate::diagnosis::proven::SwitchProof;
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;
-use crate::diagnosis::tcp::{DataStall, LEAST_RTO};
+use crate::diagnosis::tcp::DataStall;
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::Confidence;
 use rekeyscope_model::sample::Sample;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_model::time::NANOS_PER_SECOND;
+use rekeyscope_traffic::LEAST_TIMEOUT;
 
 /// The smallest replay window in use (RFC 4303 §3.4.3: at least 32).
 const LEAST_REPLAY_WINDOW: u32 = 32;
@@ -24,12 +24,9 @@ const STEADY: i64 = 2 * NANOS_PER_SECOND;
 const LEAST_SEGMENT_SHARE: f64 = 0.9;
 /// A rate over fewer segments than this says nothing.
 const ENOUGH_SEGMENTS: usize = 20;
-/// A pause of an application shows when it is as long as the ledger's shortest silence.
-const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
 /// A connection with less of the data than this (the control connection beside a transfer) explains no loss of it.
 const BULK_SHARE: f64 = 0.1;
-/// A gap counts as the rekey's when it begins by this long after the switch.
-const GAP_ZONE: i64 = NANOS_PER_SECOND / 2;
+
 /// Pauses of connections that carry a part of the tunnel's data worth speaking of, in either direction.
 fn data_stalls<'a>(scene: &'a RekeyScene<'_>) -> impl Iterator<Item = &'a DataStall> {
     let all: u64 = scene.tcp.bytes.values().flatten().sum();
@@ -114,31 +111,8 @@ fn segment_share(scene: &RekeyScene<'_>, time: std::ops::Range<i64>) -> Option<f
 pub(super) fn rto_stall(scene: &RekeyScene<'_>) -> Option<Symptom> {
     let stalls = data_stalls(scene).filter(|s| {
         let starts = s.from >= scene.started || s.to >= scene.data_switch();
-        s.nanos() >= LEAST_RTO && s.ended_by_retransmission && !s.asked_for && starts
+        s.nanos() >= LEAST_TIMEOUT && s.ended_by_retransmission && !s.asked_for && starts
     });
     let shown: Vec<u64> = stalls.flat_map(|s| [s.from_frame, s.to_frame]).collect();
     (!shown.is_empty()).then(|| Symptom::new(Confidence::High, shown))
-}
-
-/// Not the rekey: everything that was sent had been acknowledged for a while, and the next data was new and went on the
-/// same SA. (A sender without an SA looks the same, so a pause that ends on the new SA counts only where nothing else speaks
-/// for the rekey, rule C of [`crate::diagnosis::proof`]; one that waits for an acknowledgement is not idle.) The longest pause of
-/// the data has to be such a one, idle for most of its length.
-pub(super) fn application_limited(scene: &RekeyScene<'_>) -> Option<Symptom> {
-    let mut acquitted = scene
-        .proofs
-        .iter()
-        .filter_map(|p| p.as_ref().and_then(SwitchProof::acquittal));
-    if let Some(pause) = acquitted.next() {
-        return Some(Symptom::new(Confidence::High, pause.frames.iter().copied()));
-    }
-    let end = scene.data_switch().plus_nanos(GAP_ZONE);
-    let own = data_stalls(scene).filter(|s| s.from <= end);
-    let longest = own.max_by_key(|s| s.nanos())?;
-    let idle = longest.idle >= LEAST_PAUSE.max(longest.nanos() / 2) && !longest.ended_by_retransmission;
-    let same_sa = longest.sas.0 == longest.sas.1;
-    (idle && same_sa && longest.zero_window.is_none()).then(|| {
-        let shown = [longest.from_frame, longest.to_frame];
-        Symptom::new(Confidence::Medium, shown)
-    })
 }

@@ -55,7 +55,7 @@ pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
         .collect();
     let explanation = by_events(view, ExplanationCause::PeerLostSas, &told)?;
     Some(Explanation {
-        count: Some(told.len() as u64),
+        count: Some(told.iter().map(|event| event.count.unwrap_or(1)).sum()),
         ..explanation
     })
 }

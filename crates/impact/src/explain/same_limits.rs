@@ -45,6 +45,23 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
     explanation
 }
 
+/// Limits were read, and the SA reached none of them.
+pub(super) fn is_below_read_limits(view: &OutageView<'_>) -> bool {
+    let Some(sa) = view.outage.sa.and_then(|place| view.sa(place)) else {
+        return false;
+    };
+    let (volume, age) = view.volume_and_age();
+    let below = |(limit, own): (Option<u64>, Option<f64>)| {
+        let (limit, own) = (limit? as f64, own?);
+        Some(own < limit && !same_limit(limit, own))
+    };
+    let mut read = [(sa.limit_bytes, volume), (sa.limit_seconds, age)]
+        .into_iter()
+        .filter_map(below)
+        .peekable();
+    read.peek().is_some() && read.all(|below| below)
+}
+
 /// The limit that was read and is reached.
 pub(super) fn read_limit(view: &OutageView<'_>) -> (Option<u64>, Option<u64>) {
     let Some(sa) = view.outage.sa.and_then(|place| view.sa(place)) else {

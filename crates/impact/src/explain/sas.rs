@@ -1,6 +1,6 @@
 //! Rows about the SAs: limit (7), new SA lost (8), deleted too early (9), slow exchange (14), replay window (15).
 
-use crate::explain::same_limits::{learnt_limit, read_limit};
+use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
@@ -171,7 +171,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     let certainty = match told {
         _ if kilobytes.or(seconds).is_some() => Certainty::Read,
         Some(event) => event.known,
-        None if is_learnt || renewal.is_some() => Certainty::Inferred,
+        None if is_learnt || renewal.is_some() && !is_below_read_limits(view) => Certainty::Inferred,
         None => return None,
     };
     let was_read = kilobytes.or(seconds).is_some();

@@ -148,7 +148,7 @@ pub static ROWS: [ExplanationRow; 18] = [
     ExplanationRow {
         id: "limit-reached",
         causes: &[ExplanationCause::LimitReached],
-        needs: "data stops on its SA and comes back on another one, or not at all; and the limit that was read is reached (3 %), or two outages begin at the same volume or age (3 %), or the renewal was under way",
+        needs: "data stops on its SA and comes back on another one, or not at all; and the limit that was read is reached (3 %), or two outages begin at the same volume or age (3 %), or the renewal was under way and no limit was read that is not reached",
         unless: "it is the only one, and no limit could be read",
         explains_short: true,
         holds: sas::limit_reached,

@@ -2,7 +2,7 @@
 
 use super::arrivals::ArrivedBytes;
 use super::input::{LedgerInput, RekeySpan, RuleTimes, TimeSpan};
-use super::ownership::{Owned, Owner, Ownership, ownership};
+use super::ownership::{Owned, Owner, Ownership, SenderPause, ownership};
 use super::price::{RateWithout, carried, cost, rate_without};
 use super::repair::repaired;
 use super::silence::{VainTransmissions, silences};
@@ -90,6 +90,8 @@ pub struct LedgerBook {
     pub unobserved: Vec<usize>,
     /// Rekeys within the transfer of which the capture lacks nothing.
     pub observed: Vec<usize>,
+    /// Pauses at rekeys that were the sender's own.
+    pub pauses: Vec<SenderPause>,
     /// Silences at rekeys up to this are no longer than what the transfer shows elsewhere, nanoseconds.
     pub threshold: i64,
     /// The stretches between rests.
@@ -201,11 +203,11 @@ fn book_of(input: &LedgerInput<'_>) -> LedgerBook {
     drafts.book(&priced)
 }
 
-/// Silences that are owned or the sender's, holes and rests.
+/// Silences that are owned or the sender's, and holes.
 fn apart<'a>(input: &'a LedgerInput<'_>, ownership: &'a Ownership) -> impl Iterator<Item = TimeSpan> {
     let owned = ownership.owned.iter().map(|own| own.silence.span());
-    let rest = input.holes.iter().chain(input.rests).chain(&ownership.acquitted);
-    owned.chain(rest.copied())
+    let others = input.holes.iter().chain(&ownership.acquitted);
+    owned.chain(others.copied())
 }
 
 impl Drafts<'_> {
@@ -275,9 +277,8 @@ impl Drafts<'_> {
         let intervals: Vec<OwnedInterval> = each
             .map(|((own, end), rate)| self.interval(own, *end, rate))
             .collect();
-        let transfer = without(self.input.transfer, &joined(self.input.rests.to_vec()));
         let mut book = LedgerBook {
-            nanos: nanos(&transfer),
+            nanos: nanos(&[self.input.transfer]),
             bytes: self.input.arrived.iter().map(|run| run.bytes).sum(),
             intervals,
             undisturbed: nanos(&priced.undisturbed),
@@ -291,10 +292,11 @@ impl Drafts<'_> {
             .iter()
             .filter(|rekey| meets(&holes, rekey.window()));
         book.unobserved = unobserved.map(|rekey| rekey.rekey).collect();
+        book.pauses.clone_from(&self.ownership.pauses);
         book.threshold = self.ownership.threshold;
         book.is_transfer = self.is_transfer(book.nanos);
         self.slow(&mut book, &priced.undisturbed);
-        self.place(&mut book, &transfer);
+        self.place(&mut book);
         let tested = book.slow.as_ref().map(|slow| slow.bound);
         book.bound = tested.or(Some(book.threshold));
         book
@@ -306,35 +308,35 @@ impl Drafts<'_> {
         nanos >= self.times.rate_within && self.usual >= least
     }
 
-    /// Which rekeys lie within which stretch of the transfer.
-    fn place(&self, book: &mut LedgerBook, transfer: &[TimeSpan]) {
-        let within = |span: &TimeSpan, rekey: &RekeySpan| {
-            let (from, to) = rekey.window();
-            span.0 <= from && from < span.1 || span.0 < to && to <= span.1
+    /// Which rekeys lie within the transfer, at least with the begin or the end of their window.
+    fn place(&self, book: &mut LedgerBook) {
+        let (from, to) = self.input.transfer;
+        let is_within = |rekey: &&RekeySpan| {
+            let window = rekey.window();
+            from <= window.0 && window.0 < to || from < window.1 && window.1 <= to
         };
-        let of_span = |span: &TimeSpan| {
-            let own = self.input.rekeys.iter().filter(|rekey| within(span, rekey));
-            let seen = own.filter(|rekey| !book.unobserved.contains(&rekey.rekey));
-            let mut rekeys: Vec<usize> = seen.map(|rekey| rekey.rekey).collect();
-            rekeys.sort_unstable();
-            let costs = book
-                .rekeys
-                .iter()
-                .filter(|cost| rekeys.binary_search(&cost.rekey).is_ok());
-            TransferSpan {
-                from: span.0,
-                to: span.1,
-                bytes: self.arrivals.whole(span.1) - self.arrivals.whole(span.0.plus_nanos(-1)),
-                nanos: costs.map(|cost| cost.nanos).sum(),
-                rekeys,
-            }
-        };
-        book.transfers = transfer.iter().map(of_span).collect();
-        let placed = book.transfers.iter().flat_map(|span| span.rekeys.iter().copied());
+        let within = self
+            .input
+            .rekeys
+            .iter()
+            .filter(is_within)
+            .map(|rekey| rekey.rekey);
+        let mut rekeys: Vec<usize> = within.filter(|rekey| !book.unobserved.contains(rekey)).collect();
+        rekeys.sort_unstable();
+        let costs = book.rekeys.iter();
+        let costs = costs.filter(|cost| rekeys.binary_search(&cost.rekey).is_ok());
+        let nanos = costs.map(|cost| cost.nanos).sum();
         let owning = book.rekeys.iter().map(|cost| cost.rekey);
-        book.observed = placed.chain(owning).collect();
+        book.observed = rekeys.iter().copied().chain(owning).collect();
         book.observed.sort_unstable();
         book.observed.dedup();
+        book.transfers = vec![TransferSpan {
+            from,
+            to,
+            bytes: self.arrivals.whole(to) - self.arrivals.whole(from.plus_nanos(-1)),
+            rekeys,
+            nanos,
+        }];
     }
 
     fn interval(&self, own: &Owned, end: Timestamp, rate: &RateWithout) -> OwnedInterval {
@@ -394,7 +396,7 @@ impl Drafts<'_> {
             let bytes = carried(&self.arrivals, *window);
             let length = window.1.nanos_since(window.0);
             let rate = bytes as f64 * 1e9 / (length - nanos).max(1) as f64;
-            book.intervals.push(OwnedInterval {
+            let interval = OwnedInterval {
                 owner: Owner::Rekey(rekey),
                 why: LedgerWhy::Slow,
                 from: window.0,
@@ -408,17 +410,9 @@ impl Drafts<'_> {
                 range: (nanos, nanos),
                 bytes,
                 at_least: false,
-            });
-            book.rekeys.push(RekeyCost {
-                rekey,
-                nanos,
-                range: (nanos, nanos),
-                silence: 0,
-                in_vain: 0,
-                why: LedgerWhy::Slow,
-                rate,
-                at_least: false,
-            });
+            };
+            add(&mut book.rekeys, rekey, &interval);
+            book.intervals.push(interval);
         }
         book.intervals.sort_by_key(|own| own.from);
         book.rekeys.sort_by_key(|rekey| rekey.rekey);
@@ -444,6 +438,7 @@ impl LedgerBook {
         self.observed.extend(later.observed);
         self.observed.sort_unstable();
         self.observed.dedup();
+        self.pauses.extend(later.pauses);
         self.threshold = self.threshold.max(later.threshold);
         self.bound = self.bound.max(later.bound);
         self.transfers.extend(later.transfers);

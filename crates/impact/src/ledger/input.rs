@@ -1,18 +1,19 @@
 //! What the ledger is made from.
 
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::TransmissionRun;
+use rekeyscope_traffic::{LEAST_TIMEOUT, TransmissionRun};
 
 /// What was lost right before the first captured message of an exchange is the rekey's.
 const BEFORE: i64 = 20 * NANOS_PER_MILLI;
 /// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
 const BEHIND: i64 = 250 * NANOS_PER_MILLI;
+/// An SA below this share of its volume did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024 bytes differ
+/// by 2.4 %.
+const BELOW_LIMIT: f64 = 0.97;
 /// A new SA that carries its first packet later than this after the exchange was not waited for.
 const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
 /// The shortest pause that users notice in a transfer, and twice the delay of acknowledgements that Linux waits for at most.
 const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
-/// The least retransmission timeout of Linux.
-const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 /// A silence that began before the first message by more than this, or three round trips: the tunnel was down before anybody asked.
 const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
 /// The shortest window of a rate: a burst of a few packets is no rate.
@@ -47,6 +48,16 @@ pub struct RekeySpan {
 }
 
 impl RekeySpan {
+    /// The old SA used less of its volume than any limit would allow; false where no limit is known.
+    pub fn is_below_limit(&self) -> bool {
+        self.volume.is_some_and(|share| share < BELOW_LIMIT)
+    }
+
+    /// The old SA may have reached its volume; false where no limit is known.
+    pub(super) fn reaches_limit(&self) -> bool {
+        self.volume.is_some_and(|share| share >= BELOW_LIMIT)
+    }
+
     /// Here it may disturb something.
     pub(super) fn window(&self) -> TimeSpan {
         let latest = self.last_message.plus_nanos(SWITCHED_WITHIN);

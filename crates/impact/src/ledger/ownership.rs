@@ -15,9 +15,6 @@ const UNUSUAL: i64 = 2;
 const BY_CHANCE: f64 = 0.05;
 /// A sender that stopped so long before the first message did not stop for the rekey.
 const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
-/// An SA below this share of its volume did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024 bytes differ
-/// by 2.4 %.
-const BELOW_LIMIT: f64 = 0.97;
 /// A sender waits no longer for its timer after a loss: it doubles three times from the usual 200 ms.
 const LONGEST_TIMEOUT: i64 = 3 * NANOS_PER_SECOND;
 
@@ -42,12 +39,23 @@ pub(super) struct Owned {
     pub(super) why: LedgerWhy,
 }
 
+/// A pause at a rekey in which the sender had nothing to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SenderPause {
+    /// Name of the rekey.
+    pub rekey: usize,
+    /// Frames of the last arrival before the pause, and of the arrival that ends it.
+    pub frames: (u64, u64),
+}
+
 /// What the ownership of all silences gives.
 #[derive(Debug, Default)]
 pub(super) struct Ownership {
     pub(super) owned: Vec<Owned>,
-    /// Silences at rekeys that were the sender's own.
+    /// Silences at rekeys that were the sender's own, or came by chance.
     pub(super) acquitted: Vec<TimeSpan>,
+    /// Those of them that the packets show to be the sender's.
+    pub(super) pauses: Vec<SenderPause>,
     /// Silences at rekeys that a loss of the path made.
     pub(super) timeouts: Vec<TimeSpan>,
     /// Silences up to this are nobody's, unless packets were lost in them.
@@ -95,7 +103,8 @@ impl SilencesElsewhere {
 
 enum Ruling {
     Nobody,
-    Sender,
+    Chance,
+    Sender(usize),
     Path,
     Owned(Owner),
 }
@@ -129,7 +138,14 @@ pub(super) fn ownership(
     for silence in silences {
         match rules.rule(silence) {
             Ruling::Nobody => {}
-            Ruling::Sender => found.acquitted.push(silence.span()),
+            Ruling::Chance => found.acquitted.push(silence.span()),
+            Ruling::Sender(rekey) => {
+                found.acquitted.push(silence.span());
+                found.pauses.push(SenderPause {
+                    rekey,
+                    frames: silence.frames,
+                });
+            }
             Ruling::Path => found.timeouts.push(silence.span()),
             Ruling::Owned(owner) => found.owned.push(Owned {
                 silence: *silence,
@@ -166,9 +182,11 @@ impl OwnershipRules<'_> {
         let Some(rekey) = rekey else {
             return Ruling::Nobody;
         };
-        let by_chance = || self.elsewhere.by_chance(silence.nanos(), rekey.window());
-        if is_of_the_sender(silence, rekey) || silence.in_vain() == 0 && by_chance() > BY_CHANCE {
-            return Ruling::Sender;
+        if is_of_the_sender(silence, rekey) {
+            return Ruling::Sender(rekey.rekey);
+        }
+        if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
+            return Ruling::Chance;
         }
         if failed.is_none() && is_of_the_path(silence, rekey) {
             return Ruling::Path;
@@ -251,8 +269,7 @@ impl OwnershipRules<'_> {
 /// rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use.
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
-    let lives = rekey.volume.is_some_and(|share| share < BELOW_LIMIT)
-        && rekey.deleted.is_none_or(|deleted| deleted > silence.to);
+    let lives = rekey.is_below_limit() && rekey.deleted.is_none_or(|deleted| deleted > silence.to);
     let before = silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE) && lives;
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);
@@ -266,7 +283,7 @@ fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
 /// A timer runs out after a loss that lies before the silence.
 fn is_of_the_path(silence: &Silence, rekey: &RekeySpan) -> bool {
     silence.in_vain() < LEAST_SWALLOWED
-        && rekey.volume.is_none_or(|share| share < BELOW_LIMIT)
+        && !rekey.reaches_limit()
         && silence.nanos() < LONGEST_TIMEOUT
         && silence.lacks
         && !is_unheard(rekey, silence)

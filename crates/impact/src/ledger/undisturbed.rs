@@ -100,14 +100,14 @@ impl RateSamples {
     }
 }
 
-/// The transfer from `grown` on without intervals, holes, rests and silences of the sender.
+/// The transfer from `grown` on without intervals, holes and silences of the sender.
 pub(super) fn undisturbed(
     input: &LedgerInput<'_>,
     grown: Timestamp,
     intervals: impl Iterator<Item = TimeSpan>,
     acquitted: &[TimeSpan],
 ) -> Vec<TimeSpan> {
-    let apart = input.holes.iter().chain(input.rests).chain(acquitted).copied();
+    let apart = input.holes.iter().chain(acquitted).copied();
     without(
         (grown, input.transfer.1),
         &joined(apart.chain(intervals).collect()),

@@ -29,7 +29,8 @@ why-at-the-limit = It ran at { $observed }; { $own } is { $how ->
     [proven] all that this path carries
    *[best] the best that was seen
 }.
-why-largest = Of { $lost } lost, most went to something else: { $label }, { $seconds } s ({ $share }).
+why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } s ({ $share }).
+why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } s ({ $share }).
 why-bound = A rekey that costs less than { $bound } would not be seen in this capture.
 why-outside = What a rekey costs can be measured only while data flows.
 why-no-data = Rekeys cost what waits for them: here next to nothing did.

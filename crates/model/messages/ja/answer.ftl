@@ -28,6 +28,7 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
    *[best] 観測された最高は { $own } です。
 }
 why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds } s（{ $share }）。
+why-unexplained = 遅れ { $lost } のうち { $seconds } s（{ $share }）は、これらのパケットでは説明できません。
 why-bound = このキャプチャでは、1 回あたり { $bound } 未満の遅れは見えません。
 why-outside = リキーの影響を測れるのは、データが流れている間だけです。
 why-no-data = リキーで遅くなるのはその間に待ったデータですが、ここではほとんど流れていません。

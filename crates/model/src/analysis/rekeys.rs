@@ -125,8 +125,7 @@ plain_data! {
         /// Transmissions in its silences that did not arrive, or brought nothing new.
         #[serde(default)]
         pub swallowed: u32,
-        /// `capture_hole` (the capture lacks packets beside it), `collision` (counted with the rekey that collided with it),
-        /// `no_exchange` (no message of its exchange was captured).
+        /// `capture_hole` (the capture lacks packets beside it), `collision` (counted with the rekey that collided with it).
         pub flags: Vec<String>,
     }
     /// Why a rekey hurt, with evidence.

@@ -119,7 +119,7 @@ pub(crate) fn cost(s: f64) -> String {
     }
 }
 
-/// Half of the ledger's longest step (20 ms), seconds: a smaller cost is said as 0.
+/// The smallest cost that two digits show, seconds; one below is said as 0.
 const LEAST_COST_S: f64 = 0.01;
 
 /// Whether a stop cost nothing in the end.

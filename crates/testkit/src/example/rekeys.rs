@@ -169,7 +169,7 @@ fn unused_impact(direction: Direction) -> RekeyImpact {
         silence_ms: None,
         why: None,
         swallowed: 0,
-        flags: vec!["no_exchange".into()],
+        flags: Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What became of each segment of a direction: was it the first of its bytes, did it skip some, was it sent again.
+//! What became of each segment of a direction: whether it was sent again.
 
 use super::coverage::Coverage;
 use crate::diagnosis::record::PacketRecord;
@@ -12,22 +12,14 @@ const MOST_STREAMS: usize = 256;
 
 /// A TCP segment with data.
 #[derive(Debug, Clone, Copy)]
-// A window has a hundred thousand of them: 40 bytes each.
+// A window has a hundred thousand of them: 32 bytes each.
 pub(crate) struct Segment<'a> {
     pub(super) packet: &'a PacketRecord,
     /// Where it begins, as an offset in the stream.
     from: i64,
-    /// Bytes between the highest byte that was sent before it and its first one.
-    pub(super) skips: i64,
     stream: u32,
     /// [`PacketRecord::sa`], which is asked of each.
     sa: u32,
-    /// Payload of the largest segment of its stream so far.
-    pub(super) largest: u16,
-    /// It goes beyond the highest byte that was sent before it.
-    pub(super) is_new: bool,
-    /// Every byte that it skips is sent later.
-    pub(super) skipped_come_later: bool,
     /// Every byte of it is sent again later.
     pub(super) is_sent_again: bool,
 }
@@ -44,8 +36,6 @@ struct SegmentStream {
     /// Counted over both directions, once it has sent something.
     id: Option<u32>,
     last: (u32, i64),
-    edge: i64,
-    largest: u16,
 }
 
 /// Those of both directions, each in capture order.
@@ -80,22 +70,14 @@ impl SegmentStream {
         let (seq, offset) = self.last;
         // Sequence numbers compare modulo 2³² (RFC 9293 §3.4).
         let from = offset + i64::from(p.seq.wrapping_sub(seq).cast_signed());
-        let to = from + i64::from(p.payload);
         self.last = (p.seq, from);
-        let segment = Segment {
+        Segment {
             packet: p,
             from,
-            skips: (from - self.edge).max(0),
             stream: id,
             sa: p.sa,
-            largest: self.largest,
-            is_new: to > self.edge,
-            skipped_come_later: false,
             is_sent_again: false,
-        };
-        self.edge = self.edge.max(to);
-        self.largest = self.largest.max(p.payload);
-        segment
+        }
     }
 }
 
@@ -109,7 +91,6 @@ fn look_back(all: &mut [Segment<'_>], streams: u32) {
         };
         let (from, to) = (segment.from, segment.from + i64::from(segment.packet.payload));
         segment.is_sent_again = coverage.holds(from, to);
-        segment.skipped_come_later = segment.skips == 0 || coverage.holds(from - segment.skips, from);
         coverage.add(from, to);
     }
 }

@@ -2,11 +2,7 @@
 
 use crate::throughput::flow::ConnectionId;
 use foldhash::HashMap;
-use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-
-/// Smallest retransmission timeout of TCP in use (Linux; RFC 6298 §2.4 asks for 1 s).
-pub(crate) const LEAST_RTO: i64 = 200 * NANOS_PER_MILLI;
+use rekeyscope_model::time::Timestamp;
 
 /// A segment of which at least a part was on its way before.
 #[derive(Debug, Clone, Copy)]
@@ -31,16 +27,10 @@ pub(crate) struct DataStall {
     pub(crate) from_frame: u64,
     pub(crate) to: Timestamp,
     pub(crate) to_frame: u64,
-    /// SAs on both sides of it.
-    pub(crate) sas: (SaIndex, SaIndex),
-    /// How long before its end everything had been acknowledged, nanoseconds.
-    pub(crate) idle: i64,
     /// The segment after it repeats the oldest byte that is not acknowledged.
     pub(crate) ended_by_retransmission: bool,
     /// Three duplicate acknowledgements asked for that segment.
     pub(crate) asked_for: bool,
-    /// The peer advertised a window of 0 meanwhile.
-    pub(crate) zero_window: Option<u64>,
 }
 
 impl DataStall {

@@ -3,7 +3,6 @@
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::tcp::events::{DataStall, Retransmission, TcpEvents, UnseenBytes};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
-use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// Most segments remembered to find what a retransmission repeats, about 5 MB while a window is looked at; a
@@ -36,10 +35,7 @@ pub(super) struct HalfConnection {
     window: Option<u16>,
     duplicates: u32,
     asked_for: Option<u32>,
-    last_data: Option<(Timestamp, u64, SaIndex)>,
-    zero_window: Option<u64>,
-    /// When the last byte sent was acknowledged.
-    idle_since: Option<Timestamp>,
+    last_data: Option<(Timestamp, u64)>,
     /// A segment whose acknowledgement is waited for.
     probe: Option<(u32, Timestamp)>,
     least_half: Option<i64>,
@@ -114,7 +110,6 @@ fn push<T>(list: &mut Vec<T>, item: T) {
 pub(super) fn acknowledge(stream: &mut HalfConnection, p: &PacketRecord, found: &mut TcpEvents) {
     let slot = 1 - p.slot();
     if p.window == 0 && p.flags & TcpSegment::RST == 0 {
-        stream.zero_window = Some(p.frame);
         push(&mut found.zero_windows, (slot, p.time, p.frame));
     }
     // RFC 5681 §2: the same window, or it is an update of that. With SACK the blocks tell (RFC 6675 §2).
@@ -142,9 +137,6 @@ fn duplicate(stream: &mut HalfConnection, p: &PacketRecord) {
 fn progress(stream: &mut HalfConnection, p: &PacketRecord, slot: usize, found: &mut TcpEvents) {
     stream.acked = Some(p.ack);
     stream.duplicates = 0;
-    if stream.edge.is_some_and(|edge| !before(p.ack, edge)) {
-        stream.idle_since = Some(p.time);
-    }
     if let Some((end, sent)) = stream.probe
         && !before(p.ack, end)
     {
@@ -207,9 +199,7 @@ pub(super) fn send(stream: &mut HalfConnection, p: &PacketRecord, left: &mut usi
     if stream.edge.is_none_or(|edge| before(edge, p.seq_end())) {
         stream.edge = Some(p.seq_end());
     }
-    stream.last_data = Some((p.time, p.frame, p.sa()));
-    stream.zero_window = None;
-    stream.idle_since = None;
+    stream.last_data = Some((p.time, p.frame));
 }
 
 fn repeat(stream: &mut HalfConnection, p: &PacketRecord, found: &mut TcpEvents) {
@@ -254,13 +244,12 @@ fn fill_holes(holes: &mut Vec<TcpHole>, p: &PacketRecord) {
 }
 
 fn note_stall(stream: &HalfConnection, p: &PacketRecord, repeats: bool, found: &mut TcpEvents) {
-    let Some((from, from_frame, sa)) = stream.last_data else {
+    let Some((from, from_frame)) = stream.last_data else {
         return;
     };
     if p.time.nanos_since(from) < LEAST_STALL {
         return;
     }
-    let idle = stream.idle_since.map_or(0, |since| p.time.nanos_since(since));
     let stall = DataStall {
         slot: p.slot(),
         connection: p.connection,
@@ -268,11 +257,8 @@ fn note_stall(stream: &HalfConnection, p: &PacketRecord, repeats: bool, found: &
         from_frame,
         to: p.time,
         to_frame: p.frame,
-        sas: (sa, p.sa()),
-        idle,
         ended_by_retransmission: repeats && stream.acked.is_none_or(|acked| !before(acked, p.seq)),
         asked_for: stream.asked_for == Some(p.seq),
-        zero_window: stream.zero_window,
     };
     push(&mut found.stalls, stall);
 }

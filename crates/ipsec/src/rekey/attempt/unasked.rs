@@ -15,6 +15,8 @@ use std::net::IpAddr;
 
 /// A daemon that reacts to the end of an SA asks at once; messages were seen 0.4 s late. After this nobody asks.
 const NOBODY_ASKS: i64 = 3 * NANOS_PER_SECOND;
+/// Packets that were on their way when an SA ended arrive within this: a round trip, and a busy host's scheduling.
+const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 /// An SA whose last packet is older was not in use when it ended.
 const IN_USE: i64 = 5 * NANOS_PER_SECOND;
 
@@ -182,12 +184,15 @@ fn deleted(
         let &(time, frame) = deletes.get(&(a.dst, a.spi))?;
         Some((time, Some(frame), Some(a.dst)))
     });
-    // A Delete of the IKE SA ends its children too (RFC 7296 §1.4.1); with IKEv1 they live on.
+    // A Delete of the IKE SA ends its children too (RFC 7296 §1.4.1); with IKEv1 they live on. So does a child that a new IKE SA took over
+    // before (§1.3.2): it goes on to carry packets, later than those that were on their way.
+    let last = last_use(tables, child).map(|(last, _)| last);
     let ike_sa = child.exchange.and_then(|e| tables.evidence.exchanges[e].ike_sa);
     let with_ike = ike_sa
         .map(|sa| &tables.ike_sas[sa])
         .filter(|sa| sa.version == 2)
-        .and_then(|sa| Some((sa.deleted?, None, None)));
+        .and_then(|sa| Some((sa.deleted?, None, None)))
+        .filter(|(deleted, ..)| last.is_none_or(|last| last.nanos_since(*deleted) <= ON_ITS_WAY));
     let own = by_spi.chain(with_ike).filter(|(time, ..)| *time > child.born);
     own.min_by_key(|(time, ..)| *time)
 }

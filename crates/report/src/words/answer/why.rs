@@ -147,8 +147,12 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
         .into_iter()
         .find(|a| words::is_headline(focus, a))?;
     if let Some(line) = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey) {
+        let id = match line.label {
+            AccountLabel::Unexplained => "why-unexplained",
+            _ => "why-largest",
+        };
         return Some(t.fill(
-            "why-largest",
+            id,
             &[
                 ("lost", &amount(account.lost_seconds, account.lost_seconds)),
                 ("label", &account_label(t, line.label)),
