@@ -302,7 +302,8 @@ fn judge_line(
         kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
     }
     kept.ledger = Some(ledger);
-    kept.pauses = book.pauses;
+    let of_application = |pause: &SenderPause| labelled.is_of_the_application(pause.span);
+    kept.pauses = book.pauses.into_iter().filter(of_application).collect();
     kept
 }
 

@@ -220,6 +220,17 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
             && exchange.end.nanos_since(exchange.begin) > view.near()
             && view.fills_half((exchange.begin, exchange.end))
     })?;
+    Some(took_too_long(view, exchange))
+}
+
+/// The renewal was not done when data stopped on the old SA, which no limit had ended.
+pub(super) fn slow_renewal(view: &OutageView<'_>) -> Option<Explanation> {
+    let stopped = view.stopped_on_its_sa() && is_below_read_limits(view);
+    let exchange = renewal_under_way(view).filter(|_| stopped)?;
+    Some(took_too_long(view, exchange))
+}
+
+fn took_too_long(view: &OutageView<'_>, exchange: &ExchangeInScene) -> Explanation {
     let repeated = view
         .events(&[EventKind::AnsweredLate], exchange.begin, exchange.end)
         .find(|event| event.exchange == Some(exchange.index));
@@ -231,7 +242,7 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
         seconds: Some(exchange.end.seconds_since(exchange.begin)),
         ..Explanation::of(ExplanationCause::SlowExchange, Certainty::Proven)
     };
-    Some(view.with_frames(explanation, []))
+    view.with_frames(explanation, [])
 }
 
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {

@@ -27,7 +27,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 18] = [
+pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -152,6 +152,15 @@ pub static ROWS: [ExplanationRow; 18] = [
         unless: "it is the only one, and no limit could be read",
         explains_short: true,
         holds: sas::limit_reached,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "slow-renewal",
+        causes: &[ExplanationCause::SlowExchange],
+        needs: "data stops on its SA and comes back on another one; its renewal was under way, and the limits that were read are not reached",
+        unless: "",
+        explains_short: true,
+        holds: sas::slow_renewal,
         excluded: never,
     },
     ExplanationRow {

@@ -44,7 +44,9 @@ pub(super) struct Owned {
 pub struct SenderPause {
     /// Name of the rekey.
     pub rekey: usize,
-    /// Frames of the last arrival before the pause, and of the arrival that ends it.
+    /// The last arrival before the pause, and the arrival that ends it.
+    pub span: (Timestamp, Timestamp),
+    /// Frames of both.
     pub frames: (u64, u64),
 }
 
@@ -143,6 +145,7 @@ pub(super) fn ownership(
                 found.acquitted.push(silence.span());
                 found.pauses.push(SenderPause {
                     rekey,
+                    span: silence.span(),
                     frames: silence.frames,
                 });
             }

@@ -238,6 +238,7 @@ fn of_sas(
         ),
         ("new-sa-lost", windows),
         ("deleted-early", shown(EventKind::ChildDeleted, |_| (), early)),
+        ("slow-renewal", document(slow.clone())),
         ("slow-exchange", document(slow)),
         ("replay-window", document(replay)),
     ]
