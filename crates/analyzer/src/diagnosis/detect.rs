@@ -229,7 +229,7 @@ impl Diagnosis {
         all.find(of_it)
     }
 
-    /// When the old SA of direction `slot` had run out of its volume, while payload that nobody acknowledges went on.
+    /// Time at which the old SA of direction `slot` had run out of its volume, while payload that nobody acknowledges went on.
     pub(crate) fn beyond_limit(&self, succession: &Succession, slot: usize) -> Option<Timestamp> {
         let proof = self.proof(succession, slot)?.certain.as_ref()?;
         (proof.rule == ProofRule::NoFeedback).then_some(proof.from)

@@ -1,5 +1,5 @@
-//! What the packets around a rekey prove of one direction: an outage, or that the rekey had no part in a
-//! silence. Inner TCP tells it, or a limit that was passed.
+//! Proofs by the packets around a rekey for one direction: of an outage, or that the rekey had no part in a silence. Inner TCP gives them,
+//! or a limit that was passed.
 //!
 //! What lies beyond the window of the rekey ([`crate::diagnosis::recorder`]) is not seen: an outage that began before it is
 //! longer than proven here, and one that outlasts it is proven by [`crate::assembly`] alone, as an outage.

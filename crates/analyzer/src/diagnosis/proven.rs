@@ -8,7 +8,7 @@ pub(crate) const LEAST_OUTAGE: i64 = 50 * NANOS_PER_MILLI;
 /// Segments in a row that no random loss takes: at a loss of 3 % it takes one run of three in 37,000.
 pub(crate) const LEAST_SEGMENTS: usize = 3;
 
-/// What the packets prove of one rekey and direction.
+/// Proof by the packets of one rekey and direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProofRule {
     /// The last segments on the old SA were all sent again: it was dead.
@@ -19,7 +19,7 @@ pub(crate) enum ProofRule {
     NotSent,
     /// Payload that nobody acknowledges went on beyond the limit of the old SA.
     NoFeedback,
-    /// The silence was the sender's: it was not the rekey.
+    /// The silence was the sender's: the rekey had no part in it.
     Acquitted,
 }
 

@@ -84,18 +84,18 @@ fn label_of(owner: Owner) -> AccountLabel {
 }
 
 impl LabelledDirection {
-    /// From the first data to the last, or to the end of the capture where the tunnel died.
+    /// Time from the first data to the last, or to the end of the capture where the tunnel died.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let (first, last) = (self.pieces.first()?, self.pieces.last()?);
         Some((Timestamp(first.from), Timestamp(last.to)))
     }
 
-    /// What the path is proven to carry, bytes a second.
+    /// Rate that the path is proven to carry, bytes a second.
     pub fn proven_rate(&self) -> Option<f64> {
         (self.own.1 == OwnRate::Proven).then_some(self.own.0)
     }
 
-    /// What was measured of the flows, by the number of the connection, most bytes first.
+    /// Measurements of the flows, by the number of the connection, most bytes first.
     pub fn flows(&self) -> &[(u32, FlowTcp)] {
         &self.flows
     }
@@ -161,7 +161,7 @@ impl LabelledDirection {
     }
 }
 
-/// The pieces as they are seen: what an owner holds up is its own from the last arrival to the next one.
+/// The pieces as they are seen: the time from the last arrival to the next one belongs to the owner that holds the data up.
 fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece> {
     let owned = |own: &OwnedInterval| LabelledPiece {
         from: own.from.0,
