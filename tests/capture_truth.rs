@@ -61,7 +61,7 @@ fn cost_s(analysis: &Analysis) -> f64 {
     ledger.cost_seconds + down
 }
 
-/// What a dead SA swallows shows without a single message of IKE.
+/// A dead SA swallows packets visibly, without a single message of IKE.
 #[test]
 fn without_ike_the_cost_is_the_same() {
     for lab in with_stalls() {

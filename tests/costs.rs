@@ -1,5 +1,5 @@
-//! What each rekey cost, and why: a **synthetic** capture for each reason, and the real captures against the logs of the daemons and kernels
-//! that `truth.json` was made of.
+//! Cost of each rekey, and its reason: a **synthetic** capture for each reason, and the real captures against the logs of the daemons and
+//! kernels that `truth.json` was made of.
 
 mod beyond;
 mod logs;
@@ -23,7 +23,7 @@ fn download(rekey: &Rekey) -> &RekeyImpact {
     impact.find(|i| i.direction == Direction::BToA).unwrap()
 }
 
-/// What the ledger says of the only rekey's download.
+/// The ledger's entry of the only rekey's download.
 fn owned(analysis: &Analysis) -> Option<&LedgerRekey> {
     assert_eq!(analysis.rekeys.len(), 1);
     let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();

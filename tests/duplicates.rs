@@ -124,7 +124,7 @@ fn without_a_late_end(account: &mut Value) {
     }
 }
 
-/// So do its ledger, and the rates of its verdict.
+/// Removes ledgers that repeat because they are open, and the rates of their verdicts.
 fn without_open_ledgers(document: &mut Value) {
     let ledgers = document["ledger"].as_array_mut().unwrap();
     let is_open = |ledger: &Value| {

@@ -5,7 +5,7 @@ use crate::support::{Lab, analyses, one};
 use rekeyscope_model::analysis::{AccountLabel, Analysis, Direction, LedgerInterval, Rekey};
 use serde_json::Value;
 
-/// When something happened to an SA, by the log of one side.
+/// Time at which something happened to an SA, by the log of one side.
 fn logged(lab: &Lab, spi: &str, side: &str, is_it: fn(&Value) -> bool) -> Option<f64> {
     let sas = lab.truth["sas"].as_array()?;
     let sa = sas.iter().find(|sa| sa["spi"].as_str() == Some(spi))?;
@@ -14,8 +14,8 @@ fn logged(lab: &Lab, spi: &str, side: &str, is_it: fn(&Value) -> bool) -> Option
     own.filter(|e| is_it(e)).find_map(|e| e["t"].as_f64())
 }
 
-/// How long the download of a rekey was cut off by the logs, seconds: its data (its receiver's old SA had expired or was
-/// removed, or the new one was not there yet), and what the receiver answers (its peer lacked the new SA).
+/// Seconds for which the download of a rekey was cut off by the logs: its data (its receiver's old SA had expired or was removed, or the
+/// new one was not there yet), and what the receiver answers (its peer lacked the new SA).
 fn logged_outage(lab: &Lab, rekey: &Rekey) -> Option<(f64, f64)> {
     let text = |spi: Option<rekeyscope_model::spi::Spi>| spi.map(|s| s.to_string());
     let (old, new, answers) = (
@@ -44,7 +44,7 @@ fn logged_outage(lab: &Lab, rekey: &Rekey) -> Option<(f64, f64)> {
     ))
 }
 
-/// A failure owns the time of the rekey's switch: the rekey ended it.
+/// Whether a failure owns the time of the rekey's switch: the rekey ended it.
 fn is_down(analysis: &Analysis, rekey: &Rekey) -> bool {
     let ledger = analysis.ledger_of(rekey.tunnel, Direction::BToA).unwrap();
     let down = |interval: &LedgerInterval| {
@@ -58,9 +58,9 @@ fn is_down(analysis: &Analysis, rekey: &Rekey) -> bool {
 /// each rekey.
 #[test]
 fn owned_silences_are_those_of_the_logs() {
-    /// A shorter one may be scheduling: two ticks of 20 ms.
+    /// Shortest outage that must be owned: a shorter one may be scheduling, two ticks of 20 ms.
     const LEAST_LOGGED_S: f64 = 0.04;
-    /// What TCP's own queue cannot hide.
+    /// Shortest outage that TCP's own queue cannot hide.
     const SURE_S: f64 = 0.08;
     let (mut owned, mut wrong, mut harmed, mut missed) = (0, Vec::new(), 0, Vec::new());
     for (lab, analysis) in analyses() {

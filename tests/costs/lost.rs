@@ -51,7 +51,7 @@ fn the_receiver_was_not_ready() {
     assert_owned(&played(lost_on_new), LedgerWhy::LostOnNew, 316.0, 8);
 }
 
-/// One or two may be lost by chance, but nothing lies before this silence that a timer could wait for.
+/// Chance may lose one or two segments, but nothing lies before this silence that a timer could wait for.
 #[test]
 fn a_timeout_that_began_at_the_switch_is_the_rekeys() {
     let two = |w: &mut World| {

@@ -33,7 +33,7 @@ fn a_sender_that_was_stopped_clears_the_rekey() {
     );
 }
 
-/// It is stopped 30 ms after the switch: that nothing is sent again says that it heard the acknowledgements on the new SA.
+/// The sender stops 30 ms after the switch: because nothing is sent again, it heard the acknowledgements on the new SA.
 #[test]
 fn a_sender_that_is_stopped_right_after_the_switch() {
     let analysis = played(|w| {

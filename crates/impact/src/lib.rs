@@ -1,4 +1,4 @@
-//! What rekeys cost, why, and where every second of a transfer went. Pure arithmetic; nothing here reads a packet.
+//! Cost of rekeys, the reasons for it, and an account of every second of a transfer. Pure arithmetic; nothing here reads a packet.
 //!
 //! ```text
 //! ledger      what rekeys and failures cost, from arrived bytes: the one book that every figure of a cost is read from
@@ -10,7 +10,7 @@
 //! two_points  one tunnel captured at two points: losses between them, delays, clocks
 //! ```
 //!
-//! **Where it is decided that a rekey hurt**: `ledger/ownership.rs`; what it cost: `ledger/price.rs`; what the verdict is:
+//! **Places of decisions**: that a rekey hurt is decided in `ledger/ownership.rs`; its cost in `ledger/price.rs`; the verdict in
 //! `verdict/judge.rs`.
 
 pub mod account;

@@ -84,7 +84,8 @@ plain_data! {
         pub flows: Vec<Flow>,
         /// One verdict per tunnel and direction. The first one is the headline's: the direction with most new bytes.
         pub impact: Vec<Impact>,
-        /// What rekeys and failures cost, per tunnel and direction of a transfer, in the order of `impact` (versions before 3 have none).
+        /// Ledgers: the cost of rekeys and failures per tunnel and direction of a transfer, in the order of `impact` (versions before 3
+        /// have none).
         #[serde(default)]
         pub ledger: Vec<Ledger>,
         /// Where every second went, per tunnel and direction, in the order of `impact` (documents of versions before this field

@@ -72,10 +72,10 @@ pub enum Occurrence {
         exchange_ms: Option<f64>,
         /// Last packet on the old SA to the first on the new one, the longer direction.
         gap_ms: Option<f64>,
-        /// The longest silence that it owns so far, milliseconds.
+        /// Longest silence that the rekey owns so far, milliseconds.
         #[serde(default)]
         silence_ms: Option<f64>,
-        /// What it cost, by the traffic that has passed so far, seconds: `rekey_cost` says what it is in the end.
+        /// Cost by the traffic that has passed so far, seconds: `rekey_cost` says what it is in the end.
         #[serde(default)]
         cost_so_far_seconds: Option<f64>,
     },
@@ -90,19 +90,19 @@ pub enum Occurrence {
         /// How often.
         transmissions: u64,
     },
-    /// What a rekey cost a direction, for good. `time` is the first packet on the new SA.
+    /// Final cost of a rekey in a direction. `time` is the first packet on the new SA.
     RekeyCost {
         /// Which direction.
         direction: Direction,
         /// The SA that began.
         new: Option<Spi>,
-        /// Seconds; 0 where the sender made up for the silence.
+        /// Cost, seconds; 0 where the sender made up for the silence.
         cost_seconds: f64,
-        /// The longest silence, milliseconds.
+        /// Longest silence of the rekey, milliseconds.
         silence_ms: f64,
-        /// It may have cost more.
+        /// True where the cost is a lower bound.
         at_least: bool,
-        /// Why it stopped, or slowed, the transfer.
+        /// Reason why the rekey stopped, or slowed, the transfer.
         why: LedgerWhy,
     },
     /// Nothing passes although there is something to deliver. `time` is the last data that arrived.

@@ -58,7 +58,7 @@ fn a_byte_counts_when_the_copy_that_arrived_passes() {
     assert_eq!((line.connections, line.closed, line.datagrams), (1, false, false));
 }
 
-/// What ends a silence is a run of its own, and runs are no longer than 20 ms.
+/// Arrivals that end a silence are runs of their own, and runs are no longer than 20 ms.
 #[test]
 fn silences_end_at_one_packet() {
     let mut text = String::new();
@@ -243,7 +243,7 @@ fn runs_are_bounded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is sent, lost and acknowledged: all that was acknowledged has arrived, once, and runs follow each other.
+    /// Property: however packets are sent, lost and acknowledged, all that was acknowledged has arrived, once, and runs follow each other.
     #[test]
     fn every_acknowledged_byte_counts_once(
         lost in proptest::collection::vec(proptest::bool::weighted(0.2), 40),
@@ -258,7 +258,7 @@ proptest! {
                 let again = ms + 60;
                 events.push((again, format!("{again} > {}:100 ack 0 esp=8/{}", 100 * k, k + 1)));
             }
-            // What a receiver knows when this packet, or its copy, arrives.
+            // Segments that a receiver knows when this packet, or its copy, arrives.
             let arrived = |j: usize, by: usize| !is_lost(j) && 3 * j <= by || 3 * j + 60 <= by;
             let by = if is_lost(k) { ms + 60 } else { ms };
             let first = (0..count).find(|j| !arrived(*j, by)).unwrap_or(count);

@@ -1,4 +1,4 @@
-//! What an account needs to know of its tunnel.
+//! Knowledge of its tunnel that an account needs.
 
 use crate::assembly::edges;
 use crate::assembly::known::Known;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// What was measured of flows, by connection and position of the direction in a pair.
 pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
 
-/// What happened around a direction.
+/// Events around a direction that its account needs.
 pub(super) fn surroundings(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),

@@ -25,7 +25,7 @@ use std::collections::HashMap;
 /// Most tunnels with a verdict; those with most bytes.
 const MOST_TUNNELS: usize = 64;
 
-/// What is said of all directions, the headline's first.
+/// Results for all directions, those of the headline first.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     pub(crate) impact: Vec<Impact>,
@@ -38,7 +38,7 @@ pub(crate) struct Judgement {
     pub(crate) measured: MeasuredFlows,
 }
 
-/// One direction, judged.
+/// Results for one direction.
 #[derive(Debug)]
 struct JudgedLine {
     impact: Impact,
@@ -50,7 +50,7 @@ struct JudgedLine {
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
 }
 
-/// What a direction carried.
+/// Packets that a direction carried.
 enum CarriedLine {
     /// Inner packets that could be read.
     Read(DeliveryLine),
@@ -59,7 +59,7 @@ enum CarriedLine {
 }
 
 impl CarriedLine {
-    /// From the first transmission to the last.
+    /// Times of the first transmission and of the last.
     fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let ends = |runs: &mut dyn Iterator<Item = &TransmissionRun>| {
             runs.map(|run| (run.from, run.to))
@@ -97,7 +97,7 @@ impl CarriedLine {
         });
     }
 
-    /// The ledger, what shows which bytes arrived, and what did.
+    /// The ledger, the basis that shows which bytes arrived, and the runs that did arrive.
     fn book(self, input: &LedgerInput<'_>, beyond: &[(u32, Timestamp)]) -> SealedBook {
         match self {
             CarriedLine::Read(mut line) => {
@@ -134,7 +134,7 @@ impl CarriedLine {
     }
 }
 
-/// Judges every tunnel and direction, most new bytes first.
+/// Judges every tunnel and direction; the results are in descending order of new bytes.
 pub(crate) fn judgement(record: &Record, known: Known<'_>) -> Judgement {
     let end = record.totals.last_time.unwrap_or_default();
     let mut lines = HashMap::new();
@@ -148,7 +148,7 @@ pub(crate) fn judgement(record: &Record, known: Known<'_>) -> Judgement {
         let line = lines.remove(&direction);
         own.push((direction, carried(record, direction, line)));
     }
-    // No more than two at a time: each holds the waits of all of its packets.
+    // Two directions are judged at a time and no more, because each holds the waits of all of its packets.
     let judge_one = |((tunnel, direction), line): ((TunnelIndex, Direction), Option<CarriedLine>)| {
         judge_line(record, known, (tunnel, direction), line)
     };
@@ -177,7 +177,7 @@ impl Judgement {
     }
 }
 
-/// What a direction carried; `None` where nothing in it is data.
+/// Packets that a direction carried; `None` where nothing in it is data.
 fn carried(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),
@@ -307,7 +307,7 @@ fn judge_line(
     kept
 }
 
-/// What the packets of a direction say of its waits.
+/// Labels of the waits of a direction, by its packets.
 fn labels(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),
@@ -317,7 +317,7 @@ fn labels(
     let readable = matches!(carried, CarriedLine::Read(_));
     let mut connections = record.connections.of(tunnel, readable);
     if !readable {
-        // What cannot be read holds control messages too: only the data has an account.
+        // Packets that cannot be read hold control messages too: only the data has an account.
         let (first, last) = carried.span()?;
         connections
             .iter_mut()
@@ -337,7 +337,7 @@ fn transfer(span: &TransferSpan) -> TransferImpact {
     }
 }
 
-/// Stretches that the capture lacks within a transfer, and their seconds.
+/// Number of the stretches that the capture lacks within a transfer, and their seconds.
 fn holes_within(holes: &[(Timestamp, Timestamp)], (from, to): (Timestamp, Timestamp)) -> (usize, f64) {
     let parts = holes
         .iter()
@@ -347,7 +347,7 @@ fn holes_within(holes: &[(Timestamp, Timestamp)], (from, to): (Timestamp, Timest
         .fold((0, 0.0), |(count, sum), seconds| (count + 1, sum + seconds))
 }
 
-/// Rekeys that another one stands for say so.
+/// Marks the rekeys that another one stands for.
 fn with_collisions(mut costs: Vec<(usize, RekeyImpact)>, collided: &[usize]) -> Vec<(usize, RekeyImpact)> {
     for (rekey, cost) in &mut costs {
         if collided.binary_search(rekey).is_ok() {
@@ -357,7 +357,7 @@ fn with_collisions(mut costs: Vec<(usize, RekeyImpact)>, collided: &[usize]) -> 
     costs
 }
 
-/// Volume triggers some rekeys of the tunnel: only then does another lifetime in kilobytes change anything.
+/// Whether volume triggers some rekeys of the tunnel: only then does another lifetime in kilobytes change anything.
 fn is_by_volume(known: Known<'_>, tunnel: TunnelIndex) -> bool {
     let mut own = known.rekeys.iter().filter(|r| r.tunnel == tunnel);
     own.any(|rekey| rekey.trigger.kind == TriggerKind::Volume)

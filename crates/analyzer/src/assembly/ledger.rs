@@ -1,4 +1,4 @@
-//! What the ledger of one direction is made from: what is known of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
+//! Input of the ledger of one direction: knowledge of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
 
 use crate::assembly::known::Known;
 use crate::pipeline::record::Record;
@@ -47,8 +47,8 @@ impl LedgerEvents {
     }
 }
 
-/// When the volume of each old SA of a direction had run out, where its limit is enforced: datagrams beyond it do not arrive. An SA is named
-/// by its index, as the reading names it.
+/// Times at which the volume of each old SA of a direction had run out, where its limit is enforced: datagrams beyond it do not arrive. An
+/// SA is named by its index, as the reading names it.
 pub(super) fn beyond_volume(
     record: &Record,
     (tunnel, direction): (TunnelIndex, Direction),
@@ -105,7 +105,7 @@ fn rekeys(
     (spans, collided)
 }
 
-/// When each SA of a tunnel was deleted by whom it led to, as far as IKE can be read.
+/// Times at which SAs of a tunnel were deleted, by the destination and SPI of each, as far as IKE can be read.
 fn deletes(record: &Record, tunnel: TunnelIndex) -> HashMap<(IpAddr, Spi), Timestamp> {
     let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
     let own = exchanges.filter(|(_, of)| **of == Some(tunnel));
@@ -148,14 +148,14 @@ fn join_collisions(spans: &mut Vec<RekeySpan>, successions: &[Succession]) -> Ve
     gone
 }
 
-/// When the first of the old SAs expired.
+/// Time at which the first of the old SAs expired.
 fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
     let associations = record.sas.associations();
     let old = succession.old.iter().flatten();
     old.filter_map(|&sa| volume::expired(&associations[sa])).min()
 }
 
-/// The requests of a tunnel that came to nothing. Where nobody asked in time, the rekey came too late, or an outage says so.
+/// Failed requests of a tunnel. A rekey that nobody asked for in time came too late, or an outage says so.
 fn failed(record: &Record, tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
     let begins = new_sas(record, tunnel);
     let next = |from: Timestamp| begins.get(begins.partition_point(|at| *at <= from)).copied();
@@ -197,7 +197,7 @@ fn outages(
     spans
 }
 
-/// When SAs of the tunnel carried their first packet, in order.
+/// Times at which SAs of the tunnel carried their first packet, in order.
 fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
     let associations = record.sas.associations();
     let own = record.sas.of_tunnel(tunnel).iter();

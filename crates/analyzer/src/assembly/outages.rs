@@ -160,7 +160,7 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
     places(&|a| of_it(a) || a.exchange.is_none() && around(a))
 }
 
-/// Data came again, which ended the outage: on the SA that it went on before, or on another one.
+/// The end of an outage by new data: on the SA that the data went on before, or on another one.
 fn end_of(record: &Record, interval: &Interval) -> OutageEnd {
     let ike_sa = |sa: u32| {
         let exchange = record.sas.associations().get(sa as SaIndex)?.exchange?;

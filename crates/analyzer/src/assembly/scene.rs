@@ -19,7 +19,7 @@ use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, Undelivered};
 use std::net::IpAddr;
 
-/// Everything that is known before the outages are explained.
+/// Facts that are known before the outages are explained.
 #[derive(Clone, Copy)]
 pub(crate) struct Explored<'a> {
     pub(crate) record: &'a Record,

@@ -1,4 +1,4 @@
-//! What failed comes first.
+//! Failures, which come first in a verdict.
 
 use crate::assembly::attempts::Failures;
 use rekeyscope_impact::tell::failed::failed;
@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::{Impact, Rekey, Tunnel, Verdict};
 use rekeyscope_model::text::Said;
 use rekeyscope_model::time::Timestamp;
 
-/// What failed comes first, and ahead of what the ledger says of the rekeys that succeeded.
+/// Puts failures first, ahead of the ledger's words on the rekeys that succeeded.
 pub(crate) fn with_failures(
     mut impact: Vec<Impact>,
     failures: &Failures,

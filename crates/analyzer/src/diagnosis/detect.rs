@@ -228,7 +228,7 @@ impl Diagnosis {
             .collect()
     }
 
-    /// When the old SA of direction `slot` had run out of its volume, while payload that nobody acknowledges went on.
+    /// Time at which the old SA of direction `slot` had run out of its volume, while payload that nobody acknowledges went on.
     pub(crate) fn beyond_limit(&self, succession: &Succession, slot: usize) -> Option<Timestamp> {
         let mut all = self.examined(succession).filter_map(|e| e.beyond_limit[slot]);
         all.find(|(new, _)| Some(*new) == succession.new[slot])

@@ -26,10 +26,9 @@ const TERMINATE_REQUEST: u8 = 5;
 const PROTOCOL_REJECT: u8 = 8;
 /// L2TP acknowledges control messages within a second, then the sender repeats them (RFC 2661 §5.8).
 const HELLO_PATIENCE: i64 = NANOS_PER_SECOND;
-/// A pause of the data that scattered holes have to account for before they explain a rekey's loss: what the ledger would
-/// call a silence …
+/// Shortest pause of the data that scattered holes can explain: the ledger's shortest silence.
 const LEAST_PAUSE: i64 = 50 * NANOS_PER_MILLI;
-/// … by at least this share: the bytes that are missing at its end, at the rate before.
+/// Least share of a pause that scattered holes account for when they explain a rekey's loss: the bytes that are missing at its end, at the rate before.
 const ACCOUNTED: f64 = 0.5;
 /// Bytes acknowledged and never captured: more than a reordered segment.
 const LEAST_UNSEEN: usize = 2;

@@ -1,4 +1,4 @@
-//! What the packets around a rekey show to be lost in one direction. Inner TCP tells it, or a limit that was passed.
+//! Losses in one direction that the packets around a rekey prove, by inner TCP or by a limit that was passed.
 //!
 //! What lies beyond the window of the rekey ([`crate::diagnosis::recorder`]) is not seen: an outage that began before it is
 //! longer than proven here, and one that outlasts it is proven by [`crate::assembly`] alone, as an outage.

@@ -7,7 +7,7 @@ pub(crate) const LEAST_OUTAGE: i64 = 50 * NANOS_PER_MILLI;
 /// Segments in a row that no random loss takes: at a loss of 3 % it takes one run of three in 37,000.
 pub(crate) const LEAST_SEGMENTS: usize = 3;
 
-/// What the packets prove of one rekey and direction.
+/// Proof by the packets of one rekey and direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProofRule {
     /// The last segments on the old SA were all sent again: it was dead.

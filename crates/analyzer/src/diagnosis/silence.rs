@@ -24,8 +24,8 @@ pub(super) const REACH: i64 = LONGEST + BUSY_WITHIN;
 /// Segments without an answer. One or two may be lost on their way; three sent apart are not.
 const LEAST_UNANSWERED: usize = 3;
 
-/// When the direction `slot` fell silent before `now` though the other side sent TCP data meanwhile, which nobody acknowledged: the last ESP
-/// packet before, looked for from the `newest` packets of the tunnel backwards.
+/// Last ESP packet before the direction `slot` fell silent before `now` though the other side sent TCP data meanwhile, which nobody
+/// acknowledged; looked for from the `newest` packets of the tunnel backwards.
 pub(super) fn before<'a>(
     newest: impl Iterator<Item = &'a PacketRecord>,
     slot: usize,
@@ -83,7 +83,7 @@ mod tests {
         );
     }
 
-    /// With one or two segments unanswered it is none: they may have been lost.
+    /// One or two unanswered segments are no silence: they may have been lost.
     #[test]
     fn both_may_stop_together() {
         assert_eq!(silence(1_300, 1_290, 0), None);

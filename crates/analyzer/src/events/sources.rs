@@ -14,7 +14,7 @@ use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::net::IpAddr;
 
-/// Whatever was on its way when an exchange began arrives within this, and so does an answer that nothing has to be computed for: a round
+/// Longest time for a message that was on its way when an exchange began, and for an answer that nothing has to be computed for: a round
 /// trip, and a busy host's scheduling.
 pub(super) const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 

@@ -46,7 +46,7 @@ pub(crate) enum ControlQuestion {
 pub(crate) struct ControlRun {
     pub(crate) tunnel: TunnelIndex,
     pub(crate) notice: ControlNotice,
-    /// The side that said it, or asked.
+    /// The side that sent the message, or asked the question.
     pub(crate) by: IpAddr,
     pub(crate) peer: IpAddr,
     pub(crate) run: Repeats,
@@ -121,7 +121,7 @@ impl ControlLog {
         }
     }
 
-    /// The last question was answered; those before that was not.
+    /// Notes the answer to the last question; the questions before that one stay unanswered.
     fn answered(&mut self, asked: ControlKey) {
         if let Some(mut run) = self.open.remove(&asked)
             && run.count > 1

@@ -3,7 +3,8 @@
 use rekeyscope_model::analysis::{Analysis, Overlay, OverlayAtRekey, OverlayPoint, Rekey};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// How long after the switch values still belong to the rekey: programs that measure a processor say a value for each second before.
+/// Time after the switch within which values still belong to the rekey: programs that measure a processor say a value for each second
+/// before.
 const AFTER_NANOS: i64 = 2 * NANOS_PER_SECOND;
 
 /// One entry per rekey that lies between the overlay's first and last value.

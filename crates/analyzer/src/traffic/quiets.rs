@@ -64,7 +64,7 @@ struct QuietWatch {
     waiting: HashSet<ConnectionId>,
     /// The connection of the last packet, and whether it is one of them.
     last: Option<(ConnectionId, bool)>,
-    /// The moment since which there is none.
+    /// The moment since which no connection has data in flight.
     acknowledged: Option<Timestamp>,
     answered_in: Option<i64>,
     /// New bytes of inner TCP, and all.

@@ -61,12 +61,12 @@ impl TrafficReading {
         self.outages.intervals(&self.tracker, events, end)
     }
 
-    /// What each direction of each tunnel delivered, in the words of [`TrafficReading::intervals`].
+    /// Deliveries of each direction of each tunnel, with the names of [`TrafficReading::intervals`].
     pub(crate) fn delivered(&self, end: Timestamp) -> Vec<DeliveryLine> {
         self.delivered.lines(&self.tracker, end)
     }
 
-    /// What a direction of a tunnel carried by the sizes of its ESP packets alone, whether or not a key reads them.
+    /// Packets of a direction of a tunnel by their ESP sizes alone, whether or not a key reads them.
     pub(crate) fn sealed(&self, tunnel: TunnelIndex, direction: Direction) -> Option<SealedLine> {
         self.sealed.line(u32::try_from(tunnel).ok()?, direction)
     }

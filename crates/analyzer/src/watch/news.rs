@@ -13,7 +13,7 @@ pub(super) const SETTLED: i64 = 1_250 * NANOS_PER_MILLI;
 /// A request is told of as unanswered after so many copies, or after so long: it may be answered yet, but a person wants to know.
 const UNANSWERED_COPIES: u64 = 3;
 const UNANSWERED_AFTER: i64 = 10 * NANOS_PER_SECOND;
-/// What a rekey cost is told once so much has passed behind it: the rate without it is that of four seconds on each side.
+/// Time that has to pass behind a rekey before its cost is told: the rate without it is that of four seconds on each side.
 const COST_SETTLED: i64 = 4 * NANOS_PER_SECOND;
 /// An outage is told while it lasts after this, …
 const OUTAGE_BEGAN_S: f64 = 1.0;
@@ -174,7 +174,7 @@ impl News {
         })
     }
 
-    /// What a rekey cost a direction, once the time behind it says what the rate is without it.
+    /// The cost of a rekey in a direction, once the time behind it gives the rate without it.
     fn cost(
         &mut self,
         (ends, rekey): (TunnelEnds, &Rekey),

@@ -1,4 +1,4 @@
-//! What each wait is called.
+//! Labels of waits.
 
 use super::surroundings::{Surroundings, touched};
 use super::sweep::episode::Episode;
@@ -10,7 +10,7 @@ use rekeyscope_model::analysis::AccountLabel;
 /// The label of a wait, and what it would be called without.
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 
-/// The labels of all steps. Some are cut first, where a hole of the capture begins or ends in them.
+/// Labels of all steps. Some are cut first, where a hole of the capture begins or ends in them.
 pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> {
     cut(track, around);
     let times = track.facts.times;
@@ -55,7 +55,7 @@ fn cut(track: &mut Track, around: &Surroundings) {
     track.steps = pieces;
 }
 
-/// Between two full windows everything waits for the receiver, but stalls that a loss explains; and a larger window, or buffer, would win
+/// Marks the time between two full windows as the receiver's, but for stalls that a loss explains. A larger window or buffer would win
 /// nothing where the path is at its limit.
 fn between_full_windows(label: AccountLabel, step: &Step, times: Times) -> Labelled {
     use AccountLabel::{Capacity, PathLoss, QueueLoss, ReceiveWindow, Reordering, SendBuffer};

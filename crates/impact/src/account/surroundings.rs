@@ -57,7 +57,7 @@ impl AccountSettings {
     }
 }
 
-/// Of spans that begin one after the other, so many of the last begun may still go on.
+/// Number of the last begun of a list of spans, in order of their begins, that may still go on.
 const OVERLAPPING: usize = 8;
 
 /// A stretch touches one of `spans`.

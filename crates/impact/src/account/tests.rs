@@ -23,7 +23,7 @@ fn of(
     accounted((connections, connections), around, &[], reference_bps)
 }
 
-/// What was measured of the flows.
+/// Measurements of the flows.
 fn flows(connections: &[AccountConnection]) -> Vec<(u32, FlowTcp)> {
     let all: Vec<&AccountConnection> = connections.iter().collect();
     let labelled = label(&all, 0, &Surroundings::default(), &settings(None)).unwrap();

@@ -84,13 +84,13 @@ fn label_of(owner: Owner) -> AccountLabel {
 }
 
 impl LabelledDirection {
-    /// From the first data to the last, or to the end of the capture where the tunnel died.
+    /// Time from the first data to the last, or to the end of the capture where the tunnel died.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let (first, last) = (self.pieces.first()?, self.pieces.last()?);
         Some((Timestamp(first.from), Timestamp(last.to)))
     }
 
-    /// In most of a pause the sender had nothing to send: its receiver's window was open.
+    /// Whether the sender had nothing to send in most of a pause: its receiver's window was open.
     pub fn is_of_the_application(&self, (from, to): (Timestamp, Timestamp)) -> bool {
         let own = self
             .pieces
@@ -100,12 +100,12 @@ impl LabelledDirection {
         2 * common.sum::<i64>() > to.nanos_since(from)
     }
 
-    /// What the path is proven to carry, bytes a second.
+    /// Rate that the path is proven to carry, bytes a second.
     pub fn proven_rate(&self) -> Option<f64> {
         (self.own.1 == OwnRate::Proven).then_some(self.own.0)
     }
 
-    /// What was measured of the flows, by the number of the connection, most bytes first.
+    /// Measurements of the flows, by the number of the connection, most bytes first.
     pub fn flows(&self) -> &[(u32, FlowTcp)] {
         &self.flows
     }
@@ -171,7 +171,7 @@ impl LabelledDirection {
     }
 }
 
-/// The pieces as they are seen: what an owner holds up is its own from the last arrival to the next one.
+/// The pieces as they are seen: the time from the last arrival to the next one belongs to the owner that holds the data up.
 fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece> {
     let owned = |own: &OwnedInterval| LabelledPiece {
         from: own.from.0,

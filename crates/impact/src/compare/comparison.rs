@@ -68,7 +68,7 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
     }
 }
 
-/// What a rekey cost: the mean over all within the transfer, with the least and the most.
+/// Cost of a rekey: the mean over all within the transfer, with the least and the most.
 fn mean_cost(ledger: &Ledger, used: usize) -> Option<Estimate> {
     let used = used.max(ledger.rekeys.len());
     let costs = || ledger.rekeys.iter().map(|own| own.cost_seconds);

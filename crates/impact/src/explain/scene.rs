@@ -24,7 +24,7 @@ pub struct Scene {
 pub struct SaInScene {
     /// Index in `tunnels`.
     pub tunnel: usize,
-    /// Direction of its packets.
+    /// Direction of the SA's packets.
     pub direction: Direction,
     /// SPI of the SA.
     pub spi: Spi,

@@ -1,4 +1,4 @@
-//! Scenes: for every row one that plants it and one that looks like it and is not it; and controls.
+//! Scenes: two for every row, one that plants its cause and one that only looks like it; and controls.
 
 use super::*;
 use rekeyscope_model::analysis::ExplanationCause::*;

@@ -22,7 +22,7 @@ pub(super) struct OutageView<'a> {
 }
 
 impl<'a> OutageView<'a> {
-    /// Two things this far apart belong together: cause and effect see each other after a round trip or two.
+    /// Longest time between two things that belong together: cause and effect see each other after a round trip or two.
     pub(super) fn near(&self) -> i64 {
         NEAR_AT_LEAST.max(NEAR_ROUND_TRIPS * self.outage.round_trip)
     }

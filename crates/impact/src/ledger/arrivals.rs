@@ -1,4 +1,4 @@
-//! L(t): the bytes that have arrived up to a moment.
+//! Arrived bytes up to a moment, as a function L(t).
 
 use super::input::TimeSpan;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -25,7 +25,7 @@ impl<'a> ArrivedBytes<'a> {
         ArrivedBytes { runs, before }
     }
 
-    /// Bytes up to and at a moment. Exact at the ends of runs; within a run its packets are spread evenly.
+    /// Bytes up to and at a moment; exact at the ends of runs, while packets within a run count as evenly spread.
     pub(super) fn at(&self, time: Timestamp) -> f64 {
         let Some(k) = self.runs.partition_point(|run| run.from <= time).checked_sub(1) else {
             return 0.0;

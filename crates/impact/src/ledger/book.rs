@@ -1,4 +1,4 @@
-//! The book: all of it together.
+//! The book: the ledger of one direction, made of all its parts.
 
 use super::arrivals::ArrivedBytes;
 use super::input::{LedgerInput, RekeySpan, RuleTimes, TimeSpan};
@@ -14,7 +14,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::TransmissionRun;
 use std::collections::BTreeMap;
 
-/// Ends of intervals and the rate without them depend on each other: after so many rounds they hold still.
+/// Most rounds in which ends of intervals and the rates without them, which depend on each other, are computed by turns.
 const ROUNDS: usize = 4;
 /// Payload of the smallest segment that a sender with enough to send makes, bytes: hosts have to take 576 bytes (RFC 9293 §3.7.1).
 const LEAST_SEGMENT: f64 = 536.0;
@@ -22,17 +22,17 @@ const LEAST_SEGMENT: f64 = 536.0;
 /// A stretch of the transfer that a rekey or a failure owns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnedInterval {
-    /// Whose it is.
+    /// Owner of the interval.
     pub owner: Owner,
-    /// Why.
+    /// Reason why the owner owns the interval.
     pub why: LedgerWhy,
-    /// The last arrival before the silence.
+    /// Time of the last arrival before the silence.
     pub from: Timestamp,
-    /// The arrival that ends the silence; `None` where none does.
+    /// Time of the arrival that ends the silence; `None` where none does.
     pub arrived: Option<Timestamp>,
-    /// The transfer is back.
+    /// Time at which the transfer is back.
     pub to: Timestamp,
-    /// Frames of the two arrivals; the second is 0 where there is none.
+    /// Frames of the arrivals before and after the silence; the second is 0 where there is none.
     pub frames: (u64, u64),
     /// Nanoseconds of the silence.
     pub silence: i64,
@@ -44,45 +44,45 @@ pub struct OwnedInterval {
     pub nanos: i64,
     /// The cost by the rate of either side alone, nanoseconds.
     pub range: (i64, i64),
-    /// Bytes that arrived in it.
+    /// Bytes that arrived in the interval.
     pub bytes: u64,
-    /// The cost may be larger: the capture ends first, or nothing says what the rate was.
+    /// True where the cost is a lower bound: the capture ends first, or nothing says what the rate was.
     pub at_least: bool,
 }
 
-/// What one rekey cost.
+/// Cost of one rekey.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RekeyCost {
-    /// Which.
+    /// Name of the rekey.
     pub rekey: usize,
-    /// Nanoseconds, not negative.
+    /// Cost, nanoseconds, not negative.
     pub nanos: i64,
-    /// The same by the rate of either side alone.
+    /// Cost by the rate of either side alone, nanoseconds.
     pub range: (i64, i64),
-    /// Its longest silence, nanoseconds.
+    /// Longest silence of the rekey, nanoseconds.
     pub silence: i64,
-    /// Transmissions in its silences that brought nothing.
+    /// Transmissions in the rekey's silences that brought nothing.
     pub in_vain: u32,
-    /// Of the interval that cost most.
+    /// Reason for the interval that cost most.
     pub why: LedgerWhy,
-    /// The rate without it, bytes a second.
+    /// Rate without the rekey, bytes a second.
     pub rate: f64,
-    /// See [`OwnedInterval::at_least`].
+    /// True where the cost is a lower bound, as in [`OwnedInterval::at_least`].
     pub at_least: bool,
 }
 
 /// The ledger of one direction of a tunnel.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LedgerBook {
-    /// The transfer, nanoseconds, without rests.
+    /// Length of the transfer, nanoseconds, without rests.
     pub nanos: i64,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// All intervals, in order of time.
+    /// Intervals of all owners, in order of time.
     pub intervals: Vec<OwnedInterval>,
     /// Rekeys that own something, in their order.
     pub rekeys: Vec<RekeyCost>,
-    /// What failures took, nanoseconds.
+    /// Time that failures took, nanoseconds.
     pub down: i64,
     /// Rekeys without a silence: whether they slowed the transfer.
     pub slow: Option<SlowRekeys>,
@@ -92,11 +92,11 @@ pub struct LedgerBook {
     pub observed: Vec<usize>,
     /// Pauses at rekeys that were the sender's own.
     pub pauses: Vec<SenderPause>,
-    /// Silences at rekeys up to this are no longer than what the transfer shows elsewhere, nanoseconds.
+    /// Longest silence at rekeys that is no longer than what the transfer shows elsewhere, nanoseconds.
     pub threshold: i64,
     /// The stretches between rests.
     pub transfers: Vec<TransferSpan>,
-    /// Something was waiting to be sent: only then can a rekey cost anything.
+    /// True where something was waiting to be sent: only then can a rekey cost anything.
     pub is_transfer: bool,
     /// Undisturbed time, nanoseconds.
     pub undisturbed: i64,
@@ -106,31 +106,32 @@ pub struct LedgerBook {
 /// A stretch of a transfer between rests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferSpan {
-    /// Its begin.
+    /// Begin of the stretch.
     pub from: Timestamp,
-    /// Its end.
+    /// End of the stretch.
     pub to: Timestamp,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Rekeys within it of which the capture lacks nothing.
+    /// Rekeys within the stretch of which the capture lacks nothing.
     pub rekeys: Vec<usize>,
-    /// What they cost of it, nanoseconds.
+    /// Cost of the rekeys within the stretch, nanoseconds.
     pub nanos: i64,
 }
 
 impl LedgerBook {
-    /// What rekeys cost, nanoseconds.
+    /// Cost of all rekeys, nanoseconds.
     pub fn rekeys_nanos(&self) -> i64 {
         self.rekeys.iter().map(|rekey| rekey.nanos).sum()
     }
 
-    /// No rekey that owns nothing cost more than this, nanoseconds; `None` where these packets set no bound. Acknowledgements set that of
-    /// the test of all rekeys, else what counts as a silence; answers without keys set what counts as a silence of the data or of them.
+    /// Upper limit of the cost of each rekey that owns nothing, nanoseconds; `None` where these packets set no bound. Acknowledgements set
+    /// that of the test of all rekeys, else what counts as a silence; answers without keys set what counts as a silence of the data or of
+    /// them.
     pub fn bound(&self) -> Option<i64> {
         self.bound
     }
 
-    /// Some cost may be larger.
+    /// Whether some cost is a lower bound.
     pub fn is_at_least(&self) -> bool {
         self.intervals.iter().any(|own| own.at_least)
     }
@@ -157,7 +158,7 @@ struct Priced {
 
 /// Makes the ledger of one direction of a tunnel.
 ///
-/// Each stretch between rests is a transfer of its own: what is usual in one says nothing of another.
+/// Stretches between rests are transfers of their own: what is usual in one says nothing of another.
 pub fn ledger(input: &LedgerInput<'_>) -> LedgerBook {
     let spans = without(input.transfer, &joined(input.rests.to_vec()));
     let last = spans.len().saturating_sub(1);
@@ -221,7 +222,7 @@ impl Drafts<'_> {
         undisturbed(self.input, self.grown, intervals, &self.ownership.acquitted)
     }
 
-    /// Ends and rates by turns, until they agree.
+    /// Computes ends and rates by turns, until they agree.
     fn price(&self) -> Priced {
         let silences: Vec<Timestamp> = self.owned().iter().map(|own| own.silence.to).collect();
         let mut rates: Vec<f64> = vec![self.usual; silences.len()];
@@ -250,7 +251,7 @@ impl Drafts<'_> {
         .collect()
     }
 
-    /// Intervals that run into each other have one rate.
+    /// Rates without the intervals; intervals that run into each other have one rate.
     fn rates(&self, priced: &Priced) -> Vec<RateWithout> {
         let owned = self.owned();
         let mut rates = Vec::with_capacity(owned.len());
@@ -302,13 +303,14 @@ impl Drafts<'_> {
         book
     }
 
-    /// A sender that has something to send sends a segment for each retransmission timeout at least, and for long enough to have a rate.
+    /// Whether the sender had something to send: it then sends a segment for each retransmission timeout at least, and for long enough to
+    /// have a rate.
     fn is_transfer(&self, nanos: i64) -> bool {
         let least = LEAST_SEGMENT * NANOS_PER_SECOND as f64 / self.times.timeout as f64;
         nanos >= self.times.rate_within && self.usual >= least
     }
 
-    /// Which rekeys lie within the transfer, at least with the begin or the end of their window.
+    /// Finds the rekeys that lie within the transfer, at least with the begin or the end of their window.
     fn place(&self, book: &mut LedgerBook) {
         let (from, to) = self.input.transfer;
         let is_within = |rekey: &&RekeySpan| {
@@ -364,7 +366,7 @@ impl Drafts<'_> {
         }
     }
 
-    /// Rekeys that own nothing, all together.
+    /// Tests all rekeys that own nothing together.
     fn slow(&self, book: &mut LedgerBook, undisturbed: &[TimeSpan]) {
         let (from, to) = self.input.transfer;
         let taken = joined(book.intervals.iter().map(|own| (own.from, own.to)).collect());
@@ -381,7 +383,7 @@ impl Drafts<'_> {
                 windows.push((rekey.rekey, window));
             }
         }
-        // What the path took beside a rekey is not held against it.
+        // Time that the path took beside a rekey is not held against the rekey.
         let timeouts = joined(self.ownership.timeouts.clone());
         let cut = |span: &TimeSpan| without(*span, &timeouts);
         let undisturbed: Vec<TimeSpan> = undisturbed.iter().flat_map(cut).collect();
@@ -420,7 +422,7 @@ impl Drafts<'_> {
 }
 
 impl LedgerBook {
-    /// This book, and that of a later stretch.
+    /// The sum of this book and that of a later stretch.
     fn and(mut self, later: LedgerBook) -> LedgerBook {
         self.nanos += later.nanos;
         self.bytes += later.bytes;
@@ -447,7 +449,7 @@ impl LedgerBook {
         self
     }
 
-    /// Sums up what each owner's intervals cost. Where the sender made up for more than that, each of them costs nothing.
+    /// Sums up the costs of each owner's intervals. An owner whose sender made up for more than that costs nothing in any of them.
     fn settle(&mut self) {
         let mut sums: BTreeMap<Owner, i64> = BTreeMap::new();
         for own in &self.intervals {

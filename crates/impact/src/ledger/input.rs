@@ -1,11 +1,12 @@
-//! What the ledger is made from.
+//! Input of the ledger.
 
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{LEAST_TIMEOUT, TransmissionRun};
 
-/// What was lost right before the first captured message of an exchange is the rekey's.
+/// Time before the first captured message of an exchange in which a loss is still the rekey's.
 const BEFORE: i64 = 20 * NANOS_PER_MILLI;
-/// After the switch: packets that came too early for the new SA are sent again after a retransmission timeout.
+/// Time after the switch that belongs to the rekey: packets that came too early for the new SA are sent again after a retransmission
+/// timeout.
 const BEHIND: i64 = 250 * NANOS_PER_MILLI;
 /// An SA below this share of its volume did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024 bytes differ
 /// by 2.4 %.
@@ -18,9 +19,9 @@ const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
 const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
 /// The shortest window of a rate: a burst of a few packets is no rate.
 const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
-/// Less undisturbed time of both sides of a rekey is no rate.
+/// Least undisturbed time of both sides of a rekey that gives a rate.
 const LEAST_RATE_TIME: i64 = NANOS_PER_SECOND;
-/// The same in round trips.
+/// Least undisturbed time of both sides of a rekey that gives a rate, in round trips.
 const LEAST_ROUND_TRIPS: i64 = 10;
 /// A cost below this is said as none, nanoseconds: a scheduler's tick at each end of the way takes as long.
 pub const LEAST_COST: i64 = 10 * NANOS_PER_MILLI;
@@ -31,34 +32,34 @@ pub(super) type TimeSpan = (Timestamp, Timestamp);
 /// A rekey that succeeded, as one direction of the data sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RekeySpan {
-    /// Names it.
+    /// Name of the rekey.
     pub rekey: usize,
-    /// First message of the exchange.
+    /// Time of the first message of the exchange.
     pub asked: Timestamp,
-    /// Last message of the exchange.
+    /// Time of the last message of the exchange.
     pub last_message: Timestamp,
-    /// First packet on the new SA: of this direction, and of the other one.
+    /// Time of the first packet on the new SA: of this direction, and of the other one.
     pub first_on_new: [Option<Timestamp>; 2],
-    /// Last packet on the old SA of this direction.
+    /// Time of the last packet on the old SA of this direction.
     pub last_on_old: Option<Timestamp>,
-    /// When one of the old SAs was deleted.
+    /// Time at which one of the old SAs was deleted.
     pub deleted: Option<Timestamp>,
-    /// Which share of its volume the old SA of this direction had used; `None` where no limit is known.
+    /// Share of its volume that the old SA of this direction had used; `None` where no limit is known.
     pub volume: Option<f64>,
 }
 
 impl RekeySpan {
-    /// The old SA used less of its volume than any limit would allow; false where no limit is known.
+    /// Whether the old SA used less of its volume than any limit would allow; false where no limit is known.
     pub fn is_below_limit(&self) -> bool {
         self.volume.is_some_and(|share| share < BELOW_LIMIT)
     }
 
-    /// The old SA may have reached its volume; false where no limit is known.
+    /// Whether the old SA may have reached its volume; false where no limit is known.
     pub(super) fn reaches_limit(&self) -> bool {
         self.volume.is_some_and(|share| share >= BELOW_LIMIT)
     }
 
-    /// Here it may disturb something.
+    /// Time within which the rekey may disturb something.
     pub(super) fn window(&self) -> TimeSpan {
         let latest = self.last_message.plus_nanos(SWITCHED_WITHIN);
         let switches = self.first_on_new.iter().flatten().filter(|at| **at <= latest);
@@ -70,16 +71,16 @@ impl RekeySpan {
 /// An attempt to rekey that came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailedSpan {
-    /// Names it.
+    /// Name of the attempt.
     pub attempt: usize,
-    /// First message.
+    /// Time of the first message.
     pub from: Timestamp,
-    /// First packet of the next SA; `None` where none came.
+    /// Time of the first packet of the next SA; `None` where none came.
     pub to: Option<Timestamp>,
 }
 
 impl FailedSpan {
-    /// Here nothing may pass.
+    /// Time within which nothing may pass.
     pub(super) fn window(&self) -> TimeSpan {
         let to = self.to.map(|to| to.plus_nanos(BEHIND));
         (self.from, to.unwrap_or(Timestamp(i64::MAX)))
@@ -89,11 +90,11 @@ impl FailedSpan {
 /// A time without delivery that no renewal cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutageSpan {
-    /// Names it.
+    /// Name of the outage.
     pub outage: usize,
-    /// Its begin.
+    /// Begin of the outage.
     pub from: Timestamp,
-    /// Its end, or that of the capture.
+    /// End of the outage, or of the capture.
     pub to: Timestamp,
 }
 
@@ -106,11 +107,11 @@ pub struct LedgerInput<'a> {
     pub in_vain: &'a [TransmissionRun],
     /// The transfer: from its first packet to its last one, or to the end of the capture where the tunnel died.
     pub transfer: (Timestamp, Timestamp),
-    /// The tunnel died: what is missing at the end would have come.
+    /// True where the tunnel died: what is missing at the end would have come.
     pub died: bool,
-    /// Nanoseconds; 0 where none was measured.
+    /// Round trip, nanoseconds; 0 where none was measured.
     pub round_trip: i64,
-    /// What the path carries at most, bytes a second, where that is proven.
+    /// Highest rate that the path carries, bytes a second, where that is proven.
     pub capacity: Option<f64>,
     /// Rekeys that succeeded, but for those that made the first SA.
     pub rekeys: &'a [RekeySpan],
@@ -124,7 +125,7 @@ pub struct LedgerInput<'a> {
     pub holes: &'a [(Timestamp, Timestamp)],
 }
 
-/// Transmissions of a run up to a moment, and those after it. Of a run that reaches beyond the moment each side has the share of its time.
+/// Transmissions of a run up to a moment, and those after it. A run that reaches beyond the moment is divided by time.
 pub(super) fn divided(run: &TransmissionRun, at: Timestamp) -> [Option<TransmissionRun>; 2] {
     if run.to <= at {
         return [Some(*run), None];
@@ -167,18 +168,18 @@ pub fn swallow_beyond_volume(
     in_vain.sort_by_key(|run| run.from);
 }
 
-/// Times that the rules are made of, nanoseconds.
+/// Times that the rules use, nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleTimes {
     /// A silence beyond this is a pause: no acknowledgement takes one and a half round trips.
     pub(super) gap: i64,
     /// A retransmission timeout.
     pub(super) timeout: i64,
-    /// See [`DOWN_BEFORE`].
+    /// Time before the first message, as in [`DOWN_BEFORE`].
     pub(super) down_before: i64,
-    /// A rate is one over this: whole round trips, so that a sender's bursts even out.
+    /// Window of a rate: whole round trips, so that a sender's bursts even out.
     pub(super) window: i64,
-    /// Less time than this is no rate.
+    /// Least time that gives a rate.
     pub(super) rate_within: i64,
 }
 

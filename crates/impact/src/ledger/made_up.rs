@@ -66,20 +66,20 @@ impl MadeUpTransfer {
         });
     }
 
-    /// So many packets of 1,000 bytes each millisecond.
+    /// Sends `each` packets of 1,000 bytes every millisecond.
     pub(super) fn even(&mut self, from: i64, to: i64, each: i64) {
         for ms in from..to {
             (0..each).for_each(|k| self.packet_at_micros(1_000 * ms + 1_000 * k / each, 1_000));
         }
     }
 
-    /// Packets in vain, one every `step` milliseconds.
+    /// Adds packets in vain, one every `step` milliseconds.
     pub(super) fn swallow(&mut self, from: i64, to: i64, step: usize) {
         self.in_vain
             .extend((from..to).step_by(step).map(|ms| packet(ms, 0)));
     }
 
-    /// A rekey whose last message and switch end what it swallows.
+    /// Adds a rekey whose last message and switch end what it swallows.
     pub(super) fn rekey(&mut self, asked: i64, switched: i64) {
         self.rekeys.push(RekeySpan {
             rekey: self.rekeys.len(),
@@ -104,7 +104,7 @@ impl MadeUpTransfer {
         self.died = Some(at(end));
     }
 
-    /// Everything happens later.
+    /// Moves everything to a later time.
     pub(super) fn shift(&mut self, ms: i64) {
         let by = at(ms).0;
         for run in self.arrived.iter_mut().chain(&mut self.in_vain) {
@@ -123,7 +123,7 @@ impl MadeUpTransfer {
         }
     }
 
-    /// ArrivedBytes within 20 ms become one run; those that end a silence stay alone.
+    /// Joins arrivals within 20 ms to one run; an arrival that ends a silence stays alone.
     pub(super) fn in_runs(&mut self) {
         let mut runs: Vec<TransmissionRun> = Vec::new();
         let mut alone = true;

@@ -1,4 +1,4 @@
-//! Which rekey or failure a silence belongs to, if any.
+//! Owners of silences: the rekey or failure that a silence belongs to, if any.
 
 use super::input::{FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan};
 use super::silence::{Silence, VainTransmissions, usual};
@@ -6,19 +6,19 @@ use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
-/// One or two packets are lost by chance; three that vanish beside a switch are not.
+/// Least number of packets that vanish beside a switch and are not lost by chance, as one or two may be.
 const LEAST_SWALLOWED: u32 = 3;
-/// How often longer than usual a silence is in which nothing was sent in vain.
+/// Factor on the usual length of a silence that makes one unusual in which nothing was sent in vain.
 const UNUSUAL: i64 = 2;
-/// A silence in which nothing was sent in vain is not the rekey's where such ones come so often that a window of its length meets one in
-/// twenty times.
+/// Highest chance for a rekey's silence without anything sent in vain: where such ones come so often that a window of its length meets one
+/// in twenty times, it is not the rekey's.
 const BY_CHANCE: f64 = 0.05;
 /// A sender that stopped so long before the first message did not stop for the rekey.
 const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
-/// A sender waits no longer for its timer after a loss: it doubles three times from the usual 200 ms.
+/// Longest time that a sender waits for its timer after a loss: it doubles three times from the usual 200 ms.
 const LONGEST_TIMEOUT: i64 = 3 * NANOS_PER_SECOND;
 
-/// Who owns a silence.
+/// Owner of a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// A rekey that succeeded, by its name.
@@ -46,25 +46,25 @@ pub struct SenderPause {
     pub rekey: usize,
     /// The last arrival before the pause, and the arrival that ends it.
     pub span: (Timestamp, Timestamp),
-    /// Frames of both.
+    /// Frames of the two arrivals.
     pub frames: (u64, u64),
 }
 
-/// What the ownership of all silences gives.
+/// Result of the ownership of all silences.
 #[derive(Debug, Default)]
 pub(super) struct Ownership {
     pub(super) owned: Vec<Owned>,
     /// Silences at rekeys that were the sender's own, or came by chance.
     pub(super) acquitted: Vec<TimeSpan>,
-    /// Those of them that the packets show to be the sender's.
+    /// Pauses among them that the packets show to be the sender's.
     pub(super) pauses: Vec<SenderPause>,
     /// Silences at rekeys that a loss of the path made.
     pub(super) timeouts: Vec<TimeSpan>,
-    /// Silences up to this are nobody's, unless packets were lost in them.
+    /// Longest silence that is nobody's, unless packets were lost in it.
     pub(super) threshold: i64,
 }
 
-/// Everything that is asked of a silence.
+/// Facts that the rules of ownership ask for.
 struct OwnershipRules<'a> {
     input: &'a LedgerInput<'a>,
     times: RuleTimes,
@@ -75,9 +75,9 @@ struct OwnershipRules<'a> {
 
 /// Silences outside of all rekeys and failures in which nothing was sent in vain, and the time in which they lie.
 struct SilencesElsewhere {
-    /// Their lengths in order, nanoseconds.
+    /// Lengths of the silences in order, nanoseconds.
     lengths: Vec<i64>,
-    /// Nanoseconds.
+    /// Time in which the silences lie, nanoseconds.
     time: i64,
 }
 
@@ -111,7 +111,7 @@ enum Ruling {
     Owned(Owner),
 }
 
-/// Where rekeys, failed attempts and outages may disturb something.
+/// Stretches in which rekeys, failed attempts and outages may disturb something.
 pub(super) fn disturbing<'a>(input: &LedgerInput<'a>) -> impl Iterator<Item = TimeSpan> + use<'a> {
     let rekeys = input.rekeys.iter().map(RekeySpan::window);
     let failed = input.failed.iter().map(FailedSpan::window);
@@ -119,7 +119,7 @@ pub(super) fn disturbing<'a>(input: &LedgerInput<'a>) -> impl Iterator<Item = Ti
     rekeys.chain(failed).chain(outages)
 }
 
-/// Says whose the silences are. Rekeys whose window meets a hole own nothing.
+/// Finds the owners of the silences. Rekeys whose window meets a hole own nothing.
 pub(super) fn ownership(
     input: &LedgerInput<'_>,
     silences: &[Silence],
@@ -160,7 +160,7 @@ pub(super) fn ownership(
     found
 }
 
-/// Acknowledgements went on an SA that the sender did not have yet: before the exchange was over.
+/// Whether acknowledgements went on an SA that the sender did not have yet, before the exchange was over.
 fn is_unheard(rekey: &RekeySpan, silence: &Silence) -> bool {
     rekey.first_on_new[1].is_some_and(|first| first < silence.to && first < rekey.last_message)
 }
@@ -207,7 +207,7 @@ impl OwnershipRules<'_> {
         touched.rfind(|failed| silence.touches(failed.window()))
     }
 
-    /// The outage that is this silence: they have more than half of it in common.
+    /// The outage that is this silence: the two have more than half of it in common.
     fn outage(&self, silence: &Silence) -> Option<&OutageSpan> {
         let mut all = self.input.outages.iter();
         all.rfind(|outage| {
@@ -219,14 +219,14 @@ impl OwnershipRules<'_> {
         })
     }
 
-    /// The silence ends on the SA of the last one that it touches.
+    /// The last rekey that the silence touches: the silence ends on its SA.
     fn last_rekey(&self, silence: &Silence) -> Option<&RekeySpan> {
         let holes = self.input.holes;
         let mut touched = self.input.rekeys.iter().rev();
         touched.find(|rekey| silence.touches(rekey.window()) && !meets(holes, rekey.window()))
     }
 
-    /// Longer than an acknowledgement takes, or it swallowed what went beside a switch.
+    /// Whether a silence is longer than an acknowledgement takes, or swallowed what went beside a switch.
     fn is_long(&self, silence: &Silence) -> bool {
         let within = |at: &Timestamp| silence.from <= *at && *at <= silence.to;
         let holds_switch = |rekey: &RekeySpan| {
@@ -268,8 +268,8 @@ impl OwnershipRules<'_> {
     }
 }
 
-/// The sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the silence. The
-/// rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use.
+/// Whether the sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the
+/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use.
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
     let lives = rekey.is_below_limit() && rekey.deleted.is_none_or(|deleted| deleted > silence.to);
@@ -283,7 +283,7 @@ fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
         && silence.in_sequence
 }
 
-/// A timer runs out after a loss that lies before the silence.
+/// Whether a timer runs out after a loss that lies before the silence.
 fn is_of_the_path(silence: &Silence, rekey: &RekeySpan) -> bool {
     silence.in_vain() < LEAST_SWALLOWED
         && !rekey.reaches_limit()

@@ -5,34 +5,34 @@ use super::input::{RuleTimes, TimeSpan};
 use super::spans::{before, behind, nanos};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// So much undisturbed time of each side says what the rate is there.
+/// Undisturbed time on each side of a rekey that gives the rate there.
 const SIDE: i64 = 4 * NANOS_PER_SECOND;
-/// No farther away: the path may be another one.
+/// Longest distance of undisturbed time from a rekey: farther away the path may be another one.
 const FARTHEST: i64 = 20 * NANOS_PER_SECOND;
 
 /// The rate that an interval would have had, bytes a second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RateWithout {
     pub(super) both: f64,
-    /// Of the time before alone, and behind.
+    /// Rate of the time before alone, and of the time behind alone.
     pub(super) sides: [Option<f64>; 2],
-    /// There is too little undisturbed time, and no proven rate of the path fills it up.
+    /// True where there is too little undisturbed time, and no proven rate of the path fills it up.
     pub(super) is_guessed: bool,
 }
 
-/// Bytes a second.
+/// Rate, bytes a second.
 pub(super) fn rate(bytes: f64, nanos: i64) -> Option<f64> {
     (nanos > 0).then(|| bytes / (nanos as f64 / NANOS_PER_SECOND as f64))
 }
 
-/// The rate of the undisturbed time around a stretch; what is missing of it is filled up with the usual rate.
+/// The rate of the undisturbed time around a stretch; where that is too short, the usual rate fills it up.
 pub(super) fn rate_without(
     arrivals: &ArrivedBytes<'_>,
     undisturbed: &[TimeSpan],
     (from, to): TimeSpan,
     (usual, capacity, times): (f64, Option<f64>, RuleTimes),
 ) -> RateWithout {
-    // Whole round trips, as in a window: part of a burst is no rate.
+    // Sides are whole round trips, as a window is: part of a burst is no rate.
     let side = (SIDE + times.window - 1) / times.window * times.window;
     let sides = [
         before(undisturbed, from, FARTHEST, side),
@@ -56,7 +56,7 @@ pub(super) fn rate_without(
     }
 }
 
-/// How much longer the bytes of a stretch took, nanoseconds.
+/// Additional time that the bytes of a stretch took, nanoseconds.
 pub(super) fn cost((from, to): TimeSpan, bytes: u64, rate: f64) -> i64 {
     let length = to.nanos_since(from);
     if rate <= 0.0 {

@@ -1,4 +1,4 @@
-//! When a transfer is back at its rate after a silence.
+//! Times at which a transfer is back at its rate after a silence.
 
 use super::arrivals::ArrivedBytes;
 use super::input::RuleTimes;
@@ -6,7 +6,7 @@ use super::silence::Silence;
 use super::undisturbed::UsualRates;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Acknowledgements of what was sent before the end of a silence are not waited for any longer.
+/// Longest wait for acknowledgements of what was sent before the end of a silence.
 const LONGEST_REPAIR: i64 = 10 * NANOS_PER_SECOND;
 
 /// The end of the interval that begins with a silence; at `limit` at the latest.
@@ -31,7 +31,7 @@ pub(super) fn repaired(
     let Some(back) = moments(arrivals.run_at(settled).max(first)).find(|at| is_good(*at)) else {
         return limit;
     };
-    // It was back before the acknowledgements told so.
+    // The transfer was back before the acknowledgements told so.
     let earlier: Vec<Timestamp> = moments(first).take_while(|at| *at < back).collect();
     let good = earlier.into_iter().rev().take_while(|at| is_good(*at));
     good.last().unwrap_or(back)

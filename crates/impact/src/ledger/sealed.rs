@@ -9,11 +9,11 @@ use rekeyscope_model::analysis::LedgerBasis;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use rekeyscope_traffic::TransmissionRun;
 
-/// Answers are looked for in pieces of this length: five runs.
+/// Length of the pieces in which answers are looked for: five runs.
 const LOOK: i64 = 100 * NANOS_PER_MILLI;
 /// Packets of data in a piece that have to be answered: two acknowledgements, by one for every second segment (RFC 5681 §4.2).
 const LEAST_DATA: u64 = 5;
-/// Pieces that say whether there are answers: the least time of a rate, a second.
+/// Pieces that decide whether there are answers: the least time of a rate, a second.
 const LEAST_LOOKS: u32 = (NANOS_PER_SECOND / LOOK) as u32;
 /// Share of the pieces in which something comes back. A retransmission timeout after a loss, 200 ms at least, leaves two pieces without:
 /// one of them every four seconds is let pass.
@@ -21,7 +21,7 @@ const ANSWERED_SHARE: f64 = 0.95;
 /// Packets of data for each answer at most: receivers join some 16 segments (as many fragments hold a packet of Linux), and acknowledge
 /// every second one of what they joined.
 const MOST_FOR_AN_ANSWER: u64 = 32;
-/// A receiver delays an acknowledgement by less than this (RFC 9293 §3.8.6.3).
+/// Longest delay of an acknowledgement by its receiver (RFC 9293 §3.8.6.3).
 const ANSWERED_WITHIN: i64 = NANOS_PER_SECOND / 2;
 /// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
 /// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
@@ -32,9 +32,9 @@ const TWO_WAY_SHARE: f64 = 0.2;
 pub struct SealedBook {
     /// The ledger.
     pub book: LedgerBook,
-    /// What shows which bytes arrived.
+    /// Basis that shows which bytes arrived.
     pub basis: LedgerBasis,
-    /// The data that arrived, by that.
+    /// Data that arrived, by that basis.
     pub arrived: Vec<TransmissionRun>,
 }
 
@@ -42,9 +42,9 @@ pub struct SealedBook {
 /// packets of the reverse direction that may answer it; `reverse_bytes` count all that the reverse direction sent, as the data counts its
 /// bytes. The round trip is 0 where nobody knows it: then a silence is 50 ms long at least, unless longer ones are usual.
 ///
-/// With answers, what was sent in a silence of theirs that belongs to a rekey or a failure was in vain, and was sent again later. Without
-/// answers only silences of the data are seen: every cost is "at least", and there is no bound. No acknowledgement is known: no silence is
-/// put down to the sender or to the path.
+/// Answers show which data was in vain: what was sent in a silence of theirs that belongs to a rekey or a failure, and was sent again
+/// later. A transfer without answers shows only silences of the data: every cost is "at least", and there is no bound. No acknowledgement
+/// is known: no silence is put down to the sender or to the path.
 /// Bytes and rates are those of the data as `input` has it: of ESP, its headers among them.
 pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], reverse_bytes: u64) -> SealedBook {
     let bytes: u64 = input.arrived.iter().map(|run| run.bytes).sum();
@@ -76,7 +76,7 @@ pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], rever
     }
 }
 
-/// A transfer whose last data was answered was over: no tunnel died under it.
+/// Whether the last data of a transfer was answered: it was over, and no tunnel died under it.
 pub fn was_over(data: &[TransmissionRun], answers: &[TransmissionRun]) -> bool {
     data.last().is_some_and(|last| {
         let within = (last.to, last.to.plus_nanos(ANSWERED_WITHIN));
@@ -84,7 +84,7 @@ pub fn was_over(data: &[TransmissionRun], answers: &[TransmissionRun]) -> bool {
     })
 }
 
-/// Silences of the answers, and whose they are.
+/// Silences of the answers, and their owners.
 fn stopped(answers: &LedgerInput<'_>) -> Ownership {
     let none = VainTransmissions::new(&[]);
     let times = RuleTimes::of(answers.round_trip);
@@ -136,7 +136,7 @@ fn is_answered(input: &LedgerInput<'_>, answers: &[TransmissionRun]) -> bool {
     let (mut looks, mut answered, mut sent, mut heard) = (0_u32, 0_u32, 0_u64, 0_u64);
     let mut data = input.arrived.iter().peekable();
     while let Some(first) = data.next() {
-        // A run of a long capture may be longer than a piece.
+        // A long capture may have runs that are longer than a piece.
         let to = first.to.max(first.from.plus_nanos(LOOK));
         let mut packets = u64::from(first.packets);
         while let Some(run) = data.next_if(|run| run.from < to) {

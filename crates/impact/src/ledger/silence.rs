@@ -1,37 +1,37 @@
-//! Silences: from one arrival to the next, whatever was sent in vain between them.
+//! Silences: times from one arrival to the next, with the transmissions in vain between them.
 
 use super::input::{LedgerInput, TimeSpan};
 use super::spans::meets;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::TransmissionRun;
 
-/// Shorter ones are no rule's business but at a switch; runs of arrivals are no finer.
+/// Shortest silence that a rule away from a switch looks at; runs of arrivals are no finer.
 const SHORTEST: i64 = 20 * NANOS_PER_MILLI;
-/// Silences that are as long as all but one in a thousand are usual.
+/// Share of silences that are longer than the usual ones: one in a thousand.
 const USUAL_SHARE: f64 = 0.001;
 
-/// No bytes arrived.
+/// Time in which no bytes arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Silence {
-    /// The last arrival before it.
+    /// Time of the last arrival before the silence.
     pub(super) from: Timestamp,
-    /// The arrival that ends it; the end of the transfer where nothing does.
+    /// Time of the arrival that ends the silence; the end of the transfer where nothing does.
     pub(super) to: Timestamp,
-    /// Frames of both; 0 where nothing ends it.
+    /// Frames of the arrivals before and after the silence; 0 where nothing ends it.
     pub(super) frames: (u64, u64),
-    /// The run that ends it.
+    /// Index of the run that ends the silence.
     pub(super) ended_by: Option<usize>,
-    /// Transmissions in it that did not arrive.
+    /// Transmissions in the silence that did not arrive.
     pub(super) swallowed: u32,
-    /// Retransmissions in it of what had arrived.
+    /// Retransmissions in the silence of what had arrived.
     pub(super) superfluous: u32,
-    /// When everything that was sent before it had been acknowledged; `None` where nobody acknowledged anything.
+    /// Time at which everything that was sent before the silence had been acknowledged; `None` where nobody acknowledged anything.
     pub(super) acknowledged: Option<Timestamp>,
-    /// The receiver lacked something that had been sent before the silence.
+    /// True where the receiver lacked something that had been sent before the silence.
     pub(super) lacks: bool,
-    /// The next byte in sequence, sent for the first time, ends it.
+    /// True where the next byte in sequence, sent for the first time, ends the silence.
     pub(super) in_sequence: bool,
-    /// When everything that was sent before its end was acknowledged.
+    /// Time at which everything that was sent before the end of the silence was acknowledged.
     pub(super) settled: Timestamp,
 }
 
@@ -44,12 +44,12 @@ impl Silence {
         (self.from, self.to)
     }
 
-    /// Transmissions in it that brought nothing.
+    /// Transmissions in the silence that brought nothing.
     pub(super) fn in_vain(&self) -> u32 {
         self.swallowed.saturating_add(self.superfluous)
     }
 
-    /// They have a moment in common.
+    /// Whether the silence and the span have a moment in common.
     pub(super) fn touches(&self, (from, to): TimeSpan) -> bool {
         self.from <= to && from <= self.to
     }
@@ -59,7 +59,7 @@ impl Silence {
 #[derive(Debug)]
 pub(super) struct VainTransmissions<'a> {
     runs: &'a [TransmissionRun],
-    /// The latest acknowledgement of any run up to each.
+    /// Latest acknowledgement of the runs up to each one.
     acknowledged: Vec<Option<Timestamp>>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> VainTransmissions<'a> {
         }
     }
 
-    /// Swallowed and superfluous transmissions between two moments. Of a run that reaches beyond one of them its share counts.
+    /// Swallowed and superfluous transmissions between two moments. A run that reaches beyond one of them counts by its share.
     pub(super) fn between(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
         let first = self.runs.partition_point(|run| run.to <= from);
         let inside = self.runs.iter().skip(first).take_while(|run| run.from < to);
@@ -107,7 +107,7 @@ impl<'a> VainTransmissions<'a> {
     }
 }
 
-/// All silences of the transfer that are no rests and meet no hole, in order.
+/// Silences of the transfer that are no rests and meet no hole, in order.
 pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Vec<Silence> {
     let acknowledged = latest_so_far(input.arrived);
     let (from, to) = input.transfer;
@@ -145,7 +145,7 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
     all
 }
 
-/// Nothing arrives any more.
+/// The silence at the end, where nothing arrives any more.
 fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Option<Silence> {
     let last = input.arrived.last()?;
     let end = input.transfer.1;

@@ -9,32 +9,32 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// The rate on both sides of a window is that of so much time.
+/// Length of the time on both sides of a window that gives the rate there.
 const BESIDE: i64 = NANOS_PER_SECOND * 3 / 2;
-/// Draws: the smallest share that they can show is a 401st.
+/// Number of draws: the smallest share that they can show is a 401st.
 const DRAWS: usize = 400;
-/// Called slow where at most this share of draws is as slow: one in a hundred transfers without an effect.
+/// Highest share of draws as slow at which rekeys are called slow: one in a hundred transfers without an effect.
 const LEVEL: f64 = 0.01;
-/// What 39 of 40 draws stay under is what the test would have missed.
+/// Share of draws that stay under the bound of what the test would have missed: 39 of 40.
 const BOUND: f64 = 0.975;
-/// The draws are the same each time.
+/// Seed of the draws, which are the same each time.
 const SEED: u64 = 1;
 
 /// The test of the rekeys that own no silence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SlowRekeys {
-    /// Nanoseconds over all of them.
+    /// Additional time over all of the rekeys, nanoseconds.
     pub nanos: i64,
     /// Share of draws from undisturbed time that are as slow.
     pub p: f64,
-    /// The rekeys and what each of them cost, nanoseconds; none where chance explains it.
+    /// Rekeys and the cost of each of them, nanoseconds; none where chance explains it.
     pub rekeys: Vec<(usize, i64)>,
-    /// So much could have been missed at each, nanoseconds.
+    /// Bound of the cost at each rekey that the test could have missed, nanoseconds.
     pub bound: i64,
 }
 
 impl SlowRekeys {
-    /// Those of a later stretch too, which was tested for itself.
+    /// Adds the rekeys of a later stretch, which was tested for itself.
     pub(super) fn and(self, later: SlowRekeys) -> SlowRekeys {
         SlowRekeys {
             nanos: self.nanos + later.nanos,
@@ -45,12 +45,12 @@ impl SlowRekeys {
     }
 }
 
-/// Where a rate can be measured: undisturbed time, without the windows themselves.
+/// Undisturbed time, without the windows themselves, in which a rate can be measured.
 struct RateGround<'a> {
     arrivals: &'a ArrivedBytes<'a>,
     /// Undisturbed time, with the windows.
     open: &'a [TimeSpan],
-    /// Undisturbed time without them.
+    /// Undisturbed time without the windows.
     beside: &'a [TimeSpan],
 }
 
@@ -61,7 +61,7 @@ fn inside(spans: &[TimeSpan], (from, to): TimeSpan) -> Vec<TimeSpan> {
 }
 
 impl RateGround<'_> {
-    /// How much longer a window took than its bytes take at the rate beside it, nanoseconds.
+    /// Additional time that a window took, compared with its bytes at the rate beside it, nanoseconds.
     fn lost(&self, (from, to): TimeSpan) -> Option<f64> {
         let mut sides = inside(self.beside, (from.plus_nanos(-BESIDE), from));
         sides.extend(inside(self.beside, (to, to.plus_nanos(BESIDE))));
@@ -111,18 +111,18 @@ pub(super) fn slow(
     })
 }
 
-/// How the moments of draws are chosen: rekeys that come by volume fall into fast moments, and those that come by time into any.
+/// Choice of the moments of draws: rekeys that come by volume fall into fast moments, and those that come by time into any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DrawnBy {
     Byte,
     Time,
 }
 
-/// What the draws say of a sum.
+/// Comparison of a sum with the draws.
 struct DrawnSums {
-    /// Share of them that are as slow.
+    /// Share of the draws that are as slow.
     p: f64,
-    /// What [`BOUND`] of them stay under, above their mean.
+    /// Value that a share of [`BOUND`] of the draws stays under, above their mean.
     quantile: f64,
 }
 
@@ -171,7 +171,7 @@ fn draws(ground: &RateGround<'_>, lengths: &[i64], by: DrawnBy) -> Option<Vec<f6
     Some((0..DRAWS).map(sum).collect())
 }
 
-/// When so many bytes of a stretch had arrived.
+/// Time at which so many bytes of a stretch had arrived.
 fn moment_of(arrivals: &ArrivedBytes<'_>, room: TimeSpan, longest: i64, bytes: f64) -> Timestamp {
     let wanted = arrivals.at(room.0) + bytes;
     let (mut low, mut high) = (room.0.0, room.1.0 - longest);

@@ -3,7 +3,7 @@
 use super::input::TimeSpan;
 use rekeyscope_model::time::Timestamp;
 
-/// Joins those that overlap or touch.
+/// Joins stretches that overlap or touch.
 pub(super) fn joined(mut list: Vec<TimeSpan>) -> Vec<TimeSpan> {
     list.retain(|span| span.0 < span.1);
     list.sort_unstable();
@@ -17,7 +17,7 @@ pub(super) fn joined(mut list: Vec<TimeSpan>) -> Vec<TimeSpan> {
     all
 }
 
-/// What is left of a stretch without others, which are joined.
+/// Parts of a stretch that lie outside of others, which are joined.
 pub(super) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
     let mut left = Vec::new();
     let mut from = whole.0;
@@ -34,13 +34,13 @@ pub(super) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
     left
 }
 
-/// A stretch meets one of those that are joined.
+/// Whether a stretch meets one of those that are joined.
 pub(super) fn meets(spans: &[TimeSpan], (from, to): TimeSpan) -> bool {
     let first = spans.partition_point(|span| span.1 <= from);
     spans.get(first).is_some_and(|span| span.0 < to)
 }
 
-/// A stretch lies within one of those that are joined.
+/// Whether a stretch lies within one of those that are joined.
 pub(super) fn holds(spans: &[TimeSpan], (from, to): TimeSpan) -> bool {
     let first = spans.partition_point(|span| span.1 <= from);
     spans
@@ -48,12 +48,12 @@ pub(super) fn holds(spans: &[TimeSpan], (from, to): TimeSpan) -> bool {
         .is_some_and(|span| span.0 <= from && to <= span.1)
 }
 
-/// Nanoseconds of all.
+/// Length of all stretches together, nanoseconds.
 pub(super) fn nanos(spans: &[TimeSpan]) -> i64 {
     spans.iter().map(|span| span.1.nanos_since(span.0)).sum()
 }
 
-/// Those right before a moment, nearest first, no farther than `reach` and no longer than `most` together.
+/// Stretches right before a moment, nearest first, no farther than `reach` and no longer than `most` together.
 pub(super) fn before(spans: &[TimeSpan], at: Timestamp, reach: i64, most: i64) -> Vec<TimeSpan> {
     let end = spans.partition_point(|span| span.0 < at);
     let limit = at.plus_nanos(-reach);
@@ -72,7 +72,7 @@ pub(super) fn before(spans: &[TimeSpan], at: Timestamp, reach: i64, most: i64) -
     found
 }
 
-/// Those right behind a moment; see [`before`].
+/// Stretches right behind a moment, with `reach` and `most` as in [`before`].
 pub(super) fn behind(spans: &[TimeSpan], at: Timestamp, reach: i64, most: i64) -> Vec<TimeSpan> {
     let begin = spans.partition_point(|span| span.1 <= at);
     let limit = at.plus_nanos(reach);

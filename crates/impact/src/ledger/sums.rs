@@ -7,24 +7,24 @@ use super::spans::{before, behind, joined, without};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::BTreeMap;
 
-/// What an interval carried is shared among the labels of so much time on each side.
+/// Time on each side of an interval whose labels share what the interval carried.
 const BESIDE: i64 = 4 * NANOS_PER_SECOND;
 
 /// A stretch of the transfer and its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LabelledTime<L> {
-    /// Its begin.
+    /// Begin of the stretch.
     pub from: Timestamp,
-    /// Its end.
+    /// End of the stretch.
     pub to: Timestamp,
-    /// What the transfer waited for.
+    /// Label of what the transfer waited for.
     pub label: L,
 }
 
 /// The seconds and bytes of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LabelSum {
-    /// Nanoseconds.
+    /// Time of the label, nanoseconds.
     pub nanos: i64,
     /// Bytes that arrived.
     pub bytes: u64,
@@ -85,7 +85,7 @@ pub fn label_sums<L: Copy + Ord>(
             .iter()
             .filter(|label| label.from < own.to && own.from < label.to);
         let inside: Vec<TimeSpan> = inside.map(|label| (label.from, label.to)).collect();
-        // Nothing is undisturbed: what the labels say of the interval itself.
+        // An interval without undisturbed time beside it goes by its own labels.
         let (spans, of): (&[TimeSpan], Vec<L>) = if beside.is_empty() {
             let of = inside
                 .iter()

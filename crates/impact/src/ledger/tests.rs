@@ -60,7 +60,7 @@ fn an_application_that_catches_up_lost_nothing() {
     assert_eq!(ms(book.rekeys[0].silence), 501.0);
 }
 
-/// What stood in a queue behind the capture went on being sent meanwhile.
+/// Segments in a queue behind the capture went on being sent meanwhile.
 #[test]
 fn a_queue_that_is_filled_again_is_no_loss() {
     let mut transfer = stalled(500);
@@ -91,7 +91,7 @@ fn the_way_back_through_slow_start_is_part_of_the_cost() {
         rounds(&mut transfer, 10_600 + 20 * round as i64, 1, segments);
     }
     rounds(&mut transfer, 10_720, 460, 50);
-    // Of six round trips 63 segments of 300 were used: 94.8 ms are lost on top of the silence.
+    // Slow start used 63 segments of 300 in six round trips: 94.8 ms are lost on top of the silence.
     let cost = ms(transfer.ledger().rekeys_nanos());
     assert!((694.8 - ENDS_WITHIN..696.0).contains(&cost), "{cost}");
 }
@@ -244,7 +244,7 @@ fn a_rekey_in_a_hole_is_not_observed() {
     assert_eq!((book.intervals.len(), book.unobserved), (0, vec![0]));
 }
 
-/// Before the rate was ever reached, what comes after says what it would have been.
+/// A silence before the rate was ever reached is priced by the rate that comes after.
 #[test]
 fn a_rekey_while_the_transfer_grows_has_the_rate_of_later() {
     let mut transfer = MadeUpTransfer::new();
@@ -296,7 +296,7 @@ enum MadeUpLabel {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever happens: the seconds and bytes of all labels are those of the transfer, owners carry no bytes, what costs something is
+    /// Property of every transfer: the seconds and bytes of all labels are those of the transfer, owners carry no bytes, what costs something is
     /// owned, and intervals do not overlap.
     #[test]
     fn sums_are_exact(

@@ -5,21 +5,21 @@ use super::input::{LedgerInput, RuleTimes, TimeSpan};
 use super::spans::{holds, joined, meets, without};
 use rekeyscope_model::time::Timestamp;
 
-/// Moments at which the rate is looked at, for each window.
+/// Moments at which the rate is looked at, in each window.
 const LOOKS: i64 = 4;
-/// Most of them: of a longer transfer each hour has fewer.
+/// Most moments at which the rate is looked at, a bound on memory: a longer transfer has fewer in each hour.
 const MOST_LOOKS: i64 = 1 << 15;
 /// The upper quartile: a rate that the transfer holds for a quarter of its time is one that the path gives.
 const UPPER_QUARTILE: f64 = 0.75;
 /// A transfer has grown to its rate at this share of it.
 const GROWN: f64 = 0.9;
-/// Back is what an ordinary moment carries: where random losses hold the rate, that lies below the mean.
+/// Quantile of the rate at which a transfer is back: an ordinary moment, which lies below the mean where random losses hold the rate.
 const ORDINARY: f64 = 0.4;
-/// On an even path, back is this share of the mean.
+/// Share of the mean at which a transfer is back on an even path.
 const LEAST_LOW: f64 = 0.95;
-/// Faster than most moments are is not back: the sender makes up for what it missed.
+/// Quantile of the rate above which a transfer is faster than when it is back: the sender makes up for what it missed.
 const FAST: f64 = 0.95;
-/// The same on an even path, as a share of the mean.
+/// Share of the mean above which a transfer on an even path is faster than when it is back.
 const LEAST_HIGH: f64 = 1.1;
 
 /// The rates between which a transfer is back, as shares of the rate without rekeys.
@@ -45,7 +45,7 @@ pub(super) fn quantile(list: &mut [f64], share: f64) -> Option<f64> {
 }
 
 impl RateSamples {
-    /// Those of the whole transfer, evenly in time.
+    /// Samples of the whole transfer, evenly in time.
     pub(super) fn new(arrivals: &ArrivedBytes<'_>, transfer: TimeSpan, times: RuleTimes) -> Self {
         let length = transfer.1.nanos_since(transfer.0).saturating_sub(times.window);
         let step = (times.window / LOOKS).max(length / MOST_LOOKS).max(1);
@@ -62,7 +62,7 @@ impl RateSamples {
         (from, from.plus_nanos(self.window))
     }
 
-    /// The upper quartile of those that meet none of `disturbed`, which are joined.
+    /// The upper quartile of the samples that meet none of `disturbed`, which are joined.
     pub(super) fn upper_quartile(&self, disturbed: &[TimeSpan]) -> Option<f64> {
         let outside = self
             .samples
@@ -74,7 +74,7 @@ impl RateSamples {
         )
     }
 
-    /// Where the transfer first reaches a rate: growth ends there.
+    /// Time at which the transfer first reaches a rate: growth ends there.
     pub(super) fn grown(&self, rate: f64) -> Option<Timestamp> {
         let first = self.samples.iter().find(|sample| sample.1 >= GROWN * rate);
         first.map(|sample| sample.0)

@@ -1,4 +1,4 @@
-//! What the report shows of a judgement: sentences, numbers for people.
+//! Words of the report for a judgement: sentences, numbers for people.
 
 pub mod account;
 pub mod failed;

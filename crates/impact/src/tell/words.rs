@@ -54,7 +54,7 @@ pub fn percent(share: f64) -> String {
     minus(&format!("{text} %"))
 }
 
-/// How much of the gap to a reference rate rekeys explain: no share is shown above all of it, because no cause takes more than there is.
+/// Share of the gap to a reference rate that rekeys explain: none is shown above all of it, because no cause takes more than there is.
 /// (The estimate itself may: without the rekeys the rate would then exceed the reference.)
 pub fn explained(share: &Estimate, reference: &str) -> Message {
     let Estimate { estimate, low, high } = *share;

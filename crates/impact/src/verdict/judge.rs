@@ -29,7 +29,7 @@ impl JudgedDirection<'_> {
         }
     }
 
-    /// Rekeys that cost more than a little would be seen.
+    /// Whether rekeys that cost more than a little would be seen.
     fn is_bounded(&self, ledger: &Ledger) -> bool {
         let Some(bound_ms) = ledger.bound_ms.filter(|_| !self.observed.is_empty()) else {
             return false;
@@ -74,7 +74,7 @@ pub fn judge(of: &JudgedDirection<'_>) -> Impact {
     }
 }
 
-/// What each rekey of the tunnel cost in this direction: index in the document's `rekeys`, and its entry.
+/// Cost of each rekey of the tunnel in this direction: index in the document's `rekeys`, and its entry.
 pub fn rekey_costs(of: &JudgedDirection<'_>) -> Vec<(usize, RekeyImpact)> {
     let entry = |rekey: &usize| {
         let own = of

@@ -2,24 +2,24 @@
 
 use rekeyscope_model::analysis::{Counted, Direction, Ledger, TransferImpact};
 
-/// A direction of a tunnel, and what is known of it.
+/// A direction of a tunnel, and the facts known of it.
 #[derive(Debug, Clone, Copy)]
 pub struct JudgedDirection<'a> {
     /// Index in `tunnels`.
     pub tunnel: usize,
-    /// Which direction.
+    /// Direction of the data.
     pub direction: Direction,
-    /// What its bytes count.
+    /// Kind of bytes that are counted.
     pub counted: Counted,
-    /// Its ledger; `None` where it is no transfer.
+    /// Ledger of the direction; `None` where it is no transfer.
     pub ledger: Option<&'a Ledger>,
     /// The stretches between rests, in order.
     pub transfers: &'a [TransferImpact],
     /// Rekeys of the tunnel, as indexes in the document's `rekeys`, ascending.
     pub rekeys: &'a [usize],
-    /// Those within the transfer of which the capture lacks nothing.
+    /// Rekeys within the transfer of which the capture lacks nothing.
     pub observed: &'a [usize],
-    /// Some of the observed came near the volume at which their old SA ends, or nothing tells how near.
+    /// True where some of the observed rekeys came near the volume at which their old SA ends, or nothing tells how near.
     pub near_limit: bool,
     /// Stretches that the capture lacks within the transfer, and their seconds.
     pub holes: (usize, f64),
@@ -28,7 +28,7 @@ pub struct JudgedDirection<'a> {
 }
 
 impl JudgedDirection<'_> {
-    /// Seconds that lie between the transfers.
+    /// Seconds between the transfers.
     pub(super) fn rest_s(&self) -> f64 {
         let rest = |pair: &[TransferImpact]| pair[1].start.seconds_since(pair[0].end).max(0.0);
         self.transfers.windows(2).map(rest).sum()

@@ -1,4 +1,4 @@
-//! From the ledger of a direction to its verdict: read off, nothing is estimated.
+//! Verdicts, read off the ledger of a direction: nothing is estimated.
 //!
 //! ```text
 //! judged_direction  a direction and what is known of it

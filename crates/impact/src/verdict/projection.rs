@@ -1,4 +1,4 @@
-//! What other lifetimes would give, and how much of a gap rekeys explain.
+//! Rates at other lifetimes, and the share of a gap that rekeys explain.
 
 use super::judged_direction::JudgedDirection;
 use rekeyscope_model::analysis::{Estimate, Ledger, Projection};
@@ -7,7 +7,7 @@ use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 /// Lifetimes that a person would set instead of Windows' 250,000 kB.
 pub const PROJECTED_KILOBYTES: [u64; 4] = [500_000, 1_000_000, 2_000_000, 10_000_000];
 
-/// The same bytes in the time without rekeys, and this many seconds more, bit/s.
+/// Rate of the same bytes in the time without rekeys and this many seconds more, bit/s.
 fn rate(ledger: &Ledger, more_s: f64) -> Option<f64> {
     let seconds = ledger.seconds - ledger.cost_seconds + more_s;
     (seconds > 0.0).then(|| ledger.bytes as f64 * 8.0 / seconds)

@@ -7,7 +7,7 @@ use crate::tell::words::{explained, interval, megabytes, percent, rate, seconds}
 use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
 use rekeyscope_model::text::{Arg, Message};
 
-/// All that is said of a direction.
+/// Messages about a direction.
 pub(super) fn sentence(
     of: &JudgedDirection<'_>,
     verdict: Verdict,
@@ -99,7 +99,7 @@ impl LedgerWords<'_> {
             .with("share", percent(ledger.share))
     }
 
-    /// What it carried, and would have carried.
+    /// Rate of the transfer, and the rate that it would have had without rekeys.
     fn rates(&self) -> Option<Message> {
         let observed = self.of.observed_bps()?;
         let ledger = self.ledger;
@@ -148,7 +148,7 @@ impl LedgerWords<'_> {
             .with("bound", seconds(self.ledger.bound_ms.unwrap_or(0.0) / 1_000.0))
     }
 
-    /// Against the rate that the user named.
+    /// Comparison with the rate that the user named.
     fn reference(&self, explained_share: Option<&Estimate>) -> Option<Message> {
         let (reference, observed) = (self.of.reference_bps?, self.of.observed_bps()?);
         if observed >= reference {
@@ -161,7 +161,7 @@ impl LedgerWords<'_> {
         Some(explained(explained_share?, &rate(reference)))
     }
 
-    /// What the capture lacks.
+    /// Stretches that the capture lacks.
     fn holes(&self) -> Option<Message> {
         let (holes, length_s) = self.of.holes;
         (holes > 0).then(|| {

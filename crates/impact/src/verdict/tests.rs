@@ -7,7 +7,7 @@ use rekeyscope_model::analysis::{
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// 16 s at 8 Mbit/s.
+/// Ledger of 16 s at 8 Mbit/s.
 fn ledger(costs: &[(usize, f64, f64)]) -> Ledger {
     let rekey = |&(rekey, cost_seconds, silence_ms): &(usize, f64, f64)| LedgerRekey {
         rekey,
@@ -130,7 +130,7 @@ fn slow_rekeys_without_a_stop_are_told_apart() {
     );
 }
 
-/// Of 16 s, 3 % are 480 ms: 68 ms for each of seven.
+/// Bound on rekeys: of 16 s, 3 % are 480 ms: 68 ms for each of seven.
 #[test]
 fn nothing_is_cleared_without_a_bound_that_means_something() {
     let bound = |bound_ms: Option<f64>| Ledger {

@@ -31,7 +31,7 @@ const COOKIE_LINES: u64 = 200;
 #[derive(Default)]
 pub(crate) struct Charon {
     threads: HashMap<(u64, u32), Thread>,
-    /// The sender of the last line: rows without anything before them are of the same.
+    /// Sender of the last line: rows without anything before them are of the same sender.
     last: (u64, u32),
 }
 

@@ -2,7 +2,7 @@
 
 /// Bytes at the start of a file that tell how it is written.
 pub(crate) const SAMPLE: usize = 4_096;
-/// At least one unit behind a byte order mark in so many is a Latin letter.
+/// Units behind a byte order mark of which one at least is a Latin letter.
 const SOME_LATIN: usize = 16;
 /// Byte order mark.
 const MARK: u32 = 0xfeff;

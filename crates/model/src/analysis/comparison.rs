@@ -95,11 +95,11 @@ pub struct ComparedCapture {
     pub rekeys_per_gb: Option<f64>,
     /// Seconds per 10⁹ new bytes.
     pub seconds_per_gb: Option<f64>,
-    /// What a rekey within the transfer cost by the ledger of this capture, seconds: the mean, the least and the most (documents of versions
+    /// Cost of a rekey within the transfer by the ledger of this capture, seconds: the mean, the least and the most (documents of versions
     /// before this field have none).
     #[serde(default)]
     pub rekey_cost_s: Option<Estimate>,
-    /// Rekeys may have cost more.
+    /// True where the cost is a lower bound: rekeys may have cost more.
     pub at_least: bool,
     /// Where every second of the direction went, without `runs`; `null` in documents of versions before accounts.
     #[serde(default)]

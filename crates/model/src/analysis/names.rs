@@ -100,28 +100,28 @@ plain_names! {
         /// The best half second or more: it might carry more.
         Best = "best",
     }
-    /// Why a rekey or a failure owns a stretch of a transfer.
+    /// Reason why a rekey or a failure owns a stretch of a transfer.
     pub enum LedgerWhy {
         /// The old SA swallowed what was sent on it.
         LostOnOld = "lost_on_old",
-        /// The new SA did.
+        /// The new SA swallowed what was sent on it.
         LostOnNew = "lost_on_new",
-        /// Nothing was sent, or nothing shows what became of it.
+        /// Nothing was sent, or nothing shows what became of what was sent.
         Silence = "silence",
-        /// What was sent arrived, but the sender did not hear of it.
+        /// The sender did not hear of what it had sent, which arrived.
         Reverse = "reverse",
-        /// No silence: it was slower.
+        /// The transfer was slower, without a silence.
         Slow = "slow",
     }
-    /// What shows which bytes arrived.
+    /// Basis that shows which bytes arrived.
     pub enum LedgerBasis {
-        /// The receiver's acknowledgements.
+        /// Acknowledgements of the receiver.
         Acknowledgements = "acknowledgements",
-        /// Nothing: nobody acknowledges datagrams. What was sent counts, unless its SA had passed its limit.
+        /// Datagrams, which nobody acknowledges: what was sent counts, unless its SA had passed its limit.
         Datagrams = "datagrams",
-        /// The data cannot be read, but its receiver answers: what is sent while the answers stop did not arrive.
+        /// Answers of the receiver to data that cannot be read: what is sent while the answers stop did not arrive.
         Answers = "answers",
-        /// The data cannot be read, and nothing that comes back answers it: what was sent counts.
+        /// Packets that cannot be read, and that nothing that comes back answers: what was sent counts.
         Packets = "packets",
     }
     /// How the time from an acknowledgement to the data it releases is known.

@@ -102,30 +102,30 @@ plain_data! {
         #[serde(default)]
         pub at_most: bool,
     }
-    /// What one rekey did to one direction, as the ledger of that direction has it.
+    /// Effect of one rekey on one direction, as the ledger of that direction has it.
     pub struct RekeyImpact {
         /// Which direction.
         pub direction: Direction,
-        /// False: outside the transfer, or the capture lacks packets beside it.
+        /// Whether the rekey is observed: false outside the transfer, or where the capture lacks packets beside it.
         pub used: bool,
-        /// It owns a silence, or a slow stretch.
+        /// Whether the rekey owns a silence, or a slow stretch.
         pub hurt: bool,
-        /// What it cost, seconds: 0 where it owns nothing, and where the sender made up for it; `null` where that is not known.
+        /// Cost, seconds: 0 where the rekey owns nothing, and where the sender made up for it; `null` where that is not known.
         #[serde(default)]
         pub cost_seconds: Option<f64>,
-        /// It may have cost more.
+        /// True where the cost is a lower bound.
         #[serde(default)]
         pub at_least: bool,
-        /// The longest silence that it owns, milliseconds.
+        /// Longest silence that the rekey owns, milliseconds.
         #[serde(default)]
         pub silence_ms: Option<f64>,
-        /// Why it owns that.
+        /// Reason why the rekey owns its longest silence.
         #[serde(default)]
         pub why: Option<LedgerWhy>,
-        /// Transmissions in its silences that did not arrive, or brought nothing new.
+        /// Transmissions in the rekey's silences that did not arrive, or brought nothing new.
         #[serde(default)]
         pub swallowed: u32,
-        /// `capture_hole` (the capture lacks packets beside it), `collision` (counted with the rekey that collided with it).
+        /// Flags: `capture_hole` (the capture lacks packets beside it), `collision` (counted with the rekey that collided with it).
         pub flags: Vec<String>,
     }
     /// Why a rekey hurt, with evidence.

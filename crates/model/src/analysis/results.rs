@@ -65,7 +65,7 @@ plain_data! {
         /// The same with kilobytes of 1,024 bytes.
         pub fraction_1024: Option<f64>,
     }
-    /// The verdict on one tunnel and direction. What rekeys cost stands in `ledger`.
+    /// The verdict on one tunnel and direction. The cost of rekeys stands in `ledger`.
     pub struct Impact {
         /// Index in `tunnels`.
         pub tunnel: usize,
@@ -82,9 +82,9 @@ plain_data! {
         pub counted: Counted,
         /// Rekeys in the capture.
         pub rekeys: usize,
-        /// Those within the transfer of which the capture lacks nothing.
+        /// Number of the rekeys within the transfer of which the capture lacks nothing.
         pub rekeys_used: usize,
-        /// Indexes (in `rekeys`) of those that hurt: they own a silence, or a slow stretch, in the ledger.
+        /// Indexes (in `rekeys`) of the rekeys that hurt: they own a silence, or a slow stretch, in the ledger.
         pub rekeys_hurt: Vec<usize>,
         /// Mean rate of the transfer, bit/s.
         pub observed_bps: Option<f64>,
@@ -100,28 +100,28 @@ plain_data! {
         /// Share of the gap to the reference rate that rekeys explain.
         pub explained_share: Option<Estimate>,
     }
-    /// What was measured: one point of a comparison of captures. Several transfers count as one.
+    /// Transfer as it was measured: one point of a comparison of captures. Several transfers count as one.
     pub struct Transfer {
-        /// Its begin.
+        /// Begin of the transfer.
         pub start: Timestamp,
         /// Its length without rests, seconds.
         pub duration_s: f64,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
-        /// Rekeys within.
+        /// Number of rekeys within the transfer.
         pub rekeys: usize,
     }
     /// A stretch between rests.
     pub struct TransferImpact {
-        /// Its begin.
+        /// Begin of the stretch.
         pub start: Timestamp,
         /// Its end.
         pub end: Timestamp,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
-        /// Indexes (in `rekeys`) of those within.
+        /// Indexes (in `rekeys`) of the rekeys within the stretch.
         pub rekeys: Vec<usize>,
-        /// What they cost of it, seconds (documents of versions before this field have none).
+        /// Cost of the rekeys within the stretch, seconds (documents of versions before this field have none).
         #[serde(default)]
         pub cost_seconds: Option<f64>,
     }

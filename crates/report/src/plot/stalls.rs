@@ -1,4 +1,4 @@
-//! What is shaded in the plots: what rekeys and failures own by the ledger, and the outages beside that.
+//! Shaded stretches of the plots: those that rekeys and failures own by the ledger, and the outages beside that.
 
 use crate::plot::style;
 use crate::words::focus::Focus;
@@ -18,7 +18,7 @@ pub(crate) struct Shaded {
 }
 
 impl Shaded {
-    /// The part of it between two moments, on an axis with another zero.
+    /// The part of the stretch between two moments, on an axis with another zero.
     pub(crate) fn within(&self, zero: f64, from: f64, to: f64) -> Option<Shaded> {
         let part = Shaded {
             from: (self.from - zero).max(from),
@@ -28,7 +28,7 @@ impl Shaded {
         part.is_stretch().then_some(part)
     }
 
-    /// Its colour is darker while nothing arrives.
+    /// Colour of the stretch, which is darker while nothing arrives.
     pub(crate) fn fill(&self) -> ShapeStyle {
         style::HURT.mix(if self.silent { 0.35 } else { 0.15 }).filled()
     }
@@ -79,7 +79,7 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
     out
 }
 
-/// The silence, then what it takes until the rate is back.
+/// Shades the silence, then the time until the rate is back.
 fn of_interval(focus: &Focus, own: &LedgerInterval) -> [Shaded; 2] {
     let at = |time| focus.seconds(time).unwrap_or(f64::NAN);
     let (from, to) = (at(own.from), at(own.to));

@@ -131,7 +131,7 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     added
 }
 
-/// The same with as many notes as a screen has room for; says how many are left out.
+/// The notes as far as a screen has room for them; says how many are left out.
 pub(crate) fn rekeys_in_short(focus: &Focus, tunnel: usize, most: usize) -> (Table, usize) {
     let mut table = rekeys(focus, tunnel, most);
     table.drop_column("overlay");

@@ -36,7 +36,7 @@ pub(crate) enum Mark {
     None,
     /// A rekey that hurt, a key that is missing.
     Alert,
-    /// Not observed, or without packets.
+    /// A rekey that is not observed, or one without packets.
     Faint,
 }
 

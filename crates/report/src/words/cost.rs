@@ -1,4 +1,4 @@
-//! What a rekey cost, in words.
+//! Cost of a rekey, in words.
 
 use crate::words::focus::{Focus, is_hurt};
 use crate::words::format;
@@ -8,7 +8,7 @@ use rekeyscope_model::text::Catalogue;
 /// The flag of a rekey beside which the capture lacks packets.
 const HOLE: &str = "capture_hole";
 
-/// What a rekey did to a direction; empty where that is nothing.
+/// Effect of a rekey on a direction; empty where there is none.
 pub(crate) fn effect(t: &Catalogue, impact: Option<&RekeyImpact>) -> String {
     let lacks = |i: &RekeyImpact| i.flags.iter().any(|flag| flag == HOLE);
     match impact {
@@ -28,7 +28,7 @@ pub(crate) fn effect(t: &Catalogue, impact: Option<&RekeyImpact>) -> String {
     }
 }
 
-/// Why a rekey owns its silence, for a sentence.
+/// Reason why a rekey owns its silence, for a sentence.
 pub(crate) fn ledger_why(t: &Catalogue, why: LedgerWhy) -> String {
     t.word(match why {
         LedgerWhy::LostOnOld => "why-lost-on-old",

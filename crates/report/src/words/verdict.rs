@@ -34,7 +34,7 @@ pub(crate) fn rates(t: &Catalogue, i: &Impact) -> Option<String> {
     Some(t.fill("rates", &[("observed", &observed), ("counted", &counted)]))
 }
 
-/// How much of the gap to the reference rate rekeys explain.
+/// Share of the gap to the reference rate that rekeys explain.
 pub(crate) fn share_of_gap(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);

@@ -14,7 +14,7 @@ pub(super) fn cost_of(stall: f64) -> f64 {
     }
 }
 
-/// What the rekeys of a tunnel cost its download: each the figures of its own entry.
+/// Costs of the rekeys of a tunnel in its download: each has the figures of its own entry.
 pub(super) fn of_rekeys(shape: &Shape, document: &Analysis, tunnel: usize) -> Ledger {
     let own = document.rekeys.iter().filter(|r| r.tunnel == tunnel).enumerate();
     let rekeys: Vec<LedgerRekey> = own.filter_map(|(k, rekey)| entry(shape, k, rekey)).collect();

@@ -1,4 +1,4 @@
-//! All connections.
+//! Delivered bytes of all connections.
 
 use super::line::{ConnectionLine, DeliveryLine};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
@@ -50,7 +50,7 @@ fn is_last_copy(settled: &[Settlement], k: usize) -> bool {
 }
 
 impl DeliveredBytes {
-    /// One that has seen nothing.
+    /// A reading that has seen nothing.
     pub fn new() -> Self {
         DeliveredBytes {
             lines: BoundedTable::new(MOST_LINES),
@@ -61,7 +61,7 @@ impl DeliveredBytes {
         }
     }
 
-    /// Takes a packet that the tracker has just taken, and what that said.
+    /// Takes a packet that the tracker has just taken, with what the tracker said of it.
     #[inline]
     pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
         let settled = tracker.settled();
@@ -171,8 +171,8 @@ impl DeliveredBytes {
         });
     }
 
-    /// The packets that follow were captured before those that came, or their tracker is another one: it gives names anew. `end`: of what
-    /// came, its last frame of any kind.
+    /// Begins another part of the capture: the packets that follow were captured before those that came, or their tracker is another one
+    /// and gives names anew. `end`: the last frame of any kind of the part that came.
     pub fn begin_part(&mut self, tracker: &Tracker, end: Timestamp) {
         let waiting = waiting(tracker);
         let lines = std::mem::replace(&mut self.lines, BoundedTable::new(MOST_LINES));
@@ -183,7 +183,7 @@ impl DeliveredBytes {
         }
     }
 
-    /// What each direction of each tunnel delivered. `end`: of the capture, its last frame of any kind.
+    /// Deliveries of each direction of each tunnel. `end`: the last frame of any kind of the capture.
     pub fn lines(&self, tracker: &Tracker, end: Timestamp) -> Vec<DeliveryLine> {
         let waiting = waiting(tracker);
         let mut directions: BTreeMap<(u32, Direction), Vec<ConnectionLine>> = BTreeMap::new();
@@ -207,7 +207,7 @@ fn waiting(tracker: &Tracker) -> HashMap<LineKey, Vec<Settlement>> {
     waiting
 }
 
-/// Nothing more is heard of what waits.
+/// Settles transmissions that wait, of which nothing more is heard.
 fn give_up(
     line: &mut ConnectionLine,
     waiting: &HashMap<LineKey, Vec<Settlement>>,

@@ -1,4 +1,4 @@
-//! One direction of a tunnel, and of one of its connections.
+//! Deliveries of one direction of a tunnel, and of one of its connections.
 
 use crate::packet::Packet;
 use crate::run::{Runs, TransmissionRun};
@@ -7,14 +7,14 @@ use crate::tracker::{SenderState, Tracker};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
-/// A sender's state is looked at this often.
+/// Interval at which a sender's state is looked at: a run.
 const LOOK: i64 = 20 * NANOS_PER_MILLI;
-/// What was sent so long before the end of the capture, or before a reset, may still be on its way: the flight of the last half second.
+/// Flight at the end of the capture, or before a reset: what was sent in the last half second may still be on its way.
 const LAST_FLIGHT: i64 = NANOS_PER_SECOND / 2;
-/// The same in times from data to acknowledgement, for slow paths.
+/// Flight at the end of the capture, or before a reset, on slow paths: in times from data to acknowledgement.
 const LAST_FLIGHT_OF_RTT: i64 = 4;
 
-/// What one direction of a tunnel delivered, over all of its connections that count.
+/// Deliveries of one direction of a tunnel, over all of its connections that count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLine {
     /// Opaque name of the tunnel, as its packets have it.
@@ -23,22 +23,22 @@ pub struct DeliveryLine {
     pub direction: Direction,
     /// Transmissions that arrived.
     pub arrived: Vec<TransmissionRun>,
-    /// Transmissions in vain: swallowed, or of what had arrived. They carry no bytes.
+    /// Transmissions in vain: swallowed, or of what had arrived. No bytes count with them.
     pub in_vain: Vec<TransmissionRun>,
-    /// Connections that count.
+    /// Number of the connections that count.
     pub connections: usize,
-    /// The round trip of the one with most bytes.
+    /// Round trip of the connection with most bytes.
     pub round_trip: Option<i64>,
-    /// The last of them to send anything was closed or reset.
+    /// True where the last connection to send anything was closed or reset.
     pub closed: bool,
-    /// Datagrams, which nobody acknowledges.
+    /// True for datagrams, which nobody acknowledges.
     pub datagrams: bool,
 }
 
 /// One direction of a connection.
 #[derive(Debug, Clone)]
 pub(super) struct ConnectionLine {
-    /// `None`: several that were forgotten.
+    /// Name of the connection; `None` for several that were forgotten.
     pub(super) connection: Option<ConnectionId>,
     pub(super) tunnel: u32,
     pub(super) direction: Direction,
@@ -48,7 +48,7 @@ pub(super) struct ConnectionLine {
     pub(super) round_trip: Option<i64>,
     pub(super) closed: bool,
     pub(super) datagrams: bool,
-    /// Somebody acknowledged something.
+    /// True once somebody acknowledged something.
     acknowledged: bool,
     least_rtt: i64,
     looked: Timestamp,
@@ -91,7 +91,7 @@ impl ConnectionLine {
         self.arrived.len() + self.in_vain.len()
     }
 
-    /// Something became of a transmission. `last_copy`: none of the same bytes was sent after it.
+    /// Takes the fate of a transmission. `last_copy`: none of the same bytes was sent after it.
     #[inline]
     pub(super) fn take(&mut self, settled: &Settlement, last_copy: bool, width: i64) {
         if settled.payload() == 0 {
@@ -118,8 +118,8 @@ impl ConnectionLine {
         self.arrived.add(TransmissionRun { bytes, ..run }, width);
     }
 
-    /// Nobody acknowledged it up to `end`: of its connection, or of the capture. Where the capture holds no acknowledgements at all,
-    /// nothing but a later copy speaks against a transmission.
+    /// Settles a transmission that nobody acknowledged up to `end`: of its connection, or of the capture. A capture that holds no
+    /// acknowledgements at all speaks against a transmission by a later copy alone.
     pub(super) fn give_up(&mut self, settled: &Settlement, last_copy: bool, end: Timestamp, width: i64) {
         if settled.payload() == 0 {
             return;
@@ -133,7 +133,7 @@ impl ConnectionLine {
         }
     }
 
-    /// A datagram passes. Nothing shows whether it arrives.
+    /// Takes a datagram. Nothing shows whether it arrives.
     pub(super) fn datagram(&mut self, packet: &Packet, bytes: u32, beyond_gap: bool, width: i64) {
         self.datagrams = true;
         self.bytes += u64::from(bytes);
@@ -171,7 +171,7 @@ impl ConnectionLine {
         self.in_vain.coarsen(width);
     }
 
-    /// Takes what another connection of its direction carried.
+    /// Adds the packets of another connection of the same direction.
     pub(super) fn merge(&mut self, other: &ConnectionLine, width: i64) {
         self.arrived.merge(&other.arrived, width);
         self.in_vain.merge(&other.in_vain, width);
@@ -182,7 +182,7 @@ impl ConnectionLine {
         self.datagrams |= other.datagrams;
     }
 
-    /// When it sent the last byte.
+    /// Time at which the connection sent the last byte.
     pub(super) fn last(&self) -> Option<Timestamp> {
         self.arrived.last().max(self.in_vain.last())
     }

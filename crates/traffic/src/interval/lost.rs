@@ -7,7 +7,7 @@ use rekeyscope_model::time::Timestamp;
 /// A transmission in vain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostPacket {
-    /// Time at which it passed the capture.
+    /// Time at which the packet passed the capture.
     pub time: Timestamp,
     /// Frame of the packet.
     pub frame: u64,

@@ -53,7 +53,7 @@ pub struct Undelivered {
     pub missing: u32,
     /// Echo requests of the two addresses that were answered in it: small packets passed.
     pub echoes: u32,
-    /// Bytes of the largest of them; 0 where there is none.
+    /// Bytes of the largest echo; 0 where there is none.
     pub largest_echo: u32,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.
     pub behind_window: u32,

@@ -37,7 +37,7 @@ pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,
     /// The last request that was answered.
     delivered: Option<Delivered>,
-    /// When requests were sent that were answered, and their bytes.
+    /// Times at which requests were sent that were answered, and their bytes.
     answered: VecDeque<(Timestamp, u32)>,
 }
 
@@ -98,7 +98,7 @@ impl Echoes {
         u32::try_from(inside.count()).unwrap_or(u32::MAX)
     }
 
-    /// How many requests between two moments were answered, and the bytes of the largest.
+    /// Number of requests between two moments that were answered, and the bytes of the largest.
     pub(super) fn answered(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
         let inside = self
             .answered

@@ -32,7 +32,7 @@ pub(super) struct Circumstances {
     pub(super) asked: u32,
     /// Echo requests that were answered in it.
     pub(super) echoes: u32,
-    /// Bytes of the largest of them.
+    /// Bytes of the largest echo.
     pub(super) largest_echo: u32,
     /// Undelivered packets that came behind the replay window.
     pub(super) behind_window: u32,

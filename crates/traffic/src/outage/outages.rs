@@ -317,7 +317,7 @@ impl Outages {
         all
     }
 
-    /// How many packets that did not arrive came behind the replay window.
+    /// Number of packets that did not arrive and came behind the replay window.
     fn behind_window_in(&self, candidate: &Candidate) -> u32 {
         let packets = candidate.in_vain.packets();
         let behind = packets

@@ -2,7 +2,8 @@
 
 use super::transmission_run::FINEST;
 
-/// Most runs of all lines together, 30 MB: an hour and a half of a steady transfer. Beyond, runs twice as long are made of them.
+/// Most runs of all lines together, a bound on memory (30 MB): an hour and a half of a steady transfer. More than that makes runs twice as
+/// long.
 const MOST_RUNS: usize = 1 << 18;
 
 /// Counts runs, and says how long they may be.
@@ -25,13 +26,13 @@ impl RunBound {
         self.width
     }
 
-    /// A line of so many runs has another number of them now.
+    /// Takes the new number of runs of a line.
     #[inline]
     pub(crate) fn count(&mut self, before: usize, now: usize) {
         self.count = self.count + now - before;
     }
 
-    /// Whether there are too many.
+    /// Whether there are too many runs.
     #[inline]
     pub(crate) fn is_reached(&self) -> bool {
         self.count > MOST_RUNS

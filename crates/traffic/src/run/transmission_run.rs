@@ -3,36 +3,36 @@
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::BTreeMap;
 
-/// Transmissions within this are one run: 50 ms are the shortest silence that any rule reads.
+/// Longest run: transmissions within this are one, because 50 ms are the shortest silence that any rule reads.
 pub(super) const FINEST: i64 = 20 * NANOS_PER_MILLI;
 
-/// Transmissions of one direction that follow each other closely, and of which the same became.
+/// Transmissions of one direction that follow each other closely and have the same fate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransmissionRun {
-    /// The first one.
+    /// Time of the first transmission.
     pub from: Timestamp,
-    /// The last one.
+    /// Time of the last transmission.
     pub to: Timestamp,
-    /// Frames of both.
+    /// Frames of the first and the last transmission.
     pub frames: (u64, u64),
-    /// The SPI of their security association, where they have one.
+    /// SPI of the security association of the transmissions, where they have one.
     pub spi: Option<u32>,
     /// Number of transmissions.
     pub packets: u32,
-    /// Retransmissions of what had arrived, among them.
+    /// Number of retransmissions of what had arrived, among them.
     pub superfluous: u32,
     /// Payload bytes that arrived with them.
     pub bytes: u64,
-    /// When the last of them was acknowledged, where somebody did.
+    /// Time at which the last transmission was acknowledged, where somebody did.
     pub acknowledged: Option<Timestamp>,
-    /// The receiver has lacked the bytes of the first one since then.
+    /// Time since which the receiver has lacked the bytes of the first transmission.
     pub lacking_since: Timestamp,
-    /// The first one went beyond bytes that the capture had not shown.
+    /// True where the first transmission went beyond bytes that the capture had not shown.
     pub beyond_gap: bool,
 }
 
 impl TransmissionRun {
-    /// Takes another one of the same kind.
+    /// Takes another run of the same kind.
     fn absorb(&mut self, other: &TransmissionRun) {
         if other.from < self.from {
             (self.from, self.frames.0) = (other.from, other.frames.0);
@@ -47,20 +47,20 @@ impl TransmissionRun {
         self.acknowledged = self.acknowledged.max(other.acknowledged);
     }
 
-    /// Both together are no longer than `width`, and of one security association: at a switch every packet counts. Only where there are
-    /// too many runs they hold several.
+    /// Whether both together are no longer than `width`, and of one security association: at a switch every packet counts. Runs hold
+    /// several associations only where there are too many runs.
     fn fits(&self, other: &TransmissionRun, width: i64) -> bool {
         let length = self.to.max(other.to).nanos_since(self.from.min(other.from));
         length <= width && (self.spi == other.spi || width > FINEST)
     }
 }
 
-/// Runs in order of time. What comes late is put in its place.
+/// Runs in order of time. A transmission that comes late is put in its place.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Runs {
-    /// The last one.
+    /// The last run.
     newest: Option<TransmissionRun>,
-    /// All others by their begin.
+    /// Older runs by their begin.
     older: BTreeMap<Timestamp, TransmissionRun>,
 }
 
@@ -99,7 +99,7 @@ impl Runs {
             .or_insert(run);
     }
 
-    /// The newest run is one arrival that comes more than `width` after what was before, or on another SA.
+    /// Whether the newest run is one arrival that comes more than `width` after the one before, or on another SA.
     fn ends_silence(&self, width: i64) -> bool {
         let is_one = |newest: &TransmissionRun| newest.from == newest.to && newest.bytes > 0;
         let Some(newest) = self.newest.filter(is_one) else {
@@ -121,7 +121,7 @@ impl Runs {
         self.put(one);
     }
 
-    /// Joins what a larger width allows.
+    /// Joins runs as far as a larger width allows.
     pub(crate) fn coarsen(&mut self, width: i64) {
         let mut joined: Vec<TransmissionRun> = Vec::new();
         for run in std::mem::take(&mut self.older).into_values() {
@@ -133,7 +133,7 @@ impl Runs {
         self.older = joined.into_iter().map(|run| (run.from, run)).collect();
     }
 
-    /// Takes all runs of another one: as they are where it has none yet, so that a line that is folded alone stays what it was.
+    /// Takes the runs of another list: as they are where this one has none yet, so that a line that is folded alone stays what it was.
     pub(crate) fn merge(&mut self, other: &Runs, width: i64) {
         if self.len() == 0 {
             self.clone_from(other);
@@ -142,12 +142,12 @@ impl Runs {
         other.iter().for_each(|run| self.add(*run, width));
     }
 
-    /// All, in order of time. No two overlap.
+    /// Runs in order of time. No two overlap.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TransmissionRun> {
         self.older.values().chain(&self.newest)
     }
 
-    /// The last moment.
+    /// Time of the last transmission.
     pub(crate) fn last(&self) -> Option<Timestamp> {
         self.newest.map(|newest| newest.to)
     }

@@ -1,4 +1,4 @@
-//! One direction of a tunnel without keys.
+//! Packets of one direction of a tunnel without keys.
 
 use crate::run::{Runs, TransmissionRun};
 use rekeyscope_model::analysis::Direction;
@@ -18,7 +18,7 @@ const L2TP_HEADERS: u32 = 8 + 14 + 4;
 const IP_HEADER: u32 = 40;
 /// Longest header of TCP, bytes: its options, timestamps and SACK blocks among them, take 40 at most (RFC 9293 §3.1).
 const LONGEST_TCP_HEADER: u32 = 60;
-/// Bytes of the largest ESP packet that carries an acknowledgement without data: 199. What is larger is data.
+/// Bytes of the largest ESP packet that carries an acknowledgement without data: 199. Any larger packet is data.
 const LARGEST_ANSWER: u32 =
     ESP_HEADER + LONGEST_IV + L2TP_HEADERS + IP_HEADER + LONGEST_TCP_HEADER + LONGEST_TRAILER + LONGEST_ICV;
 
@@ -52,7 +52,7 @@ impl SealedPacket {
     }
 }
 
-/// Packets of one direction of a tunnel that no key reads, and what comes back.
+/// Packets of one direction of a tunnel that no key reads, and the packets that answer them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedLine {
     /// Opaque name of the tunnel, as its packets have it.
@@ -93,7 +93,7 @@ impl SealedDirection {
         self.small.coarsen(width);
     }
 
-    /// This direction with what came back; `None` where it carried no data.
+    /// The packets of this direction with the answers to them; `None` where it carried no data.
     pub(super) fn line(
         &self,
         (tunnel, direction): (u32, Direction),

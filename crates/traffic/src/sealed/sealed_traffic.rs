@@ -1,4 +1,4 @@
-//! Tunnels without keys.
+//! Packets of tunnels without keys.
 
 use super::line::{SealedDirection, SealedLine, SealedPacket};
 use crate::run::RunBound;
@@ -33,7 +33,8 @@ impl SealedTraffic {
         }
     }
 
-    /// Takes a packet, in any order of time. Where keys read a part of a tunnel's SAs only, their packets belong in here as well: without
+    /// Takes a packet, in any order of time. Keys may read a part of a tunnel's SAs only: their packets belong in here as well, because
+    /// without
     /// them the line would be silent.
     #[inline]
     pub fn take(&mut self, tunnel: u32, direction: Direction, packet: SealedPacket) {
@@ -63,7 +64,7 @@ impl SealedTraffic {
         }
     }
 
-    /// The data of a direction of a tunnel, and what answers it; `None` where no data passed.
+    /// Data of a direction of a tunnel, and the answers to it; `None` where no data passed.
     pub fn line(&self, tunnel: u32, direction: Direction) -> Option<SealedLine> {
         let of = |direction| self.directions.get(self.directions.find(&(tunnel, direction))?);
         of(direction)?.line((tunnel, direction), of(direction.reverse()))

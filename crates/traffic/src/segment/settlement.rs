@@ -38,11 +38,11 @@ pub struct Settlement {
     pub len: u32,
     /// The transmission opens a connection.
     pub syn: bool,
-    /// The transmission closes its side of the connection.
+    /// True where the transmission closes its side of the connection.
     pub fin: bool,
-    /// The transmission went beyond bytes that the capture had not shown: they were lost before it, or the capture lost them.
+    /// True where the transmission went beyond bytes that the capture had not shown: they were lost before it, or the capture lost them.
     pub beyond_gap: bool,
-    /// The receiver lacks the bytes since then: since their first transmission, or since the packet behind them where the capture has
+    /// Time since which the receiver lacks the bytes: since their first transmission, or since the packet behind them where the capture has
     /// only a later copy.
     pub lacking_since: Timestamp,
     /// When it passed the capture.

@@ -101,7 +101,7 @@ pub struct Segment {
     pub window: Option<u64>,
     /// Numbers of its security association, right before its own, that no packet had.
     pub missing: u32,
-    /// Higher numbers of its security association passed before it: by so many the highest one is ahead; 0 in order.
+    /// Distance of the packet's number behind the highest one of its security association that passed before it; 0 in order.
     pub behind: u32,
     /// Identifications of its connection's packets, right before its own, that no packet had; 0 where they do not count on.
     pub id_jump: u16,

@@ -109,12 +109,12 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
         self.entries.iter().map(|entry| &entry.value)
     }
 
-    /// All values, and nothing else of it.
+    /// Values of the table, and nothing else of it.
     pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
         self.entries.into_iter().map(|entry| entry.value)
     }
 
-    /// All values, to change them.
+    /// Values of the table, to change them.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.iter_mut().map(|entry| &mut entry.value)
     }

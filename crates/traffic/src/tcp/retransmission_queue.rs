@@ -25,11 +25,11 @@ pub(crate) struct Transmitted {
     pub(crate) end: u64,
     /// The segment opens the connection.
     pub(crate) syn: bool,
-    /// The segment closes its side of the connection.
+    /// True where the segment closes its side of the connection.
     pub(crate) fin: bool,
-    /// The segment was sent beyond bytes that the capture had not shown.
+    /// True where the segment was sent beyond bytes that the capture had not shown.
     pub(crate) beyond_gap: bool,
-    /// The receiver lacks the bytes since then, as far as the capture shows.
+    /// Time since which the receiver lacks the bytes, as far as the capture shows.
     pub(crate) lacking_since: Timestamp,
     /// The fate of the transmission is known.
     pub(crate) settled: bool,

@@ -25,7 +25,7 @@ pub(crate) struct SendMark {
 }
 
 impl SendMark {
-    /// The two marks are one packet.
+    /// Whether the two marks are one packet.
     pub(crate) fn is(&self, other: &SendMark) -> bool {
         self.association != 0 && self.association == other.association && self.number == other.number
     }

@@ -27,7 +27,7 @@ pub(super) struct EspArrival {
     pub(super) association: u32,
     /// Numbers right before its own that no packet had.
     pub(super) missing: u32,
-    /// The highest number before it is ahead by so many.
+    /// Distance by which the highest number before the packet is ahead.
     pub(super) behind: u32,
     /// The number was there before.
     pub(super) duplicate: bool,

@@ -268,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// Bytes of a direction are in flight, a FIN aside.
+    /// Whether bytes of a direction are in flight, a FIN aside.
     #[inline]
     pub(super) fn waits(&self, of: Direction) -> bool {
         let side = &self.sides[slot(of)];

@@ -1,5 +1,5 @@
-//! What the ledger makes of a capture: packets by tshark's decryption and without it, rekeys and attempts as the document of the program
-//! has them.
+//! Prints the ledger of a capture: packets by tshark's decryption and without it, rekeys and attempts as the document of the program has
+//! them.
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 use rekeyscope_impact::ledger::{
@@ -12,7 +12,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, SealedTraffic, Tracker, TransmissionRun};
 use serde_json::Value;
 
-/// A failure this near to the last byte ended the transfer.
+/// Longest time from the last byte to a failure that ended the transfer.
 const NEAR: i64 = 10 * NANOS_PER_SECOND;
 
 fn main() -> std::io::Result<()> {
@@ -121,7 +121,7 @@ impl Document {
         self.list("attempts").iter().filter_map(span).collect()
     }
 
-    /// What the path carries at most, bytes a second.
+    /// Highest rate that the path carries, bytes a second.
     fn capacity(&self, direction: Direction) -> Option<f64> {
         let mut accounts = self.list("account").iter();
         let own = accounts.find(|account| account["direction"] == direction_name(direction))?;
@@ -138,7 +138,7 @@ impl Document {
     }
 }
 
-/// Datagrams beyond the volume of their SA do not arrive.
+/// Marks datagrams beyond the volume of their SA, which do not arrive.
 fn swallow(line: &mut DeliveryLine, document: &Document) {
     let outages = document.outages(line.direction);
     let beyond = |(from, to): &(Timestamp, Timestamp)| {
@@ -191,7 +191,7 @@ fn print(capture: &LabCapture, line: &DeliveryLine, document: &Document, verbose
     );
 }
 
-/// The same of the direction's ESP packets alone.
+/// Prints the ledger of the direction's ESP packets alone.
 fn print_sealed(capture: &LabCapture, direction: Direction, document: &Document, verbose: bool) {
     let mut traffic = SealedTraffic::new();
     for (direction, packet) in &capture.sealed {

@@ -35,11 +35,11 @@ const UDP_HEADER: u32 = 8;
 pub struct LabCapture {
     /// Inner packets, and what tshark says of each.
     pub packets: Vec<(Packet, Theirs)>,
-    /// All ESP packets as they are without a key.
+    /// ESP packets as they are without a key.
     pub sealed: Vec<(Direction, SealedPacket)>,
     /// Time of the first frame of any kind.
     pub first: Timestamp,
-    /// Time of the last one.
+    /// Time of the last frame of any kind.
     pub last: Timestamp,
     /// IKE messages: time, frame, and the fields that tshark has in clear.
     pub messages: Vec<(Timestamp, u64, Vec<String>)>,

@@ -1,6 +1,6 @@
 //! Demands on the ledger.
 
-/// A table, and what it has to show.
+/// A table, and the demands on it.
 #[derive(Debug, Clone)]
 pub(super) struct Section {
     title: &'static str,

@@ -15,7 +15,7 @@ const STRETCH: i64 = 100 * NANOS_PER_MILLI;
 /// Slow-downs of each rekey, milliseconds.
 const SLOWER: [i64; 4] = [20, 50, 100, 200];
 
-/// A bound that 39 of 40 draws stay under hides one in 40.
+/// Share of slow-downs that may hide above a bound that 39 of 40 draws stay under: one in 40.
 const HIDDEN: f64 = 0.025;
 
 /// The ledger of a transfer that each rekey slows.
@@ -47,7 +47,7 @@ fn said(path: &SimulatedPath, seed: u64, slower: i64) -> SlowSaid {
     }
 }
 
-/// Power by slow-down, and whether a bound that was said holds.
+/// The section: power by slow-down, and whether a bound that was said holds.
 pub(super) fn slowed(transfers: u64) -> Section {
     let runs = PATHS
         .par_iter()
@@ -113,7 +113,7 @@ pub(super) fn slowed(transfers: u64) -> Section {
     section
 }
 
-/// Slow-downs above the bound that was said: those not called, and all.
+/// Number of slow-downs above the bound that was said that are not called, and of all above it.
 fn missed<'a>(planted: impl Iterator<Item = &'a SlowSaid>) -> (usize, usize) {
     let above: Vec<&SlowSaid> = planted.filter(|said| said.slower > said.bound).collect();
     (above.iter().filter(|said| !said.called).count(), above.len())

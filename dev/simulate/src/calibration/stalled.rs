@@ -7,23 +7,23 @@ use rayon::prelude::*;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
 const SECONDS: i64 = 120;
-/// The first rekey: growth is over.
+/// Time of the first rekey, when growth is over.
 const FIRST: i64 = 8 * NANOS_PER_SECOND;
-/// A sender that losses hold is back at its rate before the next one.
+/// Distance of rekeys: a sender that losses hold is back at its rate before the next one.
 const EVERY: i64 = 14 * NANOS_PER_SECOND;
 const REKEYS: i64 = 8;
-/// The old SA dies so long after the first message.
+/// Time from the first message to the death of the old SA.
 const DIES_AFTER: i64 = 30 * NANOS_PER_MILLI;
 /// Times for which the SA is dead, milliseconds.
 const DEAD: [i64; 3] = [100, 400, 1_500];
 
-/// A cost is right within this share of the truth, or within so many seconds a rekey: the end of an interval is uncertain by a packet or two.
+/// Share of the truth, or seconds a rekey, within which a cost is right: the end of an interval is uncertain by a packet or two.
 const WITHIN: f64 = 0.1;
 const LEAST: f64 = 0.02;
 /// Segments at the end over which two transfers are compared.
 const COMPARED: usize = 500;
 
-/// A transfer with stalls, beside the same without.
+/// A transfer with stalls, beside the same without them.
 #[derive(Debug, Clone, Copy)]
 struct Twin {
     /// Delay of the same bytes, seconds.
@@ -31,7 +31,7 @@ struct Twin {
     /// Cost by the ledger, seconds.
     cost: f64,
     hurt: usize,
-    /// Bytes a second without.
+    /// Rate without stalls, bytes a second.
     rate: f64,
 }
 
@@ -129,12 +129,12 @@ impl Cell {
         ]
     }
 
-    /// The sender makes up for the stall.
+    /// Whether the sender makes up for the stall.
     fn is_made_up(&self) -> bool {
         self.truth < 0.01 * REKEYS as f64
     }
 
-    /// The cost is wrong by more than chance explains.
+    /// Whether the cost is wrong by more than chance explains.
     fn is_off(&self) -> bool {
         let allowed = (WITHIN * self.truth).max(LEAST * REKEYS as f64);
         (self.cost - self.truth).abs() - self.error > allowed

@@ -7,15 +7,15 @@ pub struct Transmission {
     pub time: i64,
     /// Number of the segment.
     pub segment: u64,
-    /// The receiver had not had the segment before.
+    /// True where the receiver had not had the segment before.
     pub arrived: bool,
-    /// The receiver had the segment already.
+    /// True where the receiver had the segment already.
     pub superfluous: bool,
     /// Time of the acknowledgement of the segment.
     pub acknowledged: Option<i64>,
     /// Time since which the receiver has lacked the segment.
     pub lacking_since: i64,
-    /// The segment lies beyond one that the capture had not shown.
+    /// True where the segment lies beyond one that the capture had not shown.
     pub beyond_gap: bool,
 }
 

@@ -6,9 +6,9 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
 /// Payload of a segment, bytes.
 pub const SEGMENT: u64 = 1_200;
-/// A rate that wanders is another one this often.
+/// Interval at which a rate that wanders changes.
 const STEP: i64 = 100 * NANOS_PER_MILLI;
-/// A rate that wanders forgets where it was within two seconds.
+/// Share of its place that a rate that wanders forgets with each step, whose memory is two seconds.
 const FORGETS: f64 = 0.05;
 /// Scatter of the logarithm of a rate that wanders.
 const SCATTER: f64 = 0.25;
@@ -18,7 +18,7 @@ const SCATTER: f64 = 0.25;
 pub enum Application {
     /// The application always has something to send.
     Always,
-    /// After each 2 to 5 MB nothing is written for 0.1 to 1.5 s.
+    /// The application writes nothing for 0.1 to 1.5 s after each 2 to 5 MB.
     Pauses,
     /// 128 kB are written every half second, by the clock: what a stall delays is made up for.
     Chunks,
@@ -41,20 +41,20 @@ pub struct SimulatedPath {
     pub queue: usize,
     /// Share of the segments that are lost behind the capture.
     pub loss: f64,
-    /// The rate of the bottleneck wanders.
+    /// True where the rate of the bottleneck wanders.
     pub wanders: bool,
     /// Behaviour of the application.
     pub application: Application,
 }
 
-/// Paths on which the same limits a transfer.
+/// Kinds of paths, by what limits a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathKind {
-    /// The rate of the bottleneck, always.
+    /// Rate of the bottleneck, always.
     Even,
     /// The receive window: a burst each round trip.
     Window,
-    /// The queue before the bottleneck overflows now and then.
+    /// Queue before the bottleneck, which overflows now and then.
     Queue,
     /// Random losses.
     Loss,
@@ -85,7 +85,7 @@ const fn path(name: &'static str, kind: PathKind, round_trip_ms: i64, mbits: u32
     }
 }
 
-/// The window fills the path and a part of the queue, so that the bottleneck never rests and nothing is lost.
+/// A path whose window fills it and a part of the queue, so that the bottleneck never rests and nothing is lost.
 const fn even(name: &'static str, round_trip_ms: i64, window: usize) -> SimulatedPath {
     SimulatedPath {
         window,
@@ -93,7 +93,7 @@ const fn even(name: &'static str, round_trip_ms: i64, window: usize) -> Simulate
     }
 }
 
-/// 64 kB.
+/// A path with a window of 64 kB.
 const fn window(name: &'static str, round_trip_ms: i64) -> SimulatedPath {
     SimulatedPath {
         window: 54,
@@ -155,7 +155,7 @@ pub const PATHS: [SimulatedPath; 21] = [
 ];
 
 impl SimulatedPath {
-    /// Nanoseconds.
+    /// Round trip, nanoseconds.
     pub(super) fn round_trip(&self) -> i64 {
         self.round_trip_ms * NANOS_PER_MILLI
     }
@@ -194,11 +194,11 @@ impl Bottleneck {
 /// Times at which the application has something to send.
 #[derive(Debug)]
 pub(super) struct Writes {
-    /// Moment, and how many segments have been written by then.
+    /// Moments, and the number of segments that have been written by each.
     by_clock: Vec<(i64, u64)>,
-    /// Before these segments the application pauses, and how long.
+    /// Segments before which the application pauses, and the length of each pause.
     pauses: Vec<(u64, i64)>,
-    /// The pause that goes on, or the next one, and when it is over.
+    /// Index of the pause that goes on, or of the next one, and the time at which it is over.
     pause: usize,
     over: Option<i64>,
 }
@@ -231,7 +231,7 @@ impl Writes {
         }
     }
 
-    /// The sender may send segment `next` for the first time.
+    /// Whether the sender may send segment `next` for the first time.
     pub(super) fn has(&mut self, at: i64, next: u64) -> bool {
         if let Some((_, length)) = self.pauses.get(self.pause).filter(|pause| pause.0 == next) {
             let over = *self.over.get_or_insert(at + length);
@@ -245,7 +245,7 @@ impl Writes {
         self.by_clock.is_empty() || written.is_some_and(|write| next < write.1)
     }
 
-    /// The next moment at which there may be more.
+    /// The next moment at which there may be more to send.
     pub(super) fn wakes(&self, at: i64) -> Option<i64> {
         let write = self
             .by_clock

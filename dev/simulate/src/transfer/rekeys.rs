@@ -9,24 +9,24 @@ use rekeyscope_traffic::TransmissionRun;
 
 /// Transmissions within this are one run, as in `rekeyscope-traffic`.
 const RUN: i64 = 20 * NANOS_PER_MILLI;
-/// The initiator computes and writes a message for so long after the limit.
+/// Time after the limit in which the initiator computes and writes a message.
 const ASKS_WITHIN: i64 = NANOS_PER_MILLI;
 
 /// The clock that rekeys follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RekeyMoments {
-    /// At even distances in time.
+    /// Moments at even distances in time.
     Time,
-    /// At even distances in bytes.
+    /// Moments at even distances in bytes.
     Volume,
 }
 
 /// A rekey.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RekeyPlan {
-    /// First message.
+    /// Time of the first message.
     pub asked: i64,
-    /// Last message.
+    /// Time of the last message.
     pub last_message: i64,
     /// Share of its volume that the old SA has used; `None` where no limit is known.
     pub volume: Option<f64>,

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 /// Segments of the first flight (RFC 6928).
 const FIRST_WINDOW: f64 = 10.0;
-/// A transmission is lost where one that was sent so many later has arrived.
+/// Distance of a later transmission that has arrived, after which an earlier one is lost.
 const LATER: u64 = 3;
 /// Share of the window that CUBIC keeps after a loss (RFC 9438 §4.6).
 const LEFT: f64 = 0.7;
@@ -29,11 +29,11 @@ type AckUnderWay = Reverse<(i64, u64, u64)>;
 #[derive(Debug)]
 struct CongestionWindow {
     segments: f64,
-    /// Slow start ends here.
+    /// Window at which slow start ends, segments.
     threshold: f64,
     /// Segments at the last loss.
     most: f64,
-    /// Growth without loss began then.
+    /// Curve of the growth without loss, from its begin on.
     epoch: Option<CubicEpoch>,
 }
 
@@ -136,7 +136,7 @@ struct SimulatedSender<'a> {
     first_shown: Vec<i64>,
     /// Transmissions of each segment so far.
     transmissions: Vec<u64>,
-    /// The bottleneck is free again.
+    /// Time at which the bottleneck is free again.
     free: i64,
     answers: BinaryHeap<AckUnderWay>,
     sent: Vec<Transmission>,
@@ -193,7 +193,7 @@ fn set(list: &mut [bool], segment: u64) {
 }
 
 impl SimulatedSender<'_> {
-    /// The next thing happens; false where nothing does before the end.
+    /// Goes to the next event; false where none comes before the end.
     fn step(&mut self, length: i64) -> bool {
         let answer = self.answers.peek().map(|Reverse(answer)| answer.0);
         let wakes = self.writes.wakes(self.now);
@@ -272,7 +272,8 @@ impl SimulatedSender<'_> {
         });
     }
 
-    /// Random loss. A transmission of a segment is lost with and without rekeys alike, so that both transfers differ by the cost of rekeys.
+    /// Whether a segment is lost at random. A transmission of a segment is lost with and without rekeys alike, so that both transfers
+    /// differ by the cost of rekeys.
     fn is_lost(&mut self, segment: u64) -> bool {
         let place = usize::try_from(segment).unwrap_or(0);
         let Some(transmissions) = self.transmissions.get_mut(place) else {
@@ -282,7 +283,7 @@ impl SimulatedSender<'_> {
         of_numbers([self.seed, segment, *transmissions]) < self.path.loss
     }
 
-    /// The receiver lacks a segment since it, or one beyond it, has passed the capture.
+    /// Notes that the receiver lacks a segment since it, or one beyond it, has passed the capture.
     fn show(&mut self, segment: u64, time: i64) {
         set(&mut self.shown, segment);
         let end = usize::try_from(segment).unwrap_or(0) + 1;

@@ -38,7 +38,7 @@ impl CountedSeries<'_> {
         within.map(|(_, bin)| u64::from(bin.counted(self.measure))).sum()
     }
 
-    /// Gaps between packets of at least so many nanoseconds, in order.
+    /// Gaps between packets that are at least this long, nanoseconds, in order.
     pub(crate) fn silences(&self, least: i64) -> Vec<(Timestamp, Timestamp)> {
         let gaps = self.series.gaps().in_order().into_iter();
         let long = gaps.filter(|gap| gap.to().nanos_since(gap.from) >= least);
@@ -63,7 +63,7 @@ impl CountedSeries<'_> {
         let mut parts = Vec::with_capacity(rests.len() + 1);
         let mut from = 0;
         for &(last, first) in rests {
-            // Pairs of base bins, as the bins of the document are.
+            // Base bins are joined in pairs, as the bins of the document are.
             let (to, next) = (bin(last) / 2 * 2 + 2, bin(first) / 2 * 2);
             if (from..next).contains(&to) && next < bins {
                 parts.push((from, to));
@@ -74,7 +74,7 @@ impl CountedSeries<'_> {
         parts
     }
 
-    /// The bins `from..to`, counted from the first. Coarser where they are too many.
+    /// The bins `from..to`, counted from the first, made coarser where they are too many.
     fn part(&self, from: i64, to: i64) -> BinnedBytes {
         let (first, length) = (self.series.bins.first(), to - from);
         let group = (length.max(1) as u64)

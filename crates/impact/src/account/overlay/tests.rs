@@ -14,7 +14,7 @@ fn track(steps: Vec<Step>) -> Track {
     track
 }
 
-/// Before the first loss of a capture: what that is.
+/// The label of the time before the first loss of a capture.
 #[test]
 fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
     let label = |overtaken: bool| {

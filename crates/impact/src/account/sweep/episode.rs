@@ -26,7 +26,7 @@ pub(crate) struct Episode {
 }
 
 impl Episode {
-    /// It begins with a copy. `smoothed`: time from data to acknowledgement, nanoseconds.
+    /// An episode that begins with a copy. `smoothed`: time from data to acknowledgement, nanoseconds.
     pub(crate) fn begun(copy: &Data, smoothed: f64, half: &Half) -> Episode {
         let usual = smoothed.trunc();
         Episode {
@@ -46,7 +46,7 @@ impl Episode {
         }
     }
 
-    /// What it comes from.
+    /// The cause of the episode, as a label.
     pub(crate) fn cause(&self) -> AccountLabel {
         let too_soon = self
             .answered_after

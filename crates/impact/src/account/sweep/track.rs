@@ -114,7 +114,7 @@ impl Track {
         }
     }
 
-    /// What the packets of a piece say about each other, once all of it was gone over. Its steps begin with `first`.
+    /// Completes a piece by what its packets say about each other, once all of it was gone over. Its steps begin with `first`.
     pub(crate) fn complete(&mut self, first: usize) {
         self.mark_full(first);
         self.gather(first);

@@ -1,5 +1,5 @@
-//! Several connections of a direction → one list of stretches, in order of time. Those that are open at a time share it by what they sent
-//! lately: each has its part of the tenth of a second. What only waits for its application has no say.
+//! Several connections of a direction → one list of stretches, in order of time. Connections that are open at the same time share it by
+//! what they sent lately: each has its part of the tenth of a second. One that only waits for its application has no say.
 
 use crate::account::overlay::Labelled;
 use crate::account::surroundings::Surroundings;
@@ -210,7 +210,7 @@ fn shared(mut walks: Vec<OpenConnection<'_>>, (first, last): ((i64, u64), (i64, 
     pieces
 }
 
-/// What of a piece lies outside the rests.
+/// The parts of a piece that lie outside the rests.
 fn without_rests(piece: LabelledPiece, around: &Surroundings) -> Vec<LabelledPiece> {
     let mut left = Vec::new();
     let mut from = piece.from;

@@ -28,7 +28,7 @@ impl Compared {
     }
 }
 
-/// What a label gathers beside its seconds and bytes.
+/// Data of a label beside its seconds and bytes.
 #[derive(Debug, Default)]
 struct LabelFacts {
     also: BTreeMap<AccountLabel, i64>,

@@ -13,13 +13,13 @@ const ANSWER: u32 = 116;
 /// Milliseconds from a packet of data to its answer.
 const ANSWERED_AFTER: i64 = 20;
 
-/// Data from A to B, and what comes back.
+/// Data from A to B, and the answers to it.
 #[derive(Debug, Clone, Default)]
 struct SealedPackets {
     packets: Vec<(Direction, SealedPacket)>,
     rekeys: Vec<RekeySpan>,
     failed: Vec<FailedSpan>,
-    /// The capture goes on up to here, and the tunnel may have died.
+    /// End of the capture, where it goes on up to then and the tunnel may have died.
     end: Option<i64>,
 }
 
@@ -300,7 +300,7 @@ fn readable(lost: (i64, i64), end: i64, silence: i64) -> MadeUpTransfer {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Where the answers stop with the data, the packets without keys cost what they cost with them: never a tenth more, nor less than two
+    /// Packets without keys whose answers stop with the data cost what they cost with them: never a tenth more, nor less than two
     /// packets less.
     #[test]
     fn packets_without_keys_cost_what_they_cost_with_them(silence in 80_i64..2_000, window in prop_oneof![0_i64..30, 0_i64..400], zero in 0_i64..1_000) {
@@ -325,7 +325,7 @@ proptest! {
         prop_assert!(without >= with - at(3).0, "{} of {}", ms(without), ms(with));
     }
 
-    /// Without answers nothing is ever cleared, whatever the packets do.
+    /// Packets without answers never clear a rekey.
     #[test]
     fn nothing_is_cleared_without_answers(
         gaps in proptest::collection::vec((1_i64..400, 1_usize..9), 1..40),

@@ -21,7 +21,7 @@ pub(super) struct CloseUpView {
     pub(super) open: bool,
 }
 
-/// Those that are drawn, in order of time; that with the longest silence is open, and of several alike that with the most packets.
+/// Close-ups that are drawn, in order of time; that with the longest silence is open, and of several alike that with the most packets.
 pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> {
     // Few of thousands have one: what tells a rekey from all others is asked of those.
     let mut rekeys = focus.rekeys(plots.tunnel).filter(|r| r.close_up.is_some());

@@ -153,7 +153,7 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(expecting(focus, headline, &advice.instruction(focus.t), without))
 }
 
-/// With the rate that is to be expected, where that is more than before by what sentences name.
+/// Adds the rate that is to be expected, where that is more than before by what sentences name.
 fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>) -> String {
     match (expected, headline.observed_bps) {
         (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => focus.t.fill(
@@ -168,7 +168,7 @@ fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>
     }
 }
 
-/// What would show the cost of rekeys.
+/// The other capture that would show the cost of rekeys.
 fn other_capture(focus: &Focus, headline: &Impact) -> &'static str {
     match focus.ledger(headline).map(|ledger| ledger.basis) {
         _ if headline.rekeys_used == 0 => "do-longer-capture",

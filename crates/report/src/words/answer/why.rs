@@ -82,8 +82,8 @@ fn hurt<'a>(focus: &Focus<'a>, headline: &Impact) -> impl Iterator<Item = &'a Re
     indexes.into_iter().filter_map(move |index| rekeys.get(index))
 }
 
-/// What most of the rekeys that hurt did by the ledger, and how many. Without acknowledgements a silence is no evidence that nothing was
-/// sent.
+/// The commonest reason of the rekeys that hurt by the ledger, and their number. A silence without acknowledgements is no evidence that
+/// nothing was sent.
 fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
     let ledger = focus.ledger(headline)?;
     let mut found: BTreeMap<LedgerWhy, usize> = BTreeMap::new();
