@@ -297,7 +297,7 @@ fn received_mbps(lab: &Lab) -> f64 {
         .unwrap()
 }
 
-/// What rekeys cost by the rates of two runs, seconds: T·(1 − rate with / rate without). The run without is the one whose rekeys make no
+/// Cost of rekeys by the rates of two runs, seconds: T·(1 − rate with / rate without). The run without is the one whose rekeys make no
 /// pause.
 fn reference_cost_s(lab: &Lab) -> f64 {
     let seconds: f64 = lab.truth["params"]["SECS"].as_str().unwrap().parse().unwrap();

@@ -7,6 +7,16 @@ pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
 /// Nanoseconds in a millisecond.
 pub const NANOS_PER_MILLI: i64 = 1_000_000;
 
+/// Seconds of a number of nanoseconds.
+pub fn seconds(nanos: i64) -> f64 {
+    nanos as f64 / NANOS_PER_SECOND as f64
+}
+
+/// Milliseconds of a number of nanoseconds.
+pub fn millis(nanos: i64) -> f64 {
+    nanos as f64 / NANOS_PER_MILLI as f64
+}
+
 /// A moment: nanoseconds since the Unix epoch, UTC (range: the years 1677 to 2262).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(pub i64);
@@ -19,12 +29,12 @@ impl Timestamp {
 
     /// Seconds from `earlier` to `self`; negative when `self` comes first.
     pub fn seconds_since(self, earlier: Timestamp) -> f64 {
-        self.nanos_since(earlier) as f64 / NANOS_PER_SECOND as f64
+        seconds(self.nanos_since(earlier))
     }
 
     /// Milliseconds from `earlier` to `self`; negative when `self` comes first.
     pub fn millis_since(self, earlier: Timestamp) -> f64 {
-        self.nanos_since(earlier) as f64 / NANOS_PER_MILLI as f64
+        millis(self.nanos_since(earlier))
     }
 
     /// This moment moved by `nanos` (may be negative). Saturates.

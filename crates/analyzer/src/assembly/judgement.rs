@@ -18,7 +18,7 @@ use rekeyscope_model::analysis::{
     Account, Counted, Direction, FlowTcp, Impact, Ledger, LedgerBasis, Projection, RekeyImpact,
     TransferImpact, TriggerKind,
 };
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::{DeliveryLine, SealedLine, TransmissionRun};
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(crate) struct Judgement {
     pub(crate) account: Vec<Account>,
     pub(crate) projection: Vec<Projection>,
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
-    /// By index of the rekey, the frames of a pause at it that was the sender's own.
+    /// Frames of pauses that were the sender's own, by index of the rekey at which they lie.
     pub(crate) pauses: HashMap<usize, (u64, u64)>,
     pub(crate) measured: MeasuredFlows,
 }
@@ -333,7 +333,7 @@ fn transfer(span: &TransferSpan) -> TransferImpact {
         end: span.to,
         bytes: span.bytes as f64,
         rekeys: span.rekeys.clone(),
-        cost_seconds: Some(span.nanos as f64 / NANOS_PER_SECOND as f64),
+        cost_seconds: Some(seconds(span.nanos)),
     }
 }
 

@@ -11,7 +11,7 @@ use rekeyscope_model::analysis::{
     AttemptOutcome, Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
 };
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{Timestamp, millis, seconds};
 use rekeyscope_traffic::TransmissionRun;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -207,14 +207,6 @@ fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
         .collect();
     times.sort_unstable();
     times
-}
-
-fn seconds(nanos: i64) -> f64 {
-    nanos as f64 / NANOS_PER_SECOND as f64
-}
-
-fn millis(nanos: i64) -> f64 {
-    nanos as f64 / NANOS_PER_MILLI as f64
 }
 
 /// The book as the document has it. `holes_s`: seconds of the transfer that the capture lacks.

@@ -47,7 +47,7 @@ pub(crate) enum Needs {
 pub(crate) enum Detector {
     /// Around each rekey.
     Around(fn(&RekeyScene<'_>) -> Option<Symptom>),
-    /// In the ledger of the direction: a pause at the rekey that was the sender's own.
+    /// A pause at the rekey that was the sender's own, by the ledger of the direction.
     InLedger,
     /// At each attempt, and at each outage.
     OfAttempt(fn(&AttemptScene<'_>) -> Option<Symptom>),

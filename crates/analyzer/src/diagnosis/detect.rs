@@ -56,7 +56,7 @@ impl Detected {
 #[derive(Debug, Default)]
 struct Examined {
     causes: Vec<Detected>,
-    /// Of each direction, the SA that begins, and since when the volume of the one before had run out while payload that nobody
+    /// SA that begins in each direction, and the moment at which the volume of the one before had run out while payload that nobody
     /// acknowledges went on.
     beyond_limit: [Option<(SaIndex, Timestamp)>; 2],
 }

@@ -8,7 +8,7 @@ use crate::diagnosis::tcp::UnseenBytes;
 use foldhash::HashSet;
 use rekeyscope_ipsec::esp::inner::Control;
 use rekeyscope_model::analysis::Confidence;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp, seconds};
 
 /// Share of fragmented packets before and after the switch that makes a change: none to speak of, then many.
 const FEW_FRAGMENTS: f64 = 0.02;
@@ -180,7 +180,7 @@ fn account_for_pause(scene: &RekeyScene<'_>, unseen: &[&UnseenBytes]) -> bool {
         .iter()
         .filter(|u| u.slot == scene.data && u.time >= longest.from && u.time <= longest.to);
     let bytes: u64 = within.map(|u| u64::from(u.bytes)).sum();
-    let pause_s = longest.nanos() as f64 / NANOS_PER_SECOND as f64;
+    let pause_s = seconds(longest.nanos());
     bytes as f64 >= ACCOUNTED * pause_s * scene.rate_before(scene.data)
 }
 

@@ -1,4 +1,4 @@
-//! What was lost at the switch of one direction, as its packets prove it.
+//! Losses at the switch of one direction, as its packets prove them.
 
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 

@@ -143,7 +143,7 @@ impl<'a> RekeyScene<'a> {
         }
     }
 
-    /// What the packets of direction `d` prove, where it is by this rule.
+    /// Proof by the packets of direction `d`, where it is by this rule.
     pub(crate) fn proof(&self, d: usize, rule: ProofRule) -> Option<&ProvenByPackets> {
         self.proofs[d].as_ref().filter(|proof| proof.rule == rule)
     }

@@ -1,4 +1,4 @@
-//! How the transport took it: inner-TCP causes.
+//! Causes that inner TCP shows.
 
 use crate::diagnosis::scene::RekeyScene;
 use crate::diagnosis::symptom::Symptom;

@@ -9,10 +9,10 @@ use super::sweep::track::TrackFacts;
 use super::total::edges::undecided;
 use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
-use super::total::sums::{Compared, Facts, seconds, usual_window};
+use super::total::sums::{Compared, Facts, usual_window};
 use crate::ledger::{LabelledTime, LedgerBook, LedgerInput, OwnedInterval, Owner, label_sums};
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{Timestamp, seconds};
 use std::cmp::Reverse;
 
 /// Connections of a direction whose courses are kept: those with most bytes.

@@ -13,11 +13,12 @@ const BEHIND: i64 = 250 * NANOS_PER_MILLI;
 const BELOW_LIMIT: f64 = 0.97;
 /// A new SA that carries its first packet later than this after the exchange was not waited for.
 const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
-/// The shortest pause that users notice in a transfer, and twice the delay of acknowledgements that Linux waits for at most.
+/// The shortest silence that counts: Linux delays an acknowledgement by 40 ms (`TCP_DELACK_MIN`), which makes gaps that are nobody's.
 const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
-/// A silence that began before the first message by more than this, or three round trips: the tunnel was down before anybody asked.
+/// The tunnel was down before anybody asked where a silence began earlier than this before the first message, or three round trips: a
+/// receiver delays no acknowledgement longer (RFC 9293 §3.8.6.3).
 const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
-/// The shortest window of a rate: a burst of a few packets is no rate.
+/// The shortest window of a rate: some seven runs (20 ms), so that one burst more or less is no other rate.
 const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
 /// Least undisturbed time of both sides of a rekey that gives a rate.
 const LEAST_RATE_TIME: i64 = NANOS_PER_SECOND;

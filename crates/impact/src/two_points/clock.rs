@@ -2,7 +2,7 @@
 
 use crate::two_points::hull::{Lag, LowerHull};
 use rekeyscope_model::analysis::PointClock;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{Timestamp, seconds};
 
 /// No two clocks of working computers drift further apart than this: NTP slews by 500 ppm at most (RFC 5905 §11.3), and each has an error of
 /// its own of some hundred.
@@ -25,7 +25,6 @@ pub(crate) struct LagOrigin {
 
 impl LagOrigin {
     pub(crate) fn lag(self, here: Timestamp, there: Timestamp) -> Lag {
-        let seconds = |nanos: i64| nanos as f64 / NANOS_PER_SECOND as f64;
         Lag {
             x: seconds(here.nanos_since(self.time)),
             y: seconds(there.nanos_since(here).saturating_sub(self.lag)),
@@ -131,8 +130,7 @@ impl ClockLine {
     /// As the document has it.
     pub(crate) fn told(&self, at: Timestamp) -> PointClock {
         let known = self.straight && self.half_gap.is_some();
-        let offset =
-            self.at(at.seconds_since(self.origin.time)) + self.origin.lag as f64 / NANOS_PER_SECOND as f64;
+        let offset = self.at(at.seconds_since(self.origin.time)) + seconds(self.origin.lag);
         let bounds = self.drift.and_then(|(_, bounds)| bounds);
         PointClock {
             at,

@@ -8,7 +8,7 @@ use rekeyscope_impact::ledger::{
 };
 use rekeyscope_lab::tables::{LabCapture, read};
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp, seconds};
 use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, SealedTraffic, Tracker, TransmissionRun};
 use serde_json::Value;
 
@@ -237,7 +237,6 @@ fn print_book(
     book: &LedgerBook,
     verbose: bool,
 ) {
-    let seconds = |nanos: i64| nanos as f64 / NANOS_PER_SECOND as f64;
     let (rekeys, all) = (seconds(book.rekeys_nanos()), seconds(book.nanos));
     println!(
         "{} {:?} {by}: T {all:.3} s, {} bytes, rekeys {rekeys:.3} s ({:.1} %), down {:.3} s; {:.2} Mbit/s, {:.2} without; undisturbed {:.2} s",
@@ -292,7 +291,7 @@ fn print_intervals(capture: &LabCapture, book: &LedgerBook) {
             at(own.from),
             at(own.arrived.unwrap_or(own.to)),
             at(own.to),
-            own.nanos as f64 / NANOS_PER_SECOND as f64,
+            seconds(own.nanos),
             own.in_vain,
             own.why,
             own.bytes,

@@ -4,7 +4,7 @@ use super::demands::Section;
 use super::tables::{percent, table};
 use crate::transfer::{PATHS, RekeyPlan, SEGMENT, SimulatedPath, SimulatedTransfer, send};
 use rayon::prelude::*;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, seconds};
 
 const SECONDS: i64 = 120;
 /// Time of the first rekey, when growth is over.
@@ -33,10 +33,6 @@ struct Twin {
     hurt: usize,
     /// Rate without stalls, bytes a second.
     rate: f64,
-}
-
-fn seconds(nanos: i64) -> f64 {
-    nanos as f64 / NANOS_PER_SECOND as f64
 }
 
 fn twin(path: &SimulatedPath, seed: u64, dead: i64) -> Twin {

@@ -1,4 +1,4 @@
-//! What became of each segment of a direction: whether it was sent again.
+//! Segments of a direction, and whether each was sent again.
 
 use super::coverage::Coverage;
 use crate::diagnosis::record::PacketRecord;

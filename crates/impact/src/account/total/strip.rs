@@ -1,8 +1,8 @@
 //! Stretches with labels, few enough to be drawn.
 
 use super::join::LabelledPiece;
-use super::sums::seconds;
 use rekeyscope_model::analysis::AccountRun;
+use rekeyscope_model::time::seconds;
 
 /// Most stretches for drawing.
 const MOST_RUNS: usize = 2_000;

@@ -3,15 +3,11 @@
 use super::join::{LabelledPiece, LabelledSteps};
 use crate::ledger::LabelSum;
 use rekeyscope_model::analysis::{AccountAlso, AccountEvidence, AccountLabel, AccountLine};
-use rekeyscope_model::time::NANOS_PER_SECOND;
+use rekeyscope_model::time::seconds;
 use std::collections::BTreeMap;
 
 /// Stretches that stand for a label.
 const EVIDENCE: usize = 3;
-
-pub(crate) fn seconds(nanos: i64) -> f64 {
-    nanos as f64 / NANOS_PER_SECOND as f64
-}
 
 /// What every line is compared with.
 #[derive(Debug, Clone, Copy)]
