@@ -179,6 +179,7 @@ fn edge(fitting: f64, limit: f64, fits: impl Fn(f64) -> bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::time::NANOS_PER_SECOND;
 
     const ORIGIN: LagOrigin = LagOrigin {
         time: Timestamp(0),
