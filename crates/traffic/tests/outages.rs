@@ -204,3 +204,58 @@ fn datagrams_cannot_be_seen() {
         ["unseen 0-9900", "outage 2900-6000 MissingNumbers 0"]
     );
 }
+
+/// Packets whose insides no key opens: `wire` bytes each, and answers of 100 bytes.
+mod unread {
+    use super::{Certainty, Event, EventKind, at, run};
+    use std::fmt::Write;
+
+    /// The server sends a packet of 1,400 bytes every 10 ms, and each is answered.
+    fn download(from: i64, to: i64) -> String {
+        let mut text = String::new();
+        for ms in (from..to).step_by(10) {
+            write!(text, "{ms} < unread=1400\n{} > unread=100\n", ms + 2).unwrap();
+        }
+        text
+    }
+
+    #[test]
+    fn a_packet_that_comes_again_after_twice_the_time_is_an_outage_though_small_ones_pass() {
+        let mut lines = download(0, 3_000);
+        let mut big = vec![3_000, 3_250, 3_750, 4_750, 6_750, 10_750];
+        for ms in (3_100..10_700).step_by(400) {
+            while big.first().is_some_and(|time| *time < ms) {
+                writeln!(lines, "{} < unread=1400", big.remove(0)).unwrap();
+            }
+            write!(lines, "{ms} > unread=120\n{} < unread=120\n", ms + 20).unwrap();
+        }
+        writeln!(lines, "{} < unread=1400", big.remove(0)).unwrap();
+        let open = run(&lines, &[], 12_000);
+        assert_eq!(open, ["outage 2992-12000 Swallowed 6 dead 3000-10750 open"]);
+        lines += &download(10_760, 12_000);
+        let ended = run(&lines, &[], 12_000);
+        assert_eq!(ended, ["outage 2992-10750 Swallowed 5 dead 3000-6750"]);
+    }
+
+    #[test]
+    fn packets_at_even_times_are_none() {
+        let mut lines = download(0, 3_000);
+        for ms in (3_300..12_000).step_by(500) {
+            write!(lines, "{ms} < unread=1400\n{} > unread=100\n", ms + 20).unwrap();
+        }
+        assert_eq!(run(&lines, &[], 12_000), [""; 0]);
+    }
+
+    /// The server lost its SAs: it says nothing, whatever the client asks.
+    #[test]
+    fn a_sender_that_falls_silent_is_an_outage_where_an_event_says_so() {
+        let mut lines = download(0, 3_000);
+        for ms in (5_000..20_000).step_by(3_000) {
+            writeln!(lines, "{ms} > unread=100").unwrap();
+        }
+        lines += &download(30_000, 31_000);
+        assert_eq!(run(&lines, &[], 31_000), [""; 0]);
+        let events = [Event::at(EventKind::InvalidSpi, Certainty::Read, at(5_010), 0)];
+        assert_eq!(run(&lines, &events, 31_000), ["outage 2990-30000 ControlPlane 0"]);
+    }
+}

@@ -4,6 +4,7 @@
 //! vain says whether it was an outage, a loss that waited for its timer, or rest. Times are those of the data, not of the
 //! acknowledgements, so that a receiver that is slow to acknowledge makes no outage.
 
+mod backoff;
 mod candidate;
 mod delivery;
 mod echoes;

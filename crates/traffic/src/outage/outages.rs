@@ -3,7 +3,7 @@
 use super::candidate::{Candidate, Delivered};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
-use super::unread::UnreadTunnel;
+use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
@@ -304,8 +304,17 @@ impl Outages {
                 continue;
             };
             let own = PairDelivery::new(PairId::NONE, tunnel.tunnel, direction);
-            for (candidate, open) in &silences {
-                let around = self.circumstances(&own, candidate, events, *open, *open);
+            for UnreadSilence {
+                candidate,
+                open,
+                small,
+            } in &silences
+            {
+                let around = Circumstances {
+                    echoes: small.answered,
+                    largest_echo: small.largest,
+                    ..self.circumstances(&own, candidate, events, *open, *open)
+                };
                 let kind = judge(CarriedKind::Unread, candidate, &around);
                 // Whether anything waited, only an outage tells.
                 if let Some(kind @ IntervalKind::Outage(_)) = kind {

@@ -1,5 +1,7 @@
-//! Packets without keys (nothing of TCP can be read): a side that answered falls silent while the other one goes on sending.
+//! Packets without keys (nothing of TCP can be read): a side that answered falls silent while the other one goes on sending, or the sender
+//! falls silent, or repeats one packet by its timer.
 
+use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain};
 use super::delivery::Arrivals;
 use crate::interval::LostPacket;
@@ -24,6 +26,15 @@ const LEAST_ANSWERED: u64 = 95;
 /// Silences that are kept of each direction of a tunnel.
 const MOST_SILENCES: usize = 1 << 10;
 
+/// A stretch in which nothing seems to arrive.
+#[derive(Debug, Clone)]
+pub(super) struct UnreadSilence {
+    pub(super) candidate: Candidate,
+    /// The stretch lasts to the end.
+    pub(super) open: bool,
+    pub(super) small: SmallPassed,
+}
+
 /// Packets of one side, and how the other one answered.
 #[derive(Debug, Default)]
 struct UnreadSide {
@@ -44,7 +55,8 @@ struct UnreadSide {
     arrivals: Arrivals,
     /// The last packet was full-sized: there was more to send.
     ends_full: bool,
-    silences: Vec<Candidate>,
+    backoff: Backoff,
+    silences: Vec<UnreadSilence>,
     left_out: u64,
 }
 
@@ -93,33 +105,35 @@ impl UnreadTunnel {
         sent.arrivals.count(packet.time);
         let full = bytes + SIZES_DIFFER >= sent.largest;
         sent.ends_full = full;
-        if full && since.is_some() {
+        if !full {
+            sent.backoff.small(packet.time, bytes);
+            return;
+        }
+        let lost = LostPacket {
+            time: packet.time,
+            frame: packet.frame,
+            esp: packet.esp,
+            bytes,
+            syn: false,
+        };
+        let ended = sent.backoff.full(lost, since, sent.arrivals.is_busy());
+        if let Some((candidate, small)) = ended {
+            sent.keep(candidate, small);
+        }
+        if since.is_some() {
             sent.full += 1;
-            sent.unanswered.push(
-                LostPacket {
-                    time: packet.time,
-                    frame: packet.frame,
-                    esp: packet.esp,
-                    bytes,
-                    syn: false,
-                },
-                0,
-            );
+            sent.unanswered.push(lost, 0);
         }
     }
 
-    /// Both sides were silent in the middle of a transfer, up to a packet of `own`: an outage only if something explains it.
+    /// A sender was silent in the middle of a transfer, whatever the other side sent: an outage only if something explains it.
     fn go_on(&mut self, own: usize, at: Delivered) {
         let Some(last) = self.last[own] else { return };
-        let other = self.last[1 - own].is_none_or(|other| other.time <= last.time);
         let sent = &mut self.sides[own];
-        if other
-            && at.time.nanos_since(last.time) > LATEST_ANSWER
-            && sent.arrivals.is_busy()
-            && sent.full < LEAST_FULL
+        if at.time.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy() && sent.full < LEAST_FULL
         {
             let silence = sent.silence(last, at);
-            sent.keep(silence);
+            sent.keep(silence, SmallPassed::default());
         }
     }
 
@@ -128,12 +142,13 @@ impl UnreadTunnel {
         let last = self.last[1 - own];
         let sent = &mut self.sides[own];
         sent.answered = true;
+        sent.backoff.answer(at.time);
         if let Some(last) = last
             && at.time.nanos_since(last.time) > LATEST_ANSWER
             && sent.full >= LEAST_FULL
         {
             let silence = sent.silence(last, at);
-            sent.keep(silence);
+            sent.keep(silence, SmallPassed::default());
         }
         sent.full = 0;
         sent.unanswered.clear();
@@ -141,7 +156,7 @@ impl UnreadTunnel {
 
     /// The direction that carried most, its silences, and whether the last one is open; empty where keys open it, or where the other
     /// side does not answer as receivers do.
-    pub(super) fn silences(&self, end: Timestamp) -> Option<(Direction, Vec<(Candidate, bool)>)> {
+    pub(super) fn silences(&self, end: Timestamp) -> Option<(Direction, Vec<UnreadSilence>)> {
         let own = usize::from(self.sides[1].bytes > self.sides[0].bytes);
         let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
         let more = sent.full >= LEAST_FULL || sent.arrivals.is_busy() && sent.ends_full;
@@ -150,9 +165,17 @@ impl UnreadTunnel {
             return None;
         }
         let at = Delivered::nothing;
-        let open = open.map(|last| (sent.silence(last, at(end)), true));
-        let closed = sent.silences.iter().map(|silence| (silence.clone(), false));
-        Some((Direction::BOTH[own], closed.chain(open).collect()))
+        let open = open.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
+        let open = open.or_else(|| sent.backoff.open(end));
+        let open = open.map(|(candidate, small)| UnreadSilence {
+            candidate,
+            open: true,
+            small,
+        });
+        Some((
+            Direction::BOTH[own],
+            sent.silences.iter().cloned().chain(open).collect(),
+        ))
     }
 
     pub(super) fn left_out(&self) -> u64 {
@@ -178,7 +201,7 @@ impl UnreadSide {
         let silent: u64 = self
             .silences
             .iter()
-            .map(|silence| u64::from(silence.in_vain.count()))
+            .map(|silence| u64::from(silence.candidate.in_vain.count()))
             .sum();
         answers * MOST_PER_ANSWER >= self.packets.saturating_sub(silent)
             && answered * 100 >= looks * LEAST_ANSWERED
@@ -199,9 +222,13 @@ impl UnreadSide {
         }
     }
 
-    fn keep(&mut self, silence: Candidate) {
+    fn keep(&mut self, candidate: Candidate, small: SmallPassed) {
         if self.silences.len() < MOST_SILENCES {
-            self.silences.push(silence);
+            self.silences.push(UnreadSilence {
+                candidate,
+                open: false,
+                small,
+            });
         } else {
             self.left_out += 1;
         }

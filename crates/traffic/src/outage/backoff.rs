@@ -1,0 +1,131 @@
+//! Full-sized packets that come alone, each after twice the time of the one before: a sender's retransmission timer (RFC 6298 §5.5). They
+//! carry one segment that nobody acknowledges. The times show it without keys, and though small packets pass.
+
+use super::candidate::{Before, Candidate, Delivered, InVain};
+use crate::interval::LostPacket;
+use crate::tcp::LEAST_TIMEOUT;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+
+/// Doublings in a row that are no chance: a time within [`EXACT`] of the double is one of eight at most, three of them one of five hundred.
+const LEAST_DOUBLINGS: usize = 3;
+/// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.
+const EXACT: i64 = 8;
+/// More doublings than any sender makes: Linux gives up after 15 (tcp_retries2).
+const MOST_PACKETS: usize = 32;
+/// A small packet is answered within a second, as programs that ask expect it.
+const PATIENCE: i64 = NANOS_PER_SECOND;
+
+/// Small packets that pass both ways while large ones do not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct SmallPassed {
+    /// How many had an answer.
+    pub(super) answered: u32,
+    /// Bytes of the largest of them.
+    pub(super) largest: u32,
+}
+
+/// A full-sized packet that came alone.
+#[derive(Debug, Clone, Copy)]
+struct Lone {
+    packet: LostPacket,
+    /// The other side's last packet before it.
+    before: Option<Delivered>,
+    busy: bool,
+}
+
+/// The last full-sized packets of one sender that came alone.
+#[derive(Debug, Default)]
+pub(super) struct Backoff {
+    /// Each later one after twice the time of the one before.
+    series: Vec<Lone>,
+    asked: Option<(Timestamp, u32)>,
+    small: SmallPassed,
+}
+
+impl Backoff {
+    /// A full-sized packet. Gives the stretch that it ends: its series is over, so the last one of it was acknowledged.
+    pub(super) fn full(
+        &mut self,
+        packet: LostPacket,
+        before: Option<Delivered>,
+        busy: bool,
+    ) -> Option<(Candidate, SmallPassed)> {
+        let gap = |from: &Lone, to: Timestamp| to.nanos_since(from.packet.time);
+        let goes_on = match self.series[..] {
+            [] => true,
+            [one] => gap(&one, packet.time) >= LEAST_TIMEOUT,
+            [.., first, second] => {
+                let double = 2 * gap(&first, second.packet.time);
+                let now = gap(&second, packet.time);
+                (now - double).abs() * EXACT <= double && self.series.len() < MOST_PACKETS
+            }
+        };
+        let lone = Lone { packet, before, busy };
+        if goes_on {
+            self.series.push(lone);
+            return None;
+        }
+        let over = self.series.pop();
+        let ended = over.filter(|_| self.series.len() > LEAST_DOUBLINGS);
+        let ended = ended.and_then(|last| {
+            let packet = last.packet;
+            let at = Delivered {
+                time: packet.time,
+                frame: packet.frame,
+                esp: packet.esp,
+            };
+            self.stretch(at)
+        });
+        self.small = SmallPassed::default();
+        self.series.clear();
+        self.series
+            .extend(over.filter(|over| gap(over, packet.time) >= LEAST_TIMEOUT));
+        self.series.push(lone);
+        ended
+    }
+
+    /// A smaller packet of the sender.
+    pub(super) fn small(&mut self, time: Timestamp, bytes: u32) {
+        self.asked = Some((time, bytes));
+    }
+
+    /// A packet of the other side.
+    pub(super) fn answer(&mut self, time: Timestamp) {
+        let asked = self.asked.take();
+        if let Some((asked, bytes)) = asked
+            && self.series.len() > 1
+            && time.nanos_since(asked) <= PATIENCE
+        {
+            self.small.answered = self.small.answered.saturating_add(1);
+            self.small.largest = self.small.largest.max(bytes);
+        }
+    }
+
+    /// The stretch that has not ended.
+    pub(super) fn open(&self, end: Timestamp) -> Option<(Candidate, SmallPassed)> {
+        let open = self.series.len() > LEAST_DOUBLINGS + 1;
+        open.then(|| self.stretch(Delivered::nothing(end)))?
+    }
+
+    fn stretch(&self, to: Delivered) -> Option<(Candidate, SmallPassed)> {
+        let first = self.series.first().filter(|first| first.busy)?;
+        let second = self.series.get(1)?;
+        let mut in_vain = InVain::default();
+        for lone in &self.series {
+            in_vain.push(lone.packet, 0);
+        }
+        let candidate = Candidate {
+            from: first.before?,
+            to,
+            before: Before {
+                round_trip: 0,
+                rto: second.packet.time.nanos_since(first.packet.time),
+                busy: true,
+                at_receiver: false,
+            },
+            in_vain,
+            over: false,
+        };
+        Some((candidate, self.small))
+    }
+}
