@@ -1,18 +1,15 @@
 //! Attempts and outages in the document.
 
 use crate::assembly::outages::{OutageSeen, is_harmless, outages};
-use crate::assembly::places::Places;
 use crate::assembly::scene::Explored;
 use crate::diagnosis::failure::{AttemptScene, LEAST_IN_VAIN, LEAST_STORM};
 use crate::diagnosis::{CAUSES, Detector, MOST_FRAMES, display_filter};
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, UnansweredCheck};
-use rekeyscope_ipsec::rekey::pair::ChildSa;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Event, Outage};
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Cause, Confidence, Outage};
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::CarriedKind;
+use rekeyscope_traffic::{CarriedKind, Interval};
 use std::collections::{HashMap, HashSet};
 
 /// A check of the peer this long before or after an attempt belongs to the same trouble: strongSwan and racoon ask every 30 s.
@@ -25,30 +22,24 @@ pub(crate) struct Failures {
     pub(crate) outages: Vec<Outage>,
     /// Exchanges that made nothing: indexes in the timeline.
     pub(crate) in_vain: HashSet<usize>,
+    /// The attempts as they were seen, in the order of `attempts`.
+    pub(crate) seen: Vec<AttemptSeen>,
 }
 
-/// Makes the lists. `successions` are in the order of the document's rekeys.
-pub(crate) fn failures(
-    record: &Record,
-    (children, successions): (&[ChildSa], &[Succession]),
-    (mut seen, checks): (Vec<AttemptSeen>, &[UnansweredCheck]),
-    places: &Places,
-    events: &[Event],
-) -> Failures {
+/// Makes the lists. `found.successions` are in the order of the document's rekeys, and `found.attempts` all that were seen.
+pub(crate) fn failures(found: Explored<'_>, checks: &[UnansweredCheck], stretches: &[Interval]) -> Failures {
+    let Explored {
+        record,
+        places,
+        successions,
+        ..
+    } = found;
     if record.totals.last_time.is_none() {
         return Failures::default();
     }
+    let mut seen = found.attempts.to_vec();
     seen.retain(|a| record.wants(a.tunnel));
-    let outages_of = |attempts: &[AttemptSeen]| {
-        outages(Explored {
-            record,
-            places,
-            children,
-            successions,
-            attempts,
-            events,
-        })
-    };
+    let outages_of = |attempts: &[AttemptSeen]| outages(Explored { attempts, ..found }, stretches);
     // A limit that nobody enforces is passed without harm.
     let before = outages_of(&seen);
     let mut index = 0..seen.len();
@@ -97,6 +88,7 @@ pub(crate) fn failures(
         attempts: seen.iter().enumerate().map(describe).collect(),
         outages,
         in_vain: in_vain(&seen),
+        seen,
     }
 }
 

@@ -6,7 +6,8 @@ use crate::assembly::judgement::judgement;
 use crate::assembly::key_source::key_source;
 use crate::assembly::known::Known;
 use crate::assembly::places::Places;
-use crate::assembly::{attempts, rests, verdicts};
+use crate::assembly::scene::Explored;
+use crate::assembly::{attempts, costs, rests, verdicts};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
 use crate::findings;
 use crate::pipeline::record::Record;
@@ -77,9 +78,19 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let pairs = (&children[..], &successions[..]);
     let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);
     let events = published(events(&sources), &places);
-    let mut failures = attempts::failures(record, pairs, (attempts, &checks), &places, &events.events);
+    let mut stretches = record.traffic.intervals(&events.events, ends);
+    stretches.retain(|interval| record.wants(interval.tunnel as usize));
+    let found = Explored {
+        record,
+        places: &places,
+        children: &children,
+        successions: &successions,
+        attempts: &attempts,
+        events: &events.events,
+    };
+    let mut failures = attempts::failures(found, &checks, &stretches);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
-    let judged = judgement(
+    let mut judged = judgement(
         record,
         Known {
             successions: &successions,
@@ -89,6 +100,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
             rests: &rests,
         },
     );
+    let attempts = &failures.seen;
+    costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
     as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger);
     for (index, effect) in judged.rekeys {
         if let Some(rekey) = rekeys.get_mut(index) {

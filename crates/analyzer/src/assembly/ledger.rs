@@ -227,6 +227,7 @@ pub(super) fn published(
         r0_mbps: own.rate / MBPS,
         why: own.why,
         at_least: own.at_least,
+        explanation: None,
         intervals: book
             .intervals
             .iter()

@@ -3,6 +3,7 @@
 mod account;
 mod attempts;
 mod close_up;
+mod costs;
 pub mod document;
 mod edges;
 mod judgement;

@@ -32,18 +32,15 @@ pub(crate) struct OutageSeen {
     pub(crate) attempts: Vec<usize>,
 }
 
-/// All outages in order of time.
-pub(crate) fn outages(found: Explored<'_>) -> Vec<OutageSeen> {
+/// All outages in order of time. `stretches`: all stretches without delivery.
+pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<OutageSeen> {
     let record = found.record;
     let ends = record.totals.last_time.unwrap_or_default();
-    let mut stretches: Vec<(Interval, Undelivered)> = record
-        .traffic
-        .intervals(found.events, ends)
-        .into_iter()
-        .filter(|interval| record.wants(interval.tunnel as usize))
+    let mut stretches: Vec<(Interval, Undelivered)> = stretches
+        .iter()
         .filter_map(|interval| match interval.kind {
             IntervalKind::Outage(undelivered) | IntervalKind::ShortOutage(undelivered) => {
-                Some((interval, undelivered))
+                Some((interval.clone(), undelivered))
             }
             _ => None,
         })

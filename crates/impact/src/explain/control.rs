@@ -124,6 +124,10 @@ fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> V
 }
 
 pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
+    never_answered(view).or_else(|| answered_late(view))
+}
+
+fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
     let kinds: &[EventKind] = &[EventKind::Unanswered, EventKind::FragmentsIncomplete];
     let requests = out(view, kinds, REQUEST_IS_OUT);
     let explanation = by_events(view, ExplanationCause::Unanswered, &requests)?;
@@ -139,6 +143,21 @@ pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// The first copies of a request were not answered; the last one was, after data had stopped.
+fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
+    let until = view.begin().plus_nanos(view.near());
+    let late = view
+        .events(&[EventKind::AnsweredLate], Timestamp(i64::MIN), until)
+        .filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
+        .find(|event| !view.got_new_sa_since(event.time))?;
+    let took = late.until?.seconds_since(late.time);
+    Some(Explanation {
+        exchange: late.exchange,
+        seconds: Some(took),
+        ..by_event(view, ExplanationCause::Unanswered, late)
+    })
+}
+
 pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
     by_events(
         view,
@@ -147,9 +166,9 @@ pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
     )
 }
 
-/// Nothing else of the side that did not answer passes either.
+/// Nothing else of the side that did not answer passes either. In a short time a sender that waits for its timer looks the same.
 pub(super) fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    view.is_silent(explanation.by)
+    !view.outage.short && view.is_silent(explanation.by)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {

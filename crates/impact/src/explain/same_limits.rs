@@ -5,6 +5,9 @@ use rekeyscope_model::analysis::Explanation;
 
 /// Bytes in a kilobyte of a lifetime (RFC 2407 §4.5).
 const KILOBYTE: f64 = 1024.0;
+/// Ages that differ less than volumes by this factor show a limit in seconds, else the volume is named: the volume is what renewals of a
+/// busy line are made for.
+const CLOSER: f64 = 2.0;
 
 /// Adds the volume or the age at which the SAs of at least two outages stopped. An SA and its opposite are one.
 pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) -> Explanation {
@@ -27,21 +30,29 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
         .collect();
     let alike = |own: Option<f64>, theirs: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| {
         let own = own?;
-        let same = others
+        let same: Vec<f64> = others
             .iter()
             .filter_map(theirs)
-            .filter(|other| same_limit(own, *other));
-        Some((own, same.count() as u64)).filter(|(_, count)| *count > 0)
+            .filter(|other| same_limit(own, *other))
+            .collect();
+        let apart = same.iter().map(|other| (other - own).abs() / own);
+        let mean = apart.sum::<f64>() / same.len() as f64;
+        (!same.is_empty()).then_some((own, same.len() as u64, mean))
     };
     let (by_volume, by_age) = (alike(volume, |other| other.0), alike(age, |other| other.1));
-    explanation.limit_kilobytes = by_volume.map(|(bytes, _)| (bytes / KILOBYTE).round() as u64);
-    explanation.limit_seconds = by_age.map(|(seconds, _)| seconds.round() as u64);
-    let ended_alike = [by_volume, by_age]
-        .into_iter()
-        .flatten()
-        .map(|(_, count)| count + 1)
-        .max();
-    explanation.count = ended_alike.or(explanation.count);
+    // At an even rate a volume takes an even time. A limit in seconds keeps the time more closely than the volume by far.
+    let is_volume = match (by_volume, by_age) {
+        (Some(volume), Some(age)) => volume.2 <= CLOSER * age.2,
+        (volume, _) => volume.is_some(),
+    };
+    let Some((own, count, _)) = (if is_volume { by_volume } else { by_age }) else {
+        return explanation;
+    };
+    match is_volume {
+        true => explanation.limit_kilobytes = Some((own / KILOBYTE).round() as u64),
+        false => explanation.limit_seconds = Some(own.round() as u64),
+    }
+    explanation.count = Some(count + 1);
     explanation
 }
 

@@ -41,11 +41,12 @@ fn of_new_sa(view: &OutageView<'_>, sa: &SaInScene, certainty: Certainty) -> Exp
         by: Some(view.outage.silences[1].side),
         exchange: exchange.map(|exchange| exchange.index),
         seconds: exchange.map(|exchange| exchange.end.seconds_since(exchange.begin)),
+        computed_seconds: exchange.and_then(ExchangeInScene::computed_s),
         ..Explanation::of(ExplanationCause::NewSaLost, certainty)
     }
 }
 
-/// The packets of a new SA did not arrive, from the first ones on.
+/// The packets of a new SA did not arrive, from the first ones on, and the outage is mostly what came after.
 fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
     new_sas(view).find_map(|(place, sa)| {
         let own = || {
@@ -54,7 +55,9 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
         };
         let lowest = own().map(|packet| packet.number).min()?;
         let lost = own().count();
-        (lowest <= FIRST_NUMBERS && are_half(view, lost)).then(|| {
+        let first = own().map(|packet| packet.time).min()?;
+        let since_then = view.fills_half((first, view.outage.to));
+        (lowest <= FIRST_NUMBERS && since_then && are_half(view, lost)).then(|| {
             let explanation = Explanation {
                 count: Some(lost as u64),
                 ..of_new_sa(view, sa, Certainty::Proven)
@@ -162,12 +165,14 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     let until = view.begin().plus_nanos(view.near());
     let told = view.events(&[EventKind::LimitReached], since, until).next();
     let (kilobytes, seconds) = read_limit(view);
-    let learnt = learnt_limit(
-        view,
-        Explanation::of(ExplanationCause::LimitReached, Certainty::Inferred),
-    );
-    let is_learnt = learnt.limit_kilobytes.or(learnt.limit_seconds).is_some();
     let renewal = renewal_under_way(view);
+    let nothing = Explanation::of(ExplanationCause::LimitReached, Certainty::Inferred);
+    let learnt = match learnt_limit(view, nothing.clone()) {
+        // Renewals by volume come at even times on an even line: a common age is no evidence then.
+        by_age if renewal.is_some() && by_age.limit_seconds.is_some() => nothing,
+        learnt => learnt,
+    };
+    let is_learnt = learnt.limit_kilobytes.or(learnt.limit_seconds).is_some();
     let certainty = match told {
         _ if kilobytes.or(seconds).is_some() => Certainty::Read,
         Some(event) => event.known,
@@ -181,6 +186,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         event: told.map(|event| event.index),
         exchange: renewal.map(|exchange| exchange.index),
         seconds: renewal.map(|exchange| exchange.end.seconds_since(exchange.begin)),
+        computed_seconds: renewal.and_then(ExchangeInScene::computed_s),
         limit_kilobytes: if was_read {
             kilobytes
         } else {
@@ -192,19 +198,22 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
-/// The exchange that replaces the SA had begun when data stopped on it, and was not done: its margin was too short.
+/// The exchange that replaces the SA had begun when data stopped on it, and its SA was not in use yet: its margin was too short.
 fn renewal_under_way<'a>(view: &OutageView<'a>) -> Option<&'a ExchangeInScene> {
     let sa = view.outage.sa?;
     let successor = view
         .sa(sa)?
         .successor
         .and_then(|successor| view.sa(successor)?.exchange);
+    let back_on = view.outage.back_on.and_then(|place| view.sa(place)?.used);
+    let not_in_use = back_on.is_some_and(|(first, _)| first > view.outage.from);
+    let from = view.outage.from;
     let mut exchanges = view.exchanges();
     let under_way = exchanges.find(|(place, exchange)| {
         (exchange.renews == Some(sa) || successor == Some(*place))
             && exchange.made != MadeByExchange::Nothing
-            && exchange.begin <= view.outage.from
-            && exchange.end > view.outage.from
+            && exchange.begin <= from
+            && (exchange.end > from || not_in_use && exchange.end.plus_nanos(view.near()) > from)
     });
     under_way.map(|(_, exchange)| exchange)
 }
@@ -240,6 +249,7 @@ fn took_too_long(view: &OutageView<'_>, exchange: &ExchangeInScene) -> Explanati
         count: repeated.and_then(|event| event.count),
         exchange: Some(exchange.index),
         seconds: Some(exchange.end.seconds_since(exchange.begin)),
+        computed_seconds: exchange.computed_s(),
         ..Explanation::of(ExplanationCause::SlowExchange, Certainty::Proven)
     };
     view.with_frames(explanation, [])

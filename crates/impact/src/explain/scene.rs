@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{Timestamp, seconds};
 use std::net::IpAddr;
 
 /// The whole capture as the explanations need it.
@@ -76,10 +76,19 @@ pub struct ExchangeInScene {
     pub answered: Option<Timestamp>,
     /// Time of the last message.
     pub end: Timestamp,
+    /// Nanoseconds in which the two sides computed, at least, where the messages carry public values: the waits between messages that
+    /// answer each other, less a round trip.
+    pub computed: Option<i64>,
     /// The product of the exchange.
     pub made: MadeByExchange,
     /// Place in `sas` of the SA that it renews or wanted to renew; `None` where that is not known.
     pub renews: Option<usize>,
+}
+
+impl ExchangeInScene {
+    pub(super) fn computed_s(&self) -> Option<f64> {
+        self.computed.map(seconds)
+    }
 }
 
 /// A packet that did not arrive.

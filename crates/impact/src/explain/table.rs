@@ -67,7 +67,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "unanswered",
         causes: &[ExplanationCause::Unanswered],
-        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came",
+        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came; or the answer came to a later copy, after data had stopped",
         unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage",
         explains_short: true,
         holds: control::unanswered,
@@ -121,7 +121,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "new-sa-lost",
         causes: &[ExplanationCause::NewSaLost],
-        needs: "half of the lost packets are of a new SA, from number 3 or lower on; or the first packets of several new SAs never came; or the new SA ends at once and nothing comes back on it",
+        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or the first packets of several new SAs never came; or the new SA ends at once and nothing comes back on it",
         unless: "the capture lacks packets; only small packets pass",
         explains_short: true,
         holds: sas::new_sa_lost,
@@ -168,7 +168,7 @@ pub static ROWS: [ExplanationRow; 19] = [
         causes: &[ExplanationCause::SlowExchange],
         needs: "an exchange that lies in it fills half of it, and the way came back with the SA that it made",
         unless: "",
-        explains_short: false,
+        explains_short: true,
         holds: sas::slow_exchange,
         excluded: never,
     },

@@ -130,6 +130,7 @@ fn exchange(begin: f64, end: f64, made: MadeByExchange) -> ExchangeInScene {
         begin: at(begin),
         answered: Some(at(end)),
         end: at(end),
+        computed: None,
         made,
         renews: None,
     }

@@ -122,13 +122,14 @@ impl<'a> OutageView<'a> {
         renewed.is_none_or(|sa| self.carries(sa))
     }
 
-    /// Whether the pair got a new SA between a moment and the begin of the outage.
+    /// Whether the pair got a new SA in the direction of the outage between a moment and its begin. One side alone may have it: Quick Mode's
+    /// responder waits for the third message.
     pub(super) fn got_new_sa_since(&self, time: Timestamp) -> bool {
         let begin = self.outage.from;
-        let first_use = |sa: &SaInScene| sa.used.map(|(first, _)| first);
-        self.own_sas()
-            .filter_map(|(_, sa)| first_use(sa))
-            .any(|first| first > time && first <= begin)
+        let own = self.own_sas().map(|(_, sa)| sa);
+        own.filter(|sa| sa.direction == self.outage.direction)
+            .filter_map(|sa| sa.used)
+            .any(|(first, _)| first > time && first <= begin)
     }
 
     /// Whether data came back on another SA than the one that it was sent on, or not at all.

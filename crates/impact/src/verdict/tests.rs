@@ -19,6 +19,7 @@ fn ledger(costs: &[(usize, f64, f64)]) -> Ledger {
         r0_mbps: 8.0,
         why: LedgerWhy::LostOnOld,
         at_least: false,
+        explanation: None,
         intervals: Vec::new(),
     };
     let cost: f64 = costs.iter().map(|own| own.1).sum();

@@ -12,7 +12,8 @@ headline-not-down = no outage was seen
 ## Line 2
 
 # $sure: nothing, or one of the next
-why-cause = Why: { $cause } (at { $n } of { $of } that hurt{ $sure }).
+why-cause = Why: { $cause } (at { $n } of { $of } that hurt).
+why-shared = So it was at { $n } of { $of } that hurt.
 # By the ledger, where no cause is found
 why-lost-on-old = what was sent on the old SA was lost: it had ended before the new one stood
 why-lost-on-new = what was sent first on the new SA was lost: its receiver was not ready

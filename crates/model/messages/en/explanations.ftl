@@ -24,6 +24,7 @@ outage-deleted = { $who } { $probably }deleted { $what ->
 outage-break-before-make = { $who } { $probably }renews by deleting first ({ $at })
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
+outage-answered-late = { $who } { $probably }answered the renewal { $at } late
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
 outage-collision = both sides { $probably }renewed at once { $at }
 outage-limit-reached = an SA { $probably }reached its limit { $at }
@@ -69,12 +70,13 @@ explains-unanswered = { $count ->
     [one] one request
    *[other] { $count } requests
 } for a new SA got no answer, while other packets of { $who } came.
+explains-answered-late = a request for a new SA was sent { $count } times before { $who } answered it, after { $took }.
 explains-fragments = of a large IKE message only fragments came, and nothing answered it.
 explains-answer-lost = the answer is in this capture, and a message came again all the same: one of the exchange did not arrive.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-learnt = data stopped on { $count } SAs at the same point, about { $limit }.
-explains-limit-late = data stopped on the old SA before its renewal was done.
+explains-limit-late = data stopped on the old SA before the new one was in use.
 explains-new-sa-lost = { $count ->
     [0] what was
     [one] one packet
@@ -98,7 +100,7 @@ explains-peer-silent = neither ESP nor IKE came from { $who } for { $took }.
 explains-path-silent = neither ESP nor IKE came from either side for { $took }.
 explains-large-packets = packets of up to { $bytes } bytes passed, and no larger one did.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
-explains-slow-exchange = the exchange at { $moment } took { $took }, and the data waited for the new SA.
+explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
 explains-unexplained = not known. It shows { $count ->
     [0] no packet that was lost
@@ -108,6 +110,7 @@ explains-unexplained = not known. It shows { $count ->
 outage-dead = Nothing arrived for { $seconds }: no way for { $dead }, then the sender's timer.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
+outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
 outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end, a lost NAT mapping and a restart look alike here.
 outage-since-renewal = It began with the renewal at { $moment }.
 outage-moments = They began at { $list }.

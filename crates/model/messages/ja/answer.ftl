@@ -10,7 +10,8 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-why-cause = 原因: { $cause }（影響のあった { $of } 回中 { $n } 回{ $sure }）。
+why-cause = 原因: { $cause }（影響のあった { $of } 回中 { $n } 回）。
+why-shared = 影響のあった { $of } 回中 { $n } 回がこれに当たります。
 # 原因が見つからない場合
 why-lost-on-old = 新しい SA ができる前に古い SA が終わり、そこで送られたデータが届かなかったため
 why-lost-on-new = 受信側が新しい SA を使えるようになる前に送られたデータが届かなかったため

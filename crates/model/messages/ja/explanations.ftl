@@ -24,6 +24,7 @@ outage-deleted = { $who }が{ $probably } { $at } { $what ->
 outage-break-before-make = { $who }が{ $probably } { $at }更新より先に SA を削除
 outage-refused = { $who }が{ $probably } { $at }更新を拒否
 outage-unanswered = { $who }が{ $probably } { $at }更新要求に無応答
+outage-answered-late = { $who }が{ $probably } { $at }更新要求に遅れて応答
 outage-answer-lost = 更新のメッセージが{ $probably } { $at }消失
 outage-collision = 両側が{ $probably } { $at }同時に更新
 outage-limit-reached = SA が{ $probably } { $at }寿命に到達
@@ -61,12 +62,13 @@ explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
 }に応答がなく、その間も{ $who }の他のパケットは届いていました。
+explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }が応答するまでに { $took }かかりました。
 explains-fragments = 大きな IKE メッセージのフラグメントだけが見え、応答がありません。
 explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。交換のどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA が交渉された寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-learnt = SA { $count } 個で、同じ所（約 { $limit }）でデータが止まりました。
-explains-limit-late = 更新が終わる前に、古い SA でデータが止まりました。
+explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 個
@@ -80,7 +82,7 @@ explains-peer-silent = { $who }から ESP も IKE も { $took }届きません�
 explains-path-silent = 両側とも ESP も IKE も { $took }ありませんでした。
 explains-large-packets = { $bytes } バイトまでのパケットは通り、それより大きいものは届きませんでした。
 explains-large-packets-only = エコーには応答があり、フルサイズのパケットは届きませんでした。
-explains-slow-exchange = { $moment }の鍵交換に { $took }かかり、データは新しい SA を待ちました。
+explains-slow-exchange = データは新しい SA を待っていました。その交換は { $moment }に始まっています。
 explains-replay-window = { $count } 個のパケットが 32 番以上遅れて届き、再送されました。
 explains-unexplained = 不明です。キャプチャに見えるのは、{ $count ->
     [0] 消失したパケットなし
@@ -89,6 +91,7 @@ explains-unexplained = 不明です。キャプチャに見えるのは、{ $cou
 outage-dead = { $seconds }何も届かず、うち { $dead }は経路なし、残りは送信側のタイマー待ちです。
 outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
+outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }の更新で回復しました。相手側の寿命、NAT マッピングの消失、再起動はここでは区別できません。
 outage-since-renewal = { $moment }の更新から始まっています。
 outage-moments = 開始は { $list }です。

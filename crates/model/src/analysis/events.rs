@@ -63,6 +63,9 @@ plain_data! {
         /// Duration of that exchange, or of the silence of the silent side, seconds.
         #[serde(default)]
         pub seconds: Option<f64>,
+        /// Part of that exchange in which the two sides computed keys, seconds; `null` where it made none, or that is not known.
+        #[serde(default)]
+        pub computed_seconds: Option<f64>,
         /// The limit that the SA had reached, in kilobytes of 1,024 bytes: read, or learnt from SAs that ended alike.
         #[serde(default)]
         pub limit_kilobytes: Option<u64>,
@@ -88,6 +91,7 @@ impl Explanation {
             frames: Vec::new(),
             exchange: None,
             seconds: None,
+            computed_seconds: None,
             limit_kilobytes: None,
             limit_seconds: None,
             count: None,

@@ -1,5 +1,6 @@
 //! Cost of rekeys and failures: the one book that every figure of a cost is read from.
 
+use crate::analysis::events::Explanation;
 use crate::analysis::names::{Direction, LedgerBasis, LedgerWhy};
 use crate::analysis::plain_data::plain_data;
 use crate::time::Timestamp;
@@ -59,6 +60,9 @@ plain_data! {
         pub why: LedgerWhy,
         /// True where the cost is a lower bound.
         pub at_least: bool,
+        /// What explains the longest silence; `null` where these packets do not show it.
+        #[serde(default)]
+        pub explanation: Option<Explanation>,
         /// Intervals of the rekey, in order of time.
         pub intervals: Vec<LedgerInterval>,
     }

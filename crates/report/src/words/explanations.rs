@@ -5,9 +5,11 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{duration, moment};
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{
-    Certainty, Event, EventKind, Exchange, Explanation, ExplanationCause, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
+    LedgerRekey, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
 /// The messages of a cause.
@@ -18,19 +20,67 @@ struct Ids {
     cure: &'static str,
 }
 
-/// An outage with its explanation.
+/// An outage, or the silence of a rekey.
+struct Undelivered {
+    tunnel: usize,
+    direction: Direction,
+    start: Timestamp,
+    end: Timestamp,
+    swallowed: u64,
+    /// First packet that did not arrive, where that is known.
+    first_lost: Option<Timestamp>,
+    /// A new SA brought the way back.
+    ended_by_renewal: bool,
+}
+
+/// A time without delivery, and its explanation.
 pub(crate) struct Explained<'a> {
     focus: &'a Focus<'a>,
-    pub(crate) outage: &'a Outage,
+    undelivered: Undelivered,
     pub(crate) explanation: &'a Explanation,
 }
 
 impl<'a> Explained<'a> {
     pub(crate) fn new(focus: &'a Focus<'a>, outage: &'a Outage) -> Option<Self> {
         let explanation = outage.explanation.as_ref()?;
+        let undelivered = Undelivered {
+            tunnel: outage.tunnel,
+            direction: outage.direction,
+            start: outage.start,
+            end: outage
+                .end
+                .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds)),
+            swallowed: outage.swallowed,
+            first_lost: outage.dead.map(|(first, _)| first),
+            ended_by_renewal: matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa),
+        };
         Some(Explained {
             focus,
-            outage,
+            undelivered,
+            explanation,
+        })
+    }
+
+    /// The longest silence of a rekey.
+    pub(crate) fn of_rekey(focus: &'a Focus<'a>, ledger: &Ledger, rekey: &'a LedgerRekey) -> Option<Self> {
+        let explanation = rekey.explanation.as_ref()?;
+        let stop = |interval: &LedgerInterval| interval.arrived.unwrap_or(interval.to);
+        let longest = rekey
+            .intervals
+            .iter()
+            .max_by_key(|interval| stop(interval).nanos_since(interval.from))?;
+        let undelivered = Undelivered {
+            tunnel: ledger.tunnel,
+            direction: ledger.direction,
+            start: longest.from,
+            end: stop(longest),
+            swallowed: u64::from(rekey.swallowed),
+            first_lost: None,
+            ended_by_renewal: true,
+        };
+        Some(Explained {
+            focus,
+            undelivered,
             explanation,
         })
     }
@@ -123,6 +173,11 @@ impl<'a> Explained<'a> {
             ExplanationCause::Unanswered if kind == Some(EventKind::FragmentsIncomplete) => {
                 ids("outage-unanswered", "explains-fragments", "cure-fragments")
             }
+            ExplanationCause::Unanswered if kind == Some(EventKind::AnsweredLate) => ids(
+                "outage-answered-late",
+                "explains-answered-late",
+                "cure-unanswered",
+            ),
             ExplanationCause::Unanswered => {
                 ids("outage-unanswered", "explains-unanswered", "cure-unanswered")
             }
@@ -204,13 +259,9 @@ impl<'a> Explained<'a> {
             Certainty::Inferred => t.word("outage-probably"),
             Certainty::Read | Certainty::Proven => String::new(),
         };
-        let end = self
-            .outage
-            .end
-            .unwrap_or(self.outage.start.plus_seconds(self.outage.seconds));
         let change = self.is(ExplanationCause::AddressChanged);
         let count = match e.cause {
-            ExplanationCause::Unexplained => self.outage.swallowed,
+            ExplanationCause::Unexplained => self.undelivered.swallowed,
             _ => e.count.unwrap_or(0),
         };
         let (from, to) = match change {
@@ -218,7 +269,10 @@ impl<'a> Explained<'a> {
                 name(event.and_then(|event| event.from.as_ref())),
                 name(event.and_then(|event| event.to.as_ref())),
             ),
-            false => (moment(self.focus, self.outage.start), moment(self.focus, end)),
+            false => (
+                moment(self.focus, self.undelivered.start),
+                moment(self.focus, self.undelivered.end),
+            ),
         };
         Message::new(id)
             .with("who", self.who())
@@ -236,8 +290,8 @@ impl<'a> Explained<'a> {
 
     /// Whom it is about; where that is nobody, the end at which a capture would tell.
     fn who(&self) -> String {
-        let tunnel = self.focus.analysis.tunnels.get(self.outage.tunnel);
-        let receiver = || Some(self.outage.direction.pick(tunnel?.b, tunnel?.a));
+        let tunnel = self.focus.analysis.tunnels.get(self.undelivered.tunnel);
+        let receiver = || Some(self.undelivered.direction.pick(tunnel?.b, tunnel?.a));
         let unexplained = self.is(ExplanationCause::Unexplained);
         let address: Option<IpAddr> = match self.explanation.by {
             None if unexplained => receiver(),
@@ -276,7 +330,7 @@ impl<'a> Explained<'a> {
             ExplanationCause::SlowExchange => self.exchange().map(|exchange| exchange.first_time),
             _ => None,
         };
-        let first = self.outage.dead.map_or(self.outage.start, |(first, _)| first);
+        let first = self.undelivered.first_lost.unwrap_or(self.undelivered.start);
         moment(self.focus, event.unwrap_or(first))
     }
 
@@ -323,9 +377,17 @@ impl<'a> Explained<'a> {
         let t = self.t();
         let at = || Some(moment(self.focus, self.exchange()?.first_time));
         match self.explanation.cause {
-            ExplanationCause::LimitReached | ExplanationCause::NewSaLost => {
-                let took = duration(t, self.explanation.seconds?);
-                Some(t.fill("outage-renewal-took", &[("took", &took)]))
+            ExplanationCause::LimitReached | ExplanationCause::NewSaLost | ExplanationCause::SlowExchange => {
+                let seconds = self.explanation.seconds?;
+                let took = duration(t, seconds);
+                let computed = self.explanation.computed_seconds;
+                Some(match computed.filter(|computed| 2.0 * computed >= seconds) {
+                    Some(computed) => t.fill(
+                        "outage-renewal-computed",
+                        &[("took", &took), ("computed", &duration(t, computed))],
+                    ),
+                    None => t.fill("outage-renewal-took", &[("took", &took)]),
+                })
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let moment = at()?;
@@ -342,13 +404,12 @@ impl<'a> Explained<'a> {
 
     /// Whether a renewal ended it.
     fn brought_back(&self) -> bool {
-        let new = matches!(self.outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa);
-        new && self.exchange().is_some()
+        self.undelivered.ended_by_renewal && self.exchange().is_some()
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
     fn of_windows(&self) -> Option<String> {
-        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.outage.tunnel);
+        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.undelivered.tunnel);
         let proposed = analysis
             .exchanges
             .iter()

@@ -56,6 +56,12 @@ fn entry(shape: &Shape, k: usize, rekey: &Rekey) -> Option<LedgerRekey> {
         r0_mbps: RATE_BPS / 1e6,
         why: impact.why?,
         at_least: impact.at_least,
+        explanation: shape.keys.then(|| Explanation {
+            by: rekey.initiator,
+            exchange: rekey.exchange,
+            seconds: rekey.exchange_ms.map(|ms| ms / 1e3),
+            ..Explanation::of(ExplanationCause::LimitReached, Certainty::Inferred)
+        }),
         intervals: vec![LedgerInterval {
             from: at(from),
             arrived: Some(at(arrived)),

@@ -8,7 +8,7 @@ use crate::words::verdict::told_failure;
 use crate::words::{KeysFit, format, keys_fit};
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
-    AccountLabel, AttemptOutcome, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
+    AccountLabel, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
 };
 
 pub(super) fn change(focus: &Focus) -> String {
@@ -54,17 +54,18 @@ fn in_vain(focus: &Focus) -> Option<String> {
 /// Fewer of them where the volume makes them, else what their cause needs, else what the account names.
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
-    if let Some(said) = longer_lifetime(focus, headline) {
+    let shared = why::shared_explanation(focus, headline);
+    let fewer = || longer_lifetime(focus, headline);
+    if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
+        is_of_every_renewal(shared.explained.explanation.cause)
+            .then(fewer)
+            .flatten()
+    }) {
         return said;
     }
-    let cause = why::shared_cause(focus, headline);
-    if let Some(advice) = cause.and_then(|shared| advice::of_cause(t, shared.id)) {
-        return expecting(
-            focus,
-            headline,
-            &advice.instruction(t),
-            focus.without_bps(headline),
-        );
+    if let Some(shared) = shared {
+        let without = focus.without_bps(headline);
+        return expecting(focus, headline, &shared.explained.cure(), without);
     }
     of_account(focus, headline).unwrap_or_else(|| {
         t.word(match keys_fit(focus.analysis) {
@@ -73,6 +74,18 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             KeysFit::Absent => "do-keys",
         })
     })
+}
+
+/// Renewals cost this as they are, so fewer cost less. Whatever else explains a cost is a fault of its own.
+fn is_of_every_renewal(cause: ExplanationCause) -> bool {
+    matches!(
+        cause,
+        ExplanationCause::LimitReached
+            | ExplanationCause::NewSaLost
+            | ExplanationCause::DeletedEarly
+            | ExplanationCause::SlowExchange
+            | ExplanationCause::ReplayWindow
+    )
 }
 
 /// Where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.

@@ -2,12 +2,13 @@
 
 use crate::words::advice::ADVISED;
 use crate::words::answer::loss::lost_most;
+use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why, seconds_of};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{
-    AccountLabel, Cause, Confidence, Impact, LedgerBasis, LedgerWhy, OwnRate, Rekey, Verdict,
+    AccountLabel, Cause, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -27,38 +28,35 @@ pub(super) fn why(focus: &Focus) -> String {
     t.sentences(&sentences)
 }
 
-/// A cause with how many of the rekeys that hurt share it.
-pub(super) struct SharedCause<'a> {
-    pub(super) id: &'a str,
+/// The explanation that cost most of the rekeys that hurt, with how many share it.
+pub(super) struct SharedExplanation<'a> {
+    /// The costliest of them.
+    pub(super) explained: Explained<'a>,
     rekeys: usize,
-    best: Confidence,
 }
 
-/// The cause that most of the rekeys share that hurt; among equals the first that something can be done about.
-pub(super) fn shared_cause<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<SharedCause<'a>> {
-    let mut found: Vec<SharedCause<'a>> = Vec::new();
-    for cause in hurt(focus, headline).flat_map(|r| &r.causes) {
-        match found.iter_mut().find(|s| s.id == cause.id) {
-            Some(shared) => {
-                shared.rekeys += 1;
-                shared.best = shared.best.min(cause.confidence);
-            }
-            None => found.push(SharedCause {
-                id: &cause.id,
-                rekeys: 1,
-                best: cause.confidence,
-            }),
+/// The cause that cost most at the rekeys that hurt; `None` where nothing explains them.
+pub(super) fn shared_explanation<'a>(
+    focus: &'a Focus<'a>,
+    headline: &Impact,
+) -> Option<SharedExplanation<'a>> {
+    let ledger = focus.ledger(headline)?;
+    let mut found: BTreeMap<ExplanationCause, Vec<&LedgerRekey>> = BTreeMap::new();
+    for own in &ledger.rekeys {
+        let cause = own.explanation.as_ref().map(|explanation| explanation.cause);
+        if let Some(cause) = cause.filter(|cause| *cause != ExplanationCause::Unexplained) {
+            found.entry(cause).or_default().push(own);
         }
     }
-    let place = |id: &str| {
-        ADVISED
-            .iter()
-            .position(|advised| *advised == id)
-            .unwrap_or(ADVISED.len())
-    };
-    found
-        .into_iter()
-        .min_by_key(|s| (std::cmp::Reverse(s.rekeys), place(s.id)))
+    let cost = |own: &Vec<&LedgerRekey>| own.iter().map(|rekey| rekey.cost_seconds).sum::<f64>();
+    let most = found.into_values().max_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    let costliest = most
+        .iter()
+        .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds))?;
+    Some(SharedExplanation {
+        explained: Explained::of_rekey(focus, ledger, costliest)?,
+        rekeys: most.len(),
+    })
 }
 
 /// The first cause of an attempt or an outage that something can be done about.
@@ -74,12 +72,6 @@ pub(super) fn cause_of_failure<'a>(focus: &Focus<'a>) -> Option<&'a str> {
     };
     let advised = ADVISED.iter().find_map(|id| causes().find(|c| c.id == *id));
     advised.or_else(|| causes().next()).map(|c: &Cause| c.id.as_str())
-}
-
-fn hurt<'a>(focus: &Focus<'a>, headline: &Impact) -> impl Iterator<Item = &'a Rekey> {
-    let rekeys = &focus.analysis.rekeys;
-    let indexes: Vec<usize> = headline.rekeys_hurt.clone();
-    indexes.into_iter().filter_map(move |index| rekeys.get(index))
 }
 
 /// The commonest reason of the rekeys that hurt by the ledger, and their number. A silence without acknowledgements is no evidence that
@@ -107,37 +99,29 @@ fn of_failure(focus: &Focus) -> Option<String> {
 
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
-    let of = headline.rekeys_hurt.len().to_string();
-    let Some(shared) = shared_cause(focus, headline) else {
-        if let Some((why, n)) = shared_why(focus, headline) {
-            let cause = ledger_why(t, why);
-            let values = [
-                ("cause", cause.as_str()),
-                ("n", &n.to_string()),
-                ("of", &of),
-                ("sure", ""),
-            ];
-            return t.fill("why-cause", &values);
+    let of = headline.rekeys_hurt.len();
+    if let Some(shared) = shared_explanation(focus, headline) {
+        let mut sentences = vec![t.fill("why-outage", &[("text", &shared.explained.why())])];
+        if of > 1 {
+            let counts = [("n", &*shared.rekeys.to_string()), ("of", &*of.to_string())];
+            sentences.push(t.fill("why-shared", &counts));
         }
-        return t.word(match keys_fit(focus.analysis) {
-            KeysFit::Some => "why-no-cause",
-            KeysFit::Nothing => "why-no-cause-wrong-keys",
-            KeysFit::Absent => "why-no-cause-without-keys",
-        });
-    };
-    let sure = match shared.best {
-        Confidence::High => String::new(),
-        other => t.fill("why-sure", &[("confidence", &words::confidence(t, other))]),
-    };
-    t.fill(
-        "why-cause",
-        &[
-            ("cause", &words::cause(t, shared.id)),
-            ("n", &shared.rekeys.to_string()),
-            ("of", &of),
-            ("sure", &sure),
-        ],
-    )
+        return t.sentences(&sentences);
+    }
+    if let Some((why, n)) = shared_why(focus, headline) {
+        let cause = ledger_why(t, why);
+        let values = [
+            ("cause", cause.as_str()),
+            ("n", &n.to_string()),
+            ("of", &of.to_string()),
+        ];
+        return t.fill("why-cause", &values);
+    }
+    t.word(match keys_fit(focus.analysis) {
+        KeysFit::Some => "why-no-cause",
+        KeysFit::Nothing => "why-no-cause-wrong-keys",
+        KeysFit::Absent => "why-no-cause-without-keys",
+    })
 }
 
 /// What the transfer was held back by, where rekeys are not it.

@@ -1,0 +1,124 @@
+//! The cost of each rekey → its explanation, by the same table as outages.
+
+use crate::assembly::scene::{Explored, scene};
+use rekeyscope_impact::explain::explain;
+use rekeyscope_ipsec::rekey::{Succession, slot};
+use rekeyscope_model::analysis::{Direction, Ledger, LedgerInterval, LedgerRekey};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefore, ShownBy, Undelivered};
+
+/// Explains the longest interval of every rekey of the ledgers. `stretches`: all stretches without delivery.
+pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers: &mut [Ledger]) {
+    let mut owned: Vec<(Interval, Undelivered)> = Vec::new();
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    for (place, ledger) in ledgers.iter().enumerate() {
+        let tunnel = &found.record.tunnels.tunnels[ledger.tunnel];
+        let Some(direction) = Direction::BOTH
+            .into_iter()
+            .find(|wire| tunnel.published(*wire) == ledger.direction)
+        else {
+            continue;
+        };
+        for (own, rekey) in ledger.rekeys.iter().enumerate() {
+            let longest = rekey
+                .intervals
+                .iter()
+                .max_by_key(|interval| stop(interval).nanos_since(interval.from));
+            let Some(interval) = longest else { continue };
+            let of = |stretch: &&Interval| {
+                (stretch.tunnel as usize, stretch.direction) == (ledger.tunnel, direction)
+                    && stretch.kind != IntervalKind::Unseen
+                    && 2 * shared(stretch, interval) >= stop(interval).nanos_since(interval.from)
+            };
+            let seen = stretches
+                .iter()
+                .filter(of)
+                .max_by_key(|stretch| shared(stretch, interval));
+            owned.push(match seen {
+                Some(stretch) => of_stretch(stretch, rekey),
+                None => from_ledger(
+                    (ledger.tunnel, direction),
+                    found.successions.get(rekey.rekey),
+                    (rekey, interval),
+                ),
+            });
+            places.push((place, own));
+        }
+    }
+    let explanations = explain(&scene(found, &owned));
+    for ((place, own), explanation) in places.into_iter().zip(explanations) {
+        ledgers[place].rekeys[own].explanation = explanation;
+    }
+}
+
+/// The end of the silence of an interval.
+fn stop(interval: &LedgerInterval) -> Timestamp {
+    interval.arrived.unwrap_or(interval.to)
+}
+
+/// Nanoseconds that a stretch and the silence of an interval have in common.
+fn shared(stretch: &Interval, interval: &LedgerInterval) -> i64 {
+    let to = stretch.to.min(stop(interval));
+    to.nanos_since(stretch.from.max(interval.from))
+}
+
+/// The stretch as a rekey owns it, so that rows do not hold that only say that nothing came. Where its sender seemed to rest, the ledger
+/// knows how many packets were lost.
+fn of_stretch(stretch: &Interval, rekey: &LedgerRekey) -> (Interval, Undelivered) {
+    let facts = match stretch.kind {
+        IntervalKind::Outage(facts) | IntervalKind::ShortOutage(facts) | IntervalKind::Loss(facts) => facts,
+        IntervalKind::Rest | IntervalKind::Unseen => undelivered(rekey),
+    };
+    let stretch = Interval {
+        kind: IntervalKind::ShortOutage(facts),
+        ..stretch.clone()
+    };
+    (stretch, facts)
+}
+
+fn undelivered(rekey: &LedgerRekey) -> Undelivered {
+    Undelivered {
+        carried: CarriedKind::Unread,
+        shown_by: ShownBy::Swallowed,
+        swallowed: rekey.swallowed,
+        unheard: 0,
+        attempts: 0,
+        dead: None,
+        missing: 0,
+        echoes: 0,
+        largest_echo: 0,
+        behind_window: 0,
+        open: false,
+        over: false,
+    }
+}
+
+/// A silence in which no packet is known that was lost, or whose packets no key opens.
+fn from_ledger(
+    (tunnel, direction): (usize, Direction),
+    succession: Option<&Succession>,
+    (rekey, interval): (&LedgerRekey, &LedgerInterval),
+) -> (Interval, Undelivered) {
+    let facts = undelivered(rekey);
+    let own = slot(direction);
+    let of = |pair: [Option<usize>; 2]| pair[own].and_then(|sa| u32::try_from(sa).ok());
+    let (old, new) = succession.map_or((None, None), |s| (of(s.old), of(s.new)));
+    let switched = succession.and_then(|s| s.switched[own]);
+    let on = |time: Timestamp| match switched {
+        Some(switched) if switched <= time => new,
+        _ => old,
+    };
+    let stretch = Interval {
+        pair: PairId::NONE,
+        tunnel: u32::try_from(tunnel).unwrap_or(u32::MAX),
+        direction,
+        from: interval.from,
+        to: stop(interval),
+        frames: (interval.from_frame.unwrap_or(0), interval.to_frame),
+        spis: (on(interval.from), on(stop(interval))),
+        lost: Vec::new(),
+        before: SenderBefore::default(),
+        kind: IntervalKind::ShortOutage(facts),
+    };
+    (stretch, facts)
+}
