@@ -3,7 +3,7 @@
 use crate::assembly::scene::{Explored, scene};
 use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::{Succession, slot};
-use rekeyscope_model::analysis::{Direction, Ledger, LedgerInterval, LedgerRekey};
+use rekeyscope_model::analysis::{Direction, Ledger, LedgerInterval, LedgerRekey, LedgerWhy};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefore, ShownBy, Undelivered};
 
@@ -69,6 +69,10 @@ fn of_stretch(stretch: &Interval, rekey: &LedgerRekey) -> (Interval, Undelivered
         IntervalKind::Outage(facts) | IntervalKind::ShortOutage(facts) | IntervalKind::Loss(facts) => facts,
         IntervalKind::Rest | IntervalKind::Unseen => undelivered(rekey),
     };
+    let facts = Undelivered {
+        unheard: facts.unheard.max(undelivered(rekey).unheard),
+        ..facts
+    };
     let stretch = Interval {
         kind: IntervalKind::ShortOutage(facts),
         ..stretch.clone()
@@ -81,7 +85,10 @@ fn undelivered(rekey: &LedgerRekey) -> Undelivered {
         carried: CarriedKind::Unread,
         shown_by: ShownBy::Swallowed,
         swallowed: rekey.swallowed,
-        unheard: 0,
+        unheard: match rekey.why {
+            LedgerWhy::Reverse => rekey.swallowed.max(1),
+            _ => 0,
+        },
         attempts: 0,
         dead: None,
         missing: 0,

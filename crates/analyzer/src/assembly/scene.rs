@@ -300,6 +300,7 @@ fn outage(
         dead: undelivered.dead,
         swallowed: u64::from(undelivered.swallowed),
         swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),
+        unheard: u64::from(undelivered.unheard),
         behind_replay_window: u64::from(undelivered.behind_window),
         echoes_answered: u64::from(undelivered.echoes),
         largest_passed: (undelivered.largest_echo > 0).then_some(undelivered.largest_echo),

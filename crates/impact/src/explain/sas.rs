@@ -12,6 +12,8 @@ const FIRST_NUMBERS: u64 = 3;
 const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
+/// An SA that its receiver has dropped swallows all that comes; one or two packets are lost by chance.
+const LEAST_SWALLOWED: u64 = 3;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
 const LEAST_LATE: u64 = 3;
 
@@ -22,6 +24,7 @@ fn are_half(view: &OutageView<'_>, packets: usize) -> bool {
 
 pub(super) fn new_sa_lost(view: &OutageView<'_>) -> Option<Explanation> {
     swallowed_from_the_first(view)
+        .or_else(|| unheard_on_the_new(view))
         .or_else(|| first_numbers(view))
         .or_else(|| never_answered(view))
 }
@@ -65,6 +68,30 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
             view.with_frames(explanation, own().map(|packet| packet.frame))
         })
     })
+}
+
+/// What arrived was acknowledged on a new SA that its receiver, the sender of the data, did not have yet: it still sends on the old one.
+fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
+    // What did not arrive at all was lost on the old SA.
+    if view.outage.unheard == 0 || view.outage.unheard < view.outage.swallowed {
+        return None;
+    }
+    let since = view.outage.from.plus_nanos(-view.near());
+    let reverse = view.outage.direction.reverse();
+    let (_, sa) = view.own_sas().find(|(_, sa)| {
+        let opposite = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
+        sa.direction == reverse
+            && sa.used.is_some_and(|(first, _)| {
+                first >= since
+                    && first <= view.outage.to
+                    && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
+            })
+    })?;
+    let explanation = Explanation {
+        by: Some(view.outage.silences[0].side),
+        ..of_new_sa(view, sa, Certainty::Proven)
+    };
+    Some(view.with_frames(explanation, []))
 }
 
 /// The first packets of several new SAs never came to the capture.
@@ -176,7 +203,13 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
     let certainty = match told {
         _ if kilobytes.or(seconds).is_some() => Certainty::Read,
         Some(event) => event.known,
-        None if is_learnt || renewal.is_some() && !is_below_read_limits(view) => Certainty::Inferred,
+        None if is_learnt => Certainty::Inferred,
+        None if renewal.is_some()
+            && view.outage.swallowed >= LEAST_SWALLOWED
+            && !is_below_read_limits(view) =>
+        {
+            Certainty::Inferred
+        }
         None => return None,
     };
     let was_read = kilobytes.or(seconds).is_some();
@@ -234,8 +267,7 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The renewal was not done when data stopped on the old SA, which no limit had ended.
 pub(super) fn slow_renewal(view: &OutageView<'_>) -> Option<Explanation> {
-    let stopped = view.stopped_on_its_sa() && is_below_read_limits(view);
-    let exchange = renewal_under_way(view).filter(|_| stopped)?;
+    let exchange = renewal_under_way(view).filter(|_| view.stopped_on_its_sa())?;
     Some(took_too_long(view, exchange))
 }
 

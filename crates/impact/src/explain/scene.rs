@@ -144,6 +144,8 @@ pub struct OutageInScene {
     pub swallowed: u64,
     /// The first of them (bounded by the maker), in the order of time.
     pub swallowed_packets: Vec<SwallowedPacket>,
+    /// Acknowledgements of what arrived that the sender did not hear.
+    pub unheard: u64,
     /// Packets in it that came behind a number higher by the replay window (32) or more, and were sent again.
     pub behind_replay_window: u64,
     /// Echo requests (ICMP) of its inner addresses that were answered in it.

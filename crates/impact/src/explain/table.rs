@@ -121,7 +121,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "new-sa-lost",
         causes: &[ExplanationCause::NewSaLost],
-        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or the first packets of several new SAs never came; or the new SA ends at once and nothing comes back on it",
+        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use; or the first packets of several new SAs never came; or the new SA ends at once and nothing comes back on it",
         unless: "the capture lacks packets; only small packets pass",
         explains_short: true,
         holds: sas::new_sa_lost,
@@ -148,7 +148,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "limit-reached",
         causes: &[ExplanationCause::LimitReached],
-        needs: "data stops on its SA and comes back on another one, or not at all; and the limit that was read is reached (3 %), or two outages begin at the same volume or age (3 %), or the renewal was under way and no limit was read that is not reached",
+        needs: "data stops on its SA and comes back on another one, or not at all; and the limit that was read is reached (3 %), or two outages begin at the same volume or age (3 %), or the renewal was under way, three packets were lost, and no limit was read that is not reached",
         unless: "it is the only one, and no limit could be read",
         explains_short: true,
         holds: sas::limit_reached,
@@ -157,7 +157,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "slow-renewal",
         causes: &[ExplanationCause::SlowExchange],
-        needs: "data stops on its SA and comes back on another one; its renewal was under way, and the limits that were read are not reached",
+        needs: "data stops on its SA and comes back on another one; its renewal was under way, and nothing shows that a limit was reached",
         unless: "",
         explains_short: true,
         holds: sas::slow_renewal,

@@ -76,6 +76,7 @@ fn outage(from: f64, to: f64) -> OutageInScene {
         swallowed_packets: (0..4)
             .map(|n| packet(from + 0.01 + f64::from(n), 0, 5000))
             .collect(),
+        unheard: 0,
         behind_replay_window: 0,
         echoes_answered: 0,
         largest_passed: None,

@@ -139,7 +139,7 @@ impl UnreadTunnel {
 
     /// A packet of the other side answers what `own` sent.
     fn answer(&mut self, own: usize, at: Delivered) {
-        let last = self.last[1 - own];
+        let (last, last_sent) = (self.last[1 - own], self.last[own]);
         let sent = &mut self.sides[own];
         sent.answered = true;
         sent.backoff.answer(at.time);
@@ -147,7 +147,10 @@ impl UnreadTunnel {
             && at.time.nanos_since(last.time) > LATEST_ANSWER
             && sent.full >= LEAST_FULL
         {
-            let silence = sent.silence(last, at);
+            // The SAs are those of the data, not of the answers.
+            let on = |time: Delivered, esp| Delivered { esp, ..time };
+            let first = sent.unanswered.packets().first().and_then(|packet| packet.esp);
+            let silence = sent.silence(on(last, first), on(at, last_sent.and_then(|sent| sent.esp)));
             sent.keep(silence, SmallPassed::default());
         }
         sent.full = 0;
@@ -165,7 +168,13 @@ impl UnreadTunnel {
             return None;
         }
         let at = Delivered::nothing;
-        let open = open.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
+        let open = open.map(|last| {
+            let esp = sent.unanswered.packets().first().and_then(|packet| packet.esp);
+            (
+                sent.silence(Delivered { esp, ..last }, at(end)),
+                SmallPassed::default(),
+            )
+        });
         let open = open.or_else(|| sent.backoff.open(end));
         let open = open.map(|(candidate, small)| UnreadSilence {
             candidate,
