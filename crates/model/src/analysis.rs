@@ -104,9 +104,6 @@ plain_data! {
         pub diagnostics: Vec<DiagnosticEntry>,
         /// Key files that were read, in order.
         pub key_files: Vec<KeyFile>,
-        /// What was looked for as a cause and not found, or could not be looked for.
-        #[serde(default)]
-        pub ruled_out: Vec<RuledOut>,
         /// Series from elsewhere on the capture's time axis.
         #[serde(default)]
         pub overlays: Vec<Overlay>,

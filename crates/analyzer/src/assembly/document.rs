@@ -88,7 +88,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         attempts: &attempts,
         events: &events.events,
     };
-    let mut failures = attempts::failures(found, &checks, &stretches);
+    let mut failures = attempts::failures(found, &stretches);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
     let mut judged = judgement(
         record,
@@ -104,13 +104,11 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
     as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger);
     for (index, effect) in judged.rekeys {
-        if let Some(rekey) = rekeys.get_mut(index) {
-            rekey.impact.push(effect);
-        }
-    }
-    for (rekey, succession) in rekeys.iter_mut().zip(&successions) {
-        let pause = judged.pauses.get(&rekey.index).copied();
-        rekey.causes = record.diagnosis.causes(succession, &rekey.impact, pause);
+        let Some(rekey) = rekeys.get_mut(index) else { continue };
+        let own = judged.ledger.iter().filter(|ledger| ledger.direction == effect.direction);
+        let mut own = own.flat_map(|ledger| &ledger.rekeys).filter(|own| own.rekey == index);
+        let cause = own.find_map(|own| Some(own.explanation.as_ref()?.cause));
+        rekey.impact.push(RekeyImpact { cause, ..effect });
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &successions, &failures.outages, &rests);
@@ -121,7 +119,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         &tunnels,
         record.totals.first_time,
     );
-    let document = Analysis {
+    Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
             name: "rekeyscope".into(),
@@ -147,15 +145,10 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         overhead: crate::assembly::overhead::overhead(record),
         diagnostics: diagnostics(record, events.left_out),
         key_files: record.key_files.clone(),
-        ruled_out: Vec::new(),
         overlays: Vec::new(),
         gap: None,
         two_points: None,
         settings: Some(settings(record, asked)),
-    };
-    Analysis {
-        ruled_out: crate::assembly::ruled_out::ruled_out(&document),
-        ..document
     }
 }
 
@@ -371,7 +364,6 @@ fn rekey(record: &Record, places: &Places, index: usize, s: &Succession, trigger
             b_to_a: gap(Direction::BToA),
         },
         impact: Vec::new(),
-        causes: Vec::new(),
         close_up: close_up(record, places, s),
     }
 }

@@ -7,7 +7,7 @@ use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
 use rekeyscope_impact::ledger::{
-    LedgerBook, LedgerInput, RekeySpan, SealedBook, SenderPause, TransferSpan, ledger, sealed_ledger,
+    LedgerBook, LedgerInput, RekeySpan, SealedBook, TransferSpan, ledger, sealed_ledger,
     swallow_beyond_volume, was_over,
 };
 use rekeyscope_impact::tell::account::sentence;
@@ -33,8 +33,6 @@ pub(crate) struct Judgement {
     pub(crate) account: Vec<Account>,
     pub(crate) projection: Vec<Projection>,
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
-    /// Frames of pauses that were the sender's own, by index of the rekey at which they lie.
-    pub(crate) pauses: HashMap<usize, (u64, u64)>,
     pub(crate) measured: MeasuredFlows,
 }
 
@@ -46,7 +44,6 @@ struct JudgedLine {
     account: Option<Account>,
     projection: Vec<Projection>,
     rekeys: Vec<(usize, RekeyImpact)>,
-    pauses: Vec<SenderPause>,
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
 }
 
@@ -169,8 +166,6 @@ impl Judgement {
         self.account.extend(of.account);
         self.projection.extend(of.projection);
         self.rekeys.extend(of.rekeys);
-        self.pauses
-            .extend(of.pauses.iter().map(|pause| (pause.rekey, pause.frames)));
         for (connection, slot, flow) in of.flows {
             self.measured.entry((connection, slot)).or_insert(flow);
         }
@@ -241,7 +236,6 @@ fn judge_line(
         account: None,
         projection: Vec::new(),
         rekeys: rekey_costs(&about),
-        pauses: Vec::new(),
         flows: labelled
             .iter()
             .filter(|_| readable)
@@ -302,8 +296,6 @@ fn judge_line(
         kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
     }
     kept.ledger = Some(ledger);
-    let of_application = |pause: &SenderPause| labelled.is_of_the_application(pause.span);
-    kept.pauses = book.pauses.into_iter().filter(of_application).collect();
     kept
 }
 

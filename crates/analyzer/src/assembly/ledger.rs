@@ -1,6 +1,7 @@
 //! Input of the ledger of one direction: knowledge of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
 
 use crate::assembly::known::Known;
+use crate::assembly::limits::EnforcedLimits;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::is_cost_of_renewal;
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
@@ -54,11 +55,12 @@ pub(super) fn beyond_volume(
     (tunnel, direction): (TunnelIndex, Direction),
     known: Known<'_>,
 ) -> Vec<(u32, Timestamp)> {
-    let own = slot(direction);
+    let limits = EnforcedLimits::of(record);
     let successions = known.successions.iter().filter(|s| s.tunnel == tunnel);
     let beyond = |s: &Succession| {
-        let since = record.diagnosis.beyond_limit(s, own)?;
-        Some((u32::try_from(s.old[own]?).ok()?, since))
+        let sa = s.old[slot(direction)]?;
+        let since = limits.passed(record.sas.associations().get(sa)?)?;
+        Some((u32::try_from(sa).ok()?, since))
     };
     successions.filter_map(beyond).collect()
 }

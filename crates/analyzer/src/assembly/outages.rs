@@ -1,5 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
+use crate::assembly::limits::EnforcedLimits;
 use crate::assembly::scene::{Explored, scene};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::explain;
@@ -7,15 +8,12 @@ use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::volume::expired;
 use rekeyscope_model::analysis::{AttemptOutcome, Explanation, ExplanationCause, OutageEnd};
-use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
     CarriedKind, Interval, IntervalKind, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Undelivered,
 };
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 /// An attempt this close to the last data that arrived has to do with it: the busy host's scheduling (0.2 s), a queue before the
 /// capture point, and a round trip lie between.
@@ -191,13 +189,7 @@ impl BeyondLimits<'_> {
                 }
             }
         }
-        let mut deletes: HashMap<(IpAddr, Spi), Timestamp> = HashMap::new();
-        for deletion in record.timeline.exchanges().iter().flat_map(|e| &e.deletes) {
-            let last = deletes
-                .entry((deletion.by, deletion.spi))
-                .or_insert(deletion.time);
-            *last = (*last).max(deletion.time);
-        }
+        let limits = EnforcedLimits::of(record);
         let all = record.sas.associations().iter().enumerate();
         let datagrams = all.filter(|(_, a)| {
             let acknowledged = shares
@@ -206,12 +198,7 @@ impl BeyondLimits<'_> {
             !acknowledged && record.wants(a.tunnel)
         });
         let stretch = |(sa, association): (SaIndex, &Association)| {
-            let deleted = || {
-                let (passed, _) = association.limit_passed?;
-                let last = deletes.get(&(association.dst, association.spi))?;
-                (*last >= passed).then_some(passed)
-            };
-            let passed = expired(association).or_else(deleted)?;
+            let passed = limits.passed(association)?;
             self.stretch(sa, association, passed, renewals.get(&sa).copied().flatten())
         };
         datagrams.filter_map(stretch).collect()

@@ -1,6 +1,7 @@
 //! The packets right around a rekey, kept for a plot of sequence numbers over time (a Stevens graph: W. R. Stevens, TCP/IP
 //! Illustrated, vol. 1, §20). They are picked while the packets of the rekey's window are still in memory, and thinned at once.
 
+mod coverage;
 mod point;
 mod points;
 mod thin;
@@ -12,6 +13,7 @@ use crate::throughput::flow::ConnectionId;
 pub(crate) use point::CloseUpPoint;
 
 use points::{esp_points, tcp_points};
+use foldhash::HashMap;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -78,8 +80,13 @@ fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<C
         let payload = u64::from(p.payload);
         (all + payload, tcp + if p.is_tcp() { payload } else { 0 })
     });
-    let of_it = scene.tcp.bytes.iter().map(|(id, bytes)| (bytes[scene.data], *id));
-    let (bytes, id) = of_it.max_by_key(|(bytes, id)| (*bytes, Reverse(*id)))?;
+    let mut of_each: HashMap<ConnectionId, u64> = HashMap::default();
+    for p in scene.lane_packets(scene.data).filter(|p| p.is_tcp()) {
+        *of_each.entry(p.connection).or_default() += u64::from(p.payload);
+    }
+    let (id, bytes) = of_each
+        .into_iter()
+        .max_by_key(|(id, bytes)| (*bytes, Reverse(*id)))?;
     (bytes > 0 && tcp > 0 && 2 * tcp >= all).then_some(id)
 }
 

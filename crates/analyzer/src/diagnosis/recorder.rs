@@ -1,10 +1,9 @@
 //! The last packets of all tunnels in a ring, and the windows around rekeys that lie in it.
 //!
-//! A window is looked at when it closes, while its packets are still in the ring: nothing is copied, and what stays of a
-//! rekey are its causes. A window reaches from [`BEFORE`] before the first exchange message (before the silence of its
-//! initiator that this message ended, [`crate::diagnosis::silence`]; before the tunnel's last packet, where there was none in that
-//! time) to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so fast that the ring would forget a window's beginning, the window
-//! closes early; what it saw until then counts, and the number of such windows is kept.
+//! A window is looked at when it closes, while its packets are still in the ring: nothing is copied but the close-up. A window reaches
+//! from [`BEFORE`] before the first exchange message to [`AFTER`] behind the last one; at most [`LONGEST`] in all. Where packets come so
+//! fast that the ring would forget a window's beginning, the window closes early; what it saw until then counts, and the number of such
+//! windows is kept.
 
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -23,11 +22,11 @@ const WALKS: usize = 16;
 const MOST_CREDIT: usize = 2 * MOST_RECORDS;
 /// A window gets so many packets at least.
 const LEAST_WALK: usize = 256;
-/// Before the first exchange message: enough for a rate to compare with.
-pub(crate) const BEFORE: i64 = 2 * NANOS_PER_SECOND;
+/// Before the first exchange message: more than a close-up shows.
+const BEFORE: i64 = 2 * NANOS_PER_SECOND;
 /// Behind the last exchange message: an outage of some retransmission timeouts (1 + 2 + 4 s) ends within.
 const AFTER: i64 = 8 * NANOS_PER_SECOND;
-/// From the first exchange message on; and as far back where nothing passed before it.
+/// From the first exchange message on.
 const LONGEST: i64 = 30 * NANOS_PER_SECOND;
 
 /// What a window is about.
@@ -45,8 +44,6 @@ pub(crate) struct OpenWindow {
     pub(crate) subject: Subject,
     pub(crate) tunnel: TunnelIndex,
     pub(crate) opened: Timestamp,
-    /// When what it is about began: [`OpenWindow::opened`], or the silence before it.
-    pub(crate) began: Timestamp,
     closes: Timestamp,
     /// Number of its first packet, counted from the beginning of the capture.
     from: u64,
@@ -109,50 +106,24 @@ impl Recorder {
         self.ring.len() >= MOST_RECORDS && self.oldest_from <= self.forgotten
     }
 
-    /// The packets of a tunnel in the ring from `since` on, newest first. The other tunnels' older packets are not walked,
-    /// of which there may be a ring full at every exchange.
-    pub(crate) fn newest(
-        &self,
-        tunnel: TunnelIndex,
-        since: Timestamp,
-    ) -> impl Iterator<Item = &PacketRecord> {
-        let recent = move |r: &&PacketRecord| r.time >= since;
-        let own = move |r: &&PacketRecord| usize::from(r.tunnel) == tunnel;
-        self.ring.iter().rev().take_while(recent).filter(own)
-    }
-
     /// No further window can be opened.
-    pub(crate) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.open.len() >= MOST_OPEN
     }
 
-    /// Opens a window at `now` for what `began` then or before; `busy`: when the tunnel's last packet passed.
-    pub(crate) fn open(
-        &mut self,
-        subject: Subject,
-        tunnel: TunnelIndex,
-        (began, busy): (Timestamp, Option<Timestamp>),
-        now: Timestamp,
-    ) {
+    /// Opens a window at `now`.
+    pub(crate) fn open(&mut self, subject: Subject, tunnel: TunnelIndex, now: Timestamp) {
         if self.is_full() {
             self.unopened = self.unopened.saturating_add(1);
             return;
         }
-        let start = began.plus_nanos(-BEFORE);
         // Times may go back a little in a capture; a window need not begin at the exact packet.
-        let mut from = self.first_since(start);
-        if let Some(busy) = busy.filter(|busy| *busy < start && now.nanos_since(*busy) <= LONGEST) {
-            // Half of the ring is left for what comes.
-            let newest_half =
-                (self.forgotten + self.ring.len() as u64).saturating_sub(MOST_RECORDS as u64 / 2);
-            from = from.min(self.first_since(busy.plus_nanos(-BEFORE)).max(newest_half));
-        }
+        let from = self.first_since(now.plus_nanos(-BEFORE));
         let closes = now.plus_nanos(AFTER);
         self.open.push_back(OpenWindow {
             subject,
             tunnel,
             opened: now,
-            began,
             closes,
             from,
             packets: 0,
@@ -183,7 +154,7 @@ impl Recorder {
         match self.open.iter_mut().find(lacks_one) {
             Some(window) => window.begun[slot] = true,
             None => {
-                self.open(Subject::Sa(sa), tunnel, (now, None), now);
+                self.open(Subject::Sa(sa), tunnel, now);
                 if let Some(window) = self.open.back_mut().filter(|w| w.subject == Subject::Sa(sa)) {
                     window.begun[slot] = true;
                 }
@@ -223,7 +194,7 @@ impl Recorder {
         window.packets = all.min(self.credit.max(LEAST_WALK));
         self.credit = self.credit.saturating_sub(window.packets);
         let least = window.packets as u64;
-        let begins = self.first_since(window.began).saturating_sub(least / 4);
+        let begins = self.first_since(window.opened).saturating_sub(least / 4);
         window.from = begins.clamp(from, end - least);
         window.packets < all
     }
@@ -261,7 +232,7 @@ mod tests {
         for millis in 0..20_000 {
             if millis == 5_000 {
                 let now = Timestamp(millis * 1_000_000);
-                recorder.open(Subject::Exchange(3), 1, (now, None), now);
+                recorder.open(Subject::Exchange(3), 1, now);
             }
             if millis == 5_500 {
                 recorder.extend(Subject::Exchange(3), Timestamp(millis * 1_000_000));
@@ -276,27 +247,11 @@ mod tests {
         assert_eq!(closed, [(13_500, 5_251)]);
     }
 
-    /// Nothing passed for five seconds before the exchange, and then for a minute: rest.
-    #[test]
-    fn a_window_holds_what_went_before_an_outage() {
-        for (silent_ms, expected) in [(5_000, 2_001), (60_000, 0)] {
-            let mut recorder = Recorder::default();
-            for millis in 0..4_000 {
-                recorder.push(record(millis, 0));
-            }
-            let busy = Timestamp(3_999 * 1_000_000);
-            let now = busy.plus_nanos(silent_ms * 1_000_000);
-            recorder.open(Subject::Exchange(3), 0, (now, Some(busy)), now);
-            let window = recorder.take_due(None).unwrap();
-            assert_eq!(recorder.packets(&window).len(), expected, "{silent_ms} ms");
-        }
-    }
-
     #[test]
     fn the_ring_is_bounded_and_a_window_closes_before_it_is_forgotten() {
         let mut recorder = Recorder::default();
         recorder.push(record(0, 0));
-        recorder.open(Subject::Sa(0), 0, (Timestamp(0), None), Timestamp(0));
+        recorder.open(Subject::Sa(0), 0, Timestamp(0));
         let mut closed = 0;
         for _ in 0..MOST_RECORDS + 10 {
             if recorder.push(record(1, 0)) {
@@ -335,7 +290,7 @@ mod tests {
                 close(&mut recorder, Some(now.time));
             }
             if millis % 2 == 0 {
-                recorder.open(Subject::Exchange(millis as usize), 0, (now.time, None), now.time);
+                recorder.open(Subject::Exchange(millis as usize), 0, now.time);
             }
         }
         close(&mut recorder, None);
@@ -350,7 +305,7 @@ mod tests {
     fn open_windows_are_bounded() {
         let mut recorder = Recorder::default();
         for k in 0..MOST_OPEN + 5 {
-            recorder.open(Subject::Exchange(k), 0, (Timestamp(0), None), Timestamp(0));
+            recorder.open(Subject::Exchange(k), 0, Timestamp(0));
         }
         assert_eq!(recorder.unopened, 5);
         assert_eq!(std::iter::from_fn(|| recorder.take_due(None)).count(), MOST_OPEN);

@@ -178,14 +178,12 @@ fn note_rekey(
             comments.add(first.or(begins), &text);
         }
     }
-    for cause in &rekey.causes {
-        let sure = match cause.confidence {
-            Confidence::High => "high",
-            Confidence::Medium => "medium",
-            Confidence::Low => "low",
-        };
-        let text = format!("rekey {name}: {} (confidence {sure})", cause.id);
-        comments.add(cause.evidence_frames.first().copied(), &text);
+    let costs = analysis.ledger.iter().flat_map(|ledger| &ledger.rekeys);
+    for own in costs.filter(|own| own.rekey == rekey.index) {
+        if let Some(explanation) = &own.explanation {
+            let text = format!("rekey {name}: {}", explanation.cause.as_str());
+            comments.add(explanation.frames.first().copied(), &text);
+        }
     }
 }
 

@@ -91,6 +91,7 @@ pub fn rekey_costs(of: &JudgedDirection<'_>) -> Vec<(usize, RekeyImpact)> {
             at_least: own.is_some_and(|own| own.at_least),
             silence_ms: own.map(|own| own.silence_ms),
             why: own.map(|own| own.why),
+            cause: None,
             swallowed: own.map_or(0, |own| own.swallowed),
             flags: lacks.then(|| "capture_hole".to_owned()).into_iter().collect(),
         };

@@ -3,7 +3,6 @@
 use crate::analysis::events::Explanation;
 use crate::analysis::names::{AttemptOutcome, Confidence, Direction, OutageEnd};
 use crate::analysis::plain_data::plain_data;
-use crate::analysis::rekeys::Cause;
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,8 +40,6 @@ plain_data! {
         pub rekey: Option<usize>,
         /// The time around it during which nothing passed; also in `outages`.
         pub outage: Option<Outage>,
-        /// Why it failed, and what it led to.
-        pub causes: Vec<Cause>,
         /// Frames that show it (bounded).
         pub evidence_frames: Vec<u64>,
         /// For Wireshark.
@@ -81,8 +78,6 @@ plain_data! {
         /// Number of packets that did not arrive.
         #[serde(default)]
         pub swallowed: u64,
-        /// Causes that belong to no attempt.
-        pub causes: Vec<Cause>,
         /// The last packet that arrived, those that did not (bounded), the first that arrived again.
         pub frames: Vec<u64>,
         /// For Wireshark.

@@ -295,15 +295,6 @@ plain_names! {
         /// The packets do not contradict it.
         Low = "low",
     }
-    /// Whether a cause was looked for.
-    pub enum Outcome {
-        /// It was looked for and is not there.
-        Absent = "absent",
-        /// The capture does not hold what would show it.
-        NotTestable = "not_testable",
-        /// It explains a loss, and no rekey lost anything.
-        NoOccasion = "no_occasion",
-    }
     /// Where an overlay comes from.
     pub enum OverlayKind {
         /// Intervals of iperf3.

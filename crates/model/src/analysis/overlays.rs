@@ -1,6 +1,6 @@
-//! What goes beside the measured part: what was ruled out, series from elsewhere, and what the run was asked for.
+//! What goes beside the measured part: series from elsewhere, and what the run was asked for.
 
-use crate::analysis::names::{Direction, Outcome, OverlayKind};
+use crate::analysis::names::{Direction, OverlayKind};
 use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
 use crate::time::Timestamp;
@@ -8,20 +8,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 plain_data! {
-    /// A cause that no rekey has.
-    pub struct RuledOut {
-        /// Identifier from the list of causes.
-        pub id: String,
-        /// Whether it was looked for.
-        pub outcome: Outcome,
-        /// Rekeys around which it was looked for.
-        pub rekeys_tested: usize,
-        /// What was seen instead, or why it could not be looked for, in words with numbers.
-        pub evidence: String,
-        /// The evidence as message identifiers and arguments, from which it is said in another language; empty where it has none.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub messages: Vec<Message>,
-    }
     /// What the run was asked for beside the files.
     pub struct Settings {
         /// `all`, `sample:N` or `first:K`.

@@ -1,7 +1,7 @@
 //! Rekeys in the document: SPIs, times, trigger, what each one cost.
 
 use crate::analysis::close_up::CloseUp;
-use crate::analysis::names::{Confidence, Direction, LedgerWhy, RekeyEvidence, TriggerKind};
+use crate::analysis::names::{Direction, ExplanationCause, LedgerWhy, RekeyEvidence, TriggerKind};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
@@ -66,8 +66,6 @@ plain_data! {
         pub gap_ms: MillisPair,
         /// What it did to throughput, per direction that carries data.
         pub impact: Vec<RekeyImpact>,
-        /// Why it hurt.
-        pub causes: Vec<Cause>,
         /// The packets around it, for the 24 rekeys at which data paused for longest; absent elsewhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub close_up: Option<CloseUp>,
@@ -122,22 +120,14 @@ plain_data! {
         /// Reason why the rekey owns its longest silence.
         #[serde(default)]
         pub why: Option<LedgerWhy>,
+        /// Cause of its longest silence; the ledger has the explanation whole. `null` where these packets do not show it.
+        #[serde(default)]
+        pub cause: Option<ExplanationCause>,
         /// Transmissions in the rekey's silences that did not arrive, or brought nothing new.
         #[serde(default)]
         pub swallowed: u32,
         /// Flags: `capture_hole` (the capture lacks packets beside it), `collision` (counted with the rekey that collided with it).
         pub flags: Vec<String>,
-    }
-    /// Why a rekey hurt, with evidence.
-    pub struct Cause {
-        /// Identifier from the list of causes.
-        pub id: String,
-        /// How sure.
-        pub confidence: Confidence,
-        /// Frames that show it (bounded).
-        pub evidence_frames: Vec<u64>,
-        /// For Wireshark.
-        pub display_filter: String,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::account::of_download;
 use super::ledger::of_rekeys;
 use super::rekeys::{completed, exchange, rekey, sa};
-use super::rest::{diagnostics, findings, flow, key_files, overhead, ruled_out};
+use super::rest::{diagnostics, findings, flow, key_files, overhead};
 use super::shape::{Shape, at, key};
 use super::traffic::{Noise, around, series};
 use super::verdict::{impact, projection};
@@ -33,7 +33,6 @@ pub fn build(shape: &Shape) -> Analysis {
     if shape.keys {
         document.overhead.push(overhead());
     }
-    document.ruled_out = ruled_out(shape);
     document
 }
 
@@ -88,7 +87,6 @@ pub fn empty() -> Analysis {
         },
         diagnostics: Vec::new(),
         key_files: Vec::new(),
-        ruled_out: Vec::new(),
         overlays: Vec::new(),
         gap: None,
         two_points: None,

@@ -94,17 +94,11 @@ pub fn hostile(mut document: Analysis) -> Analysis {
     }
     for rekey in &mut document.rekeys {
         rekey.trigger.counting = Some(evil());
-        for cause in &mut rekey.causes {
-            (cause.id, cause.display_filter) = (evil(), evil());
-        }
         rekey.impact.iter_mut().for_each(|i| i.flags = vec![evil()]);
     }
     for attempt in &mut document.attempts {
         attempt.reason = Some(evil());
         attempt.display_filter = evil();
-        for cause in &mut attempt.causes {
-            (cause.id, cause.display_filter) = (evil(), evil());
-        }
     }
     for i in &mut document.impact {
         i.sentence = evil();
@@ -140,9 +134,6 @@ pub fn hostile(mut document: Analysis) -> Analysis {
     for overlay in &mut document.overlays {
         (overlay.path, overlay.name, overlay.unit) = (evil(), evil(), evil());
         overlay.sentences = vec![evil(); 2];
-    }
-    for r in &mut document.ruled_out {
-        (r.id, r.evidence) = (evil(), evil());
     }
     if let Some(settings) = &mut document.settings {
         settings.verify = evil();
@@ -224,9 +215,7 @@ fn dangling(mut document: Analysis) -> Analysis {
 
 /// The display filters of a document: on a terminal, the only lines that may be too long.
 pub fn filters(document: &Analysis) -> Vec<String> {
-    let causes = document.rekeys.iter().flat_map(|r| &r.causes);
-    let all = causes.map(|c| &c.display_filter);
-    let all = all.chain(document.findings.iter().map(|f| &f.display_filter));
+    let all = document.findings.iter().map(|f| &f.display_filter);
     let lines = document.account.iter().flat_map(|a| &a.labels);
     let stretches = lines.map(|line| {
         let each = line.evidence.iter();

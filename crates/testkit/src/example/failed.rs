@@ -25,7 +25,6 @@ pub fn one_failed() -> Analysis {
         dead: None,
         swallowed: 0,
         confidence: Confidence::High,
-        causes: Vec::new(),
         frames: vec![20_000, 20_100],
         display_filter: "frame.number in {20000, 20100}".into(),
     };
@@ -46,12 +45,6 @@ pub fn one_failed() -> Analysis {
         reason: Some("peer_silent".into()),
         rekey: None,
         outage: Some(outage.clone()),
-        causes: vec![Cause {
-            id: "rekey_unanswered".into(),
-            confidence: Confidence::High,
-            evidence_frames: frames.clone(),
-            display_filter: filter.into(),
-        }],
         evidence_frames: frames,
         display_filter: filter.into(),
     });

@@ -40,7 +40,6 @@ fn document(explanation: Explanation) -> Analysis {
         inner: None,
         dead: Some((at(10.92), at(14.2))),
         swallowed: 9,
-        causes: Vec::new(),
         frames: vec![20_000, 20_100],
         display_filter: "frame.number in {20000, 20100}".into(),
     });

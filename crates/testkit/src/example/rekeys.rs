@@ -98,7 +98,6 @@ pub(super) fn exchange(shape: &Shape, tunnel: usize, k: usize, index: usize, ini
 
 pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initiator: IpAddr) -> Rekey {
     let (start, length, stall) = moment(shape, k);
-    let hurt = stall > 0.0 && shape.traffic;
     let pair = |g: usize| SpiPair {
         a_to_b: Some(spi(tunnel, Direction::AToB, g)),
         b_to_a: Some(spi(tunnel, Direction::BToA, g)),
@@ -136,15 +135,14 @@ pub(super) fn rekey(shape: &Shape, tunnel: usize, k: usize, index: usize, initia
             b_to_a: Some(1.3 + stall * 1000.0),
         },
         impact: match shape.traffic {
-            true => vec![rekey_impact(stall), unused_impact(Direction::AToB)],
+            true => vec![rekey_impact(stall, shape.keys), unused_impact(Direction::AToB)],
             false => Direction::BOTH.map(unused_impact).to_vec(),
         },
-        causes: if hurt { causes(start) } else { Vec::new() },
         close_up: super::close_up::close_up(shape, tunnel, k, index),
     }
 }
 
-fn rekey_impact(stall: f64) -> RekeyImpact {
+fn rekey_impact(stall: f64, keys: bool) -> RekeyImpact {
     let hurt = stall > 0.0;
     RekeyImpact {
         direction: Direction::BToA,
@@ -154,6 +152,7 @@ fn rekey_impact(stall: f64) -> RekeyImpact {
         at_least: false,
         silence_ms: hurt.then_some(stall * 1000.0),
         why: hurt.then_some(LedgerWhy::LostOnOld),
+        cause: (hurt && keys).then_some(ExplanationCause::LimitReached),
         swallowed: if hurt { 8 } else { 0 },
         flags: Vec::new(),
     }
@@ -168,27 +167,10 @@ fn unused_impact(direction: Direction) -> RekeyImpact {
         at_least: false,
         silence_ms: None,
         why: None,
+        cause: None,
         swallowed: 0,
         flags: Vec::new(),
     }
-}
-
-fn causes(start: f64) -> Vec<Cause> {
-    let frame = (start * 1240.0) as u64;
-    vec![
-        Cause {
-            id: "hard_limit_reached".into(),
-            confidence: Confidence::High,
-            evidence_frames: vec![frame, frame + 9, frame + 44],
-            display_filter: format!("frame.number >= {frame} && frame.number <= {} && esp", frame + 60),
-        },
-        Cause {
-            id: "rto_stall".into(),
-            confidence: Confidence::Medium,
-            evidence_frames: vec![frame + 61],
-            display_filter: "tcp.analysis.rto".into(),
-        },
-    ]
 }
 
 /// One completed attempt for each rekey with an exchange.
@@ -210,7 +192,6 @@ pub(super) fn completed(document: &Analysis) -> Vec<Attempt> {
             reason: None,
             rekey: Some(rekey.index),
             outage: None,
-            causes: Vec::new(),
             evidence_frames: exchange.frames.clone(),
             display_filter: String::new(),
         })

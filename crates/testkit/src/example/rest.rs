@@ -1,6 +1,6 @@
 //! Synthetic flows, overhead, key files, findings, diagnostics.
 
-use super::shape::{Shape, at};
+use super::shape::at;
 use rekeyscope_model::analysis::*;
 use std::net::IpAddr;
 
@@ -169,16 +169,4 @@ pub fn with_overlays(mut document: Analysis) -> Analysis {
         psk_files: Vec::new(),
     });
     document
-}
-
-/// What was ruled out, as the program says it of the seven rekeys, with and without keys.
-pub(super) fn ruled_out(shape: &Shape) -> Vec<RuledOut> {
-    if shape.rekeys == 0 {
-        return Vec::new();
-    }
-    serde_json::from_str(match shape.keys {
-        true => include_str!("ruled_out.json"),
-        false => include_str!("ruled_out_without_keys.json"),
-    })
-    .expect("made from the same types")
 }

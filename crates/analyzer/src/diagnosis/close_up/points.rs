@@ -1,10 +1,9 @@
 //! Packets → points: of a TCP connection bytes over time, else ESP packets over time.
 
+use super::coverage::Coverage;
 use super::point::CloseUpPoint;
-use crate::diagnosis::proof::Coverage;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use crate::diagnosis::tcp::before;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_model::time::Timestamp;
@@ -17,8 +16,6 @@ pub(super) fn tcp_points(
     connection: ConnectionId,
     span: RangeInclusive<Timestamp>,
 ) -> [Vec<CloseUpPoint>; 2] {
-    // In order of the capture, as the packets are.
-    let mut again = scene.tcp.retransmissions.iter().rev().peekable();
     let mut sent_later = Coverage::default();
     // Between which bytes those lie: most packets need no closer look.
     let mut later = (i64::MAX, i64::MIN);
@@ -36,10 +33,9 @@ pub(super) fn tcp_points(
         let mut point = point(p, value);
         if is_data {
             let bytes = (value - i64::from(p.payload), value);
-            while again.next_if(|r| r.frame > p.frame).is_some() {}
             let between = later.0 <= bytes.0 && bytes.1 <= later.1;
             point.lost = between && sent_later.holds(bytes.0, bytes.1);
-            point.repeated = p.again > 0 || again.peek().is_some_and(|r| r.frame == p.frame);
+            point.repeated = p.again > 0;
             if point.repeated {
                 sent_later.add(bytes.0, bytes.1);
                 later = (later.0.min(bytes.0), later.1.max(bytes.1));
@@ -63,7 +59,8 @@ pub(super) fn esp_points(scene: &RekeyScene<'_>, span: RangeInclusive<Timestamp>
         let of_old = packets().filter(|p| Some(p.sa()) == lane.old);
         let highest = of_old
             .map(|p| p.sequence)
-            .reduce(|a, b| if before(a, b) { b } else { a });
+            // Numbers compare modulo 2³², as the SA has 64 bits of them or ends there.
+            .reduce(|a, b| if a.wrapping_sub(b).cast_signed() < 0 { b } else { a });
         let shown = packets().filter(|p| span.contains(&p.time));
         shown
             .filter_map(|p| {

@@ -123,12 +123,9 @@ impl Analyzer {
             ..
         } = mark;
         match part {
-            IkePart::Opening { slot, sas } => {
+            IkePart::Opening { sas, .. } => {
                 self.take_snapshot(tunnel, exchange, sas);
-                let busy = self.record.traffic.latest(tunnel);
-                self.record
-                    .diagnosis
-                    .exchange_begins(exchange, tunnel, slot, (time, busy));
+                self.record.diagnosis.exchange_begins(exchange, tunnel, time);
             }
             IkePart::OtherOpening => {}
             IkePart::Further => self.record.diagnosis.exchange_goes_on(exchange, time),

@@ -1,20 +1,11 @@
 use super::*;
-use rekeyscope_model::analysis::{Cause, Certainty, Confidence, Encapsulation, Explanation};
+use rekeyscope_model::analysis::{Certainty, Confidence, Encapsulation, Explanation};
 use rekeyscope_model::text::Said;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use std::net::IpAddr;
 
 fn at(s: i64) -> Timestamp {
     Timestamp(s * NANOS_PER_SECOND)
-}
-
-fn cause(id: &str) -> Cause {
-    Cause {
-        id: id.to_owned(),
-        confidence: Confidence::High,
-        evidence_frames: Vec::new(),
-        display_filter: String::new(),
-    }
 }
 
 fn tunnel(id: usize) -> Tunnel {
@@ -46,7 +37,6 @@ fn attempt(index: usize) -> Attempt {
         reason: Some("NO_PROPOSAL_CHOSEN".to_owned()),
         rekey: None,
         outage: None,
-        causes: vec![cause("refused")],
         evidence_frames: Vec::new(),
         display_filter: String::new(),
     }
@@ -68,7 +58,6 @@ fn outage(index: usize) -> Outage {
         dead: None,
         swallowed: 0,
         confidence: Confidence::High,
-        causes: Vec::new(),
         frames: Vec::new(),
         display_filter: String::new(),
     }

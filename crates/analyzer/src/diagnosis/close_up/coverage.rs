@@ -7,7 +7,7 @@ const MOST_RANGES: usize = 1 << 12;
 
 /// Ranges of bytes, disjoint and apart.
 #[derive(Debug, Default)]
-pub(crate) struct Coverage {
+pub(super) struct Coverage {
     /// The one that was added to last: nearly every segment touches the one that was looked at before it.
     last: Option<(i64, i64)>,
     /// The others: begin → end.
@@ -16,13 +16,13 @@ pub(crate) struct Coverage {
 
 impl Coverage {
     /// Every byte of [from, to) is in it.
-    pub(crate) fn holds(&self, from: i64, to: i64) -> bool {
+    pub(super) fn holds(&self, from: i64, to: i64) -> bool {
         let in_last = self.last.is_some_and(|(begin, end)| begin <= from && to <= end);
         let before = || self.others.range(..=from).next_back();
         in_last || !self.others.is_empty() && before().is_some_and(|(_, &end)| end >= to)
     }
 
-    pub(crate) fn add(&mut self, from: i64, to: i64) {
+    pub(super) fn add(&mut self, from: i64, to: i64) {
         let touches = |(begin, end): &(i64, i64)| *begin <= to && from <= *end;
         let touched = self.last.filter(touches);
         let (begin, end) = touched.map_or((from, to), |(begin, end)| (begin.min(from), end.max(to)));

@@ -1,0 +1,105 @@
+//! Takes every ESP packet: the packets around rekeys for their close-ups, the holes of the capture, and counters.
+
+use crate::diagnosis::clear::ClearTraffic;
+use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
+use crate::diagnosis::holes::{Hole, Holes};
+use crate::diagnosis::record::PacketRecord;
+use crate::diagnosis::recorder::{Recorder, Subject};
+use crate::diagnosis::scene::RekeyScene;
+use crate::diagnosis::whole_run::WholeRun;
+use rekeyscope_ipsec::rekey::{Evidence, Succession};
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::text::Message;
+use rekeyscope_model::time::Timestamp;
+
+/// The recorder, the counters, and what came out of the windows that closed.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnosis {
+    recorder: Recorder,
+    pub(crate) whole_run: WholeRun,
+    holes: Holes,
+    pub(crate) clear: ClearTraffic,
+    close_ups: CloseUps,
+}
+
+impl Diagnosis {
+    /// Takes an ESP packet. `begins`: it is the first of its SA; `skipped`: numbers right before its own that no packet had.
+    /// True when windows have to be closed.
+    pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, skipped: u64) -> bool {
+        self.whole_run.take(&record);
+        self.clear
+            .esp(usize::from(record.tunnel), record.slot(), record.time);
+        let whole_run = &self.whole_run;
+        self.holes
+            .take(&record, skipped, |from, to| whole_run.longest_silence(from, to));
+        if begins {
+            let tunnel = usize::from(record.tunnel);
+            self.recorder
+                .sa_begins(record.sa(), tunnel, record.slot(), record.time);
+        }
+        self.recorder.push(record)
+    }
+
+    /// An exchange that makes child SAs begins `now`.
+    pub(crate) fn exchange_begins(&mut self, exchange: usize, tunnel: TunnelIndex, now: Timestamp) {
+        self.recorder.open(Subject::Exchange(exchange), tunnel, now);
+    }
+
+    /// A further message of it.
+    pub(crate) fn exchange_goes_on(&mut self, exchange: usize, now: Timestamp) {
+        self.recorder.extend(Subject::Exchange(exchange), now);
+    }
+
+    /// Looks at the windows that are due at `now`; with `None` at all that are left.
+    pub(crate) fn close<'a>(
+        &mut self,
+        now: Option<Timestamp>,
+        evidence: Evidence<'_>,
+        sas_of: impl Fn(TunnelIndex) -> &'a [SaIndex],
+    ) {
+        if now.is_none() {
+            self.holes.finish();
+        }
+        while let Some(window) = self.recorder.take_due(now) {
+            let packets = || self.recorder.packets(&window);
+            let scene = RekeyScene::new(evidence, sas_of(window.tunnel), &window, packets);
+            if let Some(close_up) = scene.and_then(|scene| self.close_ups.picked(&scene)) {
+                self.close_ups.keep(window.subject, close_up);
+            }
+        }
+        if now.is_none() {
+            self.recorder.forget_packets();
+        }
+    }
+
+    /// The proven holes of the capture in a tunnel.
+    pub(crate) fn holes(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &Hole> {
+        self.holes.of(tunnel)
+    }
+
+    /// The packets right around a rekey, where they were kept.
+    pub(crate) fn close_up(&self, succession: &Succession) -> Option<&CloseUpRecord> {
+        let by_sa = succession.new.into_iter().flatten().map(Subject::Sa);
+        let by_exchange = succession.exchange.map(Subject::Exchange);
+        let mut subjects = by_exchange.into_iter().chain(by_sa);
+        subjects.find_map(|subject| self.close_ups.of(subject))
+    }
+
+    /// Says which bounds were reached.
+    pub(crate) fn report_bounds(&self, diagnostics: &mut Diagnostics) {
+        let shortened = self.recorder.shortened;
+        if shortened > 0 {
+            diagnostics.count("close_up_shortened", "analysis", None, || {
+                Message::new("oddity-close-up-shortened").with("rekeys", shortened)
+            });
+        }
+        let without = self.recorder.unopened;
+        if without > 0 {
+            diagnostics.count("close_up_left_out", "analysis", None, || {
+                Message::new("oddity-close-up-left-out").with("rekeys", without)
+            });
+        }
+    }
+}
