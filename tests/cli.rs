@@ -52,8 +52,7 @@ fn alone(folder: &TempDir, keep: usize) -> PathBuf {
 
 #[test]
 fn the_first_line_is_the_answer() {
-    // A checkout's key files are readable by others, which would be told.
-    let out = run(&[text(&sample()), "--quiet"]);
+    let out = run(&[text(&sample())]);
     assert_eq!((out.status, out.stderr.as_str()), (0, ""));
     let first = out.stdout.lines().next().unwrap();
     assert!(first.contains("ekey"), "{first}");

@@ -80,6 +80,26 @@ fn terminal_reports() {
     }
 }
 
+/// With keys and without.
+#[test]
+fn an_answer_has_at_most_thirty_lines() {
+    for name in sample_names() {
+        let sealed = analyze(&lab_of_sample(name).capture, &[]);
+        for analysis in [analysis_of_sample(name), sealed] {
+            for (width, language) in shapes() {
+                let color = false;
+                let options = TextOptions {
+                    width,
+                    color,
+                    language,
+                };
+                let text = render(&analysis, options);
+                assert!(text.lines().count() <= 30, "{name} at {width}:\n{text}");
+            }
+        }
+    }
+}
+
 /// A **synthetic** capture of a rekey that is refused.
 #[test]
 fn the_report_of_a_rekey_that_failed() {

@@ -17,6 +17,24 @@ fn without_keys_it_says_so_and_measures_esp_bytes() {
     );
 }
 
+/// Under every report the sentence would be read by nobody.
+#[cfg(unix)]
+#[test]
+fn keys_that_others_can_read_are_named_by_the_job_about_keys_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let (capture, keys) = (alone(&folder, usize::MAX), folder.path().join("alone.esp_sa"));
+    std::fs::copy(lab_of_sample(MAIN_SAMPLE).keys.first().unwrap(), &keys).unwrap();
+    let said = |mode, job: &[&str]| {
+        std::fs::set_permissions(&keys, std::fs::Permissions::from_mode(mode)).unwrap();
+        let arguments = [job, &[text(&capture), "--keys", text(&keys)]].concat();
+        run(&arguments).stderr.contains("chmod 600")
+    };
+    assert!(said(0o644, &["keys"]));
+    assert!(!said(0o600, &["keys"]));
+    assert!(!said(0o644, &[]));
+}
+
 #[test]
 fn wrong_keys_are_told_and_not_used() {
     let folder = TempDir::new().unwrap();

@@ -69,7 +69,6 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
     let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
     if !input.quiet {
         notes(&analysis).into_iter().for_each(output::note);
-        read::warn_of_others(input, &analysis);
     }
     Ok((analysis, ring))
 }

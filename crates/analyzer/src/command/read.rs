@@ -246,7 +246,8 @@ fn spis(input: &Input) -> Result<HashSet<Spi>, Error> {
         .collect())
 }
 
-/// One sentence for all files with keys in them that other users of the machine can read.
+/// One sentence for all files with keys in them that other users of the machine can read. Only `rekeyscope keys` says it: under every
+/// report the same sentence would be read by nobody.
 pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
     let with_keys = analysis
         .key_files

@@ -21,6 +21,54 @@ pub fn sentence(account: &Account) -> Said {
     Said::of(messages)
 }
 
+/// An account as a line for each label that counts.
+pub struct AccountInBrief<'a> {
+    /// The time, and what it is compared with.
+    pub lead: Message,
+    /// Whether the transfer took longer: else there is no loss to share out, and a label counts by its time.
+    pub by_loss: bool,
+    /// Labels with at least [`LEAST_SHARE`] of what was lost, or of the time; the largest first.
+    pub lines: Vec<&'a AccountLine>,
+    /// Seconds that faster stretches made up for, where they count, too: without them the lines are more than the whole.
+    pub won_back: Option<Message>,
+    /// What these packets cannot show, and why.
+    pub not_testable: Vec<Message>,
+}
+
+/// An account in brief; `None` where no transfer was long enough to have one.
+pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
+    let whole = AccountWhole::of(account)?;
+    let (of, id): (fn(&AccountLine) -> f64, _) = match whole {
+        AccountWhole::Longer => (|line| line.lost_seconds, "account-brief-lost"),
+        AccountWhole::Alike => (|line| line.seconds, "account-brief-no-longer"),
+        AccountWhole::Faster => (|line| line.seconds, "account-brief-faster"),
+    };
+    let by_loss = whole == AccountWhole::Longer;
+    let parts = AccountParts::new(
+        account,
+        if by_loss {
+            account.lost_seconds
+        } else {
+            account.seconds
+        },
+        of,
+    );
+    let mut lines: Vec<&AccountLine> = account.labels.iter().collect();
+    lines.retain(|line| of(line) >= parts.least());
+    lines.sort_by(|a, b| of(b).total_cmp(&of(a)));
+    Some(AccountInBrief {
+        lead: Message::new(id)
+            .with("seconds", amount(account.seconds, account.seconds))
+            .with("lost", amount(account.lost_seconds, account.lost_seconds))
+            .with("share", percent(LEAST_SHARE))
+            .with("than", than(account)),
+        by_loss,
+        lines,
+        won_back: parts.below().map(|s| parts.measured("account-brief-won-back", s)),
+        not_testable: not_testable(account),
+    })
+}
+
 /// What a capture needs longer per gigabyte than another one; `own` is its account.
 pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
     let (whole, names) = (gap.gap_s_per_gb, |message: Message| {
@@ -107,12 +155,11 @@ pub fn either_flight(account: &Account) -> bool {
 }
 
 fn whole(account: &Account) -> Message {
-    if account.labels.is_empty() || account.seconds <= 0.0 {
+    let Some(whole) = AccountWhole::of(account) else {
         return Message::new("account-nothing");
-    }
+    };
     let lost = account.lost_seconds;
-    let least = LEAST_SHARE * account.seconds;
-    if lost > least {
+    if whole == AccountWhole::Longer {
         let of = AccountParts::new(account, lost, |line| line.lost_seconds);
         return Message::new("account-lost")
             .with("lost", amount(lost, lost))
@@ -120,14 +167,38 @@ fn whole(account: &Account) -> Message {
             .with("parts", of.said("account-part-won-back"));
     }
     let of = AccountParts::new(account, account.seconds, |line| line.seconds);
-    let message = match lost < -least {
-        true => Message::new("account-faster"),
-        false => Message::new("account-no-longer").with("share", percent(LEAST_SHARE)),
+    let message = match whole {
+        AccountWhole::Faster => Message::new("account-faster"),
+        _ => Message::new("account-no-longer").with("share", percent(LEAST_SHARE)),
     };
     message
         .with("than", than(account))
         .with("seconds", amount(account.seconds, account.seconds))
         .with("parts", of.said("account-part-won-back"))
+}
+
+/// The whole transfer against the rate that it is compared with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AccountWhole {
+    Longer,
+    /// Within [`LEAST_SHARE`].
+    Alike,
+    Faster,
+}
+
+impl AccountWhole {
+    /// `None` where no transfer was long enough.
+    fn of(account: &Account) -> Option<Self> {
+        if account.labels.is_empty() || account.seconds <= 0.0 {
+            return None;
+        }
+        let least = LEAST_SHARE * account.seconds;
+        Some(match account.lost_seconds {
+            lost if lost > least => AccountWhole::Longer,
+            lost if lost < -least => AccountWhole::Faster,
+            _ => AccountWhole::Alike,
+        })
+    }
 }
 
 /// What the transfer is compared with.
@@ -158,9 +229,21 @@ impl<'a> AccountParts<'a> {
         }
     }
 
+    /// Seconds from which on a label counts.
+    fn least(&self) -> f64 {
+        LEAST_SHARE * self.whole
+    }
+
+    /// Seconds of the labels below nothing, without their sign, where they count.
+    fn below(&self) -> Option<f64> {
+        let all = self.seconds.iter().map(|(_, s)| *s);
+        let below: f64 = all.filter(|s| *s < 0.0).sum();
+        (-below >= self.least()).then_some(-below)
+    }
+
     /// The largest, what is below nothing (told as `less`), and what nobody knows.
     fn said(&self, less: &str) -> Message {
-        let least = LEAST_SHARE * self.whole;
+        let least = self.least();
         let is_unexplained = |label: AccountLabel| label == AccountLabel::Unexplained;
         let all = || self.seconds.iter().copied();
         let mut named: Vec<(AccountLabel, f64)> = all()
@@ -169,10 +252,7 @@ impl<'a> AccountParts<'a> {
         named.sort_by(|a, b| b.1.total_cmp(&a.1));
         let named = named.into_iter().take(MOST_NAMED);
         let mut said: Vec<Message> = named.map(|(label, s)| self.part(label, s)).collect();
-        let below: f64 = all().map(|(_, s)| s).filter(|s| *s < 0.0).sum();
-        if -below >= least {
-            said.push(self.measured(less, -below));
-        }
+        said.extend(self.below().map(|s| self.measured(less, s)));
         let unexplained = all().find(|(label, _)| is_unexplained(*label));
         let unexplained = unexplained.map_or(0.0, |(_, s)| s);
         let last = match unexplained >= least {

@@ -9,6 +9,14 @@ account-no-longer = The transfer took no longer than { $than } (within { $share 
 account-faster = The transfer was faster than { $than }; of its { $seconds }, { $parts }.
 account-nothing = No transfer was long enough to say where its time went.
 
+# The first line of an account that has a line for each label
+account-brief-lost = It took { $seconds }, { $lost } longer than { $than }:
+account-brief-no-longer = It took { $seconds }, no longer than { $than } (within { $share }):
+account-brief-faster = It took { $seconds }, less than { $than }:
+account-brief-won-back = { $seconds } ({ $share }) was won back where it was faster.
+# Where other traffic of the tunnel went on while $receiver got nothing for $seconds
+account-pair-down = tunnel down: what all traffic together lost; to { $receiver } alone nothing passed for { $seconds }.
+
 # $than of the three: somebody gave the rate; it is proven to be all that the path carries; it is the best that was seen
 account-than-given = at { $rate }
 account-than-proven = at this path's own limit of { $rate }

@@ -64,4 +64,5 @@ answer-wrong-keys = The keys that were read fit none of { $total }, counted in E
 answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
 answer-more = … { $n } more: -v
 answer-further = More: -v (every figure and filter), --html FILE (pictures).
-causes-line = { $title }: { $where }
+# $what: counted things that only -v lists
+answer-listed = { $what }: -v

@@ -111,7 +111,10 @@ outage-dead = Nothing arrived for { $seconds }: no way for { $dead }, then the s
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
-outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end, a lost NAT mapping and a restart look alike here.
+outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end{ $esp ->
+    [udp] , a lost NAT mapping and a restart
+   *[plain] {" "}and a restart
+} look alike here.
 outage-since-renewal = It began with the renewal at { $moment }.
 outage-moments = They began at { $list }.
 outage-earlier = { $count ->
@@ -135,7 +138,10 @@ cure-break-before-make = { $what ->
    *[child] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
 }
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must fit at the renewal, too.
-cure-unanswered = find what drops IKE while ESP passes: a NAT timeout, a filter for UDP 500 and 4500, or large messages (IKE fragmentation, a smaller group).
+cure-unanswered = find what drops IKE while ESP passes: { $esp ->
+    [udp] a NAT timeout, a filter for UDP 500 and 4500
+   *[plain] a filter for UDP 500
+}, or large messages (IKE fragmentation, a smaller group).
 cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = give both sides the same limits, or the smaller ones to who renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
@@ -143,9 +149,15 @@ cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKE
 cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
 cure-peer-lost-sas = find out why { $who } restarted, and let dead peer detection look more often at the other end (strongSwan: `dpd_delay`).
-cure-address-changed = use IKEv2 with MOBIKE, send NAT keepalives at least every 20 s, and raise the timeout of the NAT.
+cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
+    [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
+   *[plain] , or keep the address
+}.
 cure-peer-silent = capture at the end of { $who }, too: that tells the path from { $who } itself. Not the rekeys.
-cure-silent-renewed = make the lifetimes of both ends the same, send NAT keepalives at least every 20 s, and capture at the end of { $who }, too.
+cure-silent-renewed = make the lifetimes of both ends the same{ $esp ->
+    [udp] , send NAT keepalives at least every 20 s,
+   *[plain] {""}
+} and capture at the end of { $who }, too.
 cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
 cure-large-packets = lower the MSS or the MTU of the tunnel (`rekeyscope overhead` gives the figures), and see what changed: suite or encapsulation.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.

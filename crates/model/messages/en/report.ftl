@@ -5,6 +5,11 @@ counted-rekeys =
         [one] { $n } rekey
        *[other] { $n } rekeys
     }
+counted-findings =
+    { $count ->
+        [one] { $n } finding
+       *[other] { $n } findings
+    }
 counted-packets =
     { $count ->
         [one] { $n } packet
@@ -146,10 +151,6 @@ spark-highest = {", highest "}{ $rate } over { $seconds } s
 rates = { $observed }; counted: { $counted }.
 direction-sentence = { $direction }: { $sentence }
 not-compared = Not compared: { $reason }
-rekeys-named = { $count ->
-    [one] rekey { $names }
-   *[other] rekeys { $names }
-}
 rekey-of-tunnel = { $number } of tunnel { $tunnel }
 rekey-filter = rekey { $number }: { $filter }
 attempt-filter = { $number }: { $filter }
@@ -173,6 +174,7 @@ heading-rekeys = { $rekeys }, { $hurt } hurt
 heading-sas-of = SAs of tunnel { $tunnel }
 heading-causes = Causes
 heading-attempts-of = Attempts of tunnel { $tunnel }
+heading-events = Events
 heading-ruled-out = What was ruled out
 heading-findings = Findings that no rekey caused
 heading-keys = Keys

@@ -7,6 +7,14 @@ account-no-longer = 転送にかかった時間は、{ $than } の場合と変�
 account-faster = 転送は { $than } の場合より速く終わっています。全 { $seconds } の内訳: { $parts }。
 account-nothing = 時間の内訳を示せるだけの長さの転送がありません。
 
+# 項目ごとに 1 行の表示の、最初の行
+account-brief-lost = 所要時間は { $seconds } で、{ $than } の場合より { $lost } 長くかかっています。内訳:
+account-brief-no-longer = 所要時間は { $seconds } で、{ $than } の場合と変わりません（差は { $share } 以内）。内訳:
+account-brief-faster = 所要時間は { $seconds } で、{ $than } の場合より短くなっています。内訳:
+account-brief-won-back = うち { $seconds }（{ $share }）は、より速い区間で取り戻しています。
+# トンネルのほかの通信が続く間に、$receiver だけが $seconds の間不通だった場合
+account-pair-down = トンネルの断: 全通信を合わせた遅れ。{ $receiver } 宛てだけを見れば、{ $seconds }の間不通。
+
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
 account-than-given = { $rate }
 account-than-proven = この経路自身の上限 { $rate }

@@ -61,4 +61,5 @@ answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、E
 answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
 answer-more = … ほか { $n } 件: -v
 answer-further = 詳細: -v（すべての数値とフィルター）、--html FILE（図）
-causes-line = { $title }: { $where }
+# $what: counted things that only -v lists
+answer-listed = { $what }: -v

@@ -92,7 +92,10 @@ outage-dead = { $seconds }何も届かず、うち { $dead }は経路なし、�
 outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
 outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
-outage-brought-back = { $moment }の更新で回復しました。相手側の寿命、NAT マッピングの消失、再起動はここでは区別できません。
+outage-brought-back = { $moment }の更新で回復しました。{ $esp ->
+    [udp] 相手側の寿命、NAT マッピングの消失、再起動
+   *[plain] 相手側の寿命と再起動
+}はここでは区別できません。
 outage-since-renewal = { $moment }の更新から始まっています。
 outage-moments = 開始は { $list }です。
 outage-earlier = それ以前にも { $n } 回ありました。
@@ -110,7 +113,10 @@ cure-break-before-make = { $what ->
    *[child] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
 }
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
-cure-unanswered = ESP は通るのに IKE を落とすものを探してください（NAT のタイムアウト、UDP 500 と 4500 のフィルター、大きなメッセージには IKE フラグメンテーションか小さいグループ）。
+cure-unanswered = ESP は通るのに IKE を落とすものを探してください（{ $esp ->
+    [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
+   *[plain] UDP 500 のフィルター
+}、大きなメッセージには IKE フラグメンテーションか小さいグループ）。
 cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さいグループにしてください。
 cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数の余裕を残してください。
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
@@ -118,9 +124,15 @@ cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅ら
 cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイ検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
 cure-peer-lost-sas = { $who }が再起動した理由を調べ、反対側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
-cure-address-changed = MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
+cure-address-changed = { $esp ->
+    [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
+   *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
+}
 cure-peer-silent = { $who }の側でもキャプチャしてください。経路か{ $who }自身かが分かります。リキーではありません。
-cure-silent-renewed = 両側の SA の寿命をそろえ、NAT キープアライブを 20 秒以内ごとに送り、{ $who }の側でもキャプチャしてください。
+cure-silent-renewed = 両側の SA の寿命をそろえ、{ $esp ->
+    [udp] NAT キープアライブを 20 秒以内ごとに送り、
+   *[plain] {""}
+}{ $who }の側でもキャプチャしてください。
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーではありません。
 cure-large-packets = トンネルの MSS か MTU を下げ（数値は `rekeyscope overhead`）、変わったもの（暗号スイート、カプセル化）を調べてください。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さいグループか楕円曲線グループにするか、PFS をやめ、UDP 500 と 4500 を優先してください。

@@ -1,6 +1,7 @@
 ### レポートの文。どの形式でも共通。
 
 counted-rekeys = { $n } 回のリキー
+counted-findings = 検出事項 { $n } 件
 counted-packets = { $n } パケット
 counted-sas = SA { $n } 個
 counted-esp-keys = ESP 鍵 { $n } 個
@@ -109,7 +110,6 @@ spark-highest = 、{ $seconds } s 平均の最高 { $rate }
 rates = { $observed }。計数対象: { $counted }。
 direction-sentence = { $direction }: { $sentence }
 not-compared = 比較できず: { $reason }
-rekeys-named = リキー { $names }
 rekey-of-tunnel = トンネル { $tunnel } の { $number }
 rekey-filter = リキー { $number }: { $filter }
 attempt-filter = { $number }: { $filter }
@@ -133,6 +133,7 @@ heading-rekeys = { $rekeys }、うち影響あり { $hurt }
 heading-sas-of = トンネル { $tunnel } の SA
 heading-causes = 原因
 heading-attempts-of = トンネル { $tunnel } の試行
+heading-events = 出来事
 heading-ruled-out = 該当しなかった原因
 heading-findings = リキー以外の検出事項
 heading-keys = 鍵

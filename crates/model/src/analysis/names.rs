@@ -9,6 +9,9 @@ macro_rules! plain_names {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
         impl $name {
+            /// Every one, in the order of their declaration.
+            pub const ALL: &[Self] = &[$($name::$variant,)*];
+
             /// The name in the document.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }

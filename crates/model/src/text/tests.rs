@@ -10,8 +10,8 @@ use std::path::Path;
 const ALIKE: [&str; 22] = [
     "account-filter",
     "advice",
+    "answer-listed",
     "attempt-filter",
-    "causes-line",
     "cell",
     "column-ack-rtt-ms",
     "column-icv",

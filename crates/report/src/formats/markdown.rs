@@ -92,7 +92,7 @@ fn verdict(out: &mut String, focus: &Focus) {
     let Some(headline) = analysis.impact.first() else {
         return;
     };
-    if let Some(said) = words::account_of_headline(focus) {
+    if let Some(said) = words::change_of_address(focus) {
         let _ = writeln!(out, "{}\n", escaped(&said));
     }
     item(
@@ -119,6 +119,9 @@ fn account(out: &mut String, focus: &Focus) {
         paragraph_break(out);
         let said = [("direction", direction.as_str()), ("sentence", &sentence)];
         let _ = writeln!(out, "{}\n", escaped(&t.fill("direction-sentence", &said)));
+        if let Some(said) = words::pair_down(focus, account) {
+            let _ = writeln!(out, "{}\n", escaped(&said));
+        }
         table(out, &tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = escaped(&words::account_label(t, line.label));
@@ -206,7 +209,7 @@ pub(crate) fn table(out: &mut String, table: &Table) {
     let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
     *out += &line(table.columns.iter().map(|c| rule(c.align)).collect());
     for row in &table.rows {
-        *out += &line(row.cells.iter().map(|c| escaped(c)).collect());
+        *out += &line(row.cells.iter().map(|c| cell(c)).collect());
     }
     out.push('\n');
     for note in &table.notes {
@@ -221,16 +224,61 @@ fn paragraph_break(out: &mut String) {
     }
 }
 
-/// Clean text in which no character is markup (CommonMark §2.4: a backslash before ASCII punctuation; `<` and `&` as
-/// entities, because some renderers let HTML through).
+/// Clean text in which nothing but code spans is markup (CommonMark §2.4: a backslash before ASCII punctuation; `<` and `&` as entities,
+/// because some renderers let HTML through). Backticks set off what is typed, by the rule of CommonMark §6.1: a run of them ends with the
+/// next run that is as long.
 fn escaped(text: &str) -> String {
+    with_code(text, code)
+}
+
+/// The same for a cell of a table, where a pipe ends the cell even inside a code span (GFM §4.10).
+fn cell(text: &str) -> String {
+    with_code(text, |typed| code(typed).replace('|', "\\|"))
+}
+
+fn with_code(text: &str, code: impl Fn(&str) -> String) -> String {
+    let text = clean::sentence(text);
+    let (mut out, mut rest) = (String::new(), text.as_str());
+    while let Some((plain, from)) = rest.find('`').map(|at| rest.split_at(at)) {
+        out += &plain_text(plain);
+        let inside = from.trim_start_matches('`');
+        let fence = from.len() - inside.len();
+        match closing_fence(inside, fence) {
+            Some((typed, after)) => {
+                out += &code(typed);
+                rest = after;
+            }
+            None => {
+                out += &"\\`".repeat(fence);
+                rest = inside;
+            }
+        }
+    }
+    out + &plain_text(rest)
+}
+
+/// Text up to the next run of so many backticks, no more and no fewer, and the text after it.
+fn closing_fence(text: &str, fence: usize) -> Option<(&str, &str)> {
+    let mut from = 0;
+    while let Some(at) = text.get(from..)?.find('`').map(|at| from + at) {
+        let (typed, run) = text.split_at(at);
+        let after = run.trim_start_matches('`');
+        if run.len() - after.len() == fence {
+            return Some((typed, after));
+        }
+        from = text.len() - after.len();
+    }
+    None
+}
+
+fn plain_text(text: &str) -> String {
     let mut out = String::new();
-    for c in clean::sentence(text).chars() {
+    for c in text.chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' | '!' => {
+            '\\' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' | '!' => {
                 out.push('\\');
                 out.push(c);
             }
@@ -252,11 +300,80 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use rekeyscope_testkit::example;
 
     #[test]
     fn golden() {
         insta::assert_snapshot!(render(&example::seven_rekeys(), Language::English));
+    }
+
+    /// Reads a line as CommonMark does: pieces, and whether each is code.
+    fn read(line: &str) -> Vec<(bool, String)> {
+        let mut pieces = vec![(false, String::new())];
+        let mut rest = line;
+        while let Some(c) = rest.chars().next() {
+            let (mut said, mut taken) = (c.to_string(), c.len_utf8());
+            let inside = rest.trim_start_matches('`');
+            let fence = rest.len() - inside.len();
+            if let Some(escaped) = rest.strip_prefix('\\').and_then(|after| after.chars().next()) {
+                (said, taken) = (escaped.to_string(), 1 + escaped.len_utf8());
+            } else if let Some((typed, after)) = closing_fence(inside, fence).filter(|_| fence > 0) {
+                let padded = typed.strip_prefix(' ').and_then(|t| t.strip_suffix(' '));
+                pieces.push((true, padded.unwrap_or(typed).to_owned()));
+                pieces.push((false, String::new()));
+                rest = after;
+                continue;
+            } else if let Some((entity, text)) = [("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")]
+                .into_iter()
+                .find(|(entity, _)| rest.starts_with(entity))
+            {
+                (said, taken) = (text.to_owned(), entity.len());
+            }
+            pieces.last_mut().unwrap().1 += &said;
+            rest = &rest[taken..];
+        }
+        pieces.retain(|(_, text)| !text.is_empty());
+        pieces
+    }
+
+    fn typed(text: &str) -> Vec<String> {
+        let pieces = read(text).into_iter();
+        pieces.filter(|(code, _)| *code).map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn what_is_typed_stays_code() {
+        for document in example::all() {
+            for language in Language::ALL {
+                let answer = words::answer(&Focus::new(&document, language));
+                let shown = typed(&render(&document, language).replace('\n', " "));
+                for piece in answer.change.split('`').skip(1).step_by(2) {
+                    assert!(shown.iter().any(|code| code == piece), "{piece}: {shown:?}");
+                }
+            }
+        }
+        let advised = "raise it (strongSwan: `life_bytes` and `rekey_bytes`), not <all> of *it*.";
+        assert_eq!(
+            escaped(advised),
+            "raise it (strongSwan: `life_bytes` and `rekey_bytes`), not &lt;all&gt; of \\*it\\*."
+        );
+        assert_eq!(typed(&escaped("```a `b` c```, `d")), ["a `b` c"]);
+        assert_eq!(cell("`a || b` | c"), "`a \\|\\| b` \\| c");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_reads_back(pieces in proptest::collection::vec("[a-z|<&*_ ]{1,4}|`{1,3}|\\\\", 0..12)) {
+            let text = clean::sentence(&pieces.concat());
+            let said = |pieces: Vec<(bool, String)>| {
+                let texts: Vec<String> = pieces.into_iter().map(|(_, text)| text).collect();
+                texts.concat().replace([' ', '`'], "")
+            };
+            prop_assert_eq!(said(read(&escaped(&text))), text.replace([' ', '`'], ""));
+            let unescaped = read(&cell(&text).replace("\\|", ""));
+            prop_assert!(unescaped.iter().all(|(_, text)| !text.contains('|')));
+        }
     }
 
     /// GitHub's flavour takes a table right below a list or a paragraph for text.

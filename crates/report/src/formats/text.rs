@@ -11,7 +11,7 @@ use rekeyscope_model::analysis::Analysis;
 pub(crate) use full::list_key_files;
 pub use top::TextOptions;
 
-/// The answer, at most 40 lines, ending in a newline.
+/// The answer, at most 30 lines, ending in a newline.
 pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     answer::page(&Focus::new(analysis, options.language), options)
 }
@@ -85,7 +85,7 @@ mod tests {
                         ..at(width)
                     };
                     let text = render(&document, options);
-                    assert!(text.lines().count() <= 40, "{width}:\n{text}");
+                    assert!(text.lines().count() <= 30, "{width}:\n{text}");
                     let last = text.lines().last().unwrap();
                     assert!(last.contains("-v") && last.contains("--html"), "{text}");
                 }
@@ -112,7 +112,7 @@ mod tests {
         );
         assert_eq!(text.matches("It went in clear.").count(), 1);
         assert!(
-            text.lines().count() <= 40 && text.contains(" more: -v\n"),
+            text.lines().count() <= 30 && text.contains(" more: -v\n"),
             "{text}"
         );
     }

@@ -4,6 +4,7 @@ use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, rig
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, seconds_of};
+use rekeyscope_impact::tell::account::AccountInBrief;
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountGapLine, AccountLabel, AccountLine,
 };
@@ -48,6 +49,41 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
     }
     table.notes = words::account_notes(t, of);
     table
+}
+
+/// A row for each label that counts, by what it cost, or where nothing was lost by its time.
+pub(crate) fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> Table {
+    let t = focus.t;
+    let name = |line: &&AccountLine| words::account_label(t, line.label);
+    let without = |line: &&AccountLine| or_unknown(line.without_mbps, |mbps| format::rate(mbps * 1e6));
+    let table = match brief.by_loss {
+        true => Table::of(
+            t,
+            &brief.lines,
+            |_| Mark::None,
+            &[
+                left("column-account", &name),
+                right("column-lost-s", &|line| {
+                    seconds_of(line.lost_seconds, of.lost_seconds)
+                }),
+                right("column-lost-share", &|line| {
+                    or_unknown(line.lost_share, format::percent)
+                }),
+                right("column-without", &without),
+            ],
+        ),
+        false => Table::of(
+            t,
+            &brief.lines,
+            |_| Mark::None,
+            &[
+                left("column-account", &name),
+                right("column-seconds", &|line| seconds_of(line.seconds, of.seconds)),
+                right("column-share", &|line| format::percent(line.share)),
+            ],
+        ),
+    };
+    table.without_empty()
 }
 
 /// The first cell of a row: a label, or that it is the row of all.

@@ -7,8 +7,8 @@ use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{clean, is_trouble, outage_length, outcome};
 use rekeyscope_model::analysis::{Attempt, Outage};
 
-/// The attempts of a tunnel where one of them failed, at most `most`, those in trouble first of all; without `all` only
-/// these. Empty where all went well.
+/// The attempts of a tunnel where one of them failed, at most `most`, those in trouble first of all; without `all` only those in trouble
+/// that became no rekey, which has a row of its own. Empty where all went well.
 pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> Table {
     let t = focus.t;
     let own = || focus.analysis.attempts.iter().filter(move |a| a.tunnel == tunnel);
@@ -18,7 +18,7 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
     }
     let mut listed = Vec::new();
     let (mut room, mut room_for_trouble, mut left_out) = (most.saturating_sub(troubled), most, 0);
-    for attempt in own().filter(|a| all || is_trouble(a)) {
+    for attempt in own().filter(|a| all || is_trouble(a) && a.rekey.is_none()) {
         let room = if is_trouble(attempt) {
             &mut room_for_trouble
         } else {

@@ -11,11 +11,11 @@ mod table;
 mod transfers;
 mod two_points;
 
-pub(crate) use account::{account, gap, stretches};
+pub(crate) use account::{account, account_in_brief, gap, stretches};
 pub(crate) use attempts::attempts;
 pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};
-pub(crate) use rekeys::{rekeys, rekeys_in_short};
+pub(crate) use rekeys::{costliest_rekeys, rekeys};
 pub(crate) use rows::{flows, overhead, overlay, projection, ruled_out, verdicts};
 pub(crate) use sas::security_associations;
 pub(crate) use table::{Align, Column, Mark, Row, Table};

@@ -38,7 +38,32 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let all: Vec<&Rekey> = focus.rekeys(tunnel).collect();
     let total = all.len();
     let listed = at_most(all, most);
-    let left_out = total - listed.len();
+    let mut table = of_rekeys(focus, tunnel, &listed);
+    if overlay_columns(focus, &mut table, &listed) {
+        table.notes.push(t.word("note-overlay-columns"));
+    }
+    table.notes.extend(rule(t, &listed));
+    table.note_left_out(t, "left-out-rekeys", total - listed.len());
+    table
+}
+
+/// The rekeys of one tunnel that cost most, at most `most`, in time order; none that cost nothing.
+pub(crate) fn costliest_rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
+    let cost = |rekey: &Rekey| {
+        let seconds = focus.shown(rekey).and_then(|impact| impact.cost_seconds);
+        seconds.filter(|s| !format::is_made_up(*s))
+    };
+    let mut costly: Vec<&Rekey> = focus.rekeys(tunnel).collect();
+    costly.retain(|rekey| is_hurt(rekey) || cost(rekey).is_some());
+    costly.sort_by(|a, b| cost(b).unwrap_or(0.0).total_cmp(&cost(a).unwrap_or(0.0)));
+    costly.truncate(most);
+    costly.sort_by_key(|rekey| rekey.index);
+    of_rekeys(focus, tunnel, &costly)
+}
+
+/// A row for each of these, and what the columns mean.
+fn of_rekeys(focus: &Focus, tunnel: usize, listed: &[&Rekey]) -> Table {
+    let t = focus.t;
     let rows: Vec<RekeyRow> = listed.iter().map(|r| RekeyRow::new(focus, r)).collect();
     let main = focus.main_direction(tunnel);
     let ends = focus.analysis.tunnels.get(tunnel);
@@ -76,16 +101,10 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
             }),
         ],
     );
-    for (row, rekey) in table.rows.iter_mut().zip(&listed) {
+    for (row, rekey) in table.rows.iter_mut().zip(listed) {
         row.id = Some(format!("rekey-{}", key(focus.analysis, rekey)));
     }
-    let overlaid = overlay_columns(focus, &mut table, &listed);
     table.notes.push(legend(focus, tunnel, &rows));
-    if overlaid {
-        table.notes.push(t.word("note-overlay-columns"));
-    }
-    table.notes.extend(rule(t, &listed));
-    table.note_left_out(t, "left-out-rekeys", left_out);
     table
 }
 
@@ -129,15 +148,6 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
         added = true;
     }
     added
-}
-
-/// The notes as far as a screen has room for them; says how many are left out.
-pub(crate) fn rekeys_in_short(focus: &Focus, tunnel: usize, most: usize) -> (Table, usize) {
-    let mut table = rekeys(focus, tunnel, most);
-    table.drop_column("overlay");
-    table.notes.truncate(1);
-    let left_out = focus.rekeys(tunnel).count().saturating_sub(table.rows.len());
-    (table, left_out)
 }
 
 /// What the columns of the rekey table mean, only as far as this table needs it.

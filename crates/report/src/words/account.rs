@@ -2,6 +2,8 @@
 
 use crate::words::clean;
 use crate::words::focus::Focus;
+use crate::words::lengths::duration;
+use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountLabel, AccountLine, Analysis, OwnRate,
@@ -33,6 +35,22 @@ pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
     let first = accounts(focus.analysis).into_iter().next()?;
     let said = is_headline(focus, first).then(|| account(focus.t, first))?;
     (!said.is_empty()).then_some(said)
+}
+
+/// Where line 1 tells of one pair of inner addresses and an account counts all traffic of the direction: what its label means beside that.
+pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
+    let told = told_outages(focus.analysis).filter(|told| told.others_pass)?;
+    let (_, receiver) = told.outage.inner?;
+    let same = (told.outage.tunnel, told.outage.direction) == (account.tunnel, account.direction);
+    let counted = account
+        .labels
+        .iter()
+        .any(|line| line.label == AccountLabel::TunnelDown);
+    (same && counted).then(|| {
+        let (receiver, seconds) = (receiver.to_string(), duration(focus.t, told.outage.seconds));
+        let args = [("receiver", receiver.as_str()), ("seconds", &seconds)];
+        focus.t.fill("account-pair-down", &args)
+    })
 }
 
 /// What is said of a comparison with another capture.
@@ -103,6 +121,29 @@ mod tests {
         assert_eq!(accounts(&document)[0].direction, document.impact[0].direction);
         document.account[0].labels.clear();
         assert_eq!(accounts(&document).len(), 1);
+    }
+
+    #[test]
+    fn one_pair_down_beside_others_is_told_apart() {
+        let (_, mut document) = example::outages()
+            .into_iter()
+            .find(|(row, _)| *row == "silent")
+            .unwrap();
+        let said = |document: &Analysis| {
+            let focus = Focus::new(document, rekeyscope_model::text::Language::English);
+            pair_down(&focus, &document.account[0])
+        };
+        document.outages[0].inner = Some(("10.66.1.1".parse().unwrap(), "10.66.1.2".parse().unwrap()));
+        document.account[0].labels[0].label = AccountLabel::TunnelDown;
+        document.flows.clear();
+        assert_eq!(said(&document), None, "nothing else passed");
+        document.flows = vec![example::seven_rekeys().flows.remove(0)];
+        assert_eq!(
+            said(&document).as_deref(),
+            Some(
+                "tunnel down: what all traffic together lost; to 10.66.1.2 alone nothing passed for 5.60 s."
+            )
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::words::focus::name;
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Cause, Confidence, Outcome, Rekey, RuledOut};
-use rekeyscope_model::text::{Catalogue, Message};
+use rekeyscope_model::text::Catalogue;
 use rekeyscope_model::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -130,33 +130,6 @@ impl<'a> FoundCause<'a> {
             1 => t.fill("causes-of-one", &args),
             _ => t.fill("causes-of-several", &args),
         }
-    }
-
-    /// `The inner TCP waited …: rekeys 1–5`, with how sure it is where nothing makes it certain.
-    pub(crate) fn line(&self, t: &Catalogue) -> String {
-        const MOST_PLACES: usize = 8;
-        let places = self.places(t);
-        let mut names = format::ranges(places.iter().map(|(name, _)| name.as_str()));
-        let more = match names.len() > MOST_PLACES {
-            true => t.word("and-more"),
-            false => String::new(),
-        };
-        names.truncate(MOST_PLACES);
-        let mut place = t.joined(&names) + &more;
-        if !self.rekeys.is_empty() {
-            let named = Message::new("rekeys-named").with("count", places.len());
-            place = t.say(&named.with("names", place));
-        }
-        let best = places
-            .iter()
-            .map(|(_, c)| c.confidence)
-            .min()
-            .unwrap_or(Confidence::Low);
-        if best != Confidence::High {
-            place += &t.fill("why-sure", &[("confidence", &confidence(t, best))]);
-        }
-        let title = format::capitalised(&self.title(t));
-        t.fill("causes-line", &[("title", &title), ("where", &place)])
     }
 
     /// The filter that shows it where it was found first, and the message that says where that is: `rekey 3: …`.

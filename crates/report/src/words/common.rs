@@ -175,6 +175,19 @@ pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
     }
 }
 
+/// Findings about the capture itself, which say how far the figures of an answer hold.
+const LIMITING: [&str; 4] = [
+    "capture_drops",
+    "clock_trouble",
+    "out_of_order",
+    "silence_or_clock_step",
+];
+
+/// Whether an answer must not be read without a finding.
+pub(crate) fn limits_figures(finding: &Finding) -> bool {
+    LIMITING.contains(&finding.id.as_str())
+}
+
 /// A value of an overlay in its unit.
 pub(crate) fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
     match overlay.kind {

@@ -15,6 +15,16 @@ pub(crate) fn end(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAddr
     }
 }
 
+/// The same in a sentence: `the client`, where packets show who is which; `one side` of none.
+pub(crate) fn side(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAddr>) -> String {
+    match (address, tunnel.filter(|tunnel| tunnel.roles_known)) {
+        (Some(address), Some(ends)) if address == ends.a => t.word("outage-client"),
+        (Some(address), Some(ends)) if address == ends.b => t.word("outage-gateway"),
+        (Some(address), _) => address.to_string(),
+        (None, _) => t.word("outage-someone"),
+    }
+}
+
 /// Which is which: `client 10.9.0.2, gateway 10.9.0.1`.
 pub(crate) fn ends(t: &Catalogue, tunnel: &Tunnel) -> String {
     let (client, gateway) = (tunnel.a.to_string(), tunnel.b.to_string());

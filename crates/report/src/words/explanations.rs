@@ -1,11 +1,12 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
 use crate::words::advice::{WINDOWS_KILOBYTES, of_notification};
+use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::lengths::{duration, moment};
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
+    Certainty, Direction, Encapsulation, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
     LedgerRekey, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
@@ -277,6 +278,7 @@ impl<'a> Explained<'a> {
         Message::new(id)
             .with("who", self.who())
             .with("what", self.what())
+            .with("esp", self.esp())
             .with("probably", probably)
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
@@ -297,12 +299,7 @@ impl<'a> Explained<'a> {
             None if unexplained => receiver(),
             by => by,
         };
-        match (address, tunnel.filter(|tunnel| tunnel.roles_known)) {
-            (Some(address), Some(ends)) if address == ends.a => self.t().word("outage-client"),
-            (Some(address), Some(ends)) if address == ends.b => self.t().word("outage-gateway"),
-            (Some(address), _) => address.to_string(),
-            (None, _) => self.t().word("outage-someone"),
-        }
+        side(self.t(), tunnel, address)
     }
 
     /// The thing that was deleted, or that changed.
@@ -313,6 +310,15 @@ impl<'a> Explained<'a> {
             Some(EventKind::PortChanged) => "port",
             Some(EventKind::AddressChanged) => "address",
             _ => "unknown",
+        }
+    }
+
+    /// Whether ESP goes in UDP: a NAT lies between the ends only then (RFC 3948), with a mapping that it may forget.
+    fn esp(&self) -> &'static str {
+        let tunnel = self.focus.analysis.tunnels.get(self.undelivered.tunnel);
+        match tunnel.map(|tunnel| tunnel.encapsulation) {
+            Some(Encapsulation::Udp) => "udp",
+            _ => "plain",
         }
     }
 
@@ -391,8 +397,12 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let moment = at()?;
-                self.brought_back()
-                    .then(|| t.fill("outage-brought-back", &[("moment", &moment)]))
+                self.brought_back().then(|| {
+                    t.fill(
+                        "outage-brought-back",
+                        &[("moment", moment.as_str()), ("esp", self.esp())],
+                    )
+                })
             }
             ExplanationCause::LargePackets => {
                 let moment = at()?;

@@ -28,23 +28,6 @@ pub(crate) fn capitalised(text: &str) -> String {
     first.unwrap_or_default() + chars.as_str()
 }
 
-/// Names in order, where neighbours that count on stand as one: `1–5`, `7`.
-pub(crate) fn ranges<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut runs: Vec<(&str, &str)> = Vec::new();
-    for name in names {
-        let number = |text: &str| text.parse::<u64>().ok();
-        match runs.last_mut() {
-            Some((_, last)) if number(last).is_some_and(|n| number(name) == n.checked_add(1)) => *last = name,
-            _ => runs.push((name, name)),
-        }
-    }
-    let said = |(first, last): (&str, &str)| match first == last {
-        true => first.to_owned(),
-        false => format!("{first}–{last}"),
-    };
-    runs.into_iter().map(said).collect()
-}
-
 /// Three significant digits at least, no exponent: `9.42`, `94.2`, `942`.
 fn three_digits(x: f64) -> String {
     match x.abs() {
@@ -248,12 +231,6 @@ mod tests {
         ] {
             assert_eq!(value(x), text);
         }
-    }
-
-    #[test]
-    fn names_that_count_on_are_one() {
-        let names = ["1", "2", "3", "5", "7", "8", "at 2.0 s"];
-        assert_eq!(ranges(names.into_iter()), ["1–3", "5", "7–8", "at 2.0 s"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod command;
 mod common;
 mod cost;
 pub(crate) mod ends;
+mod events;
 pub(crate) mod explanations;
 pub mod focus;
 pub mod format;
@@ -22,8 +23,8 @@ pub mod underivable;
 mod verdict;
 
 pub(crate) use account::{
-    account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, seconds_of,
-    stretch_filter, stretches_filter,
+    account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, pair_down,
+    seconds_of, stretch_filter, stretches_filter,
 };
 pub(crate) use answer::answer;
 pub(crate) use attempts::{
@@ -34,10 +35,11 @@ pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, direction, finding, flow, mode, overlay, overlay_sentences, overlay_value, program, protocol,
-    suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
+    PROGRAM, direction, finding, flow, limits_figures, mode, overlay, overlay_sentences, overlay_value,
+    program, protocol, suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use cost::{cost_of, effect, ledger_why};
+pub(crate) use events::{change_of_address, events};
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use two_points::{lost_between, two_points};
 pub(crate) use verdict::{counted, explained, in_full, rates, share_of_gap, told_failure, verdict};

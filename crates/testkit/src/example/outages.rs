@@ -297,9 +297,13 @@ fn of_the_path(
             ),
         ),
         ("address-changed", changed(EventKind::AddressChanged)),
-        ("address-changed", changed(EventKind::PortChanged)),
+        ("address-changed", in_udp(changed(EventKind::PortChanged))),
         ("silent", silent(gateway, None, ExplanationCause::PeerSilent)),
         ("silent", silent(gateway, Some(0), ExplanationCause::PeerSilent)),
+        (
+            "silent",
+            in_udp(silent(gateway, Some(0), ExplanationCause::PeerSilent)),
+        ),
         ("silent", silent(None, None, ExplanationCause::PathSilent)),
         ("silent", several(ExplanationCause::PeerSilent, gateway)),
         ("large-packets", large(Some(1372), Some(0))),
@@ -310,4 +314,10 @@ fn of_the_path(
         ),
         ("unexplained", several(ExplanationCause::Unexplained, None)),
     ]
+}
+
+/// The same with a NAT between the ends.
+fn in_udp(mut document: Analysis) -> Analysis {
+    document.tunnels[0].encapsulation = Encapsulation::Udp;
+    document
 }

@@ -63,6 +63,44 @@ fn a_path_at_its_limit_lost_nothing() {
 }
 
 #[test]
+fn in_brief_a_label_counts_from_a_hundredth_on() {
+    let labels = [
+        (AccountLabel::Growth, 0.9, 0),
+        (AccountLabel::PathLoss, 40.0, 0),
+        (AccountLabel::Rekey, 61.1, 0),
+        // 2 s at the rate: 2 s won back.
+        (AccountLabel::Capacity, 0.0, 2_500_000),
+    ];
+    let account = example::account(10.0, &labels);
+    let brief = in_brief(&account).unwrap();
+    let named: Vec<AccountLabel> = brief.lines.iter().map(|line| line.label).collect();
+    assert_eq!(named, [AccountLabel::Rekey, AccountLabel::PathLoss]);
+    let english = Catalogue::of(Language::English);
+    assert_eq!(
+        english.say(&brief.lead),
+        "It took 102 s, 100 s longer than at 10.0 Mbit/s:"
+    );
+    assert_eq!(
+        brief.won_back.map(|message| english.say(&message)).as_deref(),
+        Some("2.0 s (2 %) was won back where it was faster.")
+    );
+}
+
+#[test]
+fn in_brief_a_path_at_its_limit_is_told_by_its_time() {
+    let labels = [
+        (AccountLabel::Rekey, 0.2, 0),
+        (AccountLabel::Capacity, 30.0, 34_500_000),
+    ];
+    let account = example::account(9.2, &labels);
+    let brief = in_brief(&account).unwrap();
+    assert!(!brief.by_loss && brief.won_back.is_none());
+    let named: Vec<AccountLabel> = brief.lines.iter().map(|line| line.label).collect();
+    assert_eq!(named, [AccountLabel::Capacity]);
+    assert!(in_brief(&example::account(9.2, &[])).is_none());
+}
+
+#[test]
 fn small_losses_are_not_named_and_no_more_than_three() {
     let labels = [
         (AccountLabel::PathLoss, 40.0, 0),

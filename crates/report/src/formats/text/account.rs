@@ -28,6 +28,7 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
                 &[("direction", &direction), ("sentence", &sentence)],
             ));
         }
+        page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
         page.table(&tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = words::account_label(t, line.label);
@@ -71,7 +72,7 @@ mod tests {
         assert_eq!(full.matches("\ngrowing rate ").count(), 2, "{full}");
         let text = render(&document, WIDE);
         assert!(
-            text.contains(&format!("\n{}\n", document.account[0].sentence)),
+            text.contains("\nIt took 28 s, 2.5 s longer than at 9.60 Mbit/s:\n"),
             "{text}"
         );
         assert!(

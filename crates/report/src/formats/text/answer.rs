@@ -1,4 +1,4 @@
-//! What everyone reads: the answer in three lines, where the time went, the rekeys, their causes, the findings. A screen at most.
+//! What everyone reads: the answer in three lines, where the time went, the rekeys that cost most. A screen at most.
 
 use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
@@ -6,10 +6,12 @@ use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::{Focus, is_hurt};
 use crate::words::{self, KeysFit, format};
+use rekeyscope_impact::explain::told_outages;
+use rekeyscope_impact::tell::account::in_brief;
 use rekeyscope_model::analysis::Verdict;
 
-/// Lines of the whole, from a terminal of 80 columns on.
-const MOST_LINES: usize = 40;
+/// Lines of the whole, from a terminal of 80 columns on: with the command above and the prompt below it fits beside other windows.
+const MOST_LINES: usize = 30;
 
 /// How much of each list is shown.
 #[derive(Clone, Copy)]
@@ -21,20 +23,7 @@ struct Room {
 
 /// Rekeys and entries of the other lists, tried one after the other until the whole fits: what has few entries leaves room for
 /// the rekeys.
-const ROOMS: [(usize, usize); 12] = [
-    (20, 5),
-    (16, 5),
-    (12, 5),
-    (10, 5),
-    (8, 5),
-    (8, 4),
-    (8, 3),
-    (8, 2),
-    (6, 2),
-    (4, 2),
-    (3, 1),
-    (1, 1),
-];
+const ROOMS: [(usize, usize); 7] = [(5, 5), (5, 4), (5, 3), (5, 2), (3, 2), (3, 1), (1, 1)];
 
 /// The answer, ending in a newline.
 pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
@@ -44,6 +33,8 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     let first = first.finish();
     let mut last = new();
     last.blank();
+    harmless_rekeys(&mut last, focus);
+    findings(&mut last, focus);
     missing_keys(&mut last, focus);
     last.paragraph(&focus.t.word("answer-further"));
     let last = last.finish();
@@ -87,30 +78,29 @@ fn sections(page: &mut TerminalPage, focus: &Focus, room: Room) {
         others(page, focus, room);
     }
     overlays(page, focus, room);
-    causes(page, focus, room);
-    findings(page, focus, room);
 }
 
+/// A line for each thing that cost, and what has to be known to read them.
 fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
-    let Some(said) = words::account_of_headline(focus) else {
-        return;
-    };
-    page.blank();
-    page.paragraph(&said);
+    let t = focus.t;
     let headline = focus.analysis.impact.first();
-    page.paragraphs(&Vec::from_iter(
-        headline.and_then(|i| words::share_of_gap(focus.t, i)),
-    ));
-    if let Some(account) = words::accounts(focus.analysis).first() {
-        let mut table = tables::account(focus, account);
-        table.notes.clear();
-        // The last row is that of all of them.
-        let all = table.rows.pop();
+    let accounts = words::accounts(focus.analysis);
+    let account = accounts
+        .into_iter()
+        .find(|account| words::is_headline(focus, account));
+    if let Some((account, brief)) = account.and_then(|account| Some((account, in_brief(account)?))) {
+        page.blank();
+        page.paragraph(&t.say(&brief.lead));
+        let mut table = tables::account_in_brief(focus, account, &brief);
         let left_out = shorten(&mut table, room.others);
-        table.rows.extend(all);
         page.table(&table);
         more(page, focus, left_out);
+        let notes = brief.won_back.iter().chain(&brief.not_testable);
+        notes.for_each(|note| page.paragraph(&t.say(note)));
+        page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
+        page.paragraphs(&Vec::from_iter(headline.and_then(|i| words::share_of_gap(t, i))));
     }
+    page.paragraphs(&Vec::from_iter(words::change_of_address(focus)));
 }
 
 /// What a reference capture says.
@@ -141,8 +131,11 @@ fn two_points(page: &mut TerminalPage, focus: &Focus, room: Room) {
     more(page, focus, points.rekeys.len() - listed.len());
 }
 
-/// Those in trouble.
+/// Those in trouble, where the answer is about something else.
 fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
+    if told_outages(focus.analysis).is_some() || words::told_failure(focus.analysis).is_some() {
+        return;
+    }
     let mut table = tables::attempts(focus, tunnel, false, usize::MAX);
     if table.rows.is_empty() {
         return;
@@ -157,23 +150,45 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     more(page, focus, left_out);
 }
 
+/// The costliest, and how many there are.
 fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
-    let t = focus.t;
-    let rekeys = focus.rekeys(tunnel).count();
-    if rekeys == 0 {
+    let table = tables::costliest_rekeys(focus, tunnel, room.rekeys).without_empty();
+    if table.rows.is_empty() {
         return;
     }
+    page.heading(&heading_of_rekeys(focus, tunnel));
+    page.table(&table);
+    more(
+        page,
+        focus,
+        focus.rekeys(tunnel).count().saturating_sub(table.rows.len()),
+    );
+}
+
+fn heading_of_rekeys(focus: &Focus, tunnel: usize) -> String {
+    let rekeys = focus.rekeys(tunnel).count() as u64;
     let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-    page.heading(&t.fill(
+    focus.t.fill(
         "heading-rekeys",
         &[
-            ("rekeys", &format::counted(t, "counted-rekeys", rekeys as u64)),
+            ("rekeys", &format::counted(focus.t, "counted-rekeys", rekeys)),
             ("hurt", &hurt.to_string()),
         ],
-    ));
-    let (table, left_out) = tables::rekeys_in_short(focus, tunnel, room.rekeys);
-    page.table(&table);
-    more(page, focus, left_out);
+    )
+}
+
+/// Rekeys of which none cost anything: only that there were some.
+fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
+    let first = focus.tunnels.first().copied();
+    let any = first.filter(|tunnel| focus.rekeys(*tunnel).next().is_some());
+    if let Some(tunnel) = any.filter(|tunnel| tables::costliest_rekeys(focus, *tunnel, 1).rows.is_empty()) {
+        listed_in_full(page, focus, &heading_of_rekeys(focus, tunnel));
+    }
+}
+
+/// Names a list that only the full report has.
+fn listed_in_full(page: &mut TerminalPage, focus: &Focus, what: &str) {
+    page.paragraph(&focus.t.fill("answer-listed", &[("what", what)]));
 }
 
 /// The other directions and tunnels where they have a verdict of their own, and transfers that differ.
@@ -229,33 +244,16 @@ fn overlays(page: &mut TerminalPage, focus: &Focus, room: Room) {
     );
 }
 
-/// A line for each cause: what, and which rekeys.
-fn causes(page: &mut TerminalPage, focus: &Focus, room: Room) {
-    let causes = words::causes(focus.analysis);
-    let listed = causes.iter().take(room.others).map(|found| found.line(focus.t));
-    items(
-        page,
-        focus,
-        "heading-causes",
-        &listed.collect::<Vec<_>>(),
-        causes.len(),
-    );
-}
-
-fn findings(page: &mut TerminalPage, focus: &Focus, room: Room) {
-    let told = || focus.analysis.findings.iter().filter(|f| !words::is_leak(f));
-    let listed: Vec<String> = told()
-        .take(room.others)
-        .map(|f| words::finding(focus.t, f))
-        .collect();
-    items(page, focus, "heading-findings", &listed, told().count());
-}
-
-fn items(page: &mut TerminalPage, focus: &Focus, heading: &str, listed: &[String], all: usize) {
-    if !listed.is_empty() {
-        page.heading(&focus.t.word(heading));
-        listed.iter().for_each(|text| page.item(text));
-        more(page, focus, all - listed.len());
+/// Those without which the answer must not be read, and how many more there are.
+fn findings(page: &mut TerminalPage, focus: &Focus) {
+    let told = focus.analysis.findings.iter().filter(|f| !words::is_leak(f));
+    let (limiting, others): (Vec<_>, Vec<_>) = told.partition(|f| words::limits_figures(f));
+    limiting
+        .iter()
+        .for_each(|f| page.paragraph(&words::finding(focus.t, f)));
+    if !others.is_empty() {
+        let counted = format::counted(focus.t, "counted-findings", others.len() as u64);
+        listed_in_full(page, focus, &counted);
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
         page.paragraph(&focus.t.fill("left-out-tunnels", &[("n", &n)]));
     }
     overlays(&mut page, focus);
+    events(&mut page, focus);
     causes(&mut page, focus);
     ruled_out(&mut page, focus);
     findings(&mut page, focus);
@@ -188,6 +189,20 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
         page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel.to_string())]));
         page.table(&sas);
     }
+}
+
+/// What the control plane and the path did.
+fn events(page: &mut TerminalPage, focus: &Focus) {
+    let listed = words::events(focus);
+    if listed.is_empty() {
+        return;
+    }
+    page.heading(&focus.t.word("heading-events"));
+    listed
+        .iter()
+        .take(MOST_ENTRIES)
+        .for_each(|event| page.item(event));
+    more(page, focus.t, listed.len());
 }
 
 /// Causes, each with the rekeys that it explains and one filter to look at them.

@@ -1,0 +1,183 @@
+//! Events of the control plane and the path in words.
+
+use crate::words::ends::side;
+use crate::words::focus::Focus;
+use crate::words::lengths::moment;
+use crate::words::{clean, format};
+use rekeyscope_impact::explain::told_outages;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
+use rekeyscope_model::text::{Catalogue, Message};
+
+/// Every event as one item of a list: `4.25 s, frame 356: the client moved from 10.9.0.2:4500 to 10.9.0.22:4500`.
+pub(crate) fn events(focus: &Focus) -> Vec<String> {
+    let events = focus.analysis.events.iter();
+    events.map(|event| item(focus, event)).collect()
+}
+
+/// The first change of an address or port while the headline's transfer ran, and how many more came; `None` where line 2 tells of it.
+pub(crate) fn change_of_address(focus: &Focus) -> Option<String> {
+    let headline = focus.analysis.impact.first()?;
+    let mut accounts = focus.analysis.account.iter();
+    let transfer = accounts.find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))?;
+    let told = told_outages(focus.analysis).and_then(|told| told.explanation.event);
+    let mut changes = focus.analysis.events.iter().filter(|event| {
+        matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
+            && event.tunnel == Some(transfer.tunnel)
+            && (transfer.start..=transfer.end).contains(&event.time)
+            && Some(event.index) != told
+    });
+    let first = changes.next()?;
+    let said = Message::new("event-change")
+        .with("said", about(focus, first))
+        .with("at", moment(focus, first.time))
+        .with("more", changes.count() as u64);
+    Some(format::capitalised(&focus.t.say(&said)))
+}
+
+fn item(focus: &Focus, event: &Event) -> String {
+    let t = focus.t;
+    let notification = event.notify.iter().map(|name| clean::line(name));
+    let names: Vec<String> = notification
+        .chain(event.spis.iter().map(ToString::to_string))
+        .collect();
+    let from = moment(focus, event.time);
+    let when = match event.until.filter(|until| *until > event.time) {
+        Some(until) => t.fill("event-span", &[("from", &from), ("to", &moment(focus, until))]),
+        None => from,
+    };
+    let said = t.say(&about(focus, event));
+    let said = match names.is_empty() {
+        true => said,
+        false => t.fill("event-with", &[("said", &said), ("names", &t.joined(&names))]),
+    };
+    let frame = event.frame.to_string();
+    t.fill(
+        "event-item",
+        &[("when", &when), ("frame", &frame), ("said", &said)],
+    )
+}
+
+/// The sentence of an event, with everything that those of all kinds ask for.
+fn about(focus: &Focus, event: &Event) -> Message {
+    let t = focus.t;
+    let tunnel = event.tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel));
+    let address = |text: &Option<String>| text.as_ref().map(|text| clean::line(text)).unwrap_or_default();
+    Message::new(id(event.kind))
+        .with("who", side(t, tunnel, event.by))
+        .with("probably", probably(t, event))
+        .with("count", event.count.unwrap_or(0))
+        .with("from", address(&event.from))
+        .with("to", address(&event.to))
+        .with(
+            "follows",
+            if event.successor == Some(false) {
+                "nothing"
+            } else {
+                "another"
+            },
+        )
+}
+
+fn probably(t: &Catalogue, event: &Event) -> String {
+    match event.known {
+        Certainty::Inferred => t.word("outage-probably"),
+        Certainty::Read | Certainty::Proven => String::new(),
+    }
+}
+
+/// The message of a kind.
+fn id(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Refused => "event-refused",
+        EventKind::Unanswered => "event-unanswered",
+        EventKind::AnsweredLate => "event-answered-late",
+        EventKind::AnswerLost => "event-answer-lost",
+        EventKind::ChildDeleted => "event-child-deleted",
+        EventKind::IkeSaDeleted => "event-ike-sa-deleted",
+        EventKind::Deleted => "event-deleted",
+        EventKind::LimitReached => "event-limit-reached",
+        EventKind::Collision => "event-collision",
+        EventKind::AddressChanged => "event-address-changed",
+        EventKind::PortChanged => "event-port-changed",
+        EventKind::InvalidSpi => "event-invalid-spi",
+        EventKind::NewIkeSa => "event-new-ike-sa",
+        EventKind::IkeSaRekeyed => "event-ike-sa-rekeyed",
+        EventKind::InitialContact => "event-initial-contact",
+        EventKind::ChecksUnanswered => "event-checks-unanswered",
+        EventKind::StopCcn => "event-stop-ccn",
+        EventKind::CallDisconnected => "event-call-disconnected",
+        EventKind::LcpTerminated => "event-lcp-terminated",
+        EventKind::EchoUnanswered => "event-echo-unanswered",
+        EventKind::FragmentsIncomplete => "event-fragments-incomplete",
+        EventKind::FirstNumber => "event-first-number",
+        EventKind::OnlySmallPass => "event-only-small-pass",
+        EventKind::CaptureHole => "event-capture-hole",
+        EventKind::EverythingSilent => "event-everything-silent",
+        EventKind::Unreachable => "event-unreachable",
+        EventKind::IkeSilent => "event-ike-silent",
+        EventKind::EspSilent => "event-esp-silent",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::analysis::{Analysis, Direction};
+    use rekeyscope_model::text::{Language, take_missing};
+    use rekeyscope_testkit::example;
+
+    /// An address of the client that changes so many seconds after the begin of the transfer.
+    fn moved(after_s: f64) -> (Analysis, Event) {
+        let mut document = example::seven_rekeys();
+        let transfer = document.account[0].clone();
+        assert_eq!(transfer.direction, Direction::BToA);
+        let time = transfer.start.plus_seconds(after_s);
+        let mut event = Event::at(EventKind::AddressChanged, Certainty::Read, time, 356);
+        (event.tunnel, event.by) = (Some(0), Some(document.tunnels[0].a));
+        (event.from, event.to) = (Some("10.9.0.2:4500".into()), Some("10.9.0.22:4500".into()));
+        document.events = vec![event.clone()];
+        (document, event)
+    }
+
+    fn said(document: &Analysis) -> Option<String> {
+        change_of_address(&Focus::new(document, Language::English))
+    }
+
+    #[test]
+    fn a_change_inside_the_transfer_is_one_line() {
+        let (mut document, mut event) = moved(1.0);
+        let one = said(&document).unwrap();
+        assert!(
+            one.starts_with("The client moved from 10.9.0.2:4500 to 10.9.0.22:4500 at "),
+            "{one}"
+        );
+        assert!(one.ends_with(" s."), "{one}");
+        event.index = 1;
+        document.events.push(event);
+        let two = said(&document).unwrap();
+        assert!(two.ends_with(" s, and 1 more change (-v)."), "{two}");
+        assert_eq!(said(&moved(-1.0).0), None, "before the transfer");
+    }
+
+    #[test]
+    fn every_kind_has_its_sentence() {
+        let mut document = example::seven_rekeys();
+        let time = document.account[0].start;
+        let event = |kind| Event {
+            tunnel: Some(0),
+            by: Some(document.tunnels[0].b),
+            count: Some(3),
+            notify: Some("NO_PROPOSAL_CHOSEN".into()),
+            until: Some(time.plus_seconds(2.0)),
+            ..Event::at(kind, Certainty::Inferred, time, 7)
+        };
+        document.events = EventKind::ALL.iter().map(|kind| event(*kind)).collect();
+        for language in Language::ALL {
+            let listed = events(&Focus::new(&document, language));
+            let different: std::collections::BTreeSet<&String> = listed.iter().collect();
+            assert_eq!(different.len(), EventKind::ALL.len(), "{listed:#?}");
+            assert!(listed.iter().all(|item| item.contains("NO_PROPOSAL_CHOSEN")));
+        }
+        assert_eq!(take_missing(), Vec::<String>::new());
+    }
+}
