@@ -49,8 +49,9 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
     let (begin, end) = span::span(focus, tunnel, whole);
     let all = lanes_of(focus, tunnel);
     let empty = all.is_empty();
-    let (mut lanes, mut quiet): (Vec<RateLane>, Vec<RateLane>) =
-        all.into_iter().partition(|lane| has_something(focus, tunnel, lane));
+    let (mut lanes, mut quiet): (Vec<RateLane>, Vec<RateLane>) = all
+        .into_iter()
+        .partition(|lane| has_something(focus, tunnel, lane));
     if lanes.is_empty() {
         std::mem::swap(&mut lanes, &mut quiet);
     }
@@ -72,13 +73,19 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
         accounts: Vec::new(),
         lanes,
         has_sas: empty,
+        is_shaded: true,
         rekeys: rekeys.clone(),
     };
     let title = t.fill("plot-timeline-title", &[("tunnel", &number)]);
     let timeline = rates.draw([title, description(focus, tunnel, whole)])?;
     if empty {
-        return Some(Run { timeline, detail: None });
+        return Some(Run {
+            timeline,
+            detail: None,
+        });
     }
+    // Where rekeys are many the throughput alone is marked and shaded.
+    let marked = rekeys.len() <= MOST_FULL_MARKS;
     let mut lanes = quiet;
     lanes.extend(course::lanes(focus, tunnel, &accounts));
     let beneath = RunDrawing {
@@ -87,7 +94,8 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
         accounts,
         lanes: frame::stacked(lanes, 1),
         has_sas: true,
-        rekeys,
+        is_shaded: marked,
+        rekeys: if marked { rekeys } else { Vec::new() },
         ..rates
     };
     let title = t.fill("plot-detail-title", &[("tunnel", &number)]);
@@ -97,7 +105,12 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
 
 /// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.
 fn has_something(focus: &Focus, tunnel: usize, lane: &RateLane) -> bool {
-    let mut accounts = focus.analysis.account.iter().filter(|a| a.tunnel == tunnel).peekable();
+    let mut accounts = focus
+        .analysis
+        .account
+        .iter()
+        .filter(|a| a.tunnel == tunnel)
+        .peekable();
     accounts.peek().is_none()
         || accounts.any(|a| a.direction == lane.direction)
         || !stalls(focus, tunnel, lane.direction).is_empty()
@@ -164,7 +177,6 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
         direction,
         headline: t.fill("plot-lane", &[("direction", &name), ("unit", &unit)]),
         name,
-        course: false,
         over: false,
         columns,
         top,
@@ -291,12 +303,11 @@ impl RunDrawing<'_> {
         let mut chart = self.lane_chart(root, lane)?;
         let color = style::of(lane.direction);
         if !lane.over {
-            let unmarked = lane.course && self.rekeys.len() > MOST_FULL_MARKS;
-            if !unmarked {
+            if self.is_shaded {
                 self.draw_outages(&mut chart, lane)?;
-                for rekey in &self.rekeys {
-                    self.draw_span(&mut chart, rekey, lane)?;
-                }
+            }
+            for rekey in &self.rekeys {
+                self.draw_span(&mut chart, rekey, lane)?;
             }
         }
         let at = |time: f64, rate: f64| (time, (rate / lane.factor).clamp(0.0, lane.top));

@@ -50,11 +50,14 @@ pub(crate) fn projection(focus: &Focus) -> Table {
     let t = focus.t;
     let rate = |p: &Projection| format::rate(p.expected_bps.estimate);
     let all = &focus.analysis.projection;
-    let alike = |a: &Projection, b: &Projection| {
-        (a.tunnel, a.direction, rate(a)) == (b.tunnel, b.direction, rate(b))
-    };
+    let alike =
+        |a: &Projection, b: &Projection| (a.tunnel, a.direction, rate(a)) == (b.tunnel, b.direction, rate(b));
     let rows: Vec<&[Projection]> = all.chunk_by(alike).collect();
-    let least = |of: &[Projection]| of.iter().map(|p| p.expected_bps.low).fold(f64::INFINITY, f64::min);
+    let least = |of: &[Projection]| {
+        of.iter()
+            .map(|p| p.expected_bps.low)
+            .fold(f64::INFINITY, f64::min)
+    };
     let most = |of: &[Projection]| of.iter().map(|p| p.expected_bps.high).fold(0.0, f64::max);
     Table::of(
         t,
@@ -250,7 +253,7 @@ mod tests {
             let rows = projection(&focus).rows.into_iter();
             rows.map(|row| row.cells[1].clone()).collect::<Vec<_>>()
         };
-        assert_eq!(listed(&document), ["500,000 kB", "1,000,000 kB", "10,000,000 kB"]);
+        assert_eq!(listed(&document), ["500,000 kB", "1,000,000–10,000,000 kB"]);
         let first = document.projection[0].expected_bps.clone();
         document
             .projection

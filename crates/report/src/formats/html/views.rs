@@ -49,7 +49,10 @@ pub(super) struct VerdictView {
 impl VerdictView {
     /// Something is said beyond the answer.
     pub(super) fn has_more(&self) -> bool {
-        !(self.sentence.is_empty() && self.explained.is_empty() && self.direction.is_empty() && self.how.is_empty())
+        !(self.sentence.is_empty()
+            && self.explained.is_empty()
+            && self.direction.is_empty()
+            && self.how.is_empty())
     }
 
     /// Of the first verdict.
@@ -61,7 +64,7 @@ impl VerdictView {
             why: answer.why,
             change: prose(&answer.change),
             sentence: words::in_full(t, analysis).unwrap_or_default(),
-            how: how_to_read(t, analysis),
+            how: how_to_read(focus),
             ..VerdictView::default()
         };
         let Some(i) = analysis.impact.first() else {
@@ -99,8 +102,6 @@ pub(super) struct TunnelView {
     pub(super) title: String,
     pub(super) ends: String,
     pub(super) timeline: Option<String>,
-    /// Which part of the capture it is drawn over.
-    pub(super) drawn: String,
     /// The second picture on the same time axis.
     pub(super) detail: Option<String>,
     pub(super) detail_caption: String,
@@ -240,17 +241,21 @@ pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
 }
 
 /// What the line, the band and the marks of the throughput are; empty where there is none.
-fn how_to_read(t: &Catalogue, analysis: &Analysis) -> String {
+fn how_to_read(focus: &Focus) -> String {
+    let (t, analysis) = (focus.t, focus.analysis);
     let Some(headline) = analysis.impact.first() else {
         return String::new();
     };
     let counted = words::counted(t, headline.counted);
     let bin = format::duration_ms(analysis.series.bin_ms);
-    t.fill("page-timeline-how", &[("bin", &bin), ("counted", &counted)])
+    let mut sentences = vec![t.fill("page-timeline-how", &[("bin", &bin), ("counted", &counted)])];
+    sentences.extend(plot::drawn(focus, headline.tunnel));
+    t.sentences(&sentences)
 }
 
 /// What the lanes of the second picture are.
-fn detail_caption(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> String {
+fn detail_caption(focus: &Focus, tunnel: usize) -> String {
+    let (t, analysis) = (focus.t, focus.analysis);
     let mut accounts = analysis.account.iter().filter(|a| a.tunnel == tunnel);
     let strips = accounts.any(|a| !a.runs.is_empty());
     let flows = analysis.flows.iter().filter(|f| f.tunnel == tunnel);
@@ -258,6 +263,7 @@ fn detail_caption(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> String {
     let mut sentences = Vec::new();
     sentences.extend((strips && courses).then(|| t.word("page-courses")));
     sentences.extend(strips.then(|| t.word("page-account-strip")));
+    sentences.extend(plot::drawn(focus, tunnel));
     t.sentences(&sentences)
 }
 
@@ -278,12 +284,15 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
     let counted = counted_rekeys(focus, tunnel);
     TunnelView {
         id: tunnel,
-        ends: if counted.is_some() { ends.clone() } else { String::new() },
+        ends: if counted.is_some() {
+            ends.clone()
+        } else {
+            String::new()
+        },
         title: counted.unwrap_or(ends),
         timeline: plots.timeline.as_ref().map(plot::Plot::inline),
-        drawn: plot::drawn(focus, tunnel).unwrap_or_default(),
         detail: plots.detail.as_ref().map(plot::Plot::inline),
-        detail_caption: detail_caption(t, focus.analysis, tunnel),
+        detail_caption: detail_caption(focus, tunnel),
         panels: plots
             .panels
             .iter()

@@ -58,7 +58,6 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<RateLane> {
             direction: direction?,
             name: t.fill(name, &[("flow", &flow)]),
             headline,
-            course: true,
             over: n > 0,
             columns,
             top: (highest / factor * 1.12).max(f64::MIN_POSITIVE),

@@ -33,8 +33,6 @@ pub(super) struct RateLane {
     /// For a script that reads values off the line.
     pub(super) name: String,
     pub(super) headline: String,
-    /// Of a course: where rekeys are many they are marked on the rates alone.
-    pub(super) course: bool,
     /// It lies over the lane before it, whose axis is its own.
     pub(super) over: bool,
     pub(super) columns: Vec<PlotColumn>,
@@ -63,6 +61,8 @@ pub(super) struct RunDrawing<'a> {
     pub(super) accounts: Vec<&'a Account>,
     /// The lanes of the SAs are drawn.
     pub(super) has_sas: bool,
+    /// Stalls are shaded.
+    pub(super) is_shaded: bool,
     pub(super) rekeys: Vec<&'a Rekey>,
 }
 
@@ -119,7 +119,10 @@ impl RunDrawing<'_> {
     /// First row below the rates: that of the first strip.
     pub(super) fn first_strip_row(&self) -> u32 {
         let lanes = self.lanes.iter().map(|l| l.rows.1);
-        lanes.chain(self.extras.iter().map(|e| e.rows.1)).max().unwrap_or(0)
+        lanes
+            .chain(self.extras.iter().map(|e| e.rows.1))
+            .max()
+            .unwrap_or(0)
     }
 
     /// A chart in some rows of the plot, over the run's time.
