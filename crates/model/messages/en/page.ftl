@@ -37,7 +37,6 @@ close-up-left-out =
         [one] { $n } packet in between is not drawn.
        *[other] { $n } packets in between are not drawn.
     }
-page-rekeys = Rekeys
 page-rekeys-of = Rekeys of tunnel { $tunnel }
 page-rekeys-note = The number counts within the tunnel: `number` and `tunnel` of `rekeys` in the JSON document. Lost: what the same bytes took longer than at the rate around, from the last arrival before the silence until the rate is back; the column adds up to what the verdict says.
 page-left-out-tunnels = { $n } more tunnels are not shown in detail: the JSON document holds them, and --tunnel chooses one.

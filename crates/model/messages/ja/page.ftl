@@ -33,7 +33,6 @@ close-up-lost = 図のセグメントのうち { $n } 個は後で再送され�
 close-up-lost-one = 図のセグメントのうち 1 個（フレーム { $frame }）は後で再送されており、失われたとみられます。
 close-up-none-lost = 図のセグメントに後で再送されたものはありません。
 close-up-left-out = 間の { $n } 個のパケットは図にありません。
-page-rekeys = リキー
 page-rekeys-of = トンネル { $tunnel } のリキー
 page-rekeys-note = 番号はトンネルごとに数えたもの（JSON 文書の `rekeys` の `number` と `tunnel`）。遅れ: 停止の直前に届いたデータからレートが戻るまでに、同じバイト数が前後のレートより長くかかった時間。列の合計が判定の値になります。
 page-left-out-tunnels = ほか { $n } 本のトンネルの詳細は省略しました。JSON 文書にあり、--tunnel で選べます。

@@ -86,8 +86,8 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
     }
     // Where rekeys are many the throughput alone is marked and shaded.
     let marked = rekeys.len() <= MOST_FULL_MARKS;
-    let mut lanes = quiet;
-    lanes.extend(course::lanes(focus, tunnel, &accounts));
+    let mut lanes = course::lanes(focus, tunnel, &accounts);
+    lanes.extend(quiet);
     let beneath = RunDrawing {
         name: format!("detail-{tunnel}"),
         extras: Vec::new(),

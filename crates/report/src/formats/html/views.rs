@@ -31,7 +31,6 @@ pub(super) struct Figure {
 #[derive(Default)]
 pub(super) struct VerdictView {
     pub(super) class: &'static str,
-    pub(super) label: String,
     pub(super) headline: String,
     pub(super) why: String,
     pub(super) change: Prose,
@@ -68,15 +67,11 @@ impl VerdictView {
             ..VerdictView::default()
         };
         let Some(i) = analysis.impact.first() else {
-            return VerdictView {
-                label: t.word("verdict-label-no-tunnel"),
-                ..answered
-            };
+            return answered;
         };
         let direction = words::direction(t, analysis, i.tunnel, i.direction);
         VerdictView {
             class: i.verdict.as_str(),
-            label: words::verdict(t, i.verdict),
             account: words::account_of_headline(focus).unwrap_or_default(),
             explained: words::explained(t, i).unwrap_or_default(),
             big: big(focus, i),
