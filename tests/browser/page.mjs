@@ -7,6 +7,7 @@ const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve("axe-co
 
 // What A4 leaves between the report's margins of 14 mm, in CSS pixels (96 per inch).
 export const PAPER_WIDTH = Math.floor(((210 - 2 * 14) / 25.4) * 96);
+export const PAPER_HEIGHT = Math.floor(((297 - 2 * 14) / 25.4) * 96);
 
 // How far the page, or the element that sticks out most, reaches over the right edge; elements that scroll by themselves may.
 const overhang = () => {

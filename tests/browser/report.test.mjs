@@ -6,17 +6,19 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { folder, keepPdf, open, openReport, reports, shot, start, stop } from "./browser.mjs";
-import { PAPER_WIDTH, assertFits, axe, luminance } from "./page.mjs";
+import { PAPER_HEIGHT, PAPER_WIDTH, assertFits, axe, luminance } from "./page.mjs";
 
-// Sections that every report of the samples has, in the order of the post-mortem.
-const SECTIONS = ["verdict", "tunnel-0", "projection", "quality", "ruled-out", "overhead", "method"];
-// What is there for those who look for it.
-const FOLDED = ["ruled-out", "overhead", "oddities", "method"];
+// Sections that every report of the samples has, in the order in which one reads.
+const SECTIONS = ["verdict", "in-full", "tunnel-0", "projection", "quality", "ruled-out", "overhead", "method"];
 
 before(start);
 after(stop);
 
 const timelineOf = (page) => page.locator("figure.timeline").first();
+// What lies beneath it on the same time axis, with the SAs.
+const detailOf = (page) => page.locator("#tunnel-0 figure.timeline");
+
+const unfold = (page) => page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
 
 // Where the run is drawn on the screen, and how long it is in seconds.
 function runOf(page) {
@@ -99,7 +101,7 @@ for (const name of reports) {
     }));
 
   test(`${name}: complete without JavaScript`, async () => {
-    const contents = () => (document.querySelectorAll("details.close-up").forEach((d) => { d.open = true; }), {
+    const contents = () => (document.querySelectorAll("details").forEach((d) => { d.open = true; }), {
       sections: Array.from(document.querySelectorAll("main > section"), (s) => s.id),
       empty: Array.from(document.querySelectorAll("main > section"), (s) => (s.textContent.trim().length < 20 ? s.id : "")).filter(Boolean),
       plots: Array.from(document.querySelectorAll("svg.plot"), (s) => ({
@@ -128,7 +130,7 @@ for (const name of reports) {
       openReport(name, { viewport: { width, height: 800 } }, async (page) => {
         await shot(page, `${name}-${width}`);
         await assertFits(page, `${width} px`);
-        await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+        await unfold(page);
         await page.waitForTimeout(50);
         const wide = await page.evaluate(() => Array.from(document.querySelectorAll(".scroll"), (s) => ({
           name: s.getAttribute("aria-label"), table: s.querySelector("table") !== null, over: s.scrollWidth - s.clientWidth,
@@ -144,34 +146,38 @@ for (const name of reports) {
       test(`${name}: axe finds nothing serious, ${colorScheme}, ${width} px`, () =>
         openReport(name, { colorScheme, viewport: { width, height: 800 } }, async (page) => {
           if (width === 1280) await shot(page, `${name}-${colorScheme}`);
+          await unfold(page);
           assert.deepEqual(await axe(page), []);
         }));
     }
   }
 
-  test(`${name}: the answer first, the rest folded`, () =>
+  test(`${name}: the answer, one picture, and the rest folded`, () =>
     openReport(name, {}, async (page) => {
-      const { order, folded, ids, frames, line } = await page.evaluate((folded) => {
-        const top = (e) => (e ? e.getBoundingClientRect().top : null);
-        const parts = ["#verdict .sentence", "figure.timeline", "#verdict .change", "#verdict .figures", "#account, #tunnel-0"];
-        return {
-          order: parts.map((p) => top(document.querySelector(p))),
-          folded: folded.map((id) => document.querySelector(`#${id} > details`)).filter(Boolean).map((d) => d.open),
-          ids: Array.from(document.querySelectorAll("h3, td"), (e) => e.innerText).filter((text) => /^[a-z]+(_[a-z]+)+$/.test(text)),
-          frames: Array.from(document.querySelectorAll("th"), (th) => th.innerText).filter((text) => text.toLowerCase() === "frames"),
-          line: new Set(Array.from(document.querySelectorAll(".figures > div"), top)).size,
-        };
-      }, FOLDED);
-      assert.ok(order.every((at) => at !== null) && order.every((at, n) => n === 0 || at > order[n - 1]), `from top to bottom: ${order}`);
-      assert.ok(folded.length >= 3 && folded.every((open) => !open));
+      const { order, open, plots, ids, frames } = await page.evaluate(() => ({
+        order: ["#verdict .sentence", "#verdict .why", "figure.timeline", "#in-full"].map((p) => document.querySelector(p).getBoundingClientRect().top),
+        open: Array.from(document.querySelectorAll("main > section"), (s) => (s.querySelector(":scope > details:not([open])") ? "" : s.id)).filter(Boolean),
+        plots: Array.from(document.querySelectorAll("svg.plot"), (s) => s.checkVisibility()).filter(Boolean).length,
+        ids: Array.from(document.querySelectorAll("h3, td"), (e) => e.innerText).filter((text) => /^[a-z]+(_[a-z]+)+$/.test(text)),
+        frames: Array.from(document.querySelectorAll("th"), (th) => th.innerText).filter((text) => text.toLowerCase() === "frames"),
+      }));
+      assert.ok(order.every((at, n) => n === 0 || at > order[n - 1]), `from top to bottom: ${order}`);
+      assert.deepEqual(open, ["verdict"]);
+      assert.equal(plots, 1);
       assert.deepEqual(ids, [], "causes are named in words");
       assert.deepEqual(frames, [], "frames stand in a filter");
-      assert.equal(line, 1, "the figures stand in a line");
+    }));
+
+  test(`${name}: on a telephone the first screen is the answer`, () =>
+    openReport(name, { viewport: { width: 390, height: 844 } }, async (page) => {
+      await shot(page, `${name}-390`);
+      const last = await page.locator("#verdict .change").boundingBox();
+      assert.ok(last.y + last.height < 844, `what to do ends at ${last.y + last.height} px`);
     }));
 
   test(`${name}: the transfer fills the run, and what is shaded stalled`, () =>
     openReport(name, {}, async (page) => {
-      const { strip, run, begin, end } = await timelineOf(page).evaluate((figure) => {
+      const { strip, run, begin, end } = await detailOf(page).evaluate((figure) => {
         const svg = figure.querySelector("svg.plot");
         const { left, right, begin, end } = svg.querySelector("g.zoom").dataset;
         const rects = Array.from(svg.querySelectorAll("g.zoom > rect")).filter((r) => r.querySelector("title"));
@@ -184,6 +190,7 @@ for (const name of reports) {
 
   test(`${name}: dark is dark`, async () => {
     const colours = (colorScheme) => openReport(name, { colorScheme }, (page) => page.evaluate(() => {
+      document.querySelectorAll("details").forEach((d) => { d.open = true; });
       const { backgroundColor, color } = getComputedStyle(document.body);
       // Text in a plot, which axe does not look at, with what it stands on: the last opaque shape beneath it, or the page.
       const inks = new Set();
@@ -228,6 +235,8 @@ for (const name of reports) {
       await assertFits(page, "A4");
       assert.ok(luminance(await page.evaluate(() => getComputedStyle(document.body).color)) < 0.1, "dark ink on paper, whatever the screen's scheme");
       assert.equal(await page.locator("button:visible").count(), 0, "no buttons on paper");
+      const first = await page.locator("#verdict").evaluate((section) => ({ bottom: section.getBoundingClientRect().bottom, after: getComputedStyle(section).breakAfter }));
+      assert.ok(first.bottom < PAPER_HEIGHT && first.after === "page", `the answer and its picture are page one: ${JSON.stringify(first)}`);
       const alone = await page.evaluate(() => [["h2, h3, summary", "breakAfter"], ["figcaption, p.note", "breakBefore"], ["figure, .figures, tr", "breakInside"]]
         .flatMap(([which, what]) => Array.from(document.querySelectorAll(which)).filter((e) => getComputedStyle(e)[what] !== "avoid" && !e.closest("summary")?.contains(e.parentNode)).map((e) => `${e.tagName} ${what}`)));
       assert.deepEqual([...new Set(alone)], [], "no heading at the foot of a page, no caption alone on the next");
@@ -236,7 +245,7 @@ for (const name of reports) {
 
   test(`${name}: the button beside a filter or command copies it`, () =>
     openReport(name, {}, async (page) => {
-      await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+      await unfold(page);
       const codes = page.locator("code.copy");
       const count = await codes.count();
       assert.ok(count > 0);
@@ -258,6 +267,7 @@ for (const name of reports) {
 
   test(`${name}: the packets around a rekey say their frames, and a click copies their filter`, () =>
     openReport(name, {}, async (page, sins) => {
+      await page.locator("#tunnel-0 > details").evaluate((d) => { d.open = true; });
       const open = page.locator("details.close-up[open]");
       assert.equal(await open.count(), 1, "one is seen without asking");
       assert.ok((await page.locator("details.close-up").count()) >= 5);
@@ -339,10 +349,11 @@ for (const name of reports) {
   test(`${name}: what the time went to, as a bar and as a strip`, (context) =>
     openReport(name, {}, async (page, sins) => {
       if ((await page.locator("#account").count()) === 0) return context.skip("this document has no account");
+      await unfold(page);
       const { parts, width, legend, strip, run, colours } = await page.evaluate(() => {
         const bar = document.querySelector("#account svg.account");
         const box = (e) => e.getBoundingClientRect();
-        const svg = document.querySelector("figure.timeline svg.plot");
+        const svg = document.querySelector("#tunnel-0 figure.timeline svg.plot");
         const rects = Array.from(svg.querySelectorAll("g.zoom > rect")).filter((r) => r.querySelector("title"));
         const { left, right } = svg.querySelector("g.zoom").dataset;
         return {
@@ -364,7 +375,7 @@ for (const name of reports) {
       // What a stretch says is read at the pointer: nothing lies over it.
       const longest = strip.indexOf(strip.reduce((a, b) => (b.width > a.width ? b : a)));
       const top = await page.evaluate((n) => {
-        const svg = document.querySelector("figure.timeline svg.plot");
+        const svg = document.querySelector("#tunnel-0 figure.timeline svg.plot");
         const rect = Array.from(svg.querySelectorAll("g.zoom > rect")).filter((r) => r.querySelector("title"))[n];
         rect.scrollIntoView({ block: "center" });
         const box = rect.getBoundingClientRect();
@@ -376,7 +387,8 @@ for (const name of reports) {
 
   test(`${name}: the axis and the SPIs follow the zoom`, () =>
     openReport(name, {}, async (page) => {
-      const figure = timelineOf(page);
+      const figure = detailOf(page);
+      await unfold(page);
       const tool = (label) => figure.locator(`.tools button[aria-label="${label}"]`);
       const shown = () => figure.evaluate((f) => {
         const svg = f.querySelector("svg.plot");

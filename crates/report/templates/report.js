@@ -1,10 +1,11 @@
 // Comfort on top of a page that is complete without it: reading rates off the run, zooming into it, copying filters.
 //
 // What tests and other scripts may rely on (nothing else is stable):
-//   #verdict #account #tunnel-N #causes #findings #projection #bound #verdicts #overlays #quality #ruled-out #overhead #oddities
-//   #method                  sections, in this order; the last four are folded (<details>)
+//   #verdict                 the answer and the first picture; then, each folded (section > details), as far as there is something to say:
+//   #in-full #tunnel-N #causes #account #projection #verdicts #transfers #two-points #overlays #findings #quality #ruled-out
+//   #overhead #oddities #method
 //   #rekey-N                 row of rekey N (or 1-N, of tunnel 1, where several have rekeys) in its table (a <tr>), #panel-N the figure of its panel
-//   figure.timeline          the whole run; within it svg.plot, and div.tools (made here) with its buttons
+//   figure.timeline          the whole run, and in #tunnel-N what lies beneath it; within it svg.plot, and div.tools (made here) with its buttons
 //   div.tools button[aria-label="Zoom in"|"Zoom out"|"Earlier"|"Later"|"Show the whole run"], div.tools output
 //                            (English page; the labels of others are body[data-zoom-in], …)
 //   svg.account              the bar of a direction's whole time, a rect with a title per label; ol.legend its legend
@@ -60,6 +61,20 @@
     b.className = "small";
     code.insertAdjacentElement("afterend", b);
   });
+
+  // ---- what is folded ----
+
+  // What a link leads to is unfolded; not every browser does that by itself.
+  function unfold() {
+    var target = document.getElementById(location.hash.slice(1));
+    for (var e = target; e; e = e.parentElement) {
+      if (e.tagName === "DETAILS") e.open = true;
+    }
+    if (target) target.scrollIntoView({ block: "nearest" });
+  }
+
+  window.addEventListener("hashchange", unfold);
+  unfold();
 
   // ---- packets around a rekey ----
 
@@ -263,7 +278,7 @@
     button(bar, "→", words.later, function () { from += 0.25 / scale; show(); });
     button(bar, words.whole, words.wholeLabel, function () { scale = 1; from = 0; show(); });
     var output = element("output", bar, hint);
-    figure.insertBefore(bar, figure.firstChild);
+    figure.querySelector(".scroll").insertAdjacentElement("afterend", bar);
 
     var drag = null;
     svg.addEventListener("pointermove", function (event) {

@@ -25,7 +25,6 @@ column-lifetime = lifetime
 column-expected-rate = expected rate
 column-from = least
 column-to = most
-projection-any = any of these
 column-suite = cipher suite
 column-packets = packets
 column-on-the-wire = on the wire

@@ -1,5 +1,11 @@
 ### Series from elsewhere: iperf3, samples (overlay).
 
+overlay-few =
+    { $count ->
+        [0] It has no value.
+        [one] It has { $n } value: what a rekey did to it shows from three on, one before, one at and one after the rekey.
+       *[other] It has { $n } values: what a rekey did to it shows from three on, one before, one at and one after the rekey.
+    }
 overlay-clock = Its clock: { $offset } were added to its own times (cross-correlation { $correlation } with the packets, in steps of { $step }; no better than its interval of { $interval }). iperf3 writes its start in whole seconds, so that up to 1 s of that is no difference of the clocks.
 overlay-clock-unlike = Its clock could not be found: its rates do not follow those of the packets (cross-correlation { $correlation }). It is drawn at its own times.
 overlay-clock-several = Its clock could not be found: several places fit as well (cross-correlation { $correlation }). It is drawn at its own times.

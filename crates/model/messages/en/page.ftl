@@ -3,7 +3,8 @@
 page-title = Rekeys in { $path }
 page-verdict = Verdict
 page-in-json = { $direction } · `impact[0]` in the JSON document
-page-in-full = In full
+page-in-full = The verdict in full
+page-how-to-read = How to read the picture
 page-all-directions = All directions
 page-quality = Capture quality
 page-tunnel = {"Tunnel "}{ $tunnel }{": "}
@@ -11,14 +12,16 @@ page-whole-run = The whole run
 page-whole-run-label = Plot of the whole run, tunnel { $tunnel }
 page-account-bar = The whole time of { $direction }, part by part
 page-account-stretches = The longest stretches
+page-detail = Round trips, data in flight, SAs
+page-detail-label = Plot of round trips, data in flight and SAs, tunnel { $tunnel }
 page-courses = RTT and data in flight: of the connection with most bytes, line: mean, band: lowest to highest.
-page-account-strip = The strips below: what the time went to, in the colours of the bars above.
+page-account-strip = The strips: what the time went to, in the colours of “Where the time went”.
 page-timeline-part = Drawn: { $from } to { $to } of { $whole }; before and after there is neither a transfer nor a rekey nor a failure.
 page-panels = Each rekey, to the same scale
-page-panels-note = Time in seconds from the first message of the exchange. Dark: nothing arrives; light: until the rate is back. Bar at the upper edge: from that message to the first packet on the new SA. Dashed: the rate without the rekey.
+page-panels-note = Time in seconds from the first message of the exchange. Shaded: nothing arrives; pale: until the rate is back. Bar at the upper edge: from that message to the first packet on the new SA. Dashed: the rate without the rekey.
 page-panels-left-out = { $n } more rekeys have no panel here (those that hurt come first).
 page-close-ups = Each rekey, packet by packet
-page-close-ups-note = From 1.5 s before the first message of the exchange to 1.5 s behind the switch. Each dot is a data packet at the last byte it brings: while data flows the dots rise, where they stop nothing is sent, and what lies below them is sent again. The line below them is what the receiver has acknowledged. Dark: nothing arrives; light: until the rate is back. The filter shows these packets in Wireshark.
+page-close-ups-note = From 1.5 s before the first message of the exchange to 1.5 s behind the switch. Each dot is a data packet at the last byte it brings: while data flows the dots rise, where they stop nothing is sent, and what lies below them is sent again. The line below them is what the receiver has acknowledged. Shaded: nothing arrives; pale: until the rate is back. The filter shows these packets in Wireshark.
 page-close-ups-left-out = { $n } more rekeys have no such plot (those around which data paused for longest have one).
 page-close-up-label = Packets around rekey { $number }, tunnel { $tunnel }
 close-up-gap = The last packet on the old SA is frame { $last }; the first one on the new SA, frame { $first }, comes { $time } later.
@@ -34,7 +37,6 @@ close-up-left-out =
         [one] { $n } packet in between is not drawn.
        *[other] { $n } packets in between are not drawn.
     }
-page-rekeys = Rekeys
 page-rekeys-of = Rekeys of tunnel { $tunnel }
 page-rekeys-note = The number counts within the tunnel: `number` and `tunnel` of `rekeys` in the JSON document. Lost: what the same bytes took longer than at the rate around, from the last arrival before the silence until the rate is back; the column adds up to what the verdict says.
 page-left-out-tunnels = { $n } more tunnels are not shown in detail: the JSON document holds them, and --tunnel chooses one.
@@ -56,7 +58,8 @@ page-method-text = A byte counts when the copy that arrived passes the capture; 
 page-made-by = Made by { $program }:
 page-in-the-json = . Every number is in the JSON document of the same run (`--json`).
 page-oddities = Oddities in the capture
-page-timeline-caption = Line: mean; band: lowest to highest bin of { $bin } behind each point; bursts are cut off at the top; counted: { $counted }. Dark: nothing arrives, at a rekey or a failure; light: until the rate is back. Lines: first messages of rekeys, at the upper edge the exchange up to the switch of that direction; those in orange hurt. A mark links to the row of its rekey.
+page-timeline-caption = Shaded: nothing arrives, at a rekey or a failure; pale: until the rate is back. Marks above: rekeys, in orange those that hurt.
+page-timeline-how = Line: mean; band: lowest to highest bin of { $bin } behind each point; bursts are cut off at the top; counted: { $counted }. A mark begins with the first message of its rekey, and its bar ends with the switch of that direction; it links to the row of the rekey.
 figure-lost = Lost to rekeys
 figure-lost-detail = of the transfer
 figure-cost-detail = of { $transfer }

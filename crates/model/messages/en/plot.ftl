@@ -1,7 +1,9 @@
 ### What the plots draw and say. Every character drawn must be in the fonts (fonts/README.md).
 
 plot-timeline-title = Throughput and rekeys of tunnel { $tunnel }
-plot-timeline-text = Throughput of both directions over { $run }, { $rekeys }, { $which }; below, which SA carried packets when.
+plot-timeline-text = Throughput over { $run }, { $rekeys }, { $which }.
+plot-detail-title = Round trips, data in flight and SAs of tunnel { $tunnel }
+plot-detail-text = On the time axis of the throughput: round trips, data in flight, where the time went, and which SA carried packets when.
 plot-none-hurt = none hurt
 plot-hurt-list = hurt: { $list }
 plot-lane = { $direction }, { $unit }

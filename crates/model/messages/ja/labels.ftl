@@ -25,7 +25,6 @@ column-lifetime = 有効期間
 column-expected-rate = 予測レート
 column-from = 最小
 column-to = 最大
-projection-any = どれでも
 column-suite = 暗号スイート
 column-packets = パケット
 column-on-the-wire = 回線上

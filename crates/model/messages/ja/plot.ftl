@@ -1,7 +1,9 @@
 ### 図の文字。描くすべての文字がフォントに必要（fonts/README.md）。
 
 plot-timeline-title = トンネル { $tunnel } のスループットとリキー
-plot-timeline-text = 両方向のスループット（{ $run }）、{ $rekeys }、{ $which }。下段は各 SA がパケットを運んだ時間。
+plot-timeline-text = スループット（{ $run }）、{ $rekeys }、{ $which }。
+plot-detail-title = トンネル { $tunnel } の RTT、インフライトのデータ、SA
+plot-detail-text = スループットと同じ時間軸で、RTT、インフライトのデータ、時間の内訳、各 SA がパケットを運んだ時間。
 plot-none-hurt = 影響なし
 plot-hurt-list = 影響あり: { $list }
 plot-lane = { $direction }、{ $unit }

@@ -204,10 +204,14 @@ fn a_page_says_its_language_and_brings_its_font_alone() {
     assert!(japanese.contains(kana) && !english.contains(kana));
 }
 
-/// The characters of the messages that plots draw, comments and identifiers left out.
+/// The characters of the messages that plots draw and of the names that they may take, comments and identifiers left out.
 fn drawn() -> String {
-    let file = include_str!("../../../model/messages/ja/plot.ftl");
-    let messages = file.lines().filter(|line| !line.starts_with('#'));
+    let files = [
+        include_str!("../../../model/messages/ja/plot.ftl"),
+        include_str!("../../../model/messages/ja/labels.ftl"),
+    ];
+    let lines = files.iter().flat_map(|file| file.lines());
+    let messages = lines.filter(|line| !line.starts_with('#'));
     messages.map(|l| l.split_once(" = ").map_or(l, |m| m.1)).collect()
 }
 

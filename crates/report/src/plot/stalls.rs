@@ -46,7 +46,8 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
         let rekeys = l.rekeys.iter().flat_map(|own| &own.intervals);
         rekeys.chain(l.down.iter().map(|down| &down.interval))
     });
-    let mut all: Vec<Shaded> = owned.flat_map(|own| of_interval(focus, own)).collect();
+    let all = owned.flat_map(|own| of_interval(focus, own));
+    let mut all: Vec<Shaded> = all.filter(Shaded::is_stretch).collect();
     let outages = analysis.outages.iter();
     let outages = outages.filter(|o| (o.tunnel, o.direction) == (tunnel, direction));
     let outages = outages.filter_map(|o| {
@@ -57,10 +58,17 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
         })
     });
     // An outage begins with what was lost first: where the ledger has it, that is what one sees.
-    let apart = |o: &Shaded| !all.iter().any(|own| own.from < o.to && o.from < own.to);
-    let apart: Vec<Shaded> = outages.filter(apart).collect();
-    all.extend(apart);
-    all.retain(Shaded::is_stretch);
+    let unseen = |o: Shaded| {
+        let owned = all.iter().filter(|own| own.from < o.to && o.from < own.to);
+        match owned.max_by(|a, b| a.to.total_cmp(&b.to)) {
+            None => Some(o),
+            // The ledger ends with the transfer, an outage that nothing ended goes on.
+            Some(last) if last.silent && o.to == f64::MAX => Some(Shaded { from: last.to, ..o }),
+            Some(_) => None,
+        }
+    };
+    let unseen: Vec<Shaded> = outages.filter_map(unseen).filter(Shaded::is_stretch).collect();
+    all.extend(unseen);
     all.sort_by(|a, b| a.from.total_cmp(&b.from));
     let mut out: Vec<Shaded> = Vec::new();
     for mut next in all {
@@ -124,5 +132,31 @@ mod tests {
             ]
         );
         assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn an_outage_that_nothing_ended_is_shaded_to_the_end_where_nothing_came_back_before() {
+        let all = example::all();
+        let open = all.iter().flat_map(|d| &d.outages).find(|o| o.end.is_none());
+        let mut document = example::seven_rekeys();
+        let (tunnel, direction) = (document.ledger[0].tunnel, document.ledger[0].direction);
+        let last = document.ledger[0].rekeys.last_mut().unwrap().intervals.last_mut();
+        let last = last.unwrap();
+        let start = last.from;
+        document.outages = vec![rekeyscope_model::analysis::Outage {
+            tunnel,
+            direction,
+            start,
+            ..open.unwrap().clone()
+        }];
+        let to_the_end = |document: &rekeyscope_model::analysis::Analysis| {
+            let focus = Focus::new(document, Language::English);
+            stalls(&focus, tunnel, direction).last().unwrap().to == f64::MAX
+        };
+        last.arrived = None;
+        assert!(to_the_end(&document));
+        let last = document.ledger[0].rekeys.last_mut().unwrap().intervals.last_mut();
+        last.unwrap().arrived = Some(start);
+        assert!(!to_the_end(&document));
     }
 }

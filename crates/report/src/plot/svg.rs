@@ -26,8 +26,10 @@ const PANELS_PER_CLOSE_UP: usize = 2;
 pub struct TunnelPlots {
     /// Index in `tunnels`.
     pub tunnel: usize,
-    /// Throughput per direction with every rekey, over the lanes of the SAs.
+    /// Throughput with every rekey.
     pub timeline: Option<Plot>,
+    /// Round trips, data in flight, where the time went, and the lanes of the SAs.
+    pub detail: Option<Plot>,
     /// One panel per rekey, same scale.
     pub panels: Vec<Plot>,
     /// Rekeys without a panel.
@@ -50,9 +52,12 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
         let most = if n == 0 { MOST_PANELS } else { MOST_PANELS_FURTHER };
         let panels = panel::draw(focus, tunnel, most);
         let close_ups = close_up::draw(focus, tunnel, most / PANELS_PER_CLOSE_UP);
+        let run = timeline::draw(focus, tunnel);
+        let (timeline, detail) = run.map_or((None, None), |run| (Some(run.timeline), run.detail));
         out.push(TunnelPlots {
             tunnel,
-            timeline: timeline::draw(focus, tunnel),
+            timeline,
+            detail,
             panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
             panels,
             close_ups_left_out: focus.rekeys(tunnel).count() - close_ups.len(),
@@ -65,7 +70,8 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
 impl TunnelPlots {
     /// All of them in order.
     pub fn iter(&self) -> impl Iterator<Item = &Plot> {
-        self.timeline.iter().chain(&self.panels).chain(&self.close_ups)
+        let run = self.timeline.iter().chain(&self.detail);
+        run.chain(&self.panels).chain(&self.close_ups)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The whole run: throughput of both directions with every rekey marked, over the lanes of the SAs, on one time axis.
+//! The whole run, in two pictures on one time axis: throughput with every rekey marked; beneath it round trips, data in flight,
+//! where the time went, and the lanes of the SAs.
 //!
 //! Drawn in layers, so that a page's script can zoom into it: axes stand still; data, bars and links are stretched
 //! along the time axis; labels move with it but keep their shape.
@@ -15,10 +16,11 @@ mod span;
 use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::reduce::{ceiling, columns};
+use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
-use frame::{HEIGHTS, LEFT, NUMBERS, RateLane, RunDrawing, TITLE, WIDTH};
+use frame::{HEIGHTS, LEFT, RateLane, RunDrawing, WIDTH};
 use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
@@ -33,56 +35,85 @@ const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
-/// The plot; `None` where the document has no time to draw over.
-pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Plot> {
-    let mut lanes = lanes_of(focus, tunnel);
+/// What the pictures of a run show.
+pub(crate) struct Run {
+    /// Throughput with every rekey marked.
+    pub(crate) timeline: Plot,
+    /// Round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first picture has all there is.
+    pub(crate) detail: Option<Plot>,
+}
+
+/// The pictures; `None` where the document has no time to draw over.
+pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);
-    let extras = extra::extras(focus, tunnel, &lanes);
-    let accounts = if lanes.is_empty() {
-        Vec::new()
-    } else {
-        account::strips(focus, tunnel)
-    };
-    let row = frame::below(&lanes, &extras);
-    lanes.extend(course::lanes(focus, tunnel, &accounts, row));
-    let timeline = RunDrawing {
-        focus,
-        tunnel,
-        begin,
-        end,
-        extras,
-        accounts,
-        lanes,
-        rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
+    let all = lanes_of(focus, tunnel);
+    let empty = all.is_empty();
+    let (mut lanes, mut quiet): (Vec<RateLane>, Vec<RateLane>) = all
+        .into_iter()
+        .partition(|lane| has_something(focus, tunnel, lane));
+    if lanes.is_empty() {
+        std::mem::swap(&mut lanes, &mut quiet);
+    }
+    let lanes = frame::stacked(lanes, 0);
+    let accounts = match empty {
+        true => Vec::new(),
+        false => account::strips(focus, tunnel),
     };
     let t = focus.t;
-    let title = t.fill("plot-timeline-title", &[("tunnel", &tunnel.to_string())]);
-    let texts = [title, description(focus, tunnel, whole)];
-    let size = (WIDTH, timeline.height());
-    let blank = Plot::blank(t.language(), format!("timeline-{tunnel}"), size, texts);
-    let mut body = timeline.clip();
-    body += &blank.layer(|root| timeline.draw_axes(root))?;
-    for lane in &timeline.lanes {
-        let data = blank.layer(|root| timeline.draw_data(root, lane))?;
-        body += &timeline.zoomed(&timeline.lane_attributes(lane), &data);
+    let rekeys = at_most(focus.rekeys(tunnel).collect(), MOST_MARKS);
+    let number = tunnel.to_string();
+    let rates = RunDrawing {
+        focus,
+        tunnel,
+        name: format!("timeline-{tunnel}"),
+        begin,
+        end,
+        extras: extra::extras(focus, tunnel, &lanes),
+        accounts: Vec::new(),
+        lanes,
+        has_sas: empty,
+        is_shaded: true,
+        rekeys: rekeys.clone(),
+    };
+    let title = t.fill("plot-timeline-title", &[("tunnel", &number)]);
+    let timeline = rates.draw([title, description(focus, tunnel, whole)])?;
+    if empty {
+        return Some(Run {
+            timeline,
+            detail: None,
+        });
     }
-    for extra in &timeline.extras {
-        let data = blank.layer(|root| timeline.draw_extra(root, extra))?;
-        body += &timeline.zoomed(&extra.attributes(), &data);
-    }
-    body += &timeline.zoomed("", &timeline.strips());
-    let bars = blank.layer(|root| timeline.draw_bars(root))?;
-    body += &timeline.zoomed("", &bars);
-    let labels = blank.layer(|root| timeline.draw_labels(root))?;
-    let ticks = blank.layer(|root| timeline.draw_ticks(root))?;
-    let _ = writeln!(
-        body,
-        "<g class=\"labels\">\n{labels}</g>\n{}<g class=\"ticks\">\n{ticks}</g>",
-        timeline.spis()
-    );
-    let links = timeline.zoomed("", &timeline.links());
-    Some(blank.compose(body, links))
+    // Where rekeys are many the throughput alone is marked and shaded.
+    let marked = rekeys.len() <= MOST_FULL_MARKS;
+    let mut lanes = course::lanes(focus, tunnel, &accounts);
+    lanes.extend(quiet);
+    let beneath = RunDrawing {
+        name: format!("detail-{tunnel}"),
+        extras: Vec::new(),
+        accounts,
+        lanes: frame::stacked(lanes, 1),
+        has_sas: true,
+        is_shaded: marked,
+        rekeys: if marked { rekeys } else { Vec::new() },
+        ..rates
+    };
+    let title = t.fill("plot-detail-title", &[("tunnel", &number)]);
+    let detail = beneath.draw([title, t.word("plot-detail-text")]);
+    Some(Run { timeline, detail })
+}
+
+/// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.
+fn has_something(focus: &Focus, tunnel: usize, lane: &RateLane) -> bool {
+    let mut accounts = focus
+        .analysis
+        .account
+        .iter()
+        .filter(|a| a.tunnel == tunnel)
+        .peekable();
+    accounts.peek().is_none()
+        || accounts.any(|a| a.direction == lane.direction)
+        || !stalls(focus, tunnel, lane.direction).is_empty()
 }
 
 /// Which part of the capture is drawn, where it is not all of it.
@@ -116,19 +147,12 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
     (end > 0.0).then_some(end.min(LONGEST))
 }
 
-/// The directions that have a series, one below the other.
+/// The directions that have a series, that with the data first.
 fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<RateLane> {
-    let mut lanes: Vec<RateLane> = Vec::new();
-    for direction in focus.directions(tunnel) {
-        let numbers = if lanes.is_empty() { NUMBERS } else { 0 };
-        let height = if lanes.is_empty() { HEIGHTS[0] } else { HEIGHTS[1] };
-        let row = lanes.last().map_or(0, |l| l.rows.1);
-        let above = TITLE + numbers;
-        let rows = (row, row + above + height);
-        let most = MOST_COLUMNS[usize::from(!lanes.is_empty())];
-        lanes.extend(lane(focus, tunnel, direction, most).map(|l| RateLane { rows, above, ..l }));
-    }
-    lanes
+    let directions = focus.directions(tunnel).into_iter().zip(MOST_COLUMNS);
+    directions
+        .filter_map(|(direction, most)| lane(focus, tunnel, direction, most))
+        .collect()
 }
 
 fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<RateLane> {
@@ -153,7 +177,6 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
         direction,
         headline: t.fill("plot-lane", &[("direction", &name), ("unit", &unit)]),
         name,
-        course: false,
         over: false,
         columns,
         top,
@@ -185,11 +208,43 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
 }
 
 impl RunDrawing<'_> {
+    /// The layers, one on the other.
+    fn draw(&self, texts: [String; 2]) -> Option<Plot> {
+        let size = (WIDTH, self.height());
+        let blank = Plot::blank(self.focus.t.language(), self.name.clone(), size, texts);
+        let mut body = self.clip();
+        body += &blank.layer(|root| self.draw_axes(root))?;
+        for lane in &self.lanes {
+            let data = blank.layer(|root| self.draw_data(root, lane))?;
+            body += &self.zoomed(&self.lane_attributes(lane), &data);
+        }
+        for extra in &self.extras {
+            let data = blank.layer(|root| self.draw_extra(root, extra))?;
+            body += &self.zoomed(&extra.attributes(), &data);
+        }
+        if !self.accounts.is_empty() {
+            body += &self.zoomed("", &self.strips());
+        }
+        if self.has_sas {
+            let bars = blank.layer(|root| self.draw_bars(root))?;
+            body += &self.zoomed("", &bars);
+        }
+        let labels = blank.layer(|root| self.draw_labels(root))?;
+        let ticks = blank.layer(|root| self.draw_ticks(root))?;
+        let spis = if self.has_sas { self.spis() } else { String::new() };
+        let _ = writeln!(
+            body,
+            "<g class=\"labels\">\n{labels}</g>\n{spis}<g class=\"ticks\">\n{ticks}</g>"
+        );
+        let links = self.zoomed("", &self.links());
+        Some(blank.compose(body, links))
+    }
+
     fn clip(&self) -> String {
         let (x0, x1) = self.x_range();
         format!(
             "<clipPath id=\"clip-{}\"><rect x=\"{x0}\" y=\"0\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-            self.tunnel,
+            self.name,
             x1 - x0,
             px(self.height())
         )
@@ -201,7 +256,7 @@ impl RunDrawing<'_> {
         format!(
             "<g clip-path=\"url(#clip-{})\"><g class=\"zoom\" data-left=\"{x0}\" data-right=\"{x1}\" \
              data-begin=\"{}\" data-end=\"{}\"{attributes}>\n{layer}</g></g>\n",
-            self.tunnel, self.begin, self.end
+            self.name, self.begin, self.end
         )
     }
 
@@ -222,8 +277,9 @@ impl RunDrawing<'_> {
     }
 
     fn draw_axes(&self, root: &Canvas) -> Drawn<()> {
-        for (n, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| !lane.over) {
-            let y_labels = if n == 0 { 6 } else { 3 };
+        for lane in self.lanes.iter().filter(|lane| !lane.over) {
+            let height = lane.rows.1 - lane.rows.0 - lane.above;
+            let y_labels = if height > HEIGHTS[1] { 6 } else { 3 };
             self.draw_y_axis(&mut self.lane_chart(root, lane)?, y_labels)?;
             let over = self.extras.iter().filter(|e| e.rows == lane.rows);
             let t = self.focus.t;
@@ -237,19 +293,21 @@ impl RunDrawing<'_> {
             self.draw_extra_axis(root, extra)?;
         }
         self.draw_strip_titles(root)?;
-        self.draw_lane_names(root)
+        match self.has_sas {
+            true => self.draw_lane_names(root),
+            false => Ok(()),
+        }
     }
 
     fn draw_data(&self, root: &Canvas, lane: &RateLane) -> Drawn<()> {
         let mut chart = self.lane_chart(root, lane)?;
         let color = style::of(lane.direction);
         if !lane.over {
-            let unmarked = lane.course && self.rekeys.len() > MOST_FULL_MARKS;
-            if !unmarked {
+            if self.is_shaded {
                 self.draw_outages(&mut chart, lane)?;
-                for rekey in &self.rekeys {
-                    self.draw_span(&mut chart, rekey, lane)?;
-                }
+            }
+            for rekey in &self.rekeys {
+                self.draw_span(&mut chart, rekey, lane)?;
             }
         }
         let at = |time: f64, rate: f64| (time, (rate / lane.factor).clamp(0.0, lane.top));

@@ -45,40 +45,36 @@ fn direction(focus: &Focus, tunnel: usize, direction: Direction) -> String {
     words::direction(focus.t, focus.analysis, tunnel, direction)
 }
 
-/// Rates to expect at other lifetimes; one row for all of a direction that give the same rate.
+/// Rates to expect at other lifetimes; lifetimes of a direction that give the same rate share a row.
 pub(crate) fn projection(focus: &Focus) -> Table {
     let t = focus.t;
-    let rates = |p: &Projection| {
-        let e = &p.expected_bps;
-        [e.estimate, e.low, e.high].map(format::rate)
+    let rate = |p: &Projection| format::rate(p.expected_bps.estimate);
+    let all = &focus.analysis.projection;
+    let alike =
+        |a: &Projection, b: &Projection| (a.tunnel, a.direction, rate(a)) == (b.tunnel, b.direction, rate(b));
+    let rows: Vec<&[Projection]> = all.chunk_by(alike).collect();
+    let least = |of: &[Projection]| {
+        of.iter()
+            .map(|p| p.expected_bps.low)
+            .fold(f64::INFINITY, f64::min)
     };
-    let of = |p: &Projection| (p.tunnel, p.direction);
-    let all = focus.analysis.projection.iter();
-    let mut rows: Vec<(&Projection, bool)> = Vec::new();
-    for p in all.clone() {
-        let own = || all.clone().filter(|other| of(other) == of(p));
-        let alike = own().count() > 1 && own().all(|other| rates(other) == rates(p));
-        if !alike || rows.iter().all(|(first, _)| of(first) != of(p)) {
-            rows.push((p, alike));
-        }
-    }
+    let most = |of: &[Projection]| of.iter().map(|p| p.expected_bps.high).fold(0.0, f64::max);
     Table::of(
         t,
         &rows,
         |_| Mark::None,
         &[
-            left("column-direction", &|(p, _)| {
-                direction(focus, p.tunnel, p.direction)
+            left("column-direction", &|of| {
+                direction(focus, of[0].tunnel, of[0].direction)
             }),
-            right("column-lifetime", &|(p, alike)| match alike {
-                true => t.word("projection-any"),
-                false => format!("{} kB", format::count(p.lifetime_kilobytes)),
+            right("column-lifetime", &|of| {
+                let mut ends = vec![format::count(of[0].lifetime_kilobytes)];
+                ends.extend(of[1..].last().map(|p| format::count(p.lifetime_kilobytes)));
+                format!("{} kB", ends.join("–"))
             }),
-            right("column-expected-rate", &|(p, _)| {
-                format::rate(p.expected_bps.estimate)
-            }),
-            right("column-from", &|(p, _)| format::rate(p.expected_bps.low)),
-            right("column-to", &|(p, _)| format::rate(p.expected_bps.high)),
+            right("column-expected-rate", &|of| rate(&of[0])),
+            right("column-from", &|of| format::rate(least(of))),
+            right("column-to", &|of| format::rate(most(of))),
         ],
     )
 }
@@ -257,13 +253,13 @@ mod tests {
             let rows = projection(&focus).rows.into_iter();
             rows.map(|row| row.cells[1].clone()).collect::<Vec<_>>()
         };
-        assert_eq!(listed(&document), ["500,000 kB", "1,000,000 kB", "10,000,000 kB"]);
+        assert_eq!(listed(&document), ["500,000 kB", "1,000,000–10,000,000 kB"]);
         let first = document.projection[0].expected_bps.clone();
         document
             .projection
             .iter_mut()
             .for_each(|p| p.expected_bps = first.clone());
-        assert_eq!(listed(&document), ["any of these"]);
+        assert_eq!(listed(&document), ["500,000–10,000,000 kB"]);
     }
 
     #[test]

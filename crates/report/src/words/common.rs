@@ -149,9 +149,16 @@ pub(crate) fn overlay(o: &Overlay) -> String {
     format!("{}{unit} ({})", clean::line(&o.name), clean::line(&o.path))
 }
 
-/// What is said of an overlay.
+/// Values with which an overlay can show what one rekey did: one before it, one at it, one after it.
+const LEAST_VALUES: usize = 3;
+
+/// What is said of an overlay, first where it has too few values to show anything.
 pub(crate) fn overlay_sentences(t: &Catalogue, o: &Overlay) -> Vec<String> {
-    clean::all_said(t, &o.sentences, &o.messages)
+    let values = o.points.len();
+    let few = (values < LEAST_VALUES).then(|| format::counted(t, "overlay-few", values as u64));
+    few.into_iter()
+        .chain(clean::all_said(t, &o.sentences, &o.messages))
+        .collect()
 }
 
 /// This program, as the pages name it that it makes.
@@ -205,6 +212,15 @@ mod tests {
 
     fn t() -> &'static Catalogue {
         Catalogue::of(Language::English)
+    }
+
+    #[test]
+    fn an_overlay_of_two_values_says_so_first() {
+        let mut overlay = example::with_overlays(example::seven_rekeys()).overlays.remove(0);
+        assert!(!overlay_sentences(t(), &overlay)[0].starts_with("It has "));
+        overlay.points.truncate(2);
+        let said = overlay_sentences(t(), &overlay);
+        assert!(said[0].starts_with("It has 2 values: "), "{said:?}");
     }
 
     #[test]

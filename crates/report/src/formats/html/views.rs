@@ -4,7 +4,7 @@ use crate::formats::html::close_up::{self, CloseUpView};
 use crate::formats::html::prose::{Prose, prose};
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
-use crate::words::focus::{Focus, key};
+use crate::words::focus::{Focus, is_hurt, key};
 use crate::words::{self, clean, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity, Verdict};
@@ -31,7 +31,6 @@ pub(super) struct Figure {
 #[derive(Default)]
 pub(super) struct VerdictView {
     pub(super) class: &'static str,
-    pub(super) label: String,
     pub(super) headline: String,
     pub(super) why: String,
     pub(super) change: Prose,
@@ -42,9 +41,19 @@ pub(super) struct VerdictView {
     pub(super) big: Option<Figure>,
     pub(super) figures: Vec<Figure>,
     pub(super) direction: Prose,
+    /// How the picture is read.
+    pub(super) how: String,
 }
 
 impl VerdictView {
+    /// Something is said beyond the answer.
+    pub(super) fn has_more(&self) -> bool {
+        !(self.sentence.is_empty()
+            && self.explained.is_empty()
+            && self.direction.is_empty()
+            && self.how.is_empty())
+    }
+
     /// Of the first verdict.
     pub(super) fn new(focus: &Focus) -> VerdictView {
         let (analysis, t) = (focus.analysis, focus.t);
@@ -54,18 +63,15 @@ impl VerdictView {
             why: answer.why,
             change: prose(&answer.change),
             sentence: words::in_full(t, analysis).unwrap_or_default(),
+            how: how_to_read(focus),
             ..VerdictView::default()
         };
         let Some(i) = analysis.impact.first() else {
-            return VerdictView {
-                label: t.word("verdict-label-no-tunnel"),
-                ..answered
-            };
+            return answered;
         };
         let direction = words::direction(t, analysis, i.tunnel, i.direction);
         VerdictView {
             class: i.verdict.as_str(),
-            label: words::verdict(t, i.verdict),
             account: words::account_of_headline(focus).unwrap_or_default(),
             explained: words::explained(t, i).unwrap_or_default(),
             big: big(focus, i),
@@ -87,10 +93,13 @@ pub(super) fn quality(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
 /// The part of a page about one tunnel.
 pub(super) struct TunnelView {
     pub(super) id: usize,
+    /// How many rekeys, how many of them hurt; its ends where there are none.
     pub(super) title: String,
+    pub(super) ends: String,
     pub(super) timeline: Option<String>,
-    /// Which part of the capture it is drawn over.
-    pub(super) drawn: String,
+    /// The second picture on the same time axis.
+    pub(super) detail: Option<String>,
+    pub(super) detail_caption: String,
     /// Its id, the id of its row, the drawing.
     pub(super) panels: Vec<(String, String, String)>,
     pub(super) panels_left_out: usize,
@@ -159,7 +168,7 @@ impl Table {
     }
 }
 
-/// How long the tunnel was down where it was, else what rekeys cost, else the rate.
+/// How long the tunnel was down where it was, else what rekeys cost; of anything else the answer needs no figure.
 fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
     let (t, analysis) = (focus.t, focus.analysis);
     let figure = |name: &str, value: String, detail: String| Figure {
@@ -176,12 +185,9 @@ fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
         let value = format::least(outage.at_least, format::seconds(outage.seconds));
         return Some(figure("figure-outage", value, t.word("figure-outage-detail")));
     }
-    if let Some(ledger) = focus.ledger(i).filter(|_| i.verdict == Verdict::Shown) {
-        let value = format::least(ledger.at_least, format::percent(ledger.share));
-        return Some(figure("figure-lost", value, t.word("figure-lost-detail")));
-    }
-    let rate = i.observed_bps.map(format::rate)?;
-    Some(figure("figure-observed", rate, words::counted(t, i.counted)))
+    let ledger = focus.ledger(i).filter(|_| i.verdict == Verdict::Shown)?;
+    let value = format::least(ledger.at_least, format::percent(ledger.share));
+    Some(figure("figure-lost", value, t.word("figure-lost-detail")))
 }
 
 fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
@@ -229,32 +235,59 @@ pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
         .collect()
 }
 
-pub(super) fn timeline_caption(t: &Catalogue, analysis: &Analysis) -> String {
-    let headline = analysis.impact.first();
-    let counted = headline.map_or_else(String::new, |i| words::counted(t, i.counted));
+/// What the line, the band and the marks of the throughput are; empty where there is none.
+fn how_to_read(focus: &Focus) -> String {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let Some(headline) = analysis.impact.first() else {
+        return String::new();
+    };
+    let counted = words::counted(t, headline.counted);
     let bin = format::duration_ms(analysis.series.bin_ms);
-    let caption = t.fill("page-timeline-caption", &[("bin", &bin), ("counted", &counted)]);
-    let strips = analysis.account.iter().any(|a| !a.runs.is_empty());
-    let courses = analysis.flows.iter().filter_map(|f| f.tcp.as_ref());
-    let courses = courses.filter(|tcp| tcp.course.is_some()).count() > 0;
-    let mut sentences = vec![caption];
+    let mut sentences = vec![t.fill("page-timeline-how", &[("bin", &bin), ("counted", &counted)])];
+    sentences.extend(plot::drawn(focus, headline.tunnel));
+    t.sentences(&sentences)
+}
+
+/// What the lanes of the second picture are.
+fn detail_caption(focus: &Focus, tunnel: usize) -> String {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let mut accounts = analysis.account.iter().filter(|a| a.tunnel == tunnel);
+    let strips = accounts.any(|a| !a.runs.is_empty());
+    let flows = analysis.flows.iter().filter(|f| f.tunnel == tunnel);
+    let courses = flows.filter_map(|f| f.tcp.as_ref()?.course.as_ref()).count() > 0;
+    let mut sentences = Vec::new();
     sentences.extend((strips && courses).then(|| t.word("page-courses")));
     sentences.extend(strips.then(|| t.word("page-account-strip")));
+    sentences.extend(plot::drawn(focus, tunnel));
     t.sentences(&sentences)
+}
+
+/// `7 rekeys, 5 hurt`.
+fn counted_rekeys(focus: &Focus, tunnel: usize) -> Option<String> {
+    let rekeys = focus.rekeys(tunnel).count();
+    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count().to_string();
+    let counted = format::counted(focus.t, "counted-rekeys", rekeys as u64);
+    let values = [("rekeys", counted.as_str()), ("hurt", &hurt)];
+    (rekeys > 0).then(|| focus.t.fill("heading-rekeys", &values))
 }
 
 pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
     let (tunnel, t) = (plots.tunnel, focus.t);
     let named = |id: &str| t.fill(id, &[("tunnel", &tunnel.to_string())]);
+    let ends = focus.analysis.tunnels.get(tunnel);
+    let ends = ends.map_or_else(String::new, |ends| words::tunnel(t, ends));
+    let counted = counted_rekeys(focus, tunnel);
     TunnelView {
         id: tunnel,
-        title: focus
-            .analysis
-            .tunnels
-            .get(tunnel)
-            .map_or_else(String::new, |ends| words::tunnel(t, ends)),
+        ends: if counted.is_some() {
+            ends.clone()
+        } else {
+            String::new()
+        },
+        title: counted.unwrap_or(ends),
         timeline: plots.timeline.as_ref().map(plot::Plot::inline),
-        drawn: plot::drawn(focus, tunnel).unwrap_or_default(),
+        detail: plots.detail.as_ref().map(plot::Plot::inline),
+        detail_caption: detail_caption(focus, tunnel),
         panels: plots
             .panels
             .iter()

@@ -1,7 +1,7 @@
-//! Round trips and data in flight of the busiest flows, in two lanes below the rates of their direction.
+//! Round trips and data in flight of the busiest flows, in two lanes for each direction.
 
 use crate::plot::reduce::{PlotColumn, ceiling};
-use crate::plot::timeline::frame::{HEIGHTS, RateLane, TITLE};
+use crate::plot::timeline::frame::RateLane;
 use crate::words::focus::Focus;
 use crate::words::{self, format};
 use rekeyscope_model::analysis::{Account, Flow, FlowCourse};
@@ -13,24 +13,21 @@ enum CourseKind {
     InFlight,
 }
 
-/// Two lanes for each direction that has a strip, from `row` on; in each a line for every flow with a course.
-pub(super) fn lanes(focus: &Focus, tunnel: usize, accounts: &[&Account], row: u32) -> Vec<RateLane> {
+/// Two lanes for each direction that has a strip; in each a line for every flow with a course.
+pub(super) fn lanes(focus: &Focus, tunnel: usize, accounts: &[&Account]) -> Vec<RateLane> {
     let mut lanes = Vec::new();
-    let mut row = row;
     for account in accounts {
         let own = |f: &&Flow| (f.tunnel, f.direction) == (tunnel, account.direction);
         let flows: Vec<&Flow> = focus.analysis.flows.iter().filter(own).collect();
         for kind in [CourseKind::Rtt, CourseKind::InFlight] {
-            let lane = lane(focus, &flows, kind, row);
-            row = lane.last().map_or(row, |l| l.rows.1);
-            lanes.extend(lane);
+            lanes.extend(lane(focus, &flows, kind));
         }
     }
     lanes
 }
 
 /// The lane of the first flow, and those over it.
-fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind, row: u32) -> Vec<RateLane> {
+fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<RateLane> {
     let curve = |f: &&Flow| {
         let course = f.tcp.as_ref()?.course.as_ref()?;
         let columns = columns(focus, course, kind);
@@ -61,14 +58,13 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind, row: u32) -> Vec<RateL
             direction: direction?,
             name: t.fill(name, &[("flow", &flow)]),
             headline,
-            course: true,
             over: n > 0,
             columns,
             top: (highest / factor * 1.12).max(f64::MIN_POSITIVE),
             factor,
             unit: unit.clone(),
-            rows: (row, row + TITLE + HEIGHTS[1]),
-            above: TITLE,
+            rows: (0, 0),
+            above: 0,
         })
     };
     curves.into_iter().enumerate().filter_map(lane).collect()

@@ -14,14 +14,16 @@ use std::ops::Range;
 pub(super) const WIDTH: u32 = 1100;
 pub(super) const LEFT: u32 = 64;
 pub(super) const RIGHT: u32 = 20;
-/// Height of the plot of the direction with the data, and of the other one.
-pub(super) const HEIGHTS: [u32; 2] = [210, 84];
+/// Height of the first lane of the throughput, and of every other lane.
+pub(super) const HEIGHTS: [u32; 2] = [240, 84];
 pub(super) const TITLE: u32 = 32;
 /// Room for the numbers of the rekeys.
 pub(super) const NUMBERS: u32 = 18;
 /// Two rows for each direction, so that overlapping SAs are seen.
 pub(super) const LANE: u32 = 16;
 pub(super) const AXIS: u32 = 42;
+/// Height of the marks at the numbers of the time axis.
+const TICK: u32 = 4;
 /// Height of the strip of what the time went to.
 pub(super) const STRIP: u32 = 16;
 
@@ -31,8 +33,6 @@ pub(super) struct RateLane {
     /// For a script that reads values off the line.
     pub(super) name: String,
     pub(super) headline: String,
-    /// Of a course: where rekeys are many they are marked on the rates alone.
-    pub(super) course: bool,
     /// It lies over the lane before it, whose axis is its own.
     pub(super) over: bool,
     pub(super) columns: Vec<PlotColumn>,
@@ -50,6 +50,8 @@ pub(super) struct RateLane {
 pub(super) struct RunDrawing<'a> {
     pub(super) focus: &'a Focus<'a>,
     pub(super) tunnel: usize,
+    /// Name of the plot.
+    pub(super) name: String,
     /// Ends of the time axis, seconds since the start of the capture.
     pub(super) begin: f64,
     pub(super) end: f64,
@@ -57,6 +59,10 @@ pub(super) struct RunDrawing<'a> {
     pub(super) extras: Vec<Extra<'a>>,
     /// A strip each.
     pub(super) accounts: Vec<&'a Account>,
+    /// The lanes of the SAs are drawn.
+    pub(super) has_sas: bool,
+    /// Stalls are shaded.
+    pub(super) is_shaded: bool,
     pub(super) rekeys: Vec<&'a Rekey>,
 }
 
@@ -76,17 +82,33 @@ pub(super) struct Extra<'a> {
     pub(super) unit: String,
 }
 
-/// First row below lanes and overlays.
-pub(super) fn below(lanes: &[RateLane], extras: &[Extra]) -> u32 {
-    let lanes = lanes.iter().map(|l| l.rows.1);
-    let extras = extras.iter().map(|e| e.rows.1);
-    lanes.chain(extras).max().unwrap_or(0)
+/// The lanes one below the other, with room above the first one for the numbers of the rekeys; `small`: how many of the [`HEIGHTS`]
+/// are skipped. A lane over another one lies where that lies.
+pub(super) fn stacked(lanes: Vec<RateLane>, small: usize) -> Vec<RateLane> {
+    let mut rows = (0, 0);
+    let mut above = 0;
+    let mut out = Vec::new();
+    for lane in lanes {
+        if !lane.over {
+            let first = out.is_empty();
+            let height = if first { HEIGHTS[small] } else { HEIGHTS[1] };
+            above = if first { TITLE + NUMBERS } else { TITLE };
+            rows = (rows.1, rows.1 + above + height);
+        }
+        out.push(RateLane { rows, above, ..lane });
+    }
+    out
 }
 
 impl RunDrawing<'_> {
     /// CSS pixels.
     pub(super) fn height(&self) -> u32 {
-        self.first_lane_row() + TITLE + 4 * LANE + AXIS
+        self.first_lane_row() + self.lane_rows() + AXIS
+    }
+
+    /// Height of the part with the SAs; of a plot without it, what the time axis needs above itself.
+    pub(super) fn lane_rows(&self) -> u32 {
+        if self.has_sas { TITLE + 4 * LANE } else { TICK }
     }
 
     /// First row of the part with the SAs.
@@ -96,7 +118,11 @@ impl RunDrawing<'_> {
 
     /// First row below the rates: that of the first strip.
     pub(super) fn first_strip_row(&self) -> u32 {
-        below(&self.lanes, &self.extras)
+        let lanes = self.lanes.iter().map(|l| l.rows.1);
+        lanes
+            .chain(self.extras.iter().map(|e| e.rows.1))
+            .max()
+            .unwrap_or(0)
     }
 
     /// A chart in some rows of the plot, over the run's time.

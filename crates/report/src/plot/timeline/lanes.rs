@@ -39,7 +39,7 @@ impl RunDrawing<'_> {
             .clone()
             .shrink((0, px(row)), (px(WIDTH), px(self.height() - row)));
         let chart = ChartBuilder::on(&rows)
-            .margin_top(px(TITLE))
+            .margin_top(if self.has_sas { px(TITLE) } else { 0 })
             .margin_right(px(RIGHT))
             .y_label_area_size(px(LEFT))
             .x_label_area_size(px(AXIS))

@@ -26,8 +26,9 @@ pub(super) fn span(focus: &Focus, tunnel: usize, end: f64) -> (f64, f64) {
         times.extend(began(rekey));
         times.extend(Direction::BOTH.iter().filter_map(|d| rekey.switched.get(*d)));
     }
-    let outages = analysis.outages.iter().filter(|o| o.tunnel == tunnel);
-    times.extend(outages.flat_map(|o| [Some(o.start), o.end]).flatten());
+    let outages = || analysis.outages.iter().filter(|o| o.tunnel == tunnel);
+    times.extend(outages().flat_map(|o| [Some(o.start), o.end]).flatten());
+    let is_open = outages().any(|o| o.end.is_none());
     let attempts = analysis
         .attempts
         .iter()
@@ -35,6 +36,7 @@ pub(super) fn span(focus: &Focus, tunnel: usize, end: f64) -> (f64, f64) {
     times.extend(attempts.flat_map(|a| [a.first_time, a.last_time]));
     let seconds = times.into_iter().filter_map(|t| focus.seconds(t));
     let (first, last) = seconds
+        .chain(is_open.then_some(end))
         .filter(|s| s.is_finite())
         .fold((end, 0.0), |(a, b), s| (s.min(a), s.max(b)));
     let margin = (last - first) * MARGIN;
