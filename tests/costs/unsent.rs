@@ -98,12 +98,6 @@ fn the_limit_was_reached_by_what_the_capture_lacks() {
         AttemptOutcome::Completed,
     ];
     assert_eq!(outcomes, expected);
-    assert!(
-        analysis.attempts[1]
-            .causes
-            .iter()
-            .any(|c| c.id == "limit_without_rekey")
-    );
     let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
     let [down] = &ledger.down[..] else {
         panic!("{ledger:?}")
@@ -130,8 +124,12 @@ fn an_sa_that_others_outlived_reached_no_limit() {
         resend_lost(w, 100);
         w.steady(AFTER);
     });
-    let of_rekeys = analysis.rekeys.iter().flat_map(|r| &r.causes);
-    assert!(!of_rekeys.into_iter().any(|c| c.id == "hard_limit_reached"));
+    let of_rekeys = analysis.rekeys.iter().flat_map(|r| &r.impact);
+    assert!(
+        of_rekeys
+            .into_iter()
+            .all(|i| i.cause != Some(ExplanationCause::LimitReached))
+    );
     let mut causes = analysis.outages.iter().filter_map(|o| o.explanation.as_ref());
     assert!(causes.all(|e| e.cause != ExplanationCause::LimitReached));
     assert_eq!(analysis.outages.len(), 1, "{:?}", analysis.outages);

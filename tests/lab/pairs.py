@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from check import analysis
+from compare import seconds
 from paired import PAIRS, REPETITIONS
 
 HEAD = """## What rekeys cost, against runs without them
@@ -17,7 +18,8 @@ Made by `tests/lab/pairs FOLDER` (as root), or of saved runs by `tests/lab/pairs
 {repetitions} times with rekeys and {repetitions} times without, and differs in nothing else. The truth needs no analysis: T · (1 − rate with /
 rate without), with the rates of iperf3's receiver, and of the runs without rekeys the median. The ledger is `ledger[].cost_seconds` of
 the run with rekeys, and what stands in `down`: half a second in which an SA is over and nobody has asked yet, as where an initiator
-computes before it asks, is time without a tunnel. Seconds: median (least – most). A pair agrees where the median difference is at most
+computes before it asks, is time without a tunnel. iperf3's receiver stops counting at T, while what the sender has in its buffer still
+arrives: of a cost that begins before T and ends after it, the part before T counts, and what begins later is left out. Seconds: median (least – most). A pair agrees where the median difference is at most
 10 % of the median truth, or at most 1 % of T, and where the ledger of no run without rekeys says more than 1 % of T.
 
 | pair | path | rekeys | T | rate without, Mbit/s | truth | ledger | ledger − truth | of it tunnel down | without rekeys | |
@@ -43,9 +45,20 @@ def read(folder):
     received = json.loads((folder / "iperf3.0.json").read_text())["end"]["sum_received"]
     document = analysis(folder)
     ledger = max(document["ledger"], key=lambda of: of["bytes"])
-    down = sum(one["cost_seconds"] for one in ledger["down"])
+    own = [one for one in document["impact"] if all(one[key] == ledger[key] for key in ("tunnel", "direction"))]
+    end = seconds(own[0]["transfers"][0]["start"]) + received["seconds"]
+    cost = sum(until(end, one["cost_seconds"], one["intervals"]) for one in ledger["rekeys"])
+    down = sum(until(end, one["cost_seconds"], [one["interval"]]) for one in ledger["down"])
     rate = received["bytes"] * 8e-6 / received["seconds"]
-    return Run(received["seconds"], rate, len(document["rekeys"]), ledger["cost_seconds"], down)
+    return Run(received["seconds"], rate, len(document["rekeys"]), cost, down)
+
+
+def until(end, cost, intervals):
+    """The part of a cost that lies before a moment, by the lengths of its intervals."""
+    spans = [(seconds(one["from"]), seconds(one["to"])) for one in intervals]
+    whole = sum(to - since for since, to in spans)
+    before = sum(max(0.0, min(to, end) - since) for since, to in spans)
+    return cost * before / whole if whole else cost
 
 
 def spread(values, digits=2):

@@ -2,7 +2,7 @@
 //
 // What tests and other scripts may rely on (nothing else is stable):
 //   #verdict                 the answer and the first picture; then, each folded (section > details), as far as there is something to say:
-//   #in-full #tunnel-N #causes #account #projection #verdicts #transfers #two-points #overlays #findings #quality #ruled-out
+//   #in-full #tunnel-N #causes #account #projection #verdicts #transfers #two-points #overlays #findings #quality
 //   #overhead #oddities #method
 //   #rekey-N                 row of rekey N (or 1-N, of tunnel 1, where several have rekeys) in its table (a <tr>), #panel-N the figure of its panel
 //   figure.timeline          the whole run, and in #tunnel-N what lies beneath it; within it svg.plot, and div.tools (made here) with its buttons

@@ -21,7 +21,7 @@ pub(crate) struct Failures {
 }
 
 /// Makes the lists. `found.successions` are in the order of the document's rekeys, and `found.attempts` all that were seen.
-pub(crate) fn failures(found: Explored<'_>, checks: &[UnansweredCheck], stretches: &[Interval]) -> Failures {
+pub(crate) fn failures(found: Explored<'_>, stretches: &[Interval]) -> Failures {
     let Explored {
         record,
         places,

@@ -45,7 +45,7 @@ pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers
             places.push((place, own));
         }
     }
-    let explanations = explain(&scene(found, &owned));
+    let explanations = explain(&scene(found, &owned, true));
     for ((place, own), explanation) in places.into_iter().zip(explanations) {
         ledgers[place].rekeys[own].explanation = explanation;
     }

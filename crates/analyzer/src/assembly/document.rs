@@ -104,9 +104,16 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
     as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger);
     for (index, effect) in judged.rekeys {
-        let Some(rekey) = rekeys.get_mut(index) else { continue };
-        let own = judged.ledger.iter().filter(|ledger| ledger.direction == effect.direction);
-        let mut own = own.flat_map(|ledger| &ledger.rekeys).filter(|own| own.rekey == index);
+        let Some(rekey) = rekeys.get_mut(index) else {
+            continue;
+        };
+        let own = judged
+            .ledger
+            .iter()
+            .filter(|ledger| ledger.direction == effect.direction);
+        let mut own = own
+            .flat_map(|ledger| &ledger.rekeys)
+            .filter(|own| own.rekey == index);
         let cause = own.find_map(|own| Some(own.explanation.as_ref()?.cause));
         rekey.impact.push(RekeyImpact { cause, ..effect });
     }

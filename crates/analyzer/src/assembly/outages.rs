@@ -47,7 +47,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     stretches.retain(|(interval, _)| !beyond.iter().any(|(longer, _)| holds(longer, interval)));
     stretches.extend(beyond);
     let stretches = one_of_each(stretches);
-    let explanations = explain(&scene(found, &stretches));
+    let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);
     explained
         .filter(|((interval, undelivered), explanation)| {

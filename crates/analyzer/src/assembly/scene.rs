@@ -30,8 +30,8 @@ pub(crate) struct Explored<'a> {
     pub(crate) events: &'a [Event],
 }
 
-/// The scene of these stretches, in their order.
-pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)]) -> Scene {
+/// The scene of these stretches, in their order. `of_rekeys`: they are silences that rekeys own.
+pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)], of_rekeys: bool) -> Scene {
     let exchanges = exchanges(found);
     let by_exchange: HashMap<usize, usize> = exchanges
         .iter()
@@ -45,7 +45,10 @@ pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)]) 
         exchanges: exchanges.into_iter().map(|(_, exchange)| exchange).collect(),
         outages: stretches
             .iter()
-            .map(|(interval, undelivered)| outage(found.record, &heard, interval, undelivered))
+            .map(|(interval, undelivered)| OutageInScene {
+                of_rekey: of_rekeys,
+                ..outage(found.record, &heard, interval, undelivered)
+            })
             .collect(),
     }
 }
@@ -297,6 +300,7 @@ fn outage(
         open: undelivered.open && !undelivered.over,
         over: undelivered.over,
         short: matches!(interval.kind, IntervalKind::ShortOutage(_)),
+        of_rekey: false,
         dead: undelivered.dead,
         swallowed: u64::from(undelivered.swallowed),
         swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),

@@ -18,9 +18,8 @@ pub(crate) struct IkeMark {
 /// Which part of an exchange a message is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum IkePart {
-    /// The first of an exchange that makes child SAs: the direction of its sender, as a position in a pair, and how many SAs its
-    /// tunnel had.
-    Opening { slot: usize, sas: usize },
+    /// The first of an exchange that makes child SAs, and how many SAs its tunnel had.
+    Opening { sas: usize },
     /// The first of another one.
     OtherOpening,
     /// A further one.

@@ -12,8 +12,8 @@ use crate::diagnosis::scene::RekeyScene;
 use crate::throughput::flow::ConnectionId;
 pub(crate) use point::CloseUpPoint;
 
-use points::{esp_points, tcp_points};
 use foldhash::HashMap;
+use points::{esp_points, tcp_points};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;

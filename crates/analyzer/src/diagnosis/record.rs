@@ -2,7 +2,7 @@
 
 use crate::decode::{Decoded, Pending};
 use crate::throughput::flow::{ConnectionId, NewBytes};
-use rekeyscope_ipsec::esp::inner::{Control, TcpSegment};
+use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -14,18 +14,9 @@ use rekeyscope_model::time::Timestamp;
 mod bit {
     pub(super) const B_TO_A: u8 = 1;
     pub(super) const LATE: u8 = 2;
-    pub(super) const ICMPV6: u8 = 4;
     pub(super) const TCP: u8 = 8;
-    pub(super) const UDP: u8 = 16;
     pub(super) const OPENED: u8 = 32;
-    pub(super) const L2TP: u8 = 64;
-    pub(super) const PPP: u8 = 128;
 }
-
-/// Protocol number of ICMPv6 (RFC 4443 §1).
-const ICMPV6: u8 = 58;
-/// An L2TP acknowledgement without a message (ZLB); types on the wire end far below.
-const ZERO_LENGTH_BODY: u16 = u16::MAX;
 
 /// One ESP packet. Lengths saturate at 65,535, which only packets merged by a network card reach.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,14 +41,8 @@ pub(crate) struct PacketRecord {
     pub(crate) again: u16,
     pub(crate) outer: u16,
     pub(crate) largest_fragment: u16,
-    pub(super) ports: (u16, u16),
-    /// L2TP message type or PPP protocol.
-    pub(super) control: u16,
-    /// PPP code.
-    pub(super) code: u8,
     /// TCP flags.
     pub(crate) flags: u8,
-    pub(crate) sack_blocks: u8,
     pub(crate) fragments: u8,
     pub(super) bits: u8,
 }
@@ -74,11 +59,6 @@ impl PacketRecord {
     ) -> Self {
         let inner = &decoded.inner;
         let tcp = inner.tcp.as_ref();
-        let (control, code, control_bit) = match inner.control {
-            Some(Control::L2tp(kind)) => (kind.unwrap_or(ZERO_LENGTH_BODY), 0, bit::L2TP),
-            Some(Control::Ppp { protocol, code }) => (protocol, code, bit::PPP),
-            None => (0, 0, 0),
-        };
         let when = |condition: bool, bit: u8| if condition { bit } else { 0 };
         PacketRecord {
             time: pending.time,
@@ -95,22 +75,12 @@ impl PacketRecord {
             again: short(split.retransmitted),
             outer: short(pending.outer_bytes),
             largest_fragment: short(pending.largest_fragment),
-            ports: pending.udp.map_or((0, 0), |u| (u.src, u.dst)),
-            control,
-            code,
             flags: tcp.map_or(0, |t| t.flags),
-            sack_blocks: tcp.map_or(0, |t| t.sack_blocks),
             fragments: u8::try_from(pending.fragments).unwrap_or(u8::MAX),
             bits: when(association.direction == Direction::BToA, bit::B_TO_A)
                 | when(tcp.is_some(), bit::TCP)
-                | when(pending.udp.is_some(), bit::UDP)
                 | when(decoded.opened.is_some(), bit::OPENED)
-                | when(arrival == Arrival::Late, bit::LATE)
-                | when(
-                    inner.flow.as_ref().is_some_and(|f| f.protocol == ICMPV6),
-                    bit::ICMPV6,
-                )
-                | control_bit,
+                | when(arrival == Arrival::Late, bit::LATE),
         }
     }
 
@@ -147,22 +117,6 @@ impl PacketRecord {
         self.is(bit::OPENED)
     }
 
-    /// A solicitation for a router or neighbour, which stacks send by themselves, or another message of ICMPv6: no sign that
-    /// something was under way.
-    pub(crate) fn is_icmpv6(&self) -> bool {
-        self.is(bit::ICMPV6)
-    }
-
-    /// UDP ports around ESP (source, destination).
-    pub(crate) fn udp_ports(&self) -> Option<(u16, u16)> {
-        self.is(bit::UDP).then_some(self.ports)
-    }
-
-    /// TCP payload.
-    pub(crate) fn is_tcp_data(&self) -> bool {
-        self.is_tcp() && self.payload > 0
-    }
-
     /// Sequence number behind its payload.
     pub(crate) fn seq_end(&self) -> u32 {
         self.seq.wrapping_add(u32::from(self.payload))
@@ -171,28 +125,6 @@ impl PacketRecord {
     /// Its acknowledgement number counts (a first SYN has none).
     pub(crate) fn acknowledges(&self) -> bool {
         self.is_tcp() && self.flags & TcpSegment::ACK != 0
-    }
-
-    /// Nothing but an acknowledgement (RFC 5681 §2 defines duplicates by this).
-    pub(crate) fn is_pure_ack(&self) -> bool {
-        let other = TcpSegment::SYN | TcpSegment::FIN | TcpSegment::RST;
-        self.acknowledges() && self.payload == 0 && self.flags & other == 0
-    }
-
-    /// The control message that it is.
-    pub(crate) fn control(&self) -> Option<Control> {
-        if self.is(bit::L2TP) {
-            Some(Control::L2tp(
-                (self.control != ZERO_LENGTH_BODY).then_some(self.control),
-            ))
-        } else if self.is(bit::PPP) {
-            Some(Control::Ppp {
-                protocol: self.control,
-                code: self.code,
-            })
-        } else {
-            None
-        }
     }
 }
 
@@ -223,24 +155,6 @@ mod tests {
                 flags: TcpSegment::ACK,
                 bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
                 ..PacketRecord::default()
-            }
-        }
-
-        /// The same packet as ICMPv6.
-        pub(crate) fn as_icmpv6(self) -> Self {
-            PacketRecord {
-                flags: 0,
-                bits: self.bits & !bit::TCP | bit::ICMPV6,
-                ..self
-            }
-        }
-
-        /// The same packet as an L2TP control message of type `control` (RFC 2661 §3.2).
-        pub(crate) fn as_l2tp(self, control: u16) -> Self {
-            PacketRecord {
-                control,
-                bits: self.bits | bit::L2TP,
-                ..self
             }
         }
     }

@@ -24,8 +24,6 @@ pub(crate) struct LaneChange {
     pub(crate) new: Option<SaIndex>,
     /// First packet on `new`.
     pub(crate) switched: Option<Timestamp>,
-    /// Last packet on `old`.
-    pub(crate) left: Option<Timestamp>,
 }
 
 /// The packets of one rekey.
@@ -183,7 +181,6 @@ fn lanes(
             old: old.map(|(sa, ..)| sa),
             new: new.map(|(sa, ..)| sa),
             switched: new.map(|(.., first)| first),
-            left: old.and_then(|(_, a, _)| a.last).map(|(t, _)| t),
         }
     })
 }

@@ -3,7 +3,6 @@
 
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -13,7 +12,7 @@ pub(super) const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
 const LONG_SILENCE: i64 = NANOS_PER_SECOND;
 /// The bound of a document's events; later ones are not told of.
 const MOST_LONG: usize = 4_096;
-/// Newest silences and leaks that are kept; older ones lie before every open window that matters.
+/// Newest silences that are kept; older ones lie before every open window that matters.
 const MOST_KEPT: usize = 256;
 /// Frames kept as examples of each kind.
 const MOST_EXAMPLES: usize = 20;
@@ -160,7 +159,6 @@ pub(crate) struct WholeRun {
     long_silences: Vec<CaptureSilence>,
     /// One of them ended before the one before it did.
     silences_out_of_order: bool,
-    leaks: VecDeque<(TunnelIndex, Timestamp, u64)>,
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
     regressions: Examples,
@@ -211,13 +209,9 @@ impl WholeRun {
     }
 
     /// A cleartext packet that belongs into the tunnel.
-    pub(crate) fn take_leak(&mut self, tunnel: TunnelIndex, time: Timestamp, frame: u64) {
+    pub(crate) fn take_leak(&mut self, frame: u64) {
         self.leaked += 1;
         self.leak_frames.push(frame);
-        if self.leaks.len() >= MOST_KEPT {
-            self.leaks.pop_front();
-        }
-        self.leaks.push_back((tunnel, time, frame));
     }
 
     /// Counters by tunnel.
@@ -242,20 +236,6 @@ impl WholeRun {
     /// The first of the long silences.
     pub(crate) fn long_silences(&self) -> &[CaptureSilence] {
         &self.long_silences
-    }
-
-    /// Leaks of a tunnel within [from, to].
-    pub(crate) fn leaks_within(
-        &self,
-        tunnel: TunnelIndex,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> Vec<(Timestamp, u64)> {
-        self.leaks
-            .iter()
-            .filter(|(t, time, _)| *t == tunnel && (from..=to).contains(time))
-            .map(|&(_, time, frame)| (time, frame))
-            .collect()
     }
 }
 

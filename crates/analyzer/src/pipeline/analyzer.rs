@@ -267,10 +267,7 @@ impl Analyzer {
             && !self.record.sas.of_tunnel(tunnel).is_empty()
             && self.record.wants(tunnel)
         {
-            self.record
-                .diagnosis
-                .whole_run
-                .take_leak(tunnel, datagram.time, datagram.frame);
+            self.record.diagnosis.whole_run.take_leak(datagram.frame);
             let control = datagram.payload.get(UDP_HEADER..).and_then(l2tp_control);
             if let Some(control) = control {
                 let seen = (datagram.time, datagram.frame);

@@ -138,11 +138,6 @@ impl Quiets {
         }
     }
 
-    /// When the last packet of a tunnel passed.
-    pub(super) fn latest(&self, tunnel: TunnelIndex) -> Option<Timestamp> {
-        self.tunnels.get(tunnel)?.latest
-    }
-
     /// Silences of a direction of a tunnel that may be rest, in order of time.
     pub(super) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
         self.quiets

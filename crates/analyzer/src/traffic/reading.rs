@@ -82,11 +82,6 @@ impl TrafficReading {
         (self.outages.left_out(), self.quiets.left_out())
     }
 
-    /// When the last packet of a tunnel passed.
-    pub(crate) fn latest(&self, tunnel: TunnelIndex) -> Option<Timestamp> {
-        self.quiets.latest(tunnel)
-    }
-
     /// Silences of a direction of a tunnel that may be rest, in order of time.
     pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
         self.quiets.quiets(tunnel, slot)

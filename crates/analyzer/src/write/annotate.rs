@@ -3,9 +3,7 @@
 
 use crate::write::copies::{buffered, output_error, wipe};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader};
-use rekeyscope_model::analysis::{
-    Analysis, Confidence, Direction, KeyStatus, Rekey, RekeyEvidence, TriggerKind,
-};
+use rekeyscope_model::analysis::{Analysis, Direction, KeyStatus, Rekey, RekeyEvidence, TriggerKind};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;

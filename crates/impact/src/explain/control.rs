@@ -166,9 +166,9 @@ pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
     )
 }
 
-/// Nothing else of the side that did not answer passes either. In a short time a sender that waits for its timer looks the same.
+/// Nothing else of the side that did not answer passes either.
 pub(super) fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    !view.outage.short && view.is_silent(explanation.by)
+    !view.outage.of_rekey && view.is_silent(explanation.by)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {

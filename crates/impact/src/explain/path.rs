@@ -52,7 +52,7 @@ const SIGNS_OF_SILENCE: &[EventKind] = &[
 
 pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
-    let [sender, receiver] = outage.silences.map(|side| view.fills_half(side.nothing));
+    let [sender, receiver] = view.silent_sides();
     let signs: Vec<&Event> = view
         .events(SIGNS_OF_SILENCE, outage.from.plus_nanos(-view.near()), outage.to)
         .collect();

@@ -254,9 +254,14 @@ fn renewal_under_way<'a>(view: &OutageView<'a>) -> Option<&'a ExchangeInScene> {
 pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
     let since = view.outage.from.plus_nanos(-view.near());
     let back_on = view.outage.back_on.and_then(|place| view.sa(place)?.exchange);
+    // A side that computes may serve nothing else meanwhile: data comes back when it is done, on the old SA still.
+    let when_done = |exchange: &ExchangeInScene| {
+        let apart = exchange.end.nanos_since(view.outage.to).abs();
+        view.outage.of_rekey && apart <= view.near()
+    };
     let (_, exchange) = view.exchanges().find(|(place, exchange)| {
         exchange.made != MadeByExchange::Nothing
-            && back_on.is_none_or(|made| made == *place)
+            && (back_on.is_none_or(|made| made == *place) || when_done(exchange))
             && exchange.begin >= since
             && exchange.end <= view.outage.to.plus_nanos(view.near())
             && exchange.end.nanos_since(exchange.begin) > view.near()

@@ -138,6 +138,8 @@ pub struct OutageInScene {
     pub over: bool,
     /// Shorter than two retransmission timeouts: one of rows 2 to 10 must hold, else it is no outage.
     pub short: bool,
+    /// The silence of a rekey: that nothing came is known, and the rows that say no more are left out.
+    pub of_rekey: bool,
     /// The span from the first packet that did not arrive to the last one, or to the event that brought the way back.
     pub dead: Option<(Timestamp, Timestamp)>,
     /// How many packets did not arrive.

@@ -71,6 +71,7 @@ fn outage(from: f64, to: f64) -> OutageInScene {
         open: false,
         over: false,
         short: false,
+        of_rekey: false,
         dead: Some((at(from + 0.01), at(to - 1.0))),
         swallowed: 4,
         swallowed_packets: (0..4)

@@ -9,6 +9,8 @@ use std::net::IpAddr;
 pub(super) const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
 /// Round trips after which the other side knows, has answered, and the answer has taken effect.
 const NEAR_ROUND_TRIPS: i64 = 3;
+/// A retransmission timer is doubled each time (RFC 6298 §5.5); a quarter more is its granularity, and a round trip.
+const TIMER_DOUBLES: i64 = 2;
 /// Two volumes or ages are the same limit when they differ by less: a daemon looks at them every second or every few packets,
 /// and the capture counts neither padding nor headers as each kernel does.
 const SAME_LIMIT: f64 = 0.03;
@@ -56,8 +58,28 @@ impl<'a> OutageView<'a> {
 
     /// Whether neither ESP nor IKE came from an end for half of the outage.
     pub(super) fn is_silent(&self, address: Option<IpAddr>) -> bool {
-        let side = address.and_then(|address| self.side(address));
-        side.is_some_and(|side| self.fills_half(side.nothing))
+        let [sender, receiver] = &self.outage.silences;
+        let [sender_is, receiver_is] = self.silent_sides();
+        address == Some(sender.side) && sender_is || address == Some(receiver.side) && receiver_is
+    }
+
+    /// Whether neither ESP nor IKE came from the sender of the data, and from its receiver, for half of the outage.
+    pub(super) fn silent_sides(&self) -> [bool; 2] {
+        let [sender, receiver] = self.outage.silences.map(|side| self.fills_half(side.nothing));
+        [sender && !self.waits_for_timer(), receiver]
+    }
+
+    /// Whether the sender's longest silence is its timer, which has doubled since the last try.
+    fn waits_for_timer(&self) -> bool {
+        let (from, to) = self.outage.silences[0].nothing;
+        let sent = self.outage.swallowed_packets.iter().map(|packet| packet.time);
+        let mut before: Vec<Timestamp> = sent.filter(|time| *time <= from).collect();
+        before.sort_unstable();
+        let [.., first, second] = before[..] else {
+            return false;
+        };
+        let timer = second.nanos_since(first);
+        to.nanos_since(from) <= TIMER_DOUBLES * timer + timer / 4
     }
 
     /// Whether an end sent no ESP of the pair for half of the outage.

@@ -20,8 +20,6 @@ why-lost-on-new = what was sent first on the new SA was lost: its receiver was n
 why-silence = nothing was sent
 why-reverse = what was sent arrived, but the sender did not hear of it
 why-slow = nothing stopped, but it was slower there than elsewhere
-why-sure = , confidence { $confidence }
-why-cause-of-failure = Why: { $cause }.
 why-no-cause = Why: these packets show no cause.
 why-no-cause-without-keys = Why: without keys these packets show no cause.
 why-no-cause-wrong-keys = Why: the keys that were read fit none of these packets, which show no cause without them.
@@ -45,6 +43,8 @@ do-lifetime = raise the kilobyte lifetime from { $limit } to { $lifetime } kB ({
 do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }).
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
+do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
+do-break-before-make = negotiate first and delete afterwards (strongSwan: `make_before_break = yes`, or `reauth_time = 0`).
 do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`; strongSwan: `life_bytes` and `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` and `rekey_bytes`

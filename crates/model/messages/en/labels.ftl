@@ -168,27 +168,3 @@ effect-outside = outside
 
 ## Causes.
 
-cause-responder-not-ready = data on the new SA before the responder had it installed
-cause-initiator-not-ready = data on the new SA before the initiator had it installed
-cause-rekey-refused = the other side refused the rekey
-cause-rekey-unanswered = the other side did not answer the rekey, or only after several requests
-cause-limit-without-rekey = an SA passed its limit, and nobody asked for a new one
-cause-break-before-make = the SAs were deleted before new ones were negotiated
-cause-dpd-unanswered = the peer did not answer dead peer detection
-cause-rekey-storm = attempt after attempt, in the time in which there is usually one rekey
-cause-old-sa-deleted-early = the old SA was deleted while packets were still on their way
-cause-asymmetric-switch = one direction went on with its old SA long after the other had left it
-cause-hard-limit-reached = the old SA passed its hard limit before the new one took over
-cause-exchange-retransmitted = a message of the exchange was sent again
-cause-collision = both sides began a rekey at once
-cause-replay-drops = packets outside the replay window
-cause-slow-key-exchange = the key computation took long
-cause-slow-path = a slower path after the new SA was installed
-cause-rto-stall = the inner TCP waited for its retransmission timer
-cause-application-limited = the sender had nothing to send: not the rekey
-cause-fragmentation-change = packet sizes or fragmentation changed with the new SA
-cause-nat-mapping-change = the NAT mapping changed
-cause-phase1-renewal = phase 1 was renewed close by
-cause-ppp-trouble = L2TP or PPP had trouble of its own
-cause-capture-artefact = the capture itself has a hole here
-cause-desync = one side did not know the other's SA

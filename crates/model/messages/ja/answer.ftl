@@ -18,8 +18,6 @@ why-lost-on-new = 受信側が新しい SA を使えるようになる前に送�
 why-silence = 何も送られていなかったため
 why-reverse = データは届いたが、確認応答が送信側に戻らなかったため
 why-slow = 停止はしていないが、他の時間より遅かったため
-why-sure = 、確からしさ: { $confidence }
-why-cause-of-failure = 原因: { $cause }。
 why-no-cause = 原因: これらのパケットからは分かりません。
 why-no-cause-without-keys = 原因: 鍵がないため、これらのパケットからは分かりません。
 why-no-cause-wrong-keys = 原因: 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
@@ -42,6 +40,8 @@ do-lifetime = キロバイト有効期間を { $limit } kB から { $lifetime } 
 do-lifetime-learnt = SA を更新する容量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 応答のなかった SA の要求を調べてください（-v）。ESP は通るのに IKE が落ちています。
+do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で切る側が先に更新するか、相手がその寿命を知る必要があります。
+do-break-before-make = 先に交渉し、後で削除してください（strongSwan: `make_before_break = yes` または `reauth_time = 0`）。
 do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`、strongSwan: `life_bytes` と `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`

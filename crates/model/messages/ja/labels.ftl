@@ -168,27 +168,3 @@ effect-outside = 転送外
 
 ## 原因。
 
-cause-responder-not-ready = レスポンダーが新しい SA を設定する前に送られたデータ
-cause-initiator-not-ready = イニシエーターが新しい SA を設定する前に送られたデータ
-cause-rekey-refused = 相手によるリキーの拒否
-cause-rekey-unanswered = リキーの要求への応答なし、または度重なる要求後の応答
-cause-limit-without-rekey = リキーの要求がないままの SA のリミット超過
-cause-break-before-make = 新しい SA の交渉より先の SA 削除
-cause-dpd-unanswered = 生存確認（DPD）への応答なし
-cause-rekey-storm = 通常ならリキー 1 回の時間に続いた試行
-cause-old-sa-deleted-early = パケットの到着より先の古い SA の削除
-cause-asymmetric-switch = 一方向だけでの、古い SA の長い使用
-cause-hard-limit-reached = 新しい SA に替わる前の、古い SA のハードリミット超過
-cause-exchange-retransmitted = 鍵交換メッセージの再送
-cause-collision = 両側同時のリキー開始
-cause-replay-drops = リプレイウィンドウ外のパケット
-cause-slow-key-exchange = 鍵の計算の長さ
-cause-slow-path = 新しい SA の設定後の、処理経路の低速化
-cause-rto-stall = 内側の TCP の再送タイマー（RTO）待ち
-cause-application-limited = 送信側のデータ切れ（リキーが原因ではない）
-cause-fragmentation-change = 新しい SA でのパケット長またはフラグメント化の変化
-cause-nat-mapping-change = NAT の変換の変化
-cause-phase1-renewal = 近くでのフェーズ 1 の更新
-cause-ppp-trouble = L2TP または PPP 自体の問題
-cause-capture-artefact = この箇所でのキャプチャ自体の欠落
-cause-desync = 一方が知らなかった相手の SA

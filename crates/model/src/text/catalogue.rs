@@ -27,7 +27,6 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/events.ftl")),
             include_str!(concat!("../../messages/", $language, "/watch.ftl")),
             include_str!(concat!("../../messages/", $language, "/findings.ftl")),
-            include_str!(concat!("../../messages/", $language, "/ruled-out.ftl")),
             include_str!(concat!("../../messages/", $language, "/rule.ftl")),
             include_str!(concat!("../../messages/", $language, "/keys.ftl")),
             include_str!(concat!("../../messages/", $language, "/overlay.ftl")),
@@ -38,8 +37,8 @@ macro_rules! files {
 }
 
 /// What both languages are made of, in the same order.
-const ENGLISH: [&str; 20] = files!("en");
-const JAPANESE: [&str; 20] = files!("ja");
+const ENGLISH: [&str; 19] = files!("en");
+const JAPANESE: [&str; 19] = files!("ja");
 
 /// All messages of one language.
 pub struct Catalogue {

@@ -33,14 +33,13 @@ const ALIKE: [&str; 22] = [
 ];
 
 /// Catalogue files whose sentences stand in documents.
-const OF_DOCUMENTS: [&str; 10] = [
+const OF_DOCUMENTS: [&str; 9] = [
     "account",
     "comparison",
     "findings",
     "keys",
     "oddities",
     "overlay",
-    "ruled-out",
     "rule",
     "two-points",
     "verdict",

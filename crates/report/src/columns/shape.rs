@@ -161,7 +161,6 @@ mod tests {
         assert_eq!(of("rekeys", "old_a_to_b"), (ColumnKind::Text, false));
         assert_eq!(of("rekeys", "gap_ms_a_to_b"), (ColumnKind::Number, false));
         assert_eq!(of("rekey_impact", "rekey"), (ColumnKind::Integer, false));
-        assert_eq!(of("causes", "evidence_frames"), (ColumnKind::Integer, true));
         assert_eq!(
             of("security_associations", "icv_verified"),
             (ColumnKind::Integer, false)

@@ -7,7 +7,7 @@ use rekeyscope_model::analysis::Analysis;
 pub struct FleetTable {
     /// The name of its folder.
     pub name: &'static str,
-    /// Where its rows are: `["rekeys", "causes"]` are the causes of all rekeys. Empty: the capture itself, one row.
+    /// Where its rows are: `["rekeys", "impact"]` are the effects of all rekeys. Empty: the capture itself, one row.
     pub(super) path: &'static [&'static str],
     /// What a row gets of the entries above it: how many lists down that entry is, its field, and the column's name.
     pub(super) lent: &'static [(usize, &'static str, &'static str)],
@@ -36,7 +36,6 @@ pub const TABLES: &[FleetTable] = &[
     ),
     table("rekeys", &["rekeys"], &[], "Rekey"),
     table("rekey_impact", &["rekeys", "impact"], REKEY, "RekeyImpact"),
-    table("causes", &["rekeys", "causes"], REKEY, "Cause"),
     table("attempts", &["attempts"], &[], "Attempt"),
     table("impact", &["impact"], &[], "Impact"),
     table("ledger", &["ledger"], &[], "Ledger"),

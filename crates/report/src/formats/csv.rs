@@ -65,11 +65,11 @@ fn attempts(analysis: &Analysis) -> Vec<u8> {
         "outage_s",
         "outage_at_least",
         "outage_ended_by",
-        "causes",
+        "outage_cause",
     ];
     let row = |a: &Attempt| {
         let outage = a.outage.as_ref();
-        let causes: Vec<&str> = a.causes.iter().map(|c| c.id.as_str()).collect();
+        let cause = outage.and_then(|o| Some(o.explanation.as_ref()?.cause));
         [
             a.index.to_string(),
             a.tunnel.to_string(),
@@ -89,7 +89,7 @@ fn attempts(analysis: &Analysis) -> Vec<u8> {
             number(outage.map(|o| o.seconds)),
             cell(outage.map(|o| o.at_least)),
             cell(outage.map(|o| o.ended_by)),
-            text(&causes.join(" ")),
+            cell(cause),
         ]
     };
     table(header, analysis.attempts.iter().map(row))
@@ -248,10 +248,7 @@ pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
             ("flags", |r| {
                 text(&r.impact.map(|i| i.flags.join(" ")).unwrap_or_default())
             }),
-            ("causes", |r| {
-                let causes: Vec<&str> = r.rekey.causes.iter().map(|c| c.id.as_str()).collect();
-                text(&causes.join(" "))
-            }),
+            ("cause", |r| cell(r.impact.and_then(|i| i.cause))),
         ],
     )
 }

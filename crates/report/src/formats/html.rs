@@ -61,7 +61,6 @@ struct ReportPage {
     with_panel: HashSet<String>,
     overlays: Vec<OverlayView>,
     causes: Vec<CauseView>,
-    ruled_out: Table,
     findings: Vec<FindingView>,
     projection: Table,
     advice: Vec<Prose>,
@@ -95,7 +94,7 @@ impl ReportPage {
         let rows = tunnels.iter().flat_map(|t| &t.rekeys.rows);
         let rows: HashSet<String> = rows.filter_map(|r| r.id.clone()).collect();
         let panels = tunnels.iter().flat_map(|t| &t.panels);
-        let advice = advice::advice(t, analysis);
+        let advice = advice::advice(focus);
         ReportPage {
             text: t,
             rekeys_note: prose(&t.word("page-rekeys-note")),
@@ -122,23 +121,15 @@ impl ReportPage {
             left_out: focus.tunnels.len() - tunnels.len(),
             with_panel: panels.map(|p| p.0.clone()).collect(),
             overlays: views::overlays(focus),
-            causes: views::causes(t, analysis, &rows),
-            ruled_out: tables::ruled_out(focus),
+            causes: views::causes(focus, &rows),
             findings: views::findings(t, analysis),
             projection: tables::projection(focus).without_empty(),
-            advice: advice.iter().map(|a| prose(&a.sentence(t))).collect(),
+            advice: advice.iter().map(|a| prose(a)).collect(),
             overhead: tables::overhead(focus).without_empty(),
             flows: tables::flows(focus, 10).without_empty(),
             method: MethodView::new(focus),
             tunnels,
         }
-    }
-
-    /// The causes in a cell: identifier and words.
-    fn causes_of(&self, cell: &str) -> Vec<(String, String)> {
-        let ids = cell.split(", ").filter(|id| !id.is_empty());
-        ids.map(|id| (id.to_string(), words::cause(self.text, id)))
-            .collect()
     }
 
     /// The panel of a rekey's row, where it has one.
@@ -294,7 +285,6 @@ mod tests {
             "overlays",
             "findings",
             "quality",
-            "ruled-out",
             "overhead",
             "method",
         ];

@@ -38,20 +38,16 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     }
     overlays(&mut out, &focus);
     causes(&mut out, &focus);
-    if !analysis.ruled_out.is_empty() {
-        heading(&mut out, &t.word("heading-ruled-out"));
-        table(&mut out, &tables::ruled_out(&focus));
-    }
     findings(&mut out, &focus);
     if !analysis.diagnostics.is_empty() {
         heading(&mut out, &t.word("heading-oddities"));
         let diagnostics = analysis.diagnostics.iter().take(MOST_ROWS);
         diagnostics.for_each(|d| item(&mut out, &words::diagnostic(t, d)));
     }
-    let advice = advice::advice(t, analysis);
+    let advice = advice::advice(&focus);
     if !advice.is_empty() {
         heading(&mut out, &t.word("heading-advice"));
-        advice.iter().for_each(|a| item(&mut out, &a.sentence(t)));
+        advice.iter().for_each(|a| item(&mut out, a));
     }
     let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
     let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
@@ -158,15 +154,15 @@ fn overlays(out: &mut String, focus: &Focus) {
 }
 
 fn causes(out: &mut String, focus: &Focus) {
-    let (causes, t) = (words::causes(focus.analysis), focus.t);
+    let (causes, t) = (words::causes(focus), focus.t);
     if causes.is_empty() {
         return;
     }
     heading(out, &t.word("heading-causes"));
     for found in causes.iter().take(MOST_ROWS) {
-        item(out, &found.sentence(t, MOST_ROWS));
-        if let Some((message, number, filter)) = found.first_filter(t) {
-            let filter = code(filter);
+        item(out, &found.sentence(focus, MOST_ROWS));
+        if let Some((message, number, filter)) = found.first_filter(focus) {
+            let filter = code(&filter);
             let said = t.fill(message, &[("number", &number), ("filter", &filter)]);
             let _ = writeln!(out, "  {said}");
         }

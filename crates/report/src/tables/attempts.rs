@@ -1,10 +1,10 @@
 //! The table of attempts.
 
-use crate::tables::table::{Table, WIDE, alert_if, left, left_from, right};
+use crate::tables::table::{Table, alert_if, left, right};
 use crate::words::ends::end;
 use crate::words::focus::Focus;
 use crate::words::format::{self, UNKNOWN, or_unknown};
-use crate::words::{clean, is_trouble, outage_length, outcome};
+use crate::words::{is_trouble, outage_length, outcome};
 use rekeyscope_model::analysis::{Attempt, Outage};
 
 /// The attempts of a tunnel where one of them failed, at most `most`, those in trouble first of all; without `all` only those in trouble
@@ -52,10 +52,6 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
                 outage(a, &|o| focus.clock(Some(o.start)))
             }),
             right("column-outage", &|a| outage(a, &|o| outage_length(t, o))),
-            left_from(WIDE, "column-causes", &|a| {
-                let causes: Vec<String> = a.causes.iter().map(|c| clean::line(&c.id)).collect();
-                causes.join(", ")
-            }),
         ],
     );
     table.note_left_out(t, "left-out-attempts", left_out);

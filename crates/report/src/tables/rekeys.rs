@@ -96,8 +96,8 @@ fn of_rekeys(focus: &Focus, tunnel: usize, listed: &[&Rekey]) -> Table {
             right("column-silence-ms", &|r| ms(r.impact.and_then(|i| i.silence_ms))),
             left("column-effect", &|r| words::effect(t, r.impact)),
             left_from(WIDE, "column-causes", &|r| {
-                let causes: Vec<String> = r.rekey.causes.iter().map(|c| clean::line(&c.id)).collect();
-                causes.join(", ")
+                let cause = r.impact.and_then(|i| i.cause);
+                cause.map_or_else(String::new, |cause| words::cause(t, cause))
             }),
         ],
     );

@@ -5,7 +5,7 @@ use crate::words::focus::{Focus, began, is_hurt, name};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{
-    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Outcome, Overlay, Projection,
+    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Overlay, Projection,
 };
 use std::collections::BTreeSet;
 
@@ -157,24 +157,6 @@ pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
     table
 }
 
-/// Causes that no rekey has.
-pub(crate) fn ruled_out(focus: &Focus) -> Table {
-    let t = focus.t;
-    Table::of(
-        t,
-        &focus.analysis.ruled_out,
-        |r| match r.outcome {
-            Outcome::Absent => Mark::None,
-            Outcome::NotTestable | Outcome::NoOccasion => Mark::Faint,
-        },
-        &[
-            left("column-cause", &|r| clean::line(&r.id)),
-            left("column-meaning", &|r| words::cause(t, &r.id)),
-            left("column-result", &|r| words::ruled_out(t, r)),
-        ],
-    )
-}
-
 /// An overlay's values around the rekeys that it covers.
 pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
     let t = focus.t;
@@ -226,7 +208,6 @@ mod tests {
                 projection(&focus),
                 overhead(&focus),
                 flows(&focus, 9),
-                ruled_out(&focus),
             ];
             tables.extend(
                 document

@@ -7,72 +7,39 @@ mod piece;
 pub(crate) use account::of_label;
 use piece::Advice;
 
-use crate::words::causes::message_of;
-use rekeyscope_model::analysis::{Analysis, Cause, Mode, TriggerKind, Verdict};
+use crate::words::causes::causes;
+use crate::words::focus::Focus;
+use crate::words::format;
+use rekeyscope_model::analysis::{Analysis, Mode, TriggerKind, Verdict};
 use rekeyscope_model::text::{Catalogue, Message};
 
 /// Kilobyte lifetime that Windows' L2TP client proposes.
 pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
 
-/// The causes that something can be done about, in the order in which it is advised.
-pub(crate) const ADVISED: [&str; 10] = [
-    "rekey_refused",
-    "rekey_unanswered",
-    "limit_without_rekey",
-    "break_before_make",
-    "dpd_unanswered",
-    "rekey_storm",
-    "slow_key_exchange",
-    "hard_limit_reached",
-    "exchange_retransmitted",
-    "responder_not_ready",
-];
-
-/// What to change: where rekeys cost something, the systems that the capture names first; then what else the time went to.
-pub(crate) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
-    let mut out = of_rekeys(t, analysis);
-    out.extend(account::advice(t, analysis));
+/// What to change, a sentence each: what cures the causes that were found, the costliest first; where rekeys by volume cost something, the
+/// systems that the capture names first; then what else the time went to.
+pub(crate) fn advice(focus: &Focus) -> Vec<String> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let said = |advice: Advice| advice.sentence(t);
+    let cures = causes(focus).into_iter().filter_map(|found| found.cure());
+    let mut out: Vec<String> = cures.map(|cure| format::capitalised(&cure)).collect();
+    out.extend(of_volume(analysis).into_iter().map(said));
+    out.extend(account::advice(t, analysis).into_iter().map(said));
     out
 }
 
-fn of_rekeys(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
+fn of_volume(analysis: &Analysis) -> Vec<Advice> {
     let costs = |v: Verdict| matches!(v, Verdict::Failed | Verdict::Shown | Verdict::Some);
-    if !analysis.impact.iter().any(|i| costs(i.verdict)) {
+    let by_volume = || {
+        let mut rekeys = analysis.rekeys.iter();
+        rekeys.any(|r| r.trigger.kind == TriggerKind::Volume)
+    };
+    if !analysis.impact.iter().any(|i| costs(i.verdict)) || !by_volume() {
         return Vec::new();
     }
-    let mut out = of_causes(t, analysis);
-    if analysis
-        .rekeys
-        .iter()
-        .any(|r| r.trigger.kind == TriggerKind::Volume)
-    {
-        let mut systems = of_systems(analysis);
-        systems.sort_by_key(|a| a.because.is_none());
-        out.extend(systems);
-    }
-    out
-}
-
-/// What follows from the causes that were found.
-fn of_causes(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
-    let of_rekeys = analysis.rekeys.iter().map(|r| &r.causes);
-    let of_attempts = analysis.attempts.iter().map(|a| &a.causes);
-    let of_outages = analysis.outages.iter().map(|o| &o.causes);
-    let all: Vec<&Cause> = of_rekeys.chain(of_attempts).chain(of_outages).flatten().collect();
-    let found = |id: &str| all.iter().any(|c| c.id == id);
-    let causes = ADVISED.iter().filter(|id| found(id));
-    let mut out = of_refusals(t, analysis);
-    out.extend(causes.filter_map(|id| of_cause(t, id)));
-    out
-}
-
-/// What follows from one cause, where something does.
-pub(crate) fn of_cause(t: &Catalogue, id: &str) -> Option<Advice> {
-    ADVISED.contains(&id).then(|| Advice {
-        system: t.word("advice-both-sides"),
-        because: Some(Message::new(&(message_of("advice", id) + "-why"))),
-        text: Message::new(&message_of("advice", id)),
-    })
+    let mut systems = of_systems(analysis);
+    systems.sort_by_key(|a| a.because.is_none());
+    systems
 }
 
 /// What follows from the reasons that refusals gave.
@@ -183,26 +150,20 @@ mod tests {
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
-    fn t() -> &'static Catalogue {
-        Catalogue::of(Language::English)
-    }
-
-    fn systems(analysis: &Analysis) -> Vec<String> {
-        advice(t(), analysis).iter().map(|a| a.system.clone()).collect()
+    fn said(analysis: &Analysis) -> Vec<String> {
+        advice(&Focus::new(analysis, Language::English))
     }
 
     #[test]
     fn advice_follows_what_was_found() {
         let mut document = example::seven_rekeys();
+        let begin = |all: &[String]| -> Vec<String> {
+            let words = |text: &String| text.split([' ', ':']).next().unwrap_or_default().to_owned();
+            all.iter().map(words).collect()
+        };
         assert_eq!(
-            systems(&document),
-            [
-                "Both sides",
-                "Windows",
-                "Yamaha NVR5x0",
-                "strongSwan",
-                "Receiver's window"
-            ]
+            begin(&said(&document)),
+            ["Give", "Windows", "Yamaha", "strongSwan", "Receiver's"]
         );
         document.account.clear();
         document.key_files[0].formats = vec!["charon_log".into()];
@@ -211,29 +172,23 @@ mod tests {
             .iter_mut()
             .for_each(|sa| sa.mode = None);
         assert_eq!(
-            systems(&document)[1],
+            begin(&said(&document))[1],
             "strongSwan",
             "the system of the log comes first"
         );
         document.rekeys[0].trigger.limit_kilobytes = Some(WINDOWS_KILOBYTES);
-        assert!(
-            advice(t(), &document)[1]
-                .sentence(t())
-                .starts_with("Windows (250,000 kB")
-        );
+        assert!(said(&document)[1].starts_with("Windows (250,000 kB"));
         for r in &mut document.rekeys {
-            (r.trigger.kind, r.causes) = (TriggerKind::Time, Vec::new());
+            r.trigger.kind = TriggerKind::Time;
         }
-        assert!(advice(t(), &document).is_empty());
+        document.ledger.clear();
+        assert!(said(&document).is_empty());
     }
 
     #[test]
     fn advice_that_cannot_apply_is_not_given() {
         let mut document = example::seven_rekeys();
-        let said = |document: &Analysis| {
-            let all: Vec<String> = advice(t(), document).iter().map(|a| a.sentence(t())).collect();
-            all.join("\n")
-        };
+        let said = |document: &Analysis| said(document).join("\n");
         assert!(said(&document).contains("L2TP client") && said(&document).contains("IKEv1 responder"));
         document.tunnels.iter_mut().for_each(|t| t.ike_version = Some(2));
         let of_ikev2 = said(&document);
@@ -249,28 +204,6 @@ mod tests {
         assert!(!said(&document).contains("L2TP"), "tunnel mode");
     }
 
-    /// A message that is named after a cause belongs to one of the list.
-    #[test]
-    fn every_advice_on_a_cause_is_in_the_list() {
-        let messages = include_str!("../../../model/messages/en/report.ftl").lines();
-        let identifiers = messages.filter_map(|line| line.strip_prefix("advice-")?.split_once(" ="));
-        let mut about_causes: Vec<&str> = identifiers
-            .map(|(id, _)| id)
-            .filter(|id| {
-                t().known_word(&format!("cause-{}", id.trim_end_matches("-why")))
-                    .is_some()
-            })
-            .collect();
-        about_causes.sort_unstable();
-        let mut expected: Vec<String> = ADVISED
-            .iter()
-            .map(|id| id.replace('_', "-"))
-            .flat_map(|id| [format!("{id}-why"), id])
-            .collect();
-        expected.sort_unstable();
-        assert_eq!(about_causes, expected);
-    }
-
     #[test]
     fn nothing_is_to_be_changed_where_nothing_is_lost() {
         let mut document = example::build(&example::Shape {
@@ -278,6 +211,6 @@ mod tests {
             ..Default::default()
         });
         document.account.clear();
-        assert!(advice(t(), &document).is_empty());
+        assert!(said(&document).is_empty());
     }
 }

@@ -35,9 +35,9 @@ pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Op
     t.fill("outcome-because", &[("what", &what), ("reason", &reason)])
 }
 
-/// Whether an attempt is told of where all is well otherwise: it failed, or something is named that it led to.
+/// Whether an attempt is told of where all is well otherwise: it failed, or led to an outage.
 pub(crate) fn is_trouble(a: &Attempt) -> bool {
-    a.outcome.failed() || !a.causes.is_empty()
+    a.outcome.failed() || a.outage.is_some()
 }
 
 /// For how long nothing passed: `73.8 s or more`.

@@ -1,144 +1,180 @@
-//! Causes in words: those that were found, and those that were ruled out.
+//! What explains the costs of rekeys and the outages, cause by cause.
 
-use crate::words::focus::name;
-use crate::words::{clean, format};
-use rekeyscope_model::analysis::{Analysis, Cause, Confidence, Outcome, Rekey, RuledOut};
+use crate::words::explanations::Explained;
+use crate::words::focus::{Focus, name};
+use crate::words::format;
+use rekeyscope_model::analysis::{Analysis, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::text::Catalogue;
-use rekeyscope_model::time::Timestamp;
-use std::collections::BTreeMap;
 
-/// A cause in plain words; an identifier that this version does not know stays as it is.
-pub(crate) fn cause(t: &Catalogue, id: &str) -> String {
-    t.known_word(&message_of("cause", id))
-        .unwrap_or_else(|| clean::line(id))
+/// A cause in a few words.
+pub(crate) fn cause(t: &Catalogue, cause: ExplanationCause) -> String {
+    t.word(&format!("failed-by-{}", cause.as_str().replace('_', "-")))
 }
 
-/// The message about a cause: `rto_stall` is `cause-rto-stall`.
-pub(crate) fn message_of(kind: &str, cause: &str) -> String {
-    format!("{kind}-{}", cause.replace('_', "-"))
+/// What explains a rekey.
+struct ExplainedRekey<'a> {
+    rekey: &'a Rekey,
+    explained: Explained<'a>,
+    cost_seconds: f64,
 }
 
-/// How sure a cause is.
-pub(crate) fn confidence(t: &Catalogue, confidence: Confidence) -> String {
-    t.word(match confidence {
-        Confidence::High => "confidence-high",
-        Confidence::Medium => "confidence-medium",
-        Confidence::Low => "confidence-low",
-    })
+/// What explains an outage.
+struct ExplainedOutage<'a> {
+    outage: &'a Outage,
+    explained: Explained<'a>,
 }
 
-/// A cause that was not found, in one sentence.
-pub(crate) fn ruled_out(t: &Catalogue, r: &RuledOut) -> String {
-    let evidence = clean::said(t, &r.evidence, &r.messages);
-    match r.outcome {
-        Outcome::Absent => {
-            let rekeys = format::counted(t, "counted-rekeys", r.rekeys_tested as u64);
-            t.fill(
-                "ruled-out-absent",
-                &[("rekeys", &rekeys), ("evidence", &evidence)],
-            )
-        }
-        Outcome::NotTestable => t.fill("ruled-out-not-testable", &[("evidence", &evidence)]),
-        Outcome::NoOccasion => t.fill("ruled-out-no-occasion", &[("evidence", &evidence)]),
-    }
-}
-
-/// A cause with the rekeys that have it, or the attempts and outages.
+/// A cause with the rekeys and the outages that it explains, each in order of time.
 pub(crate) struct FoundCause<'a> {
-    pub(crate) id: &'a str,
-    analysis: &'a Analysis,
-    /// In order of time.
-    pub(crate) rekeys: Vec<(&'a Rekey, &'a Cause)>,
-    /// When they began.
-    pub(crate) attempts: Vec<(Timestamp, &'a Cause)>,
+    pub(crate) cause: ExplanationCause,
+    rekeys: Vec<ExplainedRekey<'a>>,
+    outages: Vec<ExplainedOutage<'a>>,
 }
 
-/// All causes of a document, by identifier.
-pub(crate) fn causes(analysis: &Analysis) -> Vec<FoundCause<'_>> {
-    let mut by_id: BTreeMap<&str, FoundCause<'_>> = BTreeMap::new();
-    for rekey in &analysis.rekeys {
-        for cause in &rekey.causes {
-            let found = by_id
-                .entry(&cause.id)
-                .or_insert_with(|| FoundCause::new(analysis, cause));
-            found.rekeys.push((rekey, cause));
+/// One place where a cause was found.
+pub(crate) struct CausePlace<'a> {
+    /// `rekey 3`, or `at 13.7 s`.
+    pub(crate) name: String,
+    /// The rekey; `None` for an outage.
+    pub(crate) rekey: Option<&'a Rekey>,
+    /// The evidence in plain words.
+    pub(crate) why: String,
+    /// Selects its frames in Wireshark; may be empty.
+    pub(crate) filter: String,
+}
+
+/// All causes of a document, those first that cost most.
+pub(crate) fn causes<'a>(focus: &'a Focus<'a>) -> Vec<FoundCause<'a>> {
+    let analysis: &'a Analysis = focus.analysis;
+    let mut found: Vec<FoundCause<'a>> = Vec::new();
+    for ledger in &analysis.ledger {
+        for own in &ledger.rekeys {
+            let explained = Explained::of_rekey(focus, ledger, own);
+            if let Some((explained, rekey)) = explained.zip(analysis.rekeys.get(own.rekey)) {
+                let of_it = of(&mut found, explained.explanation.cause);
+                of_it.rekeys.push(ExplainedRekey {
+                    rekey,
+                    explained,
+                    cost_seconds: own.cost_seconds,
+                });
+            }
         }
     }
-    let of_attempts = analysis.attempts.iter().map(|a| (a.first_time, &a.causes));
-    let of_outages = analysis.outages.iter().map(|o| (o.start, &o.causes));
-    for (time, causes) in of_attempts.chain(of_outages) {
-        for cause in causes {
-            let found = by_id
-                .entry(&cause.id)
-                .or_insert_with(|| FoundCause::new(analysis, cause));
-            found.attempts.push((time, cause));
+    for outage in &analysis.outages {
+        if let Some(explained) = Explained::new(focus, outage) {
+            let of_it = of(&mut found, explained.explanation.cause);
+            of_it.outages.push(ExplainedOutage { outage, explained });
         }
     }
-    by_id.into_values().collect()
+    found.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    found
+}
+
+fn of<'f, 'a>(found: &'f mut Vec<FoundCause<'a>>, cause: ExplanationCause) -> &'f mut FoundCause<'a> {
+    let at = found.iter().position(|own| own.cause == cause);
+    let at = at.unwrap_or_else(|| {
+        found.push(FoundCause {
+            cause,
+            rekeys: Vec::new(),
+            outages: Vec::new(),
+        });
+        found.len() - 1
+    });
+    &mut found[at]
 }
 
 impl<'a> FoundCause<'a> {
-    fn new(analysis: &'a Analysis, cause: &'a Cause) -> Self {
-        FoundCause {
-            id: &cause.id,
-            analysis,
-            rekeys: Vec::new(),
-            attempts: Vec::new(),
-        }
+    /// Seconds that it cost, for the order of a list: the costs of rekeys, or the outages where these are longer.
+    fn seconds(&self) -> f64 {
+        let of_rekeys: f64 = self.rekeys.iter().map(|own| own.cost_seconds).sum();
+        let of_outages: f64 = self.outages.iter().map(|own| own.outage.seconds).sum();
+        of_rekeys.max(of_outages)
     }
 
-    /// What it means.
+    /// What it is, in a few words.
     pub(crate) fn title(&self, t: &Catalogue) -> String {
-        cause(t, self.id)
+        cause(t, self.cause)
     }
 
-    /// Where it was found: `3`, or `at 13.7 s`, with the cause as it is there.
-    pub(crate) fn places(&self, t: &Catalogue) -> Vec<(String, &'a Cause)> {
-        let rekeys = self.rekeys.iter().map(|(r, c)| (name(t, self.analysis, r), *c));
-        let origin = self.analysis.capture.first_time.unwrap_or_default();
-        let attempts = self.attempts.iter().map(|(time, c)| {
-            let when = format::clock(time.seconds_since(origin));
-            (t.fill("attempt-at", &[("when", &when)]), *c)
+    /// Where it was found: rekeys first.
+    pub(crate) fn places(&self, focus: &Focus<'a>) -> Vec<CausePlace<'a>> {
+        let t = focus.t;
+        let rekeys = self.rekeys.iter().map(|own| CausePlace {
+            name: name(t, focus.analysis, own.rekey),
+            rekey: Some(own.rekey),
+            why: own.explained.why(),
+            filter: filter(&own.explained),
         });
-        rekeys.chain(attempts).collect()
+        let outages = self.outages.iter().map(|own| {
+            let when = format::or_unknown(focus.seconds(own.outage.start), format::clock);
+            CausePlace {
+                name: t.fill("attempt-at", &[("when", &when)]),
+                rekey: None,
+                why: own.explained.why(),
+                filter: filter(&own.explained),
+            }
+        });
+        rekeys.chain(outages).collect()
     }
 
-    /// `rto_stall: the inner TCP …. Rekeys 2 (high), 5 (medium).`
-    pub(crate) fn sentence(&self, t: &Catalogue, most: usize) -> String {
-        let places = self.places(t);
-        let numbers: Vec<String> = places
-            .iter()
-            .take(most)
-            .map(|(name, c)| {
-                let sure = confidence(t, c.confidence);
-                t.fill("place-sure", &[("name", name), ("confidence", &sure)])
-            })
-            .collect();
-        let more = match places.len() > numbers.len() {
+    /// `limit_reached: an SA reached its limit. Rekeys 1, 2. Data stopped on ….`, with the evidence of the first place.
+    pub(crate) fn sentence(&self, focus: &Focus<'a>, most: usize) -> String {
+        let t = focus.t;
+        let places = self.places(focus);
+        let names: Vec<String> = places.iter().take(most).map(|place| place.name.clone()).collect();
+        let more = match places.len() > names.len() {
             true => t.word("and-more"),
             false => String::new(),
         };
-        let (id, title, rekeys) = (clean::line(self.id), self.title(t), t.joined(&numbers));
+        let (title, rekeys) = (self.title(t), t.joined(&names));
         let args = [
-            ("id", id.as_str()),
+            ("id", self.cause.as_str()),
             ("title", title.as_str()),
             ("rekeys", rekeys.as_str()),
             ("more", more.as_str()),
         ];
-        match self.rekeys.len() {
+        let line = match self.rekeys.len() {
             0 => t.fill("causes-of-attempts", &args),
             1 => t.fill("causes-of-one", &args),
             _ => t.fill("causes-of-several", &args),
-        }
+        };
+        let why = places.first().map(|place| format::capitalised(&place.why));
+        t.sentences(&std::iter::once(line).chain(why).collect::<Vec<_>>())
     }
 
-    /// The filter that shows it where it was found first, and the message that says where that is: `rekey 3: …`.
-    pub(crate) fn first_filter(&self, t: &Catalogue) -> Option<(&'static str, String, &'a str)> {
-        let (name, cause) = self.places(t).into_iter().next()?;
-        let message = match self.rekeys.is_empty() {
-            true => "attempt-filter",
-            false => "rekey-filter",
+    /// The filter of the first place that has one, and the message that says where that is: `rekey 3: …`.
+    pub(crate) fn first_filter(&self, focus: &Focus<'a>) -> Option<(&'static str, String, String)> {
+        let place = self
+            .places(focus)
+            .into_iter()
+            .find(|place| !place.filter.is_empty())?;
+        let message = match place.rekey {
+            Some(_) => "rekey-filter",
+            None => "attempt-filter",
         };
-        (!cause.display_filter.is_empty()).then_some((message, name, cause.display_filter.as_str()))
+        Some((message, place.name, place.filter))
+    }
+
+    /// What can cure it.
+    pub(crate) fn cure(&self) -> Option<String> {
+        let of_rekeys = self
+            .rekeys
+            .iter()
+            .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
+        let of_outages = self
+            .outages
+            .iter()
+            .max_by(|a, b| a.outage.seconds.total_cmp(&b.outage.seconds));
+        let explained = of_rekeys.map(|own| &own.explained);
+        let explained = explained.or(of_outages.map(|own| &own.explained))?;
+        (self.cause != ExplanationCause::Unexplained).then(|| explained.cure())
+    }
+}
+
+fn filter(explained: &Explained<'_>) -> String {
+    let frames: Vec<String> = explained.explanation.frames.iter().map(u64::to_string).collect();
+    match frames.is_empty() {
+        true => String::new(),
+        false => format!("frame.number in {{{}}}", frames.join(", ")),
     }
 }

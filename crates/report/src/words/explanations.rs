@@ -6,8 +6,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{duration, moment};
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Encapsulation, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Outage, OutageEnd,
+    Certainty, Direction, Encapsulation, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger,
+    LedgerInterval, LedgerRekey, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;

@@ -31,7 +31,7 @@ pub(crate) use attempts::{
     is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome, outcome_because,
 };
 pub(crate) use capture::{KeysFit, capture, decryption, diagnostic, is_decrypted, keys_fit, quality};
-pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
+pub(crate) use causes::{FoundCause, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{

@@ -5,7 +5,7 @@ use super::Analyzer;
 use crate::decode::{IkeMark, IkePart};
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
-use rekeyscope_ipsec::rekey::{Snapshot, pair, slot};
+use rekeyscope_ipsec::rekey::{Snapshot, pair};
 use rekeyscope_ipsec::sa::database::SaContext;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
@@ -92,13 +92,9 @@ impl Analyzer {
         let exchange = &self.record.timeline.exchanges()[index];
         let part = match observed.first_of_exchange {
             false => IkePart::Further,
-            true if pair::makes_children(exchange) && self.record.wants(tunnel) => {
-                let towards = self.record.tunnels.tunnels[tunnel].direction_to(exchange.responder);
-                IkePart::Opening {
-                    slot: slot(towards),
-                    sas: self.record.sas.of_tunnel(tunnel).len(),
-                }
-            }
+            true if pair::makes_children(exchange) && self.record.wants(tunnel) => IkePart::Opening {
+                sas: self.record.sas.of_tunnel(tunnel).len(),
+            },
             true => IkePart::OtherOpening,
         };
         if observed.first_of_exchange {
@@ -123,7 +119,7 @@ impl Analyzer {
             ..
         } = mark;
         match part {
-            IkePart::Opening { sas, .. } => {
+            IkePart::Opening { sas } => {
                 self.take_snapshot(tunnel, exchange, sas);
                 self.record.diagnosis.exchange_begins(exchange, tunnel, time);
             }

@@ -7,7 +7,7 @@ use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::{Focus, is_hurt, key};
 use crate::words::{self, clean, format};
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_model::analysis::{Analysis, Cause, Impact, KeyFile, Severity, Verdict};
+use rekeyscope_model::analysis::{Analysis, Impact, KeyFile, Severity, Verdict};
 use rekeyscope_model::text::Catalogue;
 use std::collections::HashSet;
 
@@ -129,7 +129,7 @@ pub(super) struct EvidenceView {
     pub(super) key: String,
     /// Whether the table of rekeys has a row for it.
     pub(super) listed: bool,
-    pub(super) confidence: String,
+    pub(super) why: String,
     pub(super) filter: String,
 }
 
@@ -307,46 +307,38 @@ pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
     }
 }
 
-pub(super) fn causes(t: &Catalogue, analysis: &Analysis, rows: &HashSet<String>) -> Vec<CauseView> {
-    let view = |found: words::FoundCause| CauseView {
-        id: clean::line(found.id),
-        title: format::capitalised(&found.title(t)),
-        evidence: found
-            .places(t)
-            .into_iter()
-            .zip(
-                found
-                    .rekeys
-                    .iter()
-                    .map(|(r, _)| Some(*r))
-                    .chain(std::iter::repeat(None)),
-            )
-            .take(MOST_ENTRIES)
-            .map(|((name, c), rekey)| evidence(t, (name, rekey.map(|r| key(analysis, r))), c, rows))
-            .collect(),
-        left_out: (found.rekeys.len() + found.attempts.len()).saturating_sub(MOST_ENTRIES),
+pub(super) fn causes(focus: &Focus, rows: &HashSet<String>) -> Vec<CauseView> {
+    let t = focus.t;
+    let view = |found: words::FoundCause| {
+        let places = found.places(focus);
+        CauseView {
+            id: found.cause.as_str().to_owned(),
+            title: format::capitalised(&found.title(t)),
+            left_out: places.len().saturating_sub(MOST_ENTRIES),
+            evidence: places
+                .into_iter()
+                .take(MOST_ENTRIES)
+                .map(|place| {
+                    let key = place
+                        .rekey
+                        .map(|rekey| key(focus.analysis, rekey))
+                        .unwrap_or_default();
+                    EvidenceView {
+                        name: place.name,
+                        listed: rows.contains(&format!("rekey-{key}")),
+                        key,
+                        why: format::capitalised(&place.why),
+                        filter: place.filter,
+                    }
+                })
+                .collect(),
+        }
     };
-    words::causes(analysis)
+    words::causes(focus)
         .into_iter()
         .take(MOST_ENTRIES)
         .map(view)
         .collect()
-}
-
-fn evidence(
-    t: &Catalogue,
-    (name, key): (String, Option<String>),
-    cause: &Cause,
-    rows: &HashSet<String>,
-) -> EvidenceView {
-    let key = key.unwrap_or_default();
-    EvidenceView {
-        name,
-        listed: rows.contains(&format!("rekey-{key}")),
-        key,
-        confidence: words::confidence(t, cause.confidence),
-        filter: clean::sentence(&cause.display_filter),
-    }
 }
 
 pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {

@@ -42,7 +42,6 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     overlays(&mut page, focus);
     events(&mut page, focus);
     causes(&mut page, focus);
-    ruled_out(&mut page, focus);
     findings(&mut page, focus);
     keys(&mut page, focus);
     diagnostics(&mut page, focus);
@@ -62,21 +61,13 @@ fn two_points(page: &mut TerminalPage, focus: &Focus) {
     listed.iter().for_each(|sentence| page.item(sentence));
 }
 
-fn ruled_out(page: &mut TerminalPage, focus: &Focus) {
-    let table = tables::ruled_out(focus);
-    if !table.rows.is_empty() {
-        page.heading(&focus.t.word("heading-ruled-out"));
-        page.table(&table);
-    }
-}
-
 /// What only the full report has.
 fn more_tables(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
-    let advice = advice::advice(t, focus.analysis);
+    let advice = advice::advice(focus);
     if !advice.is_empty() {
         page.heading(&t.word("heading-advice"));
-        advice.iter().for_each(|a| page.item(&a.sentence(t)));
+        advice.iter().for_each(|a| page.item(a));
     }
     let tables = [
         ("heading-projection", tables::projection(focus)),
@@ -208,16 +199,16 @@ fn events(page: &mut TerminalPage, focus: &Focus) {
 /// Causes, each with the rekeys that it explains and one filter to look at them.
 fn causes(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
-    let causes = words::causes(focus.analysis);
+    let causes = words::causes(focus);
     if causes.is_empty() {
         return;
     }
     page.heading(&t.word("heading-causes"));
     for found in causes.iter().take(MOST_ENTRIES) {
-        page.item(&found.sentence(t, MOST_ENTRIES));
-        if let Some((message, number, filter)) = found.first_filter(t) {
+        page.item(&found.sentence(focus, MOST_ENTRIES));
+        if let Some((message, number, filter)) = found.first_filter(focus) {
             let label = t.fill(message, &[("number", &number), ("filter", "")]);
-            page.filter(&label, &clean::sentence(filter));
+            page.filter(&label, &filter);
         }
     }
     more(page, t, causes.len());

@@ -29,11 +29,21 @@ pub(super) fn change(focus: &Focus) -> String {
     }
 }
 
+/// The cure of what failed for good.
 fn of_failure(focus: &Focus) -> Option<String> {
-    told_failure(focus.analysis)?;
-    let refusal = advice::of_refusals(focus.t, focus.analysis).into_iter().next();
-    let advice = refusal.or_else(|| advice::of_cause(focus.t, why::cause_of_failure(focus)?))?;
-    Some(focus.t.fill("do", &[("text", &advice.instruction(focus.t))]))
+    let t = focus.t;
+    let told = told_failure(focus.analysis)?;
+    let own = focus.analysis.attempts.iter().filter(|a| a.tunnel == told.tunnel);
+    let outcome = own.map(|a| a.outcome).rfind(|outcome| outcome.failed())?;
+    let refusal = advice::of_refusals(t, focus.analysis).into_iter().next();
+    let text = match (outcome, refusal) {
+        (AttemptOutcome::Refused, Some(named)) => named.instruction(t),
+        (AttemptOutcome::Refused, None) => t.word("do-refused"),
+        (AttemptOutcome::LimitWithoutAttempt, _) => t.word("do-limit-without-rekey"),
+        (AttemptOutcome::BreakBeforeMake, _) => t.word("do-break-before-make"),
+        _ => t.word("do-unanswered"),
+    };
+    Some(t.fill("do", &[("text", &text)]))
 }
 
 /// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture.

@@ -87,7 +87,10 @@ fn the_number_the_cause_and_the_change() {
         [answer.headline, answer.why, answer.change]
     };
     insta::assert_debug_snapshot!(lines(&document));
-    document.rekeys.iter_mut().for_each(|rekey| rekey.causes.clear());
+    document.ledger[0]
+        .rekeys
+        .iter_mut()
+        .for_each(|own| own.explanation = None);
     document.ledger[0].rekeys[1].why = LedgerWhy::Reverse;
     document.ledger[0].rekeys[0].why = LedgerWhy::Reverse;
     insta::assert_debug_snapshot!(lines(&document));

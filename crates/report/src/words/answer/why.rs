@@ -1,6 +1,5 @@
 //! Line 2: why.
 
-use crate::words::advice::ADVISED;
 use crate::words::answer::loss::lost_most;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
@@ -8,7 +7,7 @@ use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why, seconds_of};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{
-    AccountLabel, Cause, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
+    AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -59,21 +58,6 @@ pub(super) fn shared_explanation<'a>(
     })
 }
 
-/// The first cause of an attempt or an outage that something can be done about.
-pub(super) fn cause_of_failure<'a>(focus: &Focus<'a>) -> Option<&'a str> {
-    let told = told_failure(focus.analysis)?;
-    let attempts = focus.analysis.attempts.iter().filter(|a| a.tunnel == told.tunnel);
-    let outages = focus.analysis.outages.iter().filter(|o| o.tunnel == told.tunnel);
-    let causes = || {
-        attempts
-            .clone()
-            .flat_map(|a| &a.causes)
-            .chain(outages.clone().flat_map(|o| &o.causes))
-    };
-    let advised = ADVISED.iter().find_map(|id| causes().find(|c| c.id == *id));
-    advised.or_else(|| causes().next()).map(|c: &Cause| c.id.as_str())
-}
-
 /// The commonest reason of the rekeys that hurt by the ledger, and their number. A silence without acknowledgements is no evidence that
 /// nothing was sent.
 fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
@@ -90,11 +74,8 @@ fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
 fn of_failure(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let told = told_failure(focus.analysis)?;
-    let cause =
-        cause_of_failure(focus).map(|id| t.fill("why-cause-of-failure", &[("cause", &words::cause(t, id))]));
-    let in_all = told.messages.iter().skip(1).map(|m| t.say(m));
-    let sentences: Vec<String> = cause.into_iter().chain(in_all).collect();
-    Some(t.sentences(&sentences))
+    let sentences: Vec<String> = told.messages.iter().map(|m| t.say(m)).collect();
+    Some(t.fill("why-outage", &[("text", &t.sentences(&sentences))]))
 }
 
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
