@@ -15,7 +15,7 @@ mod span;
 
 use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
-use crate::plot::reduce::{ceiling, columns};
+use crate::plot::reduce::{ceiling, columns, joined, joined_bins};
 use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
@@ -25,7 +25,7 @@ use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
 use plotters::style::Color;
-use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::analysis::{Direction, TunnelSeries};
 use std::fmt::Write as _;
 
 /// Rekeys drawn; the hurt ones first.
@@ -155,14 +155,26 @@ fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<RateLane> {
         .collect()
 }
 
+/// Bins of a series that are drawn as one; of documents without its highest rate each for itself.
+fn bins_in_one(series: &TunnelSeries, bin_s: f64) -> usize {
+    let highest = series.highest.as_ref();
+    highest.map_or(1, |highest| joined_bins(highest.bps, bin_s))
+}
+
+/// Length of the bins that are drawn of the direction with the data, milliseconds.
+pub(crate) fn drawn_bin_ms(focus: &Focus, tunnel: usize) -> f64 {
+    let bin_ms = focus.analysis.series.bin_ms;
+    let series = focus.series(tunnel, focus.main_direction(tunnel));
+    bin_ms * series.map_or(1, |series| bins_in_one(series, bin_ms / 1000.0)) as f64
+}
+
 fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<RateLane> {
     let series = focus.series(tunnel, direction)?;
     let offset = focus.seconds(series.start)?;
-    let mut columns = columns(
-        &series.inner_new_bytes,
-        focus.analysis.series.bin_ms / 1000.0,
-        most,
-    );
+    let bin_s = focus.analysis.series.bin_ms / 1000.0;
+    let bins = bins_in_one(series, bin_s);
+    let bytes = joined(&series.inner_new_bytes, bins);
+    let mut columns = columns(&bytes, bin_s * bins as f64, most);
     columns.iter_mut().for_each(|c| c.time += offset);
     let highest = ceiling(columns.iter());
     let (factor, prefix) = format::prefix_of(highest);

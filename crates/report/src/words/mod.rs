@@ -34,8 +34,8 @@ pub(crate) use causes::{FoundCause, cause, causes, confidence, ruled_out};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, direction, finding, flow, mode, overlay, overlay_sentences, overlay_value, program, protocol,
-    suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
+    PROGRAM, direction, few_values, finding, flow, mode, overlay, overlay_sentences, overlay_value, program,
+    protocol, suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use cost::{cost_of, effect, ledger_why};
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
