@@ -62,7 +62,6 @@ figure-lost = Lost to rekeys
 figure-lost-detail = of the transfer
 figure-cost-detail = of { $transfer }
 figure-outage = Longest outage
-figure-outage-detail = nothing passed
 figure-hurt = Rekeys that hurt
 figure-hurt-value = { $hurt } of { $used }
 figure-hurt-detail = of those in the transfer

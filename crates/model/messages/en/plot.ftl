@@ -8,6 +8,11 @@ plot-none-hurt = none hurt
 plot-hurt-list = hurt: { $list }
 plot-lane = { $direction }, { $unit }
 plot-stepped = {"; stepped line: "}{ $name }
+# An overlay that has next to none
+plot-few = { $name }, { $count ->
+    [one] { $n } value
+   *[other] { $n } values
+}
 plot-rtt = RTT, { $unit }: { $flow }
 plot-rtt-name = RTT, { $flow }
 # The half of the round trip between the capture and the receiver

@@ -58,7 +58,6 @@ figure-lost = リキーによる遅れ
 figure-lost-detail = 転送全体に対して
 figure-cost-detail = { $transfer } のうち
 figure-outage = 最長の不通
-figure-outage-detail = 何も通らなかった時間
 figure-hurt = 影響のあったリキー
 figure-hurt-value = { $hurt } / { $used }
 figure-hurt-detail = 転送中のもののうち

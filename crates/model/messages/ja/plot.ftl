@@ -8,6 +8,7 @@ plot-none-hurt = 影響なし
 plot-hurt-list = 影響あり: { $list }
 plot-lane = { $direction }、{ $unit }
 plot-stepped = ；階段状の線: { $name }
+plot-few = { $name }、値は { $n } 個のみ
 plot-rtt = RTT、{ $unit }: { $flow }
 plot-rtt-name = RTT、{ $flow }
 plot-ack-rtt = ACK RTT（セグメントから ACK まで）、{ $unit }: { $flow }

@@ -22,4 +22,4 @@ mod timeline;
 pub use canvas::Plot;
 pub(crate) use svg::of_focus;
 pub use svg::{TunnelPlots, render};
-pub(crate) use timeline::drawn;
+pub(crate) use timeline::{drawn, drawn_bin_ms};

@@ -10,6 +10,30 @@ pub(crate) struct PlotColumn {
     pub(crate) high: f64,
 }
 
+/// The least that a bin of a rate holds, bytes: ten full packets. In a smaller one a packet more or less is more than a tenth of it, and
+/// what is drawn is single packets.
+const LEAST_BYTES: f64 = 10.0 * 1_500.0;
+
+/// How many bins are drawn as one, so that at the highest rate of a series each holds [`LEAST_BYTES`].
+pub(crate) fn joined_bins(highest_bps: f64, bin_s: f64) -> usize {
+    let bytes = highest_bps / 8.0 * bin_s;
+    match bytes.is_finite() && bytes > 0.0 {
+        true => (LEAST_BYTES / bytes).ceil().max(1.0) as usize,
+        false => 1,
+    }
+}
+
+/// Bins of which each is the sum of `of` bins. A last one of fewer would look like a fall of the rate: it is left out, unless it is all.
+pub(crate) fn joined(bytes: &[u64], of: usize) -> Vec<u64> {
+    let sum = |bins: &[u64]| bins.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+    let whole = bytes.chunks(of.max(1)).filter(|bins| bins.len() == of);
+    let joined: Vec<u64> = whole.map(sum).collect();
+    match joined.is_empty() && !bytes.is_empty() {
+        true => vec![sum(bytes)],
+        false => joined,
+    }
+}
+
 /// At most `columns` of them over `bytes` per bin of `bin_s` seconds. Empty where the width of a bin is no width.
 pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<PlotColumn> {
     if !(bin_s.is_finite() && bin_s > 0.0) || columns == 0 {
@@ -66,6 +90,16 @@ mod tests {
                 high: 32_000.0
             }
         );
+    }
+
+    #[test]
+    fn bins_of_a_slow_series_are_joined_until_packets_are_a_rate() {
+        assert_eq!(joined_bins(12e6, 0.01), 1);
+        assert_eq!(joined_bins(600e3, 0.01), 20);
+        assert_eq!([joined_bins(0.0, 0.01), joined_bins(f64::NAN, 0.01)], [1, 1]);
+        assert_eq!(joined(&[1, 2, 3, 4, 5], 2), [3, 7]);
+        assert_eq!(joined(&[1], 2), [1]);
+        assert_eq!(joined(&[u64::MAX, 1], 2), [u64::MAX]);
     }
 
     #[test]

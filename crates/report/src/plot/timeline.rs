@@ -15,7 +15,7 @@ mod span;
 
 use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
-use crate::plot::reduce::{ceiling, columns};
+use crate::plot::reduce::{ceiling, columns, joined, joined_bins};
 use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
@@ -25,7 +25,7 @@ use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
 use plotters::style::Color;
-use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::analysis::{Direction, TunnelSeries};
 use std::fmt::Write as _;
 
 /// Rekeys drawn; the hurt ones first.
@@ -35,34 +35,21 @@ const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
-/// What the pictures of a run show.
-pub(crate) struct Run {
+/// The pictures of a run.
+pub(crate) struct RunPlots {
     /// Throughput with every rekey marked.
     pub(crate) timeline: Plot,
     /// Round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first picture has all there is.
     pub(crate) detail: Option<Plot>,
 }
 
-/// The pictures; `None` where the document has no time to draw over.
-pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
+/// Draws them; `None` where the document has no time to draw over.
+pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);
-    let all = lanes_of(focus, tunnel);
-    let empty = all.is_empty();
-    let (mut lanes, mut quiet): (Vec<RateLane>, Vec<RateLane>) = all
-        .into_iter()
-        .partition(|lane| has_something(focus, tunnel, lane));
-    if lanes.is_empty() {
-        std::mem::swap(&mut lanes, &mut quiet);
-    }
+    let (lanes, quiet) = lanes_of(focus, tunnel);
+    let has_rates = !lanes.is_empty();
     let lanes = frame::stacked(lanes, 0);
-    let accounts = match empty {
-        true => Vec::new(),
-        false => account::strips(focus, tunnel),
-    };
-    let t = focus.t;
-    let rekeys = at_most(focus.rekeys(tunnel).collect(), MOST_MARKS);
-    let number = tunnel.to_string();
     let rates = RunDrawing {
         focus,
         tunnel,
@@ -72,35 +59,20 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<Run> {
         extras: extra::extras(focus, tunnel, &lanes),
         accounts: Vec::new(),
         lanes,
-        has_sas: empty,
+        has_sas: !has_rates,
         is_shaded: true,
-        rekeys: rekeys.clone(),
+        rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
-    let title = t.fill("plot-timeline-title", &[("tunnel", &number)]);
-    let timeline = rates.draw([title, description(focus, tunnel, whole)])?;
-    if empty {
-        return Some(Run {
-            timeline,
-            detail: None,
-        });
-    }
-    // Where rekeys are many the throughput alone is marked and shaded.
-    let marked = rekeys.len() <= MOST_FULL_MARKS;
-    let mut lanes = course::lanes(focus, tunnel, &accounts);
-    lanes.extend(quiet);
-    let beneath = RunDrawing {
-        name: format!("detail-{tunnel}"),
-        extras: Vec::new(),
-        accounts,
-        lanes: frame::stacked(lanes, 1),
-        has_sas: true,
-        is_shaded: marked,
-        rekeys: if marked { rekeys } else { Vec::new() },
-        ..rates
-    };
-    let title = t.fill("plot-detail-title", &[("tunnel", &number)]);
-    let detail = beneath.draw([title, t.word("plot-detail-text")]);
-    Some(Run { timeline, detail })
+    let (t, tunnel) = (focus.t, tunnel.to_string());
+    let title = |id| t.fill(id, &[("tunnel", &tunnel)]);
+    let texts = [
+        title("plot-timeline-title"),
+        description(focus, rates.tunnel, whole),
+    ];
+    let timeline = rates.draw(texts)?;
+    let texts = [title("plot-detail-title"), t.word("plot-detail-text")];
+    let detail = has_rates.then(|| rates.beneath(quiet).draw(texts)).flatten();
+    Some(RunPlots { timeline, detail })
 }
 
 /// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.
@@ -147,22 +119,37 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
     (end > 0.0).then_some(end.min(LONGEST))
 }
 
-/// The directions that have a series, that with the data first.
-fn lanes_of(focus: &Focus, tunnel: usize) -> Vec<RateLane> {
+/// The directions that have a series, that with the data first: those of the first picture, and the others.
+fn lanes_of(focus: &Focus, tunnel: usize) -> (Vec<RateLane>, Vec<RateLane>) {
     let directions = focus.directions(tunnel).into_iter().zip(MOST_COLUMNS);
-    directions
-        .filter_map(|(direction, most)| lane(focus, tunnel, direction, most))
-        .collect()
+    let lanes = directions.filter_map(|(direction, most)| lane(focus, tunnel, direction, most));
+    let (lanes, quiet): (Vec<_>, Vec<_>) = lanes.partition(|lane| has_something(focus, tunnel, lane));
+    match lanes.is_empty() {
+        true => (quiet, lanes),
+        false => (lanes, quiet),
+    }
+}
+
+/// Bins of a series that are drawn as one; of documents without its highest rate each for itself.
+fn bins_in_one(series: &TunnelSeries, bin_s: f64) -> usize {
+    let highest = series.highest.as_ref();
+    highest.map_or(1, |highest| joined_bins(highest.bps, bin_s))
+}
+
+/// Length of the bins that are drawn of the direction with the data, milliseconds.
+pub(crate) fn drawn_bin_ms(focus: &Focus, tunnel: usize) -> f64 {
+    let bin_ms = focus.analysis.series.bin_ms;
+    let series = focus.series(tunnel, focus.main_direction(tunnel));
+    bin_ms * series.map_or(1, |series| bins_in_one(series, bin_ms / 1000.0)) as f64
 }
 
 fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<RateLane> {
     let series = focus.series(tunnel, direction)?;
     let offset = focus.seconds(series.start)?;
-    let mut columns = columns(
-        &series.inner_new_bytes,
-        focus.analysis.series.bin_ms / 1000.0,
-        most,
-    );
+    let bin_s = focus.analysis.series.bin_ms / 1000.0;
+    let bins = bins_in_one(series, bin_s);
+    let bytes = joined(&series.inner_new_bytes, bins);
+    let mut columns = columns(&bytes, bin_s * bins as f64, most);
     columns.iter_mut().for_each(|c| c.time += offset);
     let highest = ceiling(columns.iter());
     let (factor, prefix) = format::prefix_of(highest);
@@ -208,6 +195,25 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
 }
 
 impl RunDrawing<'_> {
+    /// The second picture, whose last lanes are those of the directions that the first one left out. Where rekeys are many the first one
+    /// alone is marked and shaded.
+    fn beneath(self, quiet: Vec<RateLane>) -> Self {
+        let accounts = account::strips(self.focus, self.tunnel);
+        let mut lanes = course::lanes(self.focus, self.tunnel, &accounts);
+        lanes.extend(quiet);
+        let marked = self.rekeys.len() <= MOST_FULL_MARKS;
+        RunDrawing {
+            name: format!("detail-{}", self.tunnel),
+            extras: Vec::new(),
+            accounts,
+            lanes: frame::stacked(lanes, 1),
+            has_sas: true,
+            is_shaded: marked,
+            rekeys: if marked { self.rekeys } else { Vec::new() },
+            ..self
+        }
+    }
+
     /// The layers, one on the other.
     fn draw(&self, texts: [String; 2]) -> Option<Plot> {
         let size = (WIDTH, self.height());

@@ -152,10 +152,15 @@ pub(crate) fn overlay(o: &Overlay) -> String {
 /// Values with which an overlay can show what one rekey did: one before it, one at it, one after it.
 const LEAST_VALUES: usize = 3;
 
+/// How many values an overlay has, where they are too few to show anything.
+pub(crate) fn few_values(o: &Overlay) -> Option<u64> {
+    let values = o.points.len();
+    (values < LEAST_VALUES).then_some(values as u64)
+}
+
 /// What is said of an overlay, first where it has too few values to show anything.
 pub(crate) fn overlay_sentences(t: &Catalogue, o: &Overlay) -> Vec<String> {
-    let values = o.points.len();
-    let few = (values < LEAST_VALUES).then(|| format::counted(t, "overlay-few", values as u64));
+    let few = few_values(o).map(|values| format::counted(t, "overlay-few", values));
     few.into_iter()
         .chain(clean::all_said(t, &o.sentences, &o.messages))
         .collect()

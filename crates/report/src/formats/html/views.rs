@@ -183,7 +183,7 @@ fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
     let failed = || longest().filter(|_| words::told_failure(analysis).is_some());
     if let Some(outage) = told_outages(analysis).map(|told| told.outage).or_else(failed) {
         let value = format::least(outage.at_least, format::seconds(outage.seconds));
-        return Some(figure("figure-outage", value, t.word("figure-outage-detail")));
+        return Some(figure("figure-outage", value, String::new()));
     }
     let ledger = focus.ledger(i).filter(|_| i.verdict == Verdict::Shown)?;
     let value = format::least(ledger.at_least, format::percent(ledger.share));
@@ -242,7 +242,7 @@ fn how_to_read(focus: &Focus) -> String {
         return String::new();
     };
     let counted = words::counted(t, headline.counted);
-    let bin = format::duration_ms(analysis.series.bin_ms);
+    let bin = format::duration_ms(plot::drawn_bin_ms(focus, headline.tunnel));
     let mut sentences = vec![t.fill("page-timeline-how", &[("bin", &bin), ("counted", &counted)])];
     sentences.extend(plot::drawn(focus, headline.tunnel));
     t.sentences(&sentences)

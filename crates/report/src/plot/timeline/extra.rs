@@ -10,6 +10,7 @@ use crate::words::{self, clean, format};
 use plotters::series::LineSeries;
 use plotters::style::Color;
 use rekeyscope_model::analysis::{Overlay, OverlayKind};
+use rekeyscope_model::text::Message;
 
 /// Overlays drawn per tunnel.
 const MOST_EXTRAS: usize = 6;
@@ -24,9 +25,9 @@ pub(super) fn extras<'a>(focus: &Focus<'a>, tunnel: usize, lanes: &[RateLane]) -
     for overlay in focus.analysis.overlays.iter().filter(mine).take(MOST_EXTRAS) {
         let lane = lanes.iter().find(|l| overlay.direction == Some(l.direction));
         let extra = match lane {
-            Some(lane) => over(overlay, lane),
+            Some(lane) => over(focus, overlay, lane),
             None => {
-                let extra = alone(overlay, row);
+                let extra = alone(focus, overlay, row);
                 row = extra.rows.1;
                 extra
             }
@@ -36,10 +37,23 @@ pub(super) fn extras<'a>(focus: &Focus<'a>, tunnel: usize, lanes: &[RateLane]) -
     out
 }
 
+/// The name, and how many values there are where they are too few to show anything.
+fn named(focus: &Focus, overlay: &Overlay, name: String) -> String {
+    match words::few_values(overlay) {
+        Some(values) => {
+            let few = Message::new("plot-few").with("count", values);
+            focus
+                .t
+                .say(&few.with("n", format::count(values)).with("name", name))
+        }
+        None => name,
+    }
+}
+
 /// Over the lane that it was compared with.
-fn over<'a>(overlay: &'a Overlay, lane: &RateLane) -> Extra<'a> {
+fn over<'a>(focus: &Focus, overlay: &'a Overlay, lane: &RateLane) -> Extra<'a> {
     Extra {
-        name: clean::line(&overlay.name),
+        name: named(focus, overlay, clean::line(&overlay.name)),
         overlay,
         rows: lane.rows,
         above: lane.above,
@@ -52,7 +66,7 @@ fn over<'a>(overlay: &'a Overlay, lane: &RateLane) -> Extra<'a> {
 }
 
 /// In a lane of its own, from the lowest (0 at most) to the highest value.
-fn alone(overlay: &Overlay, row: u32) -> Extra<'_> {
+fn alone<'a>(focus: &Focus, overlay: &'a Overlay, row: u32) -> Extra<'a> {
     let values = || overlay.points.iter().map(|p| p.value).filter(|v| v.is_finite());
     let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
     let (factor, unit) = match overlay.kind {
@@ -65,7 +79,7 @@ fn alone(overlay: &Overlay, row: u32) -> Extra<'_> {
     let room = ((high - low) / factor * 0.1).max(f64::MIN_POSITIVE);
     let (bottom, top) = (low / factor, high / factor + room);
     Extra {
-        name: words::overlay(overlay),
+        name: named(focus, overlay, words::overlay(overlay)),
         overlay,
         rows: (row, row + TITLE + HEIGHTS[1]),
         above: TITLE,
