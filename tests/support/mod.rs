@@ -126,7 +126,7 @@ pub(crate) fn assert_answer_is_short(analysis: &Analysis) {
             language,
         };
         let text = render(analysis, at(80));
-        assert!(text.lines().count() <= 40, "{text}");
+        assert!(text.lines().count() <= 30, "{text}");
         // Data in clear stands above the answer, with its filter and an empty line.
         let leaks = analysis
             .findings

@@ -8,6 +8,7 @@
 use crate::formats::format::KeyFormat;
 use crate::lines::fields::{self, words};
 use crate::lines::outer::LogLine;
+use crate::lines::wiped::append;
 use crate::lines::{algorithm_names, hex};
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::claim::Claim;
@@ -16,6 +17,7 @@ use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
+use zeroize::Zeroizing;
 
 /// Columns that every version has.
 const COLUMNS: usize = 8;
@@ -24,7 +26,7 @@ const COLUMNS: usize = 8;
 #[derive(Default)]
 pub(crate) struct EspSa {
     /// A row that a terminal wrapped: it is not complete. With the line on which it began.
-    open: Option<(u64, Vec<u8>)>,
+    open: Option<(u64, Zeroizing<Vec<u8>>)>,
 }
 
 impl KeyFormat for EspSa {
@@ -40,7 +42,7 @@ impl KeyFormat for EspSa {
         }
         if starts_row(text) {
             self.finish(sink);
-            self.take(line.number, text.to_vec(), sink);
+            self.take(line.number, Zeroizing::new(text.to_vec()), sink);
             return true;
         }
         let Some((number, mut row)) = self.open.take() else {
@@ -53,7 +55,7 @@ impl KeyFormat for EspSa {
             self.finish(sink);
             return false;
         }
-        row.extend_from_slice(text);
+        append(&mut row, text);
         self.take(number, row, sink);
         true
     }
@@ -67,7 +69,7 @@ impl KeyFormat for EspSa {
 
 impl EspSa {
     /// Reads a row, or keeps it open when it may go on on the next line.
-    fn take(&mut self, number: u64, row: Vec<u8>, sink: &mut Sink<'_>) {
+    fn take(&mut self, number: u64, row: Zeroizing<Vec<u8>>, sink: &mut Sink<'_>) {
         let quotes = quotes(&row);
         if quotes > 0 && (quotes % 2 == 1 || columns(&row).len() < COLUMNS || row.ends_with(b",")) {
             self.open = Some((number, row));
@@ -78,7 +80,7 @@ impl EspSa {
 }
 
 /// The rows of `tshark -o 'uat:esp_sa:"IPv4",…' -o …`, also with their quotes escaped.
-fn preferences(line: &[u8]) -> Vec<Vec<u8>> {
+fn preferences(line: &[u8]) -> Vec<Zeroizing<Vec<u8>>> {
     const NAME: &[u8] = b"uat:esp_sa:";
     let starts: Vec<usize> = memchr::memmem::find_iter(line, NAME).collect();
     let rows = starts.iter().enumerate().filter_map(|(at, start)| {
@@ -96,9 +98,11 @@ fn preferences(line: &[u8]) -> Vec<Vec<u8>> {
             }
             _ => escaped,
         };
-        let row: Vec<u8> = escaped.iter().copied().filter(|b| *b != b'\\').collect();
+        let mut row = Zeroizing::new(Vec::with_capacity(escaped.len()));
+        row.extend(escaped.iter().copied().filter(|b| *b != b'\\'));
         let last = row.iter().rposition(|b| *b == b'"')?;
-        Some(row.get(..=last)?.to_vec())
+        row.truncate(last + 1);
+        Some(row)
     });
     rows.collect()
 }

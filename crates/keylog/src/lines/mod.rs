@@ -12,4 +12,4 @@ mod reader;
 pub(crate) mod stamp;
 pub(crate) mod text;
 mod unwrap;
-mod wiped;
+pub(crate) mod wiped;

@@ -6,8 +6,8 @@ outage-line = { $clause }: { $down }
 outage-client = クライアント
 outage-gateway = ゲートウェイ
 outage-someone = 片側
-outage-at = { $moment }に
-outage-times = { $n } 回
+outage-at = {" "}{ $moment }に
+outage-times = {" "}{ $n } 回
 outage-probably = おそらく
 outage-down = { $nothing }が { $seconds }不通
 outage-down-open = 以後 { $seconds }、{ $nothing }が不通のまま
@@ -17,29 +17,29 @@ outage-nothing = 通信
 outage-nothing-to = { $to } 宛て
 outage-nothing-large = 全て
 
-outage-deleted = { $who }が{ $probably } { $at } { $what ->
+outage-deleted = { $who }が{ $probably }{ $at } { $what ->
     [ike] IKE SA
    *[child] SA
 } を削除
-outage-break-before-make = { $who }が{ $probably } { $at }更新より先に SA を削除
-outage-refused = { $who }が{ $probably } { $at }更新を拒否
-outage-unanswered = { $who }が{ $probably } { $at }更新要求に無応答
-outage-answered-late = { $who }が{ $probably } { $at }更新要求に遅れて応答
-outage-answer-lost = 更新のメッセージが{ $probably } { $at }消失
-outage-collision = 両側が{ $probably } { $at }同時に更新
-outage-limit-reached = SA が{ $probably } { $at }寿命に到達
-outage-new-sa-lost = 新しい SA の最初のパケットが{ $probably } { $at }消失
-outage-deleted-early = { $who }が{ $probably } { $at }古い SA を早く削除しすぎ
-outage-peer-lost-sas = { $who }が{ $probably } { $at } SA を喪失
+outage-break-before-make = { $who }が{ $probably }{ $at }更新より先に SA を削除
+outage-refused = { $who }が{ $probably }{ $at }更新を拒否
+outage-unanswered = { $who }が{ $probably }{ $at }更新要求に無応答
+outage-answered-late = { $who }が{ $probably }{ $at }更新要求に遅れて応答
+outage-answer-lost = 更新のメッセージが{ $probably }{ $at }消失
+outage-collision = 両側が{ $probably }{ $at }同時に更新
+outage-limit-reached = SA が{ $probably }{ $at }寿命に到達
+outage-new-sa-lost = 新しい SA の最初のパケットが{ $probably }{ $at }消失
+outage-deleted-early = { $who }が{ $probably }{ $at }古い SA を早く削除しすぎ
+outage-peer-lost-sas = { $who }が{ $probably }{ $at } SA を喪失
 outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
-}が{ $probably } { $at }変化
-outage-peer-silent = { $who }が{ $probably } { $at }無応答に
-outage-path-silent = 両側が{ $probably } { $at }無応答に
-outage-large-packets = 大きなパケットが{ $probably } { $at }不達に
+}が{ $probably }{ $at }変化
+outage-peer-silent = { $who }が{ $probably }{ $at }無応答に
+outage-path-silent = 両側が{ $probably }{ $at }無応答に
+outage-large-packets = 大きなパケットが{ $probably }{ $at }不達に
 outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引き
-outage-replay-window = { $who }が{ $probably } { $at }遅着パケットを破棄
+outage-replay-window = { $who }が{ $probably }{ $at }遅着パケットを破棄
 outage-unexplained = { $from }から { $to }まで何も届かず、原因はキャプチャにありません
 outage-unexplained-open = { $from }以後 { $seconds }、何も届かず、原因はキャプチャにありません
 outage-unexplained-times = 何も届かない時間が { $n } 回（{ $seconds }）、原因はキャプチャにありません

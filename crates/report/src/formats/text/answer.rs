@@ -244,10 +244,15 @@ fn overlays(page: &mut TerminalPage, focus: &Focus, room: Room) {
     );
 }
 
-/// Those without which the answer must not be read, and how many more there are.
+/// Those without which the answer must not be read, one of each kind, and how many more there are.
 fn findings(page: &mut TerminalPage, focus: &Focus) {
+    let mut kinds = Vec::new();
     let told = focus.analysis.findings.iter().filter(|f| !words::is_leak(f));
-    let (limiting, others): (Vec<_>, Vec<_>) = told.partition(|f| words::limits_figures(f));
+    let (limiting, others): (Vec<_>, Vec<_>) = told.partition(|f| {
+        let first = words::limits_figures(f) && !kinds.contains(&f.id);
+        kinds.extend(first.then(|| f.id.clone()));
+        first
+    });
     limiting
         .iter()
         .for_each(|f| page.paragraph(&words::finding(focus.t, f)));
