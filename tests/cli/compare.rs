@@ -75,7 +75,7 @@ fn one_bad_capture_does_not_lose_the_others() {
     );
     assert!(
         out.stdout
-            .starts_with("What a rekey costs cannot be told from 2 captures"),
+            .starts_with("What a rekey costs cannot be told by comparing 2 captures"),
         "{}",
         out.stdout
     );
