@@ -210,8 +210,15 @@ fn errors_say_what_to_do() {
     let page = format!("{}/no/such/page.html", text(folder.path()));
     let folder_of_page = format!("mkdir -p {}/no/such makes it", text(folder.path()));
     assert_fails(&[capture, "--html", &page], 1, &folder_of_page);
-    let as_keys = "it is a capture, and holds no keys; name the captures without --keys";
-    assert_fails(&[capture, "--keys", capture], 1, as_keys);
+    let as_keys = format!("{capture} is a capture, not a key log: give it without --keys");
+    assert_fails(&[capture, "--keys", capture], 1, &as_keys);
+    let psk = folder.path().join("psk");
+    std::fs::write(&psk, "").unwrap();
+    assert_fails(
+        &[capture, "--psk-file", text(&psk)],
+        1,
+        "it is empty: put the pre-shared key into it\n",
+    );
     let no_command = format!(
         "there is no command 'analyze', and no such file: to analyse a capture, 'rekeyscope {capture}'"
     );
