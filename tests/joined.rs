@@ -330,7 +330,10 @@ fn pieces_are_one_capture_of_a_comparison() {
     assert_eq!(table(&["ring", "--each"]).len(), 6);
     let one = run(folder.path(), &["compare", "ring"]);
     assert!(
-        one.status == 2 && one.stderr.contains("this is one capture"),
+        one.status == 2
+            && one
+                .stderr
+                .contains("these 5 files are pieces of one: add another capture, or give --each"),
         "{}",
         one.stderr
     );

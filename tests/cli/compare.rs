@@ -75,7 +75,7 @@ fn one_bad_capture_does_not_lose_the_others() {
     );
     assert!(
         out.stdout
-            .starts_with("What a rekey costs cannot be told from 2 captures"),
+            .starts_with("What a rekey costs cannot be told by comparing 2 captures"),
         "{}",
         out.stdout
     );
@@ -93,8 +93,20 @@ fn one_bad_capture_does_not_lose_the_others() {
         "{}",
         out.stderr
     );
-    assert_fails(&["compare", text(&a)], 2, "give another one to compare it with");
-    assert_fails(&["compare"], 2, "required");
+}
+
+/// Compare says what it needs, and how it is used.
+#[test]
+fn one_capture_is_not_compared() {
+    let [a, ..] = sample_names().map(|name| lab_of_sample(name).capture);
+    let usage = "Usage: rekeyscope compare [OPTIONS] <FILE>...";
+    assert_fails(
+        &["compare", text(&a)],
+        2,
+        "compare needs two captures or more, and this is one",
+    );
+    assert_fails(&["compare", text(&a)], 2, usage);
+    assert_fails(&["compare"], 2, "Usage: ");
 }
 
 #[test]

@@ -59,6 +59,54 @@ fn wrong_keys_are_told_and_not_used() {
     }
 }
 
+/// A report without keys is a report, so that it costs no exit status that a named log has none; the document says which SAs stayed
+/// closed.
+#[test]
+fn a_log_without_keys_is_told_and_the_capture_is_analysed() {
+    let folder = TempDir::new().unwrap();
+    let capture = alone(&folder, usize::MAX);
+    let (empty, other) = (folder.path().join("empty.log"), folder.path().join("notes.txt"));
+    std::fs::write(&empty, "").unwrap();
+    std::fs::write(&other, "These are notes, not keys.\n").unwrap();
+    for (keys, says) in [
+        (&empty, "the file is empty"),
+        (&other, "no keys were found in this file"),
+    ] {
+        let out = run(&[text(&capture), "--keys", text(keys), "--json", "-"]);
+        assert_eq!(out.status, 0, "{}", out.stderr);
+        assert!(
+            out.stderr.contains(&format!("{}:1: {says}", text(keys))),
+            "{}",
+            out.stderr
+        );
+        let document = document(&out.stdout);
+        let sas = document["security_associations"].as_array().unwrap();
+        assert!(sas.iter().all(|sa| sa["inner_bytes"].is_null()));
+    }
+}
+
+#[test]
+fn a_folder_without_a_key_log_is_named() {
+    let folder = TempDir::new().unwrap();
+    let capture = alone(&folder, usize::MAX);
+    let logs = folder.path().join("logs");
+    std::fs::create_dir(&logs).unwrap();
+    let told = || run(&[text(&capture), "--keys", text(&logs), "--json", "-"]);
+    let sentence = format!("no key log is among the files of the folder {}", text(&logs));
+    let out = told();
+    assert!(
+        out.status == 0 && out.stderr.contains(&sentence),
+        "{}",
+        out.stderr
+    );
+    std::fs::write(logs.join("notes.txt"), "These are notes, not keys.\n").unwrap();
+    assert!(told().stderr.contains(&sentence));
+    let quiet = run(&["keys", text(&capture), "--keys", text(&logs), "-q"]);
+    assert_eq!(quiet.stderr, "");
+    std::fs::copy(sample().with_extension("keylog"), logs.join("router.log")).unwrap();
+    assert!(!told().stderr.contains("no key log"), "{}", told().stderr);
+}
+
 /// Undoes the lengthening and turns the last digit of both keys: right lengths, wrong keys.
 fn swap_digits(row: &str) -> String {
     let turned: Vec<String> = row

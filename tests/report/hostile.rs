@@ -22,7 +22,7 @@ fn what_names_steer_is_not_obeyed_and_outputs_have_names_of_their_own() {
     );
     let out = run_in(folder.path(), &[&capture, "--keys", &capture]);
     assert!(
-        out.status == 1 && out.stderr.contains("it is a capture"),
+        out.status == 1 && out.stderr.contains("is a capture, not a key log"),
         "{}",
         out.stderr
     );

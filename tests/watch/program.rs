@@ -257,7 +257,11 @@ fn what_cannot_be_watched_is_said() {
         (vec![sample, "--metrics-listen", "here"], "give a port"),
         (
             vec![sample, "--parquet", "tables"],
-            "analyse the capture afterwards",
+            if cfg!(feature = "parquet") {
+                "analyse the capture afterwards"
+            } else {
+                "built without Parquet"
+            },
         ),
     ] {
         let output = program(folder.path(), &arguments).output().unwrap();

@@ -2,8 +2,10 @@
 
 mod command;
 
+#[cfg(feature = "parquet")]
+use command::fleet;
 use command::options::{Command, CommandLine, Request};
-use command::{analyze, compare, fleet, keys, output, overhead, program, report, shell, watch};
+use command::{analyze, compare, keys, output, overhead, program, report, shell, watch};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -16,6 +18,7 @@ fn main() -> ExitCode {
         }
         Request::Beside(Command::Compare(arguments)) => compare::run(&arguments),
         Request::Beside(Command::Watch(arguments)) => watch::run(*arguments),
+        #[cfg(feature = "parquet")]
         Request::Beside(Command::Compact(arguments)) => fleet::compact(&arguments),
         Request::Beside(Command::Report(arguments)) => report::run(&arguments),
         Request::Beside(Command::Completions { shell }) => {

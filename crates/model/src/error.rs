@@ -32,12 +32,18 @@ pub enum Error {
         found: String,
     },
     /// A key file cannot be read.
-    #[error("cannot read the key file {}: {source}; check its name, and that you may read it", path.display())]
+    #[error("cannot read the key file {}: {source}{}", path.display(), about_a_key_file(source))]
     KeyFile {
         /// As given by the user, or as found beside the capture.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
+    },
+    /// A capture stands where a key file is expected.
+    #[error("{} is a capture, not a key log: give it without --keys or --claims", path.display())]
+    CaptureAsKeys {
+        /// As given by the user.
+        path: PathBuf,
     },
     /// A saved document cannot be read.
     #[error("cannot read the analysis {}: {reason}", path.display())]
@@ -100,6 +106,14 @@ fn about_a_capture(path: &Path, reason: &std::io::Error) -> String {
             )
         }
         _ => "check its name, and that you may read it".to_owned(),
+    }
+}
+
+/// What to do about a key file that cannot be read; where its content is wrong, the reason says that.
+fn about_a_key_file(reason: &std::io::Error) -> &'static str {
+    match reason.kind() {
+        std::io::ErrorKind::InvalidData => "",
+        _ => "; check its name, and that you may read it",
     }
 }
 

@@ -1,18 +1,22 @@
 //! Options, validated once.
 
 mod captures;
+#[cfg(feature = "parquet")]
 mod compact;
 mod compare;
 mod copies;
+mod help;
 mod input;
 mod keys;
 mod language;
 mod outputs;
 mod overhead;
+mod refusal;
 mod replace;
 mod values;
 mod watch;
 
+#[cfg(feature = "parquet")]
 pub(crate) use compact::CompactArguments;
 pub(crate) use compare::CompareArguments;
 pub(crate) use copies::CopyArguments;
@@ -27,42 +31,8 @@ use crate::command::sources::{self, Grouping, NamedCapture};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
-use std::io::Write;
 use std::path::PathBuf;
 use values::{reference_rate, verify};
-
-const EXAMPLES: &str = "\
-Examples:
-  rekeyscope trace.pcapng                      the answer; keys found beside the capture
-  rekeyscope trace.pcapng --keys router.log    keys from a log or a Wireshark table
-  rekeyscope trace.pcapng --html report.html   a report to hand on, one offline file
-  rekeyscope *.pcapng --html reports/          a report each, and an index page
-  rekeyscope ring_*.pcapng                     what dumpcap -b cut: one capture again
-  rekeyscope trace.pcapng --format markdown    for a ticket
-  rekeyscope trace.pcapng --iperf3 run.json --overlay cpu.csv --html report.html
-  rekeyscope report analysis.json --svg plots  what --json wrote, rendered again
-  rekeyscope trace.pcapng --json - | jq '.impact[0]'
-  tcpdump -r big.pcap -w - esp or udp port 500 | rekeyscope - --keys esp_sa
-  rekeyscope trace.pcapng --tunnel 203.0.113.7 one client of several
-  rekeyscope trace.pcapng --also-from far.pcapng
-                                               what the path between two points lost
-  rekeyscope trace.pcapng --write-inner in.pcapng --annotate notes.pcapng
-  rekeyscope keys trace.pcapng -k router.log   which SAs have a key, what is missing
-  rekeyscope keys trace.pcapng --export wireshark DIR
-  rekeyscope overhead --suite aes128gcm16 --encap l2tp,natt --mtu 1454
-  rekeyscope compare short.pcapng long.pcapng saved.json
-                                               seconds per rekey, over several captures
-  tcpdump -i wan0 -U -w - esp or udp port 500 or udp port 4500 | rekeyscope watch -
-                                               each rekey as it happens
-  rekeyscope wireshark trace.pcapng            Wireshark with these keys, nothing stays
-
-Keys are found without asking beside the capture as <stem>.keylog, <stem>.keys,
-<stem>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, esp_sa, ikev1_decryption_table,
-ikev2_decryption_table. Every key is proven by the ICV of packets before it is used.
-Without keys the verdict comes from ESP bytes (SPI to ICV) and says so.
-
-Exit status: 0 analysed (also when the file is cut or keys are missing or wrong),
-1 capture or key file not readable or output not writable, 2 usage.";
 
 /// What `--version` says: a fleet asks for the version of the document, to know what is analysed already.
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 3");
@@ -72,7 +42,7 @@ const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 
 /// Decrypts ESP, finds IKE Quick Mode and CREATE_CHILD_SA rekeys, relates each to throughput, and says how much the
 /// rekeys cost.
 #[derive(Debug, Parser)]
-#[command(version, long_version = LONG_VERSION, after_help = EXAMPLES, max_term_width = 110)]
+#[command(version, long_version = LONG_VERSION, after_help = help::EXAMPLES, max_term_width = 110)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct CommandLine {
     #[command(subcommand)]
@@ -95,6 +65,7 @@ pub(crate) enum Command {
     /// Follow a capture that goes on: a line for each rekey, failure, outage and missing key within two seconds; metrics
     Watch(Box<WatchArguments>),
     /// Put the many small tables of --parquet together, month by month
+    #[cfg(feature = "parquet")]
     Compact(CompactArguments),
     /// Start Wireshark with the keys in a configuration folder of its own, which is removed afterwards
     Wireshark(ProgramArguments),
@@ -161,29 +132,44 @@ impl Request {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Request {
-        Self::full()
-            .try_get_matches_from(captures::words(std::env::args_os()))
-            .and_then(|matches| Self::job(&matches))
-            .and_then(|mut job| match job.make_sense() {
-                Ok(()) => Ok(job),
-                Err(error) => Err(error.format(&mut Self::command())),
+        let words = captures::words(std::env::args_os());
+        help::laid_out(Self::full(), &words)
+            .try_get_matches_from(words)
+            .and_then(|matches| {
+                let explained =
+                    |error: clap::Error| error.format(&mut Self::of_job(matches.subcommand_name()));
+                let mut job = Self::job(&matches).map_err(explained)?;
+                job.make_sense().map_err(explained)?;
+                Ok(job)
             })
-            .unwrap_or_else(|error| refuse(&error))
+            .unwrap_or_else(|error| refusal::refuse(&refusal::advised(error)))
+    }
+
+    /// A job's own command, for what is said of its use.
+    fn of_job(name: Option<&str>) -> clap::Command {
+        let mut all = Self::full();
+        all.build();
+        let job = name.and_then(|name| all.find_subcommand(name).cloned());
+        job.unwrap_or(all)
     }
 
     /// The command, with what its derived form cannot say.
-    fn full() -> clap::Command {
-        let a_file = |command: clap::Command| {
-            let capture =
-                "Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe";
-            // An argument that is changed moves to the end of the list: the one behind it has to follow.
-            command
-                .mut_arg("capture", |argument| argument.help(capture))
-                .mut_arg("rest", |argument| argument)
-        };
-        Self::command()
-            .mut_subcommand("wireshark", a_file)
-            .mut_subcommand("tshark", a_file)
+    pub(crate) fn full() -> clap::Command {
+        Self::command().mut_subcommands(|job| match job.get_name() {
+            "wireshark" | "tshark" => job.mut_args(|argument| match argument.get_id().as_str() {
+                "capture" => argument.help(
+                    "Capture file: pcap or pcapng, also .gz, .zst, .lz4; read twice, so not from a pipe",
+                ),
+                // Few options need no groups.
+                _ => argument.help_heading(None::<&str>),
+            }),
+            "watch" => job.mut_args(|argument| match argument.get_id().as_str() {
+                // A watch has no whole capture, by which those tables are named.
+                "parquet" | "gateway" => argument.hide(true),
+                _ => argument,
+            }),
+            _ => job,
+        })
     }
 
     fn job(matches: &ArgMatches) -> Result<Request, clap::Error> {
@@ -191,20 +177,7 @@ impl CommandLine {
             Some(_) => Command::from_arg_matches(matches).map(Request::Beside),
             None => Arguments::from_arg_matches(matches).map(Request::Analyze),
         }
-        .map_err(|error| error.format(&mut Self::command()))
     }
-}
-
-/// Prints what clap says and ends the program. A value is repeated there as it was given: what would steer the terminal is
-/// shown instead.
-fn refuse(error: &clap::Error) -> ! {
-    let plain = error.render().to_string();
-    let shown: Vec<String> = plain.lines().map(crate::command::output::harmless).collect();
-    if plain.lines().eq(shown.iter().map(String::as_str)) {
-        error.exit();
-    }
-    let _ = writeln!(std::io::stderr(), "{}", shown.join("\n"));
-    std::process::exit(error.exit_code())
 }
 
 /// The main job.
@@ -213,17 +186,17 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// Further captures, folders, 'patterns*': a report of each, and an index page with --html DIR/; the pieces of a ring buffer
-    /// (dumpcap -b, tcpdump -C or -G, known by name and time) are one capture
+    /// Further captures, folders, 'patterns*': each capture gets a report, and --html DIR/ an index page. The pieces of a ring buffer
+    /// (dumpcap -b, tcpdump -C or -G) are known by name and time, and are one capture
     #[arg(value_name = "MORE", value_hint = ValueHint::FilePath)]
     pub(crate) more: Vec<PathBuf>,
 
-    /// Read all files as one capture, whatever their names: one timeline, merged by time
-    #[arg(long, conflicts_with = "each")]
+    /// Read all files as one capture, merged by time, whatever their names
+    #[arg(long, help_heading = help::INPUT, conflicts_with = "each")]
     join: bool,
 
-    /// Take every file for a capture of its own, also the pieces of a ring buffer; several are analysed at a time
-    #[arg(long)]
+    /// Take every file for a capture of its own, also the pieces of a ring buffer
+    #[arg(long, help_heading = help::INPUT)]
     pub(crate) each: bool,
 
     /// The captures that these files are; found once.
@@ -239,30 +212,31 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) copies: CopyArguments,
 
-    /// Rate that the tunnel should reach: how much of the difference do the rekeys explain?
-    #[arg(long, value_name = "MBIT/S", value_parser = reference_rate)]
+    /// Say how much of the difference to this rate the rekeys explain
+    #[arg(long, help_heading = help::METHOD, value_name = "MBIT/S", value_parser = reference_rate)]
     pub(crate) reference_mbps: Option<f64>,
 
-    /// The same from another capture, or an analysis saved by --json: the mean rate of its busiest direction
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "reference_mbps")]
+    /// The same for the mean rate of another capture, or of an analysis saved by --json, in its busiest direction
+    #[arg(long, help_heading = help::METHOD, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "reference_mbps")]
     pub(crate) reference: Option<PathBuf>,
 
-    /// The same tunnel, captured at another point of its path: what was lost between the two, the delay one way, how far their clocks
-    /// are apart. It needs no keys; a folder, a 'pattern*' and several times this option are pieces of one capture, as above
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Say what was lost on the way to this capture
+    ///
+    /// It is one of the same tunnel at another point of its path, and needs no keys. The report has the delay one way and the offset of the
+    /// clocks too. The option may be given more than once, also with a folder or a 'pattern*': those files are pieces of one capture.
+    #[arg(long, help_heading = help::INPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     also_from: Vec<PathBuf>,
 
     /// That capture; found once.
     #[arg(skip)]
     pub(crate) other_point: Option<NamedCapture>,
 
-    /// Analyse one of several tunnels alone: its number in the report, or the address of one of its ends; also one inside
-    /// another's ESP
-    #[arg(long, value_name = "NUMBER|ADDRESS")]
+    /// Analyse one of several tunnels alone, also one inside another's ESP: its number in the report, or the address of one of its ends
+    #[arg(long, help_heading = help::INPUT, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
 
-    /// Which ICVs to check: all, sample:N (every N-th sequence number), first:K (of each SA)
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = verify)]
+    /// Check these ICVs: all, sample:N (every N-th sequence number) or first:K (the first K packets of each SA)
+    #[arg(long, help_heading = help::METHOD, value_name = "WHICH", default_value = "all", value_parser = verify)]
     pub(crate) verify: Verify,
 }
 
@@ -363,6 +337,18 @@ mod tests {
     #[test]
     fn the_options_are_consistent() {
         CommandLine::full().debug_assert();
+    }
+
+    #[test]
+    fn everyday_options_exist() {
+        let command = CommandLine::full();
+        for (job, options) in help::EVERYDAY {
+            let job = command.find_subcommand(job).unwrap_or(&command);
+            for option in options {
+                let is_there = job.get_arguments().any(|argument| argument.get_id() == option);
+                assert!(is_there, "{option} of {}", job.get_name());
+            }
+        }
     }
 
     #[test]

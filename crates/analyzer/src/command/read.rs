@@ -12,7 +12,7 @@ use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_capture::file::{CaptureReader, EspSecrets};
 use rekeyscope_impact::two_points::PointTrace;
-use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_keylog::{KeyFileInfo, KeyMaterial};
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
@@ -101,6 +101,9 @@ pub(crate) fn analyze_beside(
             output::note(Catalogue::of(Language::English).say(&late));
         }
         diagnostics.count("late_secrets", "pcapng", None, || late);
+    }
+    if !input.quiet {
+        keys.without_logs.into_iter().for_each(output::note);
     }
     for error in keys.unreadable {
         if !input.quiet {
@@ -199,6 +202,8 @@ pub(crate) struct CaptureKeys {
     pub(crate) pre_shared: Vec<SecretBytes>,
     /// What kept files from being read that nobody asked for: those only are left out.
     pub(crate) unreadable: Vec<Error>,
+    /// What to say of folders that were named and hold no key log.
+    pub(crate) without_logs: Vec<String>,
 }
 
 /// Reads the key files, then the keys inside the capture.
@@ -227,11 +232,35 @@ pub(crate) fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<Capture
         .iter()
         .map(|f| rekeyscope_keylog::read_pre_shared_key(f))
         .collect();
+    let folders = input.keys.iter().filter(|path| path.is_dir());
+    let without_logs = folders.filter_map(|folder| without_log(folder, &keys));
     Ok(CaptureKeys {
+        without_logs: without_logs.collect(),
         material: keys,
         pre_shared: psks?,
         unreadable,
     })
+}
+
+/// What to say of a folder in which no file is a key log. Logs in folders below it are not looked for.
+fn without_log(folder: &Path, keys: &KeyMaterial) -> Option<String> {
+    let is_inside = |file: &KeyFileInfo| file.path.parent() == Some(folder);
+    let is_log = keys
+        .files
+        .iter()
+        .any(|file| is_inside(file) && !file.formats.is_empty());
+    // Hex that no format knows may be a key.
+    let mut places = keys
+        .blobs
+        .iter()
+        .filter_map(|blob| keys.files.get(blob.origin.file));
+    if is_log || places.any(is_inside) {
+        return None;
+    }
+    let folder = folder.display();
+    Some(format!(
+        "no key log is among the files of the folder {folder}: give --keys the folder or the file that has the router's or IKE daemon's log"
+    ))
 }
 
 /// The SPIs in the capture; a piece that cannot be read has none.

@@ -48,6 +48,11 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     reader.look_ahead(&mut container)?;
     let secrets = reader.take_secrets();
     let keys = read::read_keys(input, &secrets)?;
+    if !input.quiet {
+        keys.without_logs
+            .iter()
+            .for_each(|sentence| output::complain(sentence));
+    }
     for error in &keys.unreadable {
         output::complain(&format!("{error}; going on without it"));
     }

@@ -7,9 +7,6 @@ use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison, Slope}
 use rekeyscope_model::text::{Arg, Message};
 use std::collections::BTreeMap;
 
-/// Captures that give the slope an interval: a line through two leaves no residual.
-const LEAST_CAPTURES: usize = 3;
-
 /// The first lines of the report: what a rekey costs, and what else the slowest capture spends its time on.
 pub(crate) fn answers(comparison: &Comparison) -> Vec<Message> {
     let longest = |a: &&AccountGap, b: &&AccountGap| a.gap_s_per_gb.total_cmp(&b.gap_s_per_gb);
@@ -29,9 +26,8 @@ fn answer(comparison: &Comparison) -> Message {
         };
     };
     match slope.low_s.zip(slope.high_s) {
-        None => over(Message::new("compare-two"))
-            .with("least", LEAST_CAPTURES)
-            .with("stall", seconds(slope.seconds_per_rekey)),
+        // A line through two points leaves no residual, and so no interval.
+        None => over(Message::new("compare-two")).with("stall", seconds(slope.seconds_per_rekey)),
         Some(ends) => over(with_interval(slope, ends, interest_s(&used))).with("densities", densities(&used)),
     }
 }

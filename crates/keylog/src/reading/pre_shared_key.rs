@@ -32,7 +32,7 @@ pub fn read_pre_shared_key(path: &Path) -> Result<SecretBytes, Error> {
     let key = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     let key = key.strip_suffix(b"\r").unwrap_or(key);
     if key.is_empty() {
-        return Err(invalid("it holds no pre-shared key"));
+        return Err(invalid("it is empty: put the pre-shared key into it"));
     }
     let decoded = hex::after_0x(key)
         .and_then(hex::decode)

@@ -19,7 +19,7 @@ impl KeyMaterial {
     /// how characters are written are recognised by content. Memory does not grow with the file beyond the stated bounds.
     ///
     /// # Errors
-    /// [`Error::KeyFile`] when the file cannot be read. A malformed row is a [`KeyProblem`](crate::material::contents::KeyProblem), not an error.
+    /// [`Error::KeyFile`] when the file cannot be read, [`Error::CaptureAsKeys`] when it is a capture. A malformed row is a [`KeyProblem`](crate::material::contents::KeyProblem), not an error.
     pub fn read(&mut self, path: &Path) -> Result<(), Error> {
         let failed = |source| Error::KeyFile {
             path: path.to_owned(),
@@ -49,9 +49,7 @@ impl KeyMaterial {
             if rotated.is_some() {
                 return Ok(());
             }
-            let other =
-                std::io::Error::other("it is a capture, and holds no keys; name the captures without --keys");
-            return Err(failed(other));
+            return Err(Error::CaptureAsKeys { path: path.into() });
         }
         let mut alone = FormatReaders::default();
         let (readers, last) = rotated.unwrap_or((&mut alone, true));

@@ -8,11 +8,11 @@ compare-same = What a rekey costs cannot be told: { $captures ->
     [2] both captures have
    *[other] all { $captures } captures have
 } the same number of rekeys per GB ({ $densities }), so whatever differs between them has other reasons. Compare captures with different lifetimes.
-compare-two = What a rekey costs cannot be told from { $captures } captures: a line always fits through fewer than { $least } (this one has { $stall } per rekey, without an interval). Add a capture with another lifetime.
+compare-two = What a rekey costs cannot be told by comparing { $captures } captures: a line fits through any two points (this one has { $stall } per rekey). Add a capture with another lifetime.
 compare-cost = A rekey costs { $stall } (95 % interval { $interval }), over { $captures } captures with { $densities } rekeys per GB.
 compare-cost-and-without = A rekey costs { $stall } (95 % interval { $interval }), over { $captures } captures with { $densities } rekeys per GB; without rekeys the line gives { $without }.
 compare-faster = No cost of rekeys is shown: captures with more of them are faster ({ $stall } per rekey, 95 % interval { $interval }), over { $captures } captures with { $densities } rekeys per GB, so something else differs between them.
-compare-cannot-tell = What a rekey costs cannot be told from these captures: { $stall } per rekey, 95 % interval { $interval }, and { $interest } ({ $share } of throughput) would matter, over { $captures } captures with { $densities } rekeys per GB. Add captures, with lifetimes further apart.
+compare-cannot-tell = What a rekey costs cannot be told by comparing these { $captures } captures: the line through them allows { $interval } per rekey (95 % interval), and { $interest } ({ $share } of throughput) would matter. They have { $densities } rekeys per GB; add captures with lifetimes further apart.
 compare-not-shown = No cost of rekeys is shown: { $stall } per rekey, 95 % interval { $interval }, so at most { $most }, over { $captures } captures with { $densities } rekeys per GB.
 
 ## What each cipher suite carries

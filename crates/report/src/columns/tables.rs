@@ -55,6 +55,7 @@ pub const TABLES: &[FleetTable] = &[
 ];
 
 const REKEY: &[(usize, &str, &str)] = &[(0, "tunnel", "tunnel"), (0, "index", "rekey")];
+const DIRECTION: &[(usize, &str, &str)] = &[(0, "tunnel", "tunnel"), (0, "direction", "direction")];
 
 const fn table(
     name: &'static str,

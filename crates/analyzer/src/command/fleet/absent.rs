@@ -1,30 +1,19 @@
-//! What a program does about tables that was built without the feature `parquet`: it says so before it reads anything.
+//! Tables in a program that was built without the feature `parquet`: nobody can ask for them there.
 
-use crate::command::options::{CompactArguments, OutputArguments};
+use crate::command::options::OutputArguments;
 use crate::command::replace::Replacement;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
-use std::process::ExitCode;
-
-const NOT_BUILT: &str =
-    "this program was built without Parquet (cargo build --release --features parquet has it)";
 
 /// None.
-pub(crate) struct FleetTables;
+pub(crate) enum FleetTables {}
 
 impl FleetTables {
-    pub(crate) fn reserve(arguments: &OutputArguments, _: &Replacement) -> Result<Option<Self>> {
-        if arguments.parquet.is_some() {
-            bail!("--parquet: {NOT_BUILT}");
-        }
+    pub(crate) fn reserve(_: &OutputArguments, _: &Replacement) -> Result<Option<Self>> {
         Ok(None)
     }
 
     pub(crate) fn write(self, _: &Analysis) -> Result<()> {
-        bail!(NOT_BUILT)
+        match self {}
     }
-}
-
-pub(crate) fn compact(_: &CompactArguments) -> Result<ExitCode> {
-    bail!(NOT_BUILT)
 }

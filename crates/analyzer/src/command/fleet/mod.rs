@@ -8,7 +8,7 @@ mod compact;
 mod tables;
 
 #[cfg(not(feature = "parquet"))]
-pub(crate) use absent::{FleetTables, compact};
+pub(crate) use absent::FleetTables;
 #[cfg(feature = "parquet")]
 pub(crate) use compact::run as compact;
 #[cfg(feature = "parquet")]

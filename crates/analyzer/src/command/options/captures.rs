@@ -1,6 +1,6 @@
 //! What stands where captures are expected, and is none: another job's name, or a key log.
 
-use crate::command::options::{Arguments, CommandLine};
+use crate::command::options::{Arguments, CommandLine, refusal};
 use crate::command::sources::is_capture;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -12,6 +12,13 @@ impl Arguments {
     pub(super) fn must_name_captures(&self) -> Result<(), clap::Error> {
         let refuse = |reason: String| Err(clap::Error::raw(ErrorKind::ValueValidation, reason));
         let capture = &self.input.capture;
+        if let Some(reason) = capture
+            .to_str()
+            .and_then(refusal::why_not_here)
+            .filter(|_| !capture.exists())
+        {
+            return refuse(reason);
+        }
         let Some(second) = self.more.first() else {
             return Ok(());
         };

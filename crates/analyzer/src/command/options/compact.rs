@@ -18,7 +18,7 @@ pub(crate) struct CompactArguments {
     #[command(flatten)]
     pub(crate) replace: ReplaceArgument,
 
-    /// Do not write notes to standard error
+    /// Write no notes to standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

@@ -1,5 +1,6 @@
 //! Options of `rekeyscope compare`.
 
+use crate::command::options::help::{INPUT, KEYS, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::replace::ReplaceArgument;
@@ -12,49 +13,57 @@ use std::path::PathBuf;
 /// `rekeyscope compare`.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Captures, folders, 'patterns*', and analyses saved by --json: two or more, three for an interval; the pieces of a ring buffer
-    /// (dumpcap -b, tcpdump -C or -G, known by name and time) are one capture
+    /// Two or more captures, folders, 'patterns*', or analyses saved by --json; three give an interval. The pieces of a ring buffer
+    /// (dumpcap -b, tcpdump -C or -G) are known by name and time, and are one capture
     #[arg(required = true, num_args = 1..=MOST_CAPTURES, value_name = "FILE", value_hint = ValueHint::FilePath)]
     captures: Vec<PathBuf>,
 
-    /// Take every file for a capture of its own, also the pieces of a ring buffer
-    #[arg(long)]
+    /// Take every file for a capture of its own
+    ///
+    /// Without this, the pieces of a ring buffer are one capture.
+    #[arg(long, help_heading = INPUT)]
     each: bool,
 
     /// The captures that these files are; found once.
     #[arg(skip)]
     sources: Vec<NamedCapture>,
 
-    /// Key file for every capture; may be given more than once [default: files beside each capture]
-    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Read keys for every capture from this file
+    ///
+    /// The option may be given more than once; without it, key files beside each capture are read.
+    #[arg(short, long = "keys", help_heading = KEYS, value_name = "FILE", value_hint = ValueHint::FilePath)]
     keys: Vec<PathBuf>,
 
-    /// Ignore key files beside the captures
-    #[arg(long, conflicts_with = "keys")]
+    /// Ignore key files beside the captures, and keys inside them (pcapng Decryption Secrets Blocks)
+    #[arg(long, help_heading = KEYS, conflicts_with = "keys")]
     no_keys: bool,
 
-    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Read this UDP or TCP port as port 4500, which carries IKE and ESP; may be given more than once
+    #[arg(long, help_heading = INPUT, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     esp_port: Vec<u16>,
 
-    /// File that holds the IKE pre-shared key of every capture
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Read the IKE pre-shared key of every capture from this file
+    #[arg(long, help_heading = KEYS, value_name = "FILE", value_hint = ValueHint::FilePath)]
     psk_file: Vec<PathBuf>,
 
-    /// Do not write notes to standard error
-    #[arg(short, long)]
+    /// Write no notes to standard error
+    #[arg(short, long, help_heading = OUTPUT)]
     quiet: bool,
 
     /// Write table and plot as one offline HTML file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write the comparison as JSON; - for standard output, instead of the report
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Write the comparison as JSON; - is standard output
+    ///
+    /// On standard output it takes the place of the report.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json: Option<PathBuf>,
 
-    /// Write the table as CSV; - for standard output, instead of the report
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Write the table as CSV; - is standard output
+    ///
+    /// On standard output it takes the place of the report.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) csv: Option<PathBuf>,
 
     #[command(flatten)]
@@ -110,14 +119,24 @@ impl CompareArguments {
         }
         match self.sources.len() {
             2..=MOST_CAPTURES => Ok(()),
-            1 => Err(refuse(
-                ErrorKind::TooFewValues,
-                "this is one capture: give another one to compare it with, or --each if its files are not pieces of one".into(),
-            )),
+            1 => Err(refuse(ErrorKind::TooFewValues, self.only_one())),
             many => Err(refuse(
                 ErrorKind::TooManyValues,
                 format!("{many} captures are more than one comparison takes ({MOST_CAPTURES})"),
             )),
+        }
+    }
+
+    /// What is missing beside one capture.
+    fn only_one(&self) -> String {
+        let pieces = self.sources.iter().flat_map(NamedCapture::files).count();
+        if pieces > 1 {
+            format!(
+                "compare needs two captures or more, and these {pieces} files are pieces of one: add another capture, or give --each \
+                 if they are captures of their own"
+            )
+        } else {
+            "compare needs two captures or more, and this is one: add another".into()
         }
     }
 

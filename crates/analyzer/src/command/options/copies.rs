@@ -1,5 +1,6 @@
 //! Options of the main job that write the capture once more.
 
+use crate::command::options::help::OUTPUT;
 use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::write::inner::InnerLayers;
@@ -8,22 +9,23 @@ use std::path::PathBuf;
 /// Captures to write. Both need a file to read twice.
 #[derive(Debug, Args)]
 pub(crate) struct CopyArguments {
-    /// Write the decrypted packets as a pcapng capture: original times, SPI and generation in comments. Readable by you
-    /// alone
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    /// Write the decrypted packets as a capture
+    ///
+    /// The capture is pcapng with the original times; comments give SPI and generation. Only you can read the file.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
     pub(crate) write_inner: Option<PathBuf>,
 
-    /// With --write-inner: keep L2TP and PPP around the packets inside
-    #[arg(long, requires = "write_inner")]
+    /// With --write-inner, keep L2TP and PPP around the packets inside
+    #[arg(long, help_heading = OUTPUT, requires = "write_inner")]
     pub(crate) keep_l2tp: bool,
 
-    /// Write the capture as pcapng with comments at each rekey, what it cost, and each missing key, for Wireshark's expert information
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    /// Write the capture as pcapng with comments for Wireshark's expert information: at each rekey what it cost, and at each missing key
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
     pub(crate) annotate: Option<PathBuf>,
 
-    /// With --annotate: put the verified ESP keys into that capture (pcapng Decryption Secrets Block). Whoever has the file can
-    /// read the traffic: it is readable by you alone
-    #[arg(long)]
+    /// With --annotate, put the verified ESP keys into that capture (pcapng Decryption Secrets Block). Whoever gets the file can read the
+    /// traffic; at first only you can read it
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) embed_keys: bool,
 }
 

@@ -1,5 +1,6 @@
 //! The capture and what decrypts it.
 
+use crate::command::options::help::{INPUT, KEYS, OUTPUT};
 use crate::command::sources::NamedCapture;
 use clap::{Args, ValueHint};
 use rekeyscope_capture::join::PieceSequence;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 /// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Input {
-    /// Capture: pcap or pcapng, also .gz, .zst, .lz4; - for standard input
+    /// Capture file: pcap or pcapng, also .gz, .zst, .lz4; - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) capture: PathBuf,
 
@@ -24,23 +25,26 @@ pub(crate) struct Input {
     #[arg(skip)]
     pub(crate) beside_others: bool,
 
-    /// Key file or folder of logs, format recognised by content; may be given more than once [default: files beside the capture]
-    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Read this UDP or TCP port as port 4500, which carries IKE and ESP; may be given more than once. Where IKE is in the capture, its
+    /// ports are found without this
+    #[arg(long, value_name = "PORT", help_heading = INPUT, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) esp_port: Vec<u16>,
+
+    /// Read keys from a log, a table or a folder of logs
+    ///
+    /// The format is recognised by content. The option may be given more than once; without it, key files beside the capture are read.
+    #[arg(short, long = "keys", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = KEYS)]
     pub(crate) keys: Vec<PathBuf>,
 
     /// Ignore key files beside the capture, and keys inside it (pcapng Decryption Secrets Blocks)
-    #[arg(long, conflicts_with = "keys")]
+    #[arg(long, conflicts_with = "keys", help_heading = KEYS)]
     pub(crate) no_keys: bool,
 
-    /// File that holds the IKE pre-shared key, as text or as 0x and hex digits; with a Diffie–Hellman secret in a key file
-    /// it gives all keys of that IKEv1 SA
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Read the IKE pre-shared key from this file
+    ///
+    /// It is text, or 0x and hex digits. With a Diffie–Hellman secret in a key file it gives all keys of that IKEv1 SA.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = KEYS)]
     pub(crate) psk_file: Vec<PathBuf>,
-
-    /// UDP or TCP port that carries IKE and ESP like port 4500; may be given more than once (where IKE is in the capture,
-    /// its ports are found without this)
-    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) esp_port: Vec<u16>,
 
     /// Cores to use [default: all]; the results are the same
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -50,8 +54,8 @@ pub(crate) struct Input {
     #[arg(skip)]
     pub(crate) other_point: Vec<PathBuf>,
 
-    /// Do not write notes to standard error
-    #[arg(short, long)]
+    /// Write no notes to standard error
+    #[arg(short, long, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 }
 

@@ -1,5 +1,6 @@
 //! Options of `rekeyscope keys`, `rekeyscope wireshark` and `rekeyscope tshark`.
 
+use crate::command::options::help::{INPUT, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
 use crate::command::sources::{self, Grouping};
@@ -15,28 +16,33 @@ pub(crate) struct KeysArguments {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// Further pieces of the capture: those of a ring buffer (dumpcap -b, tcpdump -C or -G) are known by name and time; a folder or a
-    /// 'pattern*' may hold them
+    /// Further pieces of the capture, or a folder or 'pattern*' that holds them. Those of a ring buffer (dumpcap -b, tcpdump -C or -G) are
+    /// known by name and time
     #[arg(value_name = "MORE", value_hint = ValueHint::FilePath)]
     more: Vec<PathBuf>,
 
     /// Read all files as one capture, whatever their names
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     join: bool,
 
-    /// Write the keys: `wireshark DIR` (esp_sa, ikev1_decryption_table, ikev2_decryption_table; with - for DIR their rows go to
-    /// standard output in place of the report) or `tcpdump FILE` (for tcpdump -E 'file FILE', as root with -Z root), readable by
-    /// you alone; may be given more than once
-    #[arg(long, num_args = 2, value_names = ["FORMAT", "PATH"])]
+    /// Write the keys: 'wireshark DIR' or 'tcpdump FILE'
+    ///
+    /// Wireshark gets esp_sa, ikev1_decryption_table and ikev2_decryption_table; with - for DIR their rows go to standard output in place
+    /// of the report. The other file is for tcpdump -E 'file FILE' (as root with -Z root). Only you can read them; the option may be given
+    /// more than once.
+    #[arg(long, help_heading = OUTPUT, num_args = 2, value_names = ["FORMAT", "PATH"])]
     export: Vec<OsString>,
 
-    /// With --export: also keys that the packets refute
-    #[arg(long, requires = "export")]
+    /// With --export, also write keys that the packets refute
+    #[arg(long, help_heading = OUTPUT, requires = "export")]
     all_keys: bool,
 
-    /// With --export wireshark: CAPTURE and MORE are key files; what they name is written as it stands, and no packet proves it
+    /// With --export wireshark, read key files alone
+    ///
+    /// CAPTURE and MORE are key files then. What they name is written as it stands, and no packet proves it.
     #[arg(
         long,
+        help_heading = INPUT,
         requires = "export",
         conflicts_with_all = ["keys", "no_keys", "psk_file", "esp_port", "join", "all_keys"]
     )]

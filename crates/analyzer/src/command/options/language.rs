@@ -1,5 +1,6 @@
 //! In which language a report is written.
 
+use crate::command::options::help::REPORT;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rekeyscope_model::text::Language;
@@ -11,8 +12,10 @@ const LOCALE: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
 /// `--lang`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LanguageArgument {
-    /// Language of the report: English or Japanese (JSON, CSV, notes and errors stay English) [default: from the locale]
-    #[arg(long = "lang", value_name = "LANG", value_parser = tags())]
+    /// Write the report in English (en) or Japanese (ja)
+    ///
+    /// Without this the locale decides. JSON, CSV, notes and errors are English always.
+    #[arg(id = "lang", long = "lang", value_name = "LANG", value_parser = tags(), help_heading = REPORT)]
     given: Option<Language>,
 }
 

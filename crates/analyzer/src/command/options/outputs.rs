@@ -1,5 +1,6 @@
 //! Where results go, the same for a capture and for a saved document.
 
+use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::replace::ReplaceArgument;
 use crate::command::options::values::folder;
@@ -25,41 +26,51 @@ pub(crate) enum OutputFormat {
 /// Where results go.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OutputArguments {
-    /// Write the report as one offline HTML file; a folder (DIR/) gets an index page beside the report
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    /// Write the report as one offline HTML file
+    ///
+    /// A folder (DIR/) gets an index page beside the report, and a report of each of several captures.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Write the whole analysis as JSON; - for standard output, instead of the report; of several captures into a folder (DIR/)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Write the analysis as JSON; - is standard output
+    ///
+    /// On standard output it takes the place of the report. Of several captures it goes into a folder (DIR/), a file for each.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json: Option<PathBuf>,
 
-    /// Write tables of SAs, rekeys and series as CSV files into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    /// Write the tables as CSV files into this folder
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) csv: Option<PathBuf>,
 
     /// Write every plot as an SVG file into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    #[arg(long, help_heading = OUTPUT, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub(crate) svg: Option<PathBuf>,
 
     /// Write every plot as a PNG file into this folder, at twice its size
-    #[cfg_attr(feature = "png", arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder))]
+    #[cfg_attr(feature = "png", arg(long, help_heading = OUTPUT, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder))]
     #[cfg_attr(not(feature = "png"), arg(skip))]
     pub(crate) png: Option<PathBuf>,
 
     /// Write tables for many captures as Parquet files into this folder: TABLE/day=…/gateway=…/SHA256.parquet
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
+    #[cfg_attr(feature = "parquet", arg(long, help_heading = OUTPUT, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder))]
+    #[cfg_attr(not(feature = "parquet"), arg(skip))]
     pub(crate) parquet: Option<PathBuf>,
 
-    /// With --parquet: where the capture was taken [default: the address of its gateway]
-    #[arg(long, value_name = "NAME", requires = "parquet")]
+    /// With --parquet, name the gateway at which the capture was taken [default: its address]
+    #[cfg_attr(feature = "parquet", arg(long, help_heading = OUTPUT, value_name = "NAME", requires = "parquet"))]
+    #[cfg_attr(not(feature = "parquet"), arg(skip))]
     pub(crate) gateway: Option<String>,
 
-    /// What standard output gets; of several captures their index, or the documents as one JSON array [default: text]
-    #[arg(long, value_name = "FORMAT", value_enum)]
+    /// Print text, html, json, csv or markdown
+    ///
+    /// Without this it is text. Of several captures the index is printed, or as JSON an array of their documents.
+    #[arg(long, help_heading = OUTPUT, value_name = "FORMAT", value_enum)]
     pub(crate) format: Option<OutputFormat>,
 
-    /// Everything in the terminal report: every figure with its interval, filters, what was ruled out, projections, every row
-    #[arg(short, long)]
+    /// Show every figure, filter and row in the terminal
+    ///
+    /// That is each figure with its interval, display filters, what was ruled out, projections, and tables in full.
+    #[arg(short, long, help_heading = REPORT)]
     pub(crate) verbose: bool,
 
     #[command(flatten)]
@@ -166,13 +177,13 @@ fn is_stdout(path: Option<&Path>) -> bool {
 /// Series from elsewhere, drawn over the packet record.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OverlayArguments {
-    /// Draw the intervals of an iperf3 run (its --json output) over the packets and compare the two
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Draw the intervals of an iperf3 run (its --json output) over the packets, and compare the two
+    #[arg(long, help_heading = REPORT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) iperf3: Vec<PathBuf>,
 
-    /// Draw a CSV file (time, value: router CPU, vmstat, sar) below the packets; times in RFC 3339, Unix seconds, or
-    /// seconds since the start of the capture
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Draw a CSV file of times and values (router CPU, vmstat, sar) below the packets. Times are in RFC 3339, Unix seconds, or seconds
+    /// since the capture began
+    #[arg(long, help_heading = REPORT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) overlay: Vec<PathBuf>,
 }
 
@@ -197,7 +208,7 @@ impl OverlayArguments {
 /// `rekeyscope report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Documents that --json wrote; several give an index page with --html DIR/
+    /// Analyses that --json wrote; several give an index page with --html DIR/
     #[arg(required = true, value_name = "ANALYSIS", value_hint = ValueHint::FilePath)]
     pub(crate) documents: Vec<PathBuf>,
 
@@ -207,8 +218,8 @@ pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) overlays: OverlayArguments,
 
-    /// Do not write notes to standard error
-    #[arg(short, long)]
+    /// Write no notes to standard error
+    #[arg(short, long, help_heading = OUTPUT)]
     pub(crate) quiet: bool,
 }
 

@@ -3,9 +3,9 @@
 use clap::Args;
 
 const EXAMPLES: &str = "\
-Encapsulation, in any order: tunnel (default) or transport (default with a tunnel
-protocol); natt (UDP 4500), ipv6 (outer), pppoe (--mtu is the Ethernet link's);
-one tunnel protocol: l2tp gre gretap ipip etherip vxlan.
+Encapsulation, in any order: tunnel (default) or transport (default with a
+tunnel protocol); natt (UDP 4500), ipv6 (outer), pppoe (--mtu is the Ethernet
+link's); one tunnel protocol: l2tp gre gretap ipip etherip vxlan.
 
 Examples:
   rekeyscope overhead --suite aes128gcm16 --encap l2tp,natt --mtu 1454

@@ -1,12 +1,13 @@
 //! `--force`, the same for every job that writes files.
 
+use crate::command::options::help::OUTPUT;
 use clap::Args;
 
 /// `--force`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ReplaceArgument {
-    /// Also replace captures (pcap and pcapng, also packed) at the places of outputs. (Other files are replaced without this; what
-    /// is read in the same run never is)
-    #[arg(long)]
+    /// Let an output replace a capture (pcap or pcapng, also packed). Other files are replaced without this, and what the same run reads
+    /// never is
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
 }

@@ -1,5 +1,6 @@
 //! Options of `rekeyscope watch`.
 
+use crate::command::options::help::{INPUT, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::outputs::{OutputArguments, all_different};
 use clap::error::ErrorKind;
@@ -14,28 +15,36 @@ pub(crate) struct WatchArguments {
     #[command(flatten)]
     pub(crate) input: Input,
 
-    /// Lines as JSON instead of text, one object each; the report at the end goes to files only
-    #[arg(long)]
+    /// Print the lines as JSON, one object each
+    ///
+    /// The report at the end goes to files only then.
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json_lines: bool,
 
-    /// Append each line as JSON to this file too; what stands in it already is counted and not said again
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Append each line as JSON to this file too
+    ///
+    /// What stands in it already is counted and not said again.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) events: Option<PathBuf>,
 
-    /// Write metrics into this file every few seconds, for node_exporter's textfile collector (a name that ends in .prom)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Write metrics to this file every few seconds
+    ///
+    /// They are for node_exporter's textfile collector, which reads names that end in .prom.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) metrics_file: Option<PathBuf>,
 
-    /// Answer GET /metrics (OpenMetrics) at this port of 127.0.0.1, or at ADDRESS:PORT
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = listener)]
+    /// Answer GET /metrics at this port
+    ///
+    /// The answer is OpenMetrics. The port is one of 127.0.0.1; ADDRESS:PORT names another.
+    #[arg(long, help_heading = OUTPUT, value_name = "PORT", value_parser = listener)]
     pub(crate) metrics_listen: Option<SocketAddr>,
 
     /// Tell what this machine's kernel drops, from /proc/net/xfrm_stat or FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "/proc/net/xfrm_stat", require_equals = true)]
+    #[arg(long, help_heading = INPUT, value_name = "FILE", num_args = 0..=1, default_missing_value = "/proc/net/xfrm_stat", require_equals = true)]
     pub(crate) xfrm_stat: Option<PathBuf>,
 
     /// Follow one of several tunnels alone: its number in the report, or the address of one of its ends
-    #[arg(long, value_name = "NUMBER|ADDRESS")]
+    #[arg(long, help_heading = INPUT, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
 
     /// The report at the end: of the last hour, or of all where it was shorter

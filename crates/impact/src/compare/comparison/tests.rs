@@ -60,7 +60,7 @@ fn what_cannot_be_told_says_why() {
         synthetic("b", CBC, 500e6, 0.5),
     ]);
     assert!(
-        two.contains("cannot be told from 2 captures") && two.contains("0.50 s per rekey"),
+        two.contains("cannot be told by comparing 2 captures") && two.contains("0.50 s per rekey"),
         "{two}"
     );
     let same = answer(

@@ -1,0 +1,53 @@
+//! What is said about a command line that makes no sense, where clap alone would advise what does not help.
+
+use clap::Error;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::io::Write;
+
+/// Why this program has no such option or command, where an earlier version had it or another build has it.
+pub(super) fn why_not_here(word: &str) -> Option<String> {
+    let reason = match word {
+        "--seed" => "is gone: what is drawn at random is drawn alike in every run; leave it out",
+        "--interest" => {
+            "is gone: every verdict rests on the same shares of the transfer, which docs/method.md names; leave it out"
+        }
+        "--png" if !cfg!(feature = "png") => {
+            "is not in this program, which was built without PNG: 'cargo build --release' has it, and --svg writes the same plots"
+        }
+        "--parquet" | "--gateway" | "compact" if !cfg!(feature = "parquet") => {
+            "is not in this program, which was built without Parquet: the Debian package and the Python wheel have it, and so \
+             has 'cargo build --release --features parquet'"
+        }
+        _ => return None,
+    };
+    Some(format!("{word} {reason}"))
+}
+
+/// The error with advice that helps. Clap's tip for an option that does not exist is to put `--` before it, which would make a file name
+/// of it.
+pub(super) fn advised(mut error: Error) -> Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let reason = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => why_not_here(word),
+        _ => None,
+    };
+    if let Some(reason) = reason {
+        return Error::raw(ErrorKind::UnknownArgument, reason + "\n");
+    }
+    error.remove(ContextKind::Suggested);
+    error
+}
+
+/// Prints what clap says and ends the program. A value is repeated there as it was given: what would steer the terminal is
+/// shown instead.
+pub(super) fn refuse(error: &Error) -> ! {
+    let plain = error.render().to_string();
+    let shown: Vec<String> = plain.lines().map(crate::command::output::harmless).collect();
+    if plain.lines().eq(shown.iter().map(String::as_str)) {
+        error.exit();
+    }
+    let _ = writeln!(std::io::stderr(), "{}", shown.join("\n"));
+    std::process::exit(error.exit_code())
+}
