@@ -160,10 +160,7 @@ fn a_saved_document_gives_the_same_bytes_in_every_format() {
         );
     }
     let full = run_well(direct.path(), &["report", saved, "-v"]);
-    assert!(
-        full.contains("What was ruled out") && full.contains("How to make this again"),
-        "{full}"
-    );
+    assert!(full.contains("How to make this again"), "{full}");
     assert!(!text.contains("How to make this again"));
 }
 

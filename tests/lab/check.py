@@ -49,9 +49,9 @@ class Checks:
         self.successions = list(zip(self.pairs, self.pairs[1:]))
         self.headline = document["impact"][0] if document["impact"] else None
 
-    def named(self, cause):
-        """Indexes of the rekeys with this cause."""
-        return [r["index"] for r in self.document["rekeys"] if any(c["id"] == cause for c in r["causes"])]
+    def named(self, *causes):
+        """Indexes of the rekeys that one of these causes explains."""
+        return {r["index"] for r in self.document["rekeys"] if any(i["cause"] in causes for i in r["impact"])}
 
     def packets(self):
         sas = [sa for sa in self.document["security_associations"] if sa["packets"]]
@@ -90,9 +90,8 @@ class Checks:
                 and self.truth.outage(*self.successions[i]) >= CERTAIN_OUTAGE_S}, allowed
 
     def hard_limits(self):
-        required, allowed = self.past_their_limit()
-        found = set(self.named("hard_limit_reached"))
-        yield "rekeys with hard_limit_reached", found - (allowed - required), required
+        _, allowed = self.past_their_limit()
+        yield "rekeys whose SA reached no limit, and is said to", self.named("limit_reached") - allowed, set()
 
     def with_a_lost_message(self):
         """Indexes of the rekeys of whose exchange the cable lost a message."""
@@ -108,11 +107,10 @@ class Checks:
         comparison = Comparison(self.document, self.truth, keys)
         comparison.attempts()
         comparison.outages()
-        comparison.attempt_causes()
-        lost = set(self.with_a_lost_message())
-        losses = None if self.hides_losses() else lost
-        unready = lost if self.truth.variant["drop_message"] == 3 else set()
-        comparison.rekey_causes(lambda cause: set(self.named(cause)), self.past_their_limit(), losses, unready)
+        used = {r["index"] for r in self.rekeys_used for i in r["impact"] if i["hurt"]}
+        unready = set(self.with_a_lost_message()) & used if self.truth.variant["drop_message"] == 3 else set()
+        required, allowed = self.past_their_limit()
+        comparison.causes(self.named, (required & used, allowed), unready)
         comparison.hurt_rekeys(self.successions)
         return comparison.tally
 
@@ -126,7 +124,9 @@ class Checks:
         """A message that the cable lost was sent again: exactly those exchanges have a retransmission."""
         if self.hides_losses():
             return
-        yield "rekeys with exchange_retransmitted", self.named("exchange_retransmitted"), self.with_a_lost_message()
+        exchanges = self.document["exchanges"]
+        again = [r["index"] for r in self.document["rekeys"] if r["exchange"] is not None and exchanges[r["exchange"]]["retransmissions"]]
+        yield "rekeys with a repeated message", again, self.with_a_lost_message()
 
     def unplanted(self, used):
         """Those of the used rekeys to which nothing was done: no SA expired in use, no message of the exchange was lost, and data

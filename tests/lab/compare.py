@@ -152,33 +152,26 @@ class Comparison:
         return any(a.causes and a.outcome not in READ and a.time <= until and a.copies[-1] >= silence.start - 10 for a in
                    self.truth.attempts)
 
-    def attempt_causes(self):
-        """Causes of attempts that a log tells for certain."""
-        planted = set().union(*(t.causes for t in self.truth.attempts)) | {"rekey_refused", "rekey_unanswered"}
-        for cause in sorted(planted | {"limit_without_rekey", "break_before_make"}):
-            found = {t.time for a, t in self.matched if any(c["id"] == cause for c in a["causes"])}
-            expected = {t.time for t in self.truth.attempts if cause in t.causes and self.can_show(t)}
-            self.tally.sets("cause", cause, {self.at(t) for t in found}, {self.at(t) for t in expected})
-        everywhere = self.document["attempts"] + self.document["outages"]
-        for cause, is_planted in (
-            ("blackhole_after_rekey", any(action == "blackhole" for _, action in self.truth.events)),
-            # IKEv1 asks in exchanges that nobody without keys tells from others.
-            ("dpd_unanswered", self.truth.unanswered_checks >= LEAST_CHECKS and (self.keys or self.truth.variant["ike"] == 2)),
-        ):
-            found = {"run"} if any(c["id"] == cause for one in everywhere for c in one["causes"]) else set()
-            self.tally.sets("cause", cause, found, {"run"} if is_planted and (self.keys or cause not in READ) else set())
-
-    def rekey_causes(self, named, hard_limits, retransmitted, unready):
-        """Causes of rekeys, by their indexes: hard limits that have to be named and those that may be, exchanges with a lost
-        message, and responders that lacked the third message; a busy host makes more of those."""
+    def causes(self, named, hard_limits, unready):
+        """Causes that a log tells for certain. `named`: indexes of the rekeys that one of some causes explains; hard limits that have to be
+        named and those that may be; responders that lacked the third message."""
+        checks = self.truth.unanswered_checks >= LEAST_CHECKS and (self.keys or self.truth.variant["ike"] == 2)
+        found = {"run"} if any(event["kind"] == "checks_unanswered" for event in self.document["events"]) else set()
+        # IKEv1 asks in exchanges that nobody without keys tells from others.
+        self.tally.sets("event", "checks_unanswered", found, {"run"} if checks else set())
         if not self.keys:
             return
+        silent = {"peer_silent", "path_silent", "peer_lost_sas"}
+        explained = {outage["explanation"]["cause"] for outage in self.document["outages"] if outage["explanation"]}
+        blackhole = any(action == "blackhole" for _, action in self.truth.events)
+        if blackhole:
+            self.tally.sets("cause", "silent peer", {"run"} & ({"run"} if explained & silent else set()), {"run"})
         required, allowed = hard_limits
-        found = named("hard_limit_reached")
-        self.tally.sets("cause", "hard_limit_reached", found - (allowed - required), required, "rekey")
-        if retransmitted is not None:
-            self.tally.sets("cause", "exchange_retransmitted", named("exchange_retransmitted"), retransmitted, "rekey")
-        self.tally.sets("cause", "responder_not_ready", named("responder_not_ready") & unready, unready, "rekey")
+        limit = named("limit_reached") - (allowed - required)
+        # A request that nobody answered in time is why the limit was reached, and is named before it.
+        late = named("unanswered", "answer_lost") & required
+        self.tally.sets("cause", "limit_reached", limit | late, required, "rekey")
+        self.tally.sets("cause", "third message lost", named("answer_lost", "new_sa_lost") & unready, unready, "rekey")
 
     def hurt_rekeys(self, successions):
         """Whether each rekey hurt each direction, against what arrived."""

@@ -42,7 +42,7 @@ fn what_failed_is_the_first_sentence() {
             "no answer",
             &[Unanswered],
             OutageEnd::End,
-            "fell silent): nothing passed for 12.",
+            "the renewal was not answered): nothing passed for 12.",
         ),
         (
             "limit without a rekey",

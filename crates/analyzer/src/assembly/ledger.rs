@@ -56,6 +56,9 @@ pub(super) fn beyond_volume(
     known: Known<'_>,
 ) -> Vec<(u32, Timestamp)> {
     let limits = EnforcedLimits::of(record);
+    if limits.are_acknowledged(tunnel, direction) {
+        return Vec::new();
+    }
     let successions = known.successions.iter().filter(|s| s.tunnel == tunnel);
     let beyond = |s: &Succession| {
         let sa = s.old[slot(direction)]?;

@@ -1,16 +1,24 @@
 //! Limits that SAs passed and that somebody enforces.
 
 use crate::pipeline::record::Record;
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::volume::expired;
+use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Deletes of SAs, by the side that deletes and the SPI: the last of each.
+/// Limits of all SAs, and who would notice what is lost beyond them.
 #[derive(Debug)]
-pub(super) struct EnforcedLimits(HashMap<(IpAddr, Spi), Timestamp>);
+pub(super) struct EnforcedLimits {
+    /// Deletes of SAs, by the side that deletes and the SPI: the last of each.
+    deletes: HashMap<(IpAddr, Spi), Timestamp>,
+    /// TCP bytes and all bytes of each direction.
+    shares: HashMap<(TunnelIndex, usize), (u64, u64)>,
+}
 
 impl EnforcedLimits {
     pub(super) fn of(record: &Record) -> Self {
@@ -21,14 +29,26 @@ impl EnforcedLimits {
                 .or_insert(deletion.time);
             *last = (*last).max(deletion.time);
         }
-        EnforcedLimits(deletes)
+        let mut shares: HashMap<(TunnelIndex, usize), (u64, u64)> = HashMap::new();
+        for (_, flow) in record.flows.flows() {
+            let share = shares.entry((flow.tunnel, slot(flow.direction))).or_default();
+            share.1 += flow.bytes;
+            share.0 += if flow.protocol == "tcp" { flow.bytes } else { 0 };
+        }
+        EnforcedLimits { deletes, shares }
+    }
+
+    /// Whether TCP carries half of a direction: what is lost is sent again then.
+    pub(super) fn are_acknowledged(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
+        let share = self.shares.get(&(tunnel, slot(direction)));
+        share.is_some_and(|(tcp, all)| 2 * tcp >= *all)
     }
 
     /// When an SA had passed a limit after which its receiver drops what comes: it expired, or its receiver deleted it then.
     pub(super) fn passed(&self, association: &Association) -> Option<Timestamp> {
         let deleted = || {
             let (passed, _) = association.limit_passed?;
-            let last = self.0.get(&(association.dst, association.spi))?;
+            let last = self.deletes.get(&(association.dst, association.spi))?;
             (*last >= passed).then_some(passed)
         };
         expired(association).or_else(deleted)

@@ -180,7 +180,6 @@ struct BeyondLimits<'a> {
 impl BeyondLimits<'_> {
     fn stretches(&self) -> Vec<(Interval, Undelivered)> {
         let record = self.found.record;
-        let shares = tcp_shares(record);
         let mut renewals: HashMap<SaIndex, Option<SaIndex>> = HashMap::new();
         for succession in self.found.successions {
             for (old, new) in succession.old.into_iter().zip(succession.new) {
@@ -191,12 +190,8 @@ impl BeyondLimits<'_> {
         }
         let limits = EnforcedLimits::of(record);
         let all = record.sas.associations().iter().enumerate();
-        let datagrams = all.filter(|(_, a)| {
-            let acknowledged = shares
-                .get(&(a.tunnel, slot(a.direction)))
-                .is_some_and(|(tcp, all)| 2 * tcp >= *all);
-            !acknowledged && record.wants(a.tunnel)
-        });
+        let datagrams =
+            all.filter(|(_, a)| !limits.are_acknowledged(a.tunnel, a.direction) && record.wants(a.tunnel));
         let stretch = |(sa, association): (SaIndex, &Association)| {
             let passed = limits.passed(association)?;
             self.stretch(sa, association, passed, renewals.get(&sa).copied().flatten())
@@ -249,17 +244,6 @@ impl BeyondLimits<'_> {
         };
         (interval.nanos() >= LEAST_TIMEOUT).then_some((interval, undelivered))
     }
-}
-
-/// TCP bytes and all bytes of each direction.
-fn tcp_shares(record: &Record) -> HashMap<(usize, usize), (u64, u64)> {
-    let mut shares: HashMap<(usize, usize), (u64, u64)> = HashMap::new();
-    for (_, flow) in record.flows.flows() {
-        let share = shares.entry((flow.tunnel, slot(flow.direction))).or_default();
-        share.1 += flow.bytes;
-        share.0 += if flow.protocol == "tcp" { flow.bytes } else { 0 };
-    }
-    shares
 }
 
 /// Attempts at SAs that passed a limit nobody enforces led to nothing.

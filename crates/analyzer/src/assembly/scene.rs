@@ -229,7 +229,7 @@ impl PathWaits {
             let waits: Vec<i64> = waits(exchange).collect();
             let least = match waits[..] {
                 [one] => Some(one),
-                _ => waits.windows(2).map(|pair| pair.iter().sum()).min(),
+                _ => waits.windows(2).map(|pair| pair[0].saturating_add(pair[1])).min(),
             };
             if let Some(least) = least {
                 let own = shortest
@@ -251,7 +251,8 @@ impl PathWaits {
         let carries_keys = exchange.key_exchange || answer.len >= LEAST_LEN_WITH_KEY_EXCHANGE;
         let waits: Vec<i64> = waits(exchange).collect();
         let path = self.0.get(&Self::key(tunnel, exchange, waits.len()))?;
-        let computed = waits.iter().sum::<i64>() - path;
+        let all = waits.iter().copied().reduce(i64::saturating_add)?;
+        let computed = all.saturating_sub(*path);
         (carries_keys && computed > 0).then_some(computed)
     }
 }

@@ -3,8 +3,8 @@
 use crate::explain::view::{OutageView, same_limit};
 use rekeyscope_model::analysis::Explanation;
 
-/// Bytes in a kilobyte of a lifetime (RFC 2407 §4.5).
-const KILOBYTE: f64 = 1024.0;
+/// Bytes in a kilobyte: the convention of the trigger rules, so that one answer does not count in two ways.
+const KILOBYTE: f64 = 1000.0;
 /// Ages that differ less than volumes by this factor show a limit in seconds, else the volume is named: the volume is what renewals of a
 /// busy line are made for.
 const CLOSER: f64 = 2.0;

@@ -79,7 +79,7 @@ impl<'a> OutageView<'a> {
             return false;
         };
         let timer = second.nanos_since(first);
-        to.nanos_since(from) <= TIMER_DOUBLES * timer + timer / 4
+        to.nanos_since(from) <= timer.saturating_mul(TIMER_DOUBLES).saturating_add(timer / 4)
     }
 
     /// Whether an end sent no ESP of the pair for half of the outage.

@@ -66,7 +66,7 @@ plain_data! {
         /// Part of that exchange in which the two sides computed keys, seconds; `null` where it made none, or that is not known.
         #[serde(default)]
         pub computed_seconds: Option<f64>,
-        /// The limit that the SA had reached, in kilobytes of 1,024 bytes: read, or learnt from SAs that ended alike.
+        /// The limit that the SA had reached, in kilobytes of 1,000 bytes: read, or learnt from SAs that ended alike.
         #[serde(default)]
         pub limit_kilobytes: Option<u64>,
         /// The limit that the SA had reached, in seconds: read, or learnt from SAs that ended alike.

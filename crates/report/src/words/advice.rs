@@ -3,18 +3,17 @@
 
 mod account;
 mod piece;
+pub(crate) mod refusals;
 
 pub(crate) use account::of_label;
 use piece::Advice;
+pub(crate) use refusals::{WINDOWS_KILOBYTES, of_refusals};
 
 use crate::words::causes::causes;
 use crate::words::focus::Focus;
 use crate::words::format;
 use rekeyscope_model::analysis::{Analysis, Mode, TriggerKind, Verdict};
-use rekeyscope_model::text::{Catalogue, Message};
-
-/// Kilobyte lifetime that Windows' L2TP client proposes.
-pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
+use rekeyscope_model::text::Message;
 
 /// What to change, a sentence each: what cures the causes that were found, the costliest first; where rekeys by volume cost something, the
 /// systems that the capture names first; then what else the time went to.
@@ -42,26 +41,6 @@ fn of_volume(analysis: &Analysis) -> Vec<Advice> {
     systems
 }
 
-/// What follows from the reasons that refusals gave.
-pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
-    let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
-    refusals.map(|(_, text)| of_refusal(t, text)).collect()
-}
-
-/// Advice that follows from a refusal with a notification of this name, where something does.
-pub(crate) fn of_notification(t: &Catalogue, name: &str) -> Option<Advice> {
-    let (_, text) = REFUSALS.iter().find(|(names, _)| names.contains(&name))?;
-    Some(of_refusal(t, text))
-}
-
-fn of_refusal(t: &Catalogue, text: &str) -> Advice {
-    Advice {
-        system: t.word("advice-both-sides"),
-        because: Some(Message::new("advice-rekey-refused-why")),
-        text: Message::new(text),
-    }
-}
-
 /// Whose log gave the keys: the system that can be told what to change.
 pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<&'static str> {
     let is_log = |name: &&str| {
@@ -70,37 +49,6 @@ pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<&'static str> {
     };
     ["yamaha", "charon"].into_iter().find(is_log)
 }
-
-fn refused(analysis: &Analysis, names: &[&str]) -> bool {
-    let reasons = analysis.attempts.iter().filter_map(|a| a.reason.as_deref());
-    reasons.into_iter().any(|reason| names.contains(&reason))
-}
-
-/// What to change where the refusal says why: names of notifications in IKEv1 and IKEv2, and the message.
-const REFUSALS: [(&[&str], &str); 4] = [
-    (
-        &[
-            "NO_PROPOSAL_CHOSEN",
-            "NO-PROPOSAL-CHOSEN",
-            "INVALID_KE_PAYLOAD",
-            "INVALID-KEY-INFORMATION",
-        ],
-        "advice-refused-proposal",
-    ),
-    (
-        &[
-            "TS_UNACCEPTABLE",
-            "SINGLE_PAIR_REQUIRED",
-            "INVALID-ID-INFORMATION",
-        ],
-        "advice-refused-selectors",
-    ),
-    (
-        &["TEMPORARY_FAILURE", "CHILD_SA_NOT_FOUND"],
-        "advice-refused-moment",
-    ),
-    (&["NO_ADDITIONAL_SAS"], "advice-refused-more"),
-];
 
 /// What volume rekeys can be changed with, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {

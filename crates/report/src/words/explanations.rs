@@ -1,6 +1,6 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
-use crate::words::advice::{WINDOWS_KILOBYTES, of_notification};
+use crate::words::advice::refusals::{WINDOWS_KILOBYTES, of_notification};
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::lengths::{duration, moment};
@@ -22,7 +22,7 @@ struct Ids {
 }
 
 /// An outage, or the silence of a rekey.
-struct Undelivered {
+struct SilentTime {
     tunnel: usize,
     direction: Direction,
     start: Timestamp,
@@ -37,14 +37,14 @@ struct Undelivered {
 /// A time without delivery, and its explanation.
 pub(crate) struct Explained<'a> {
     focus: &'a Focus<'a>,
-    undelivered: Undelivered,
+    silent_time: SilentTime,
     pub(crate) explanation: &'a Explanation,
 }
 
 impl<'a> Explained<'a> {
     pub(crate) fn new(focus: &'a Focus<'a>, outage: &'a Outage) -> Option<Self> {
         let explanation = outage.explanation.as_ref()?;
-        let undelivered = Undelivered {
+        let silent_time = SilentTime {
             tunnel: outage.tunnel,
             direction: outage.direction,
             start: outage.start,
@@ -57,7 +57,7 @@ impl<'a> Explained<'a> {
         };
         Some(Explained {
             focus,
-            undelivered,
+            silent_time,
             explanation,
         })
     }
@@ -70,7 +70,7 @@ impl<'a> Explained<'a> {
             .intervals
             .iter()
             .max_by_key(|interval| stop(interval).nanos_since(interval.from))?;
-        let undelivered = Undelivered {
+        let silent_time = SilentTime {
             tunnel: ledger.tunnel,
             direction: ledger.direction,
             start: longest.from,
@@ -81,7 +81,7 @@ impl<'a> Explained<'a> {
         };
         Some(Explained {
             focus,
-            undelivered,
+            silent_time,
             explanation,
         })
     }
@@ -262,7 +262,7 @@ impl<'a> Explained<'a> {
         };
         let change = self.is(ExplanationCause::AddressChanged);
         let count = match e.cause {
-            ExplanationCause::Unexplained => self.undelivered.swallowed,
+            ExplanationCause::Unexplained => self.silent_time.swallowed,
             _ => e.count.unwrap_or(0),
         };
         let (from, to) = match change {
@@ -271,8 +271,8 @@ impl<'a> Explained<'a> {
                 name(event.and_then(|event| event.to.as_ref())),
             ),
             false => (
-                moment(self.focus, self.undelivered.start),
-                moment(self.focus, self.undelivered.end),
+                moment(self.focus, self.silent_time.start),
+                moment(self.focus, self.silent_time.end),
             ),
         };
         Message::new(id)
@@ -292,8 +292,8 @@ impl<'a> Explained<'a> {
 
     /// Whom it is about; where that is nobody, the end at which a capture would tell.
     fn who(&self) -> String {
-        let tunnel = self.focus.analysis.tunnels.get(self.undelivered.tunnel);
-        let receiver = || Some(self.undelivered.direction.pick(tunnel?.b, tunnel?.a));
+        let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
+        let receiver = || Some(self.silent_time.direction.pick(tunnel?.b, tunnel?.a));
         let unexplained = self.is(ExplanationCause::Unexplained);
         let address: Option<IpAddr> = match self.explanation.by {
             None if unexplained => receiver(),
@@ -315,7 +315,7 @@ impl<'a> Explained<'a> {
 
     /// Whether ESP goes in UDP: a NAT lies between the ends only then (RFC 3948), with a mapping that it may forget.
     fn esp(&self) -> &'static str {
-        let tunnel = self.focus.analysis.tunnels.get(self.undelivered.tunnel);
+        let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
         match tunnel.map(|tunnel| tunnel.encapsulation) {
             Some(Encapsulation::Udp) => "udp",
             _ => "plain",
@@ -336,7 +336,7 @@ impl<'a> Explained<'a> {
             ExplanationCause::SlowExchange => self.exchange().map(|exchange| exchange.first_time),
             _ => None,
         };
-        let first = self.undelivered.first_lost.unwrap_or(self.undelivered.start);
+        let first = self.silent_time.first_lost.unwrap_or(self.silent_time.start);
         moment(self.focus, event.unwrap_or(first))
     }
 
@@ -414,12 +414,12 @@ impl<'a> Explained<'a> {
 
     /// Whether a renewal ended it.
     fn brought_back(&self) -> bool {
-        self.undelivered.ended_by_renewal && self.exchange().is_some()
+        self.silent_time.ended_by_renewal && self.exchange().is_some()
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
     fn of_windows(&self) -> Option<String> {
-        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.undelivered.tunnel);
+        let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.silent_time.tunnel);
         let proposed = analysis
             .exchanges
             .iter()

@@ -55,9 +55,9 @@ impl Backoff {
             [] => true,
             [one] => gap(&one, packet.time) >= LEAST_TIMEOUT,
             [.., first, second] => {
-                let double = 2 * gap(&first, second.packet.time);
-                let now = gap(&second, packet.time);
-                (now - double).abs() * EXACT <= double && self.series.len() < MOST_PACKETS
+                let double = gap(&first, second.packet.time).saturating_mul(2);
+                let off = gap(&second, packet.time).saturating_sub(double).saturating_abs();
+                off <= double / EXACT && self.series.len() < MOST_PACKETS
             }
         };
         let lone = Lone { packet, before, busy };

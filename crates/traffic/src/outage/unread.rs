@@ -181,10 +181,8 @@ impl UnreadTunnel {
             open: true,
             small,
         });
-        Some((
-            Direction::BOTH[own],
-            sent.silences.iter().cloned().chain(open).collect(),
-        ))
+        let all = sent.silences.iter().cloned().chain(open).collect();
+        Some((Direction::BOTH[own], longest_of_each(all)))
     }
 
     pub(super) fn left_out(&self) -> u64 {
@@ -242,6 +240,24 @@ impl UnreadSide {
             self.left_out += 1;
         }
     }
+}
+
+/// One stretch may be seen as a silence and by the sender's timer: the longer one stands for both.
+fn longest_of_each(mut all: Vec<UnreadSilence>) -> Vec<UnreadSilence> {
+    all.sort_by_key(|silence| silence.candidate.from.time);
+    let mut kept: Vec<UnreadSilence> = Vec::with_capacity(all.len());
+    for silence in all {
+        let nanos = |own: &UnreadSilence| own.candidate.to.time.nanos_since(own.candidate.from.time);
+        match kept.last_mut() {
+            Some(last) if silence.candidate.from.time < last.candidate.to.time => {
+                if nanos(&silence) > nanos(last) {
+                    *last = silence;
+                }
+            }
+            _ => kept.push(silence),
+        }
+    }
+    kept
 }
 
 fn slot(direction: Direction) -> usize {
