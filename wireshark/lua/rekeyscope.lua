@@ -61,8 +61,8 @@ function keys.take_over(arguments)
   accounts.keys = loaded
 end
 
--- Wireshark has read its tables by now; tshark calls this once more after the last packet. The decoding preferences hold
--- until it ends and are not written to disk; set at load time they would be lost after a reload.
+-- Wireshark has read its tables by now; tshark calls this once more after the last packet. The decoding preferences
+-- hold until it ends and are not written to disk; set at load time they would be lost after a reload.
 function proto.init()
   conclude()
   keys.give_back(loader)
