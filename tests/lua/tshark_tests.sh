@@ -43,10 +43,26 @@ plugin "$sample_log" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fiel
 expect "$(grep -c 'already loaded' "$work/errors")" 1 "a second copy says so"
 expect "$(sort -u "$work/twice")" verified "a second copy's keylog= is taken over"
 expect "$(ls "$config")" plugins "a second copy's keylog=: no file is left"
-plain -X lua_script:"$work/lua/rekeyscope.lua" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields -e rekeyscope.key_status \
-  >"$work/twice" 2>"$work/errors"
+REKEYSCOPE_KEYLOG=none plain -X lua_script:"$work/lua/rekeyscope.lua" -r "$sample_trace" -Y 'rekeyscope.key_status' -c 40 -T fields \
+  -e rekeyscope.key_status >"$work/twice" 2>"$work/errors"
 expect "$(grep -c 'this copy is ignored$' "$work/errors"; sort -u "$work/twice")" "1
-verified" "a second copy without arguments changes nothing: the log beside the capture is loaded"
+missing" "a second copy without arguments changes nothing"
+
+# The log beside the capture, where none is named; and the sentence that a run with a log ends with.
+fresh
+mkdir -p "$work/beside"
+cp "$sample_trace" "$work/beside/office.pcap"
+cp "$sample_log" "$work/beside/office.keylog"
+chmod -R a+rX "$work/beside"
+for read in -r -nr; do
+  plugin "" $read "$work/beside/office.pcap" -Y 'rekeyscope.key_status == "verified"' -T fields -e frame.number >"$work/found" 2>"$work/errors"
+  expect "$(wc -l <"$work/found")" "$(verified_in "$work/sample")" "$read: the log beside the capture is loaded"
+  expect "$(grep -c ' keys in .*/beside/office.keylog' "$work/errors"; sed 's/^rekeyscope: //' "$work/errors" | tail -n 1)" "1
+$(grep -m 1 "^$CLOSING" "$work/sample")" "$read: what was loaded, and the sentence at the end"
+done
+expect "$(ls "$config")" "" "the log beside the capture: no file is left"
+expect "$(plugin none -r "$work/beside/office.pcap" -Y 'rekeyscope.key_status == "missing"' 2>"$work/errors" | wc -l; cat "$work/errors")" \
+  "$(verified_in "$work/sample")" "keylog=none loads nothing and says nothing"
 
 # Another profile.
 fresh
@@ -155,7 +171,7 @@ fi
 expect "$(find "$home/new/.config" -name '*rekeyscope*')" "" "persistent rows: no file beside them"
 
 # Killed between writing the rows and reading them; the next start mends it, with and without a log.
-for next in "" "$sample_log"; do
+for next in none "$sample_log"; do
   for own in "$OWN" none; do
     fresh
     [ "$own" = none ] || user_file "$own"
@@ -176,14 +192,14 @@ for delay in 0.02 0.05 0.08 0.12 0.2 0.3; do
     -X lua_script:"$work/lua/rekeyscope.lua" -X lua_script1:keylog="$sample_log" -r "$sample_trace" >/dev/null 2>&1 &
   wait $! 2>/dev/null
   sleep 0.3
-  plugin "" -r "$sample_trace" -c 1 >/dev/null 2>&1
+  plugin none -r "$sample_trace" -c 1 >/dev/null 2>&1
   expect "$(cat "$config/esp_sa"; ls "$config")" "${OWN}esp_sa" "killed after $delay s: the user's esp_sa"
 done
 # Programs that never open a capture.
 fresh
 user_file "$OWN"
 plugin "$sample_log" -G protocols >/dev/null 2>&1
-plugin "" -r "$sample_trace" -c 1 >/dev/null 2>&1
+plugin none -r "$sample_trace" -c 1 >/dev/null 2>&1
 expect "$(cat "$config/esp_sa"; ls "$config")" "${OWN}esp_sa" "tshark -G: the user's esp_sa"
 
 # Several at the same time in one configuration folder.
