@@ -111,15 +111,17 @@ local function load(context, state)
 end
 
 -- Loads what lies beside the open capture, where no log was chosen and none is to be loaded. Wireshark must have read
--- all of the capture: plugins cannot be loaded anew between two packets.
+-- all of the capture: plugins cannot be loaded anew between two packets. Returns whether that has to be waited for.
 local function load_beside(context)
   local choice = context.loader.choice
   if choice.is_none or choice.keylog and choice.from ~= source.BESIDE or not context.accounts.lacks_keys then
-    return
+    return false
   end
   local capture, is_read = keys.open_capture()
-  if not is_read or capture == choice.capture or capture == context.tried then
-    return
+  if not capture or capture == choice.capture or capture == context.tried then
+    return false
+  elseif not is_read then
+    return true
   end
   context.tried = capture
   local beside = keys.beside(capture)
@@ -127,6 +129,7 @@ local function load_beside(context)
     local state = { keylog = source.joined(beside), capture = capture, beside = "yes" }
     context.messages[#context.messages + 1] = load(context, state)
   end
+  return false
 end
 
 local function show_status(context)
@@ -138,11 +141,11 @@ end
 
 -- Says what became of a log that was just loaded, when all packets that were there before have come again.
 local function conclude(context)
-  local count = 0
-  for _, one in ipairs(context.accounts.state.sas) do
-    count = count + one.packets
+  local missing = context.awaited
+  for _, one in ipairs(missing and context.accounts.state.sas or {}) do
+    missing = missing - one.packets
   end
-  if context.awaited and count >= context.awaited then
+  if missing and missing <= 0 then
     context.awaited = nil
     show_status(context)
   end
@@ -159,13 +162,11 @@ function gui.drawn()
   gui.waits = true
 end
 
--- Wireshark shows a packet that it has read before. It may draw for the last time while it still holds the capture open
--- for reading; what waits for the end of that looks here again.
+-- Wireshark shows a packet that it has read before. It may draw for the last time before it has come to the capture's
+-- end; what waits for that looks here again.
 function gui.showed()
-  if gui.waits then
-    gui.waits = false
-    load_beside(gui.context)
-  end
+  conclude(gui.context)
+  gui.waits = gui.waits and load_beside(gui.context)
 end
 
 -- The log that the dialog begins with: the one that is loaded, unless this capture needs another and has it beside it.
@@ -213,10 +214,9 @@ function gui.new(context)
   register_menu("rekeyscope/Load key log…", function()
     new_dialog("rekeyscope: load key log", function(path, profile, mode)
       gui.load_log(context, path, profile, mode)
-    end, { name = "Key log (full path; several with ; between them; empty: beside the capture)",
-      value = gui.offered(context) },
+    end, { name = "Key log: its path (several: a;b), or empty: beside the capture", value = gui.offered(context) },
       { name = "Profile (empty: the current one)", value = profile_before },
-      { name = "ephemeral, or persistent (keys stay in the profile's esp_sa)", value = choice.mode })
+      { name = "Keys: ephemeral, or persistent (they stay in esp_sa)", value = choice.mode })
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Rekey table", function()
     gui.show_table(context)
