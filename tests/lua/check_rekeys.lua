@@ -28,26 +28,33 @@ local function near(got, wanted, tolerance, what)
     what .. ": got " .. tostring(got) .. ", wanted " .. wanted .. " ± " .. tolerance)
 end
 
--- A table cell of two directions, "1.1/2.2", as two values; "-" is none.
-local function both(cell)
-  local first, second = string.match(cell, "^([^/]*)/?(.*)$")
-  return first, second
+local UNKNOWN = "–"
+
+-- A figure of the table, with commas between thousands, in the unit of its column; and how far rounding takes it.
+local function figure(text)
+  local digits = string.gsub(text, ",", "")
+  local decimals = string.match(digits, "%.(%d+)$") or ""
+  return tonumber(digits), rounded(1 / tonumber("1" .. string.rep("0", #decimals)))
 end
+
+local BYTES = { B = 1, kB = 1000, MB = 1000000, GB = 1000000000 }
 
 local function read_table(path)
   local rows, attempts = {}, {}
   for line in string.gmatch(fields.slurp(path), "[^\n]+") do
-    check.truth(#line <= 78, "a window holds 78 characters: " .. line)
-    local number, outcome, requests, over, answer, initiator = string.match(line,
-      "^(%d+)  +(%S.-)  +(%d+)  +([%d%.]+)  +([%d%.%-]+)  +(%S+)$")
-    local row = { string.match(line, "^(%d+)  +([%d%.]+)  +([%d%.]+)  +([%d%.%-]+ ?%%?)  +([%d%.]+)  +(%S+)  +(%S+)$") }
+    check.truth(#string.gsub(line, "[\128-\191]", "") <= 78, "a window holds 78 characters: " .. line)
+    local number, outcome, requests, more = string.match(line, "^Rekey (%d+): (.*); (%d+) requests?(.*)%.$")
+    local row = { string.match(line,
+      "^ *(%d+) +([%d%.]+) +(%a+) +(%a+)([%d%. %%s]-) +([%d%.]+) (%a+) +(%S+) +(%S+) +(%d+) +(%a[%a ]*)$") }
     if number then
       attempts[tonumber(number)] = {
-        outcome = outcome, requests = tonumber(requests), over = over, answer = answer, initiator = initiator,
+        outcome = outcome, requests = tonumber(requests), over = string.match(more, "^ over ([%d%.]+) s") or "0.000",
+        answer = string.match(more, ", answer after ([%d%.]+) s$"),
       }
     elseif row[1] then
       rows[tonumber(row[1])] = {
-        time = row[2], kilobytes = tonumber(row[3]), percent = row[4], age = row[5], gaps = row[6], frames = row[7],
+        time = row[2], by = row[3], trigger = row[4], share = row[5], volume = row[6], unit = BYTES[row[7]], ike_ms = row[8],
+        silence_ms = row[9], frame = tonumber(row[10]), outcome = row[11],
       }
     end
   end
@@ -176,19 +183,48 @@ local function before(new)
   return best
 end
 
--- Gaps and first frames: the busier direction first, which is the download, the initiator's inbound SA.
-local function check_switch(rekey, row, name)
-  local frames = { string.match(row.frames, "^(%d+)/([^/]+)/([^/]+)$") }
-  check.equal(tonumber(frames[1]), rekey.messages[1].frame, name .. ": frame of the exchange")
-  local gaps, spis = { both(row.gaps) }, { rekey.new_spi_in, rekey.new_spi_out }
-  for index = 1, 2 do
-    local new = by_spi[spis[index]] and by_spi[spis[index]].capture
-    check.equal(tonumber(frames[index + 1]), new and new.first_frame, name .. ": first frame on " .. tostring(spis[index]))
+-- Gaps and first frames of both directions.
+local function check_switch(rekey, name)
+  for _, spi in ipairs({ rekey.new_spi_in, rekey.new_spi_out }) do
+    local new = by_spi[spi] and by_spi[spi].capture
     if new then
-      near(gaps[index], (new.first_t - before(new).last_t) * 1000, rounded(0.1) + DIFFERENCE_US / 1000, name .. ": gap, ms")
-    else
-      check.equal(gaps[index], "-", name .. ": no gap without a packet")
+      local row = by_frame[new.first_frame]
+      check.truth(row.rekey, name .. ": first frame on " .. spi)
+      near(row.gap_ms, (new.first_t - before(new).last_t) * 1000, DIFFERENCE_US / 1000, name .. ": gap, ms")
     end
+  end
+end
+
+-- The longest time in which the client sent no ESP packet: it acknowledges the download. It touches the time from the request
+-- to the first packets on both new SPIs, or to the next request.
+local function check_silence(rekey, follower, row, name)
+  local client, last, longest = rekey.messages[1].src, nil, nil
+  local to = follower and follower.t_first or truth.capture.t0 + 1e9
+  local one, other = by_spi[rekey.new_spi_in or ""], by_spi[rekey.new_spi_out or ""]
+  if one and other and one.capture and other.capture then
+    to = one.capture.first_t > other.capture.first_t and one.capture.first_t or other.capture.first_t
+  end
+  local function between(start, stop)
+    -- Half a microsecond tells the same frame from the next.
+    if stop >= rekey.t_first - truth.capture.t0 and start <= to - truth.capture.t0 + 5e-7 then
+      longest = longest and longest > stop - start and longest or stop - start
+    end
+  end
+  for _, packet in ipairs(rows) do
+    local used = packet.spi and by_spi[packet.spi]
+    if used and used.capture.src == client then
+      if last then
+        between(last, tonumber(packet.time))
+      end
+      last = tonumber(packet.time)
+    end
+  end
+  between(last, tonumber(rows[#rows].time))
+  if longest then
+    local got, step = figure(row.silence_ms)
+    near(got, longest * 1000, step + DIFFERENCE_US / 1000, name .. ": silence, ms")
+  else
+    check.equal(row.silence_ms, UNKNOWN, name .. ": no silence")
   end
 end
 
@@ -213,14 +249,21 @@ local function what_became_of(rekey, answer)
     end
   end
   if rekey.new_spi_in then
-    return "completed, no packet on a new SPI"
+    return "completed, never used"
   end
   return answer and "refused (its reason cannot be read)" or "no answer"
 end
 
-local function check_attempt(rekey, row, name)
+-- A rekey that went well at its first request has no sentence.
+local function check_attempt(rekey, row, outcome, name)
   local copies, answer = requests_of(rekey)
-  check.equal(row.outcome, what_became_of(rekey, answer), name .. ": what became of it")
+  local wanted = what_became_of(rekey, answer)
+  check.equal(row ~= nil, wanted ~= "completed" or #copies > 1, name .. ": a sentence says what became of it")
+  check.truth(string.find(wanted, outcome, 1, true), name .. ": outcome in the table: " .. outcome .. ", wanted " .. wanted)
+  if not row then
+    return
+  end
+  check.equal(row.outcome, wanted, name .. ": what became of it")
   check.equal(row.requests, #copies, name .. ": requests")
   near(row.over, copies[#copies].t - copies[1].t, rounded(0.001) + DIFFERENCE_US / 1e6, name .. ": first request to last, s")
   near(row.answer, answer.t - copies[1].t, rounded(0.001) + DIFFERENCE_US / 1e6, name .. ": first request to answer, s")
@@ -255,18 +298,24 @@ for number, rekey in ipairs(truth.rekeys) do
   if row then
     local volume, age = volume_before(rekey), age_at(rekey)
     near(row.time, rekey.t_first - truth.capture.t0, rounded(0.001) + DIFFERENCE_US / 1e6, name .. ": time, s")
-    near(row.age, age, rounded(0.001) + DIFFERENCE_US / 1e6, name .. ": age, s")
-    near(row.kilobytes, volume / 1000, rounded(0.1), name .. ": volume, kB")
+    local bytes, step = figure(row.volume)
+    near(bytes * row.unit, volume, step * row.unit, name .. ": volume, bytes")
+    check.equal(row.frame, rekey.messages[1].frame, name .. ": frame of the exchange")
     check_planted_limit(rekey, volume, name)
-    check_switch(rekey, row, name)
-    check_attempt(rekey, attempts[number] or {}, name)
-    check.equal((attempts[number] or {}).initiator, rekey.messages[1].src, name .. ": initiator")
-    if limits.kilobytes > 0 then
-      near(string.match(row.percent, "^([%d%.]+) %%$"), volume / limits.kilobytes / 10, rounded(0.1), name .. ": of the limit, %")
-    else
-      check.equal(string.match(row.percent, "^%S+"), "-", name .. ": no volume limit in the table")
+    check_switch(rekey, name)
+    check_silence(rekey, truth.rekeys[number + 1], row, name)
+    check_attempt(rekey, attempts[number], row.outcome, name)
+    check.equal(row.by, rekey.messages[1].src == truth.rekeys[1].messages[1].src and "client" or "gateway", name .. ": by")
+    local ike_ms, ike_step = figure(row.ike_ms)
+    near(ike_ms, (rekey.messages[#rekey.messages].t - rekey.messages[1].t) * 1000, ike_step + DIFFERENCE_US / 1000, name .. ": IKE, ms")
+    if row.trigger == "volume" then
+      near(string.match(row.share, "(%d+) %%$"), volume / limits.kilobytes / 10, rounded(1), name .. ": of the limit, %")
+    elseif row.trigger == "time" then
+      local seconds, its_step = figure(string.match(row.share, "([%d%.]+) s$"))
+      near(seconds, age, its_step + DIFFERENCE_US / 1e6, name .. ": age, s")
     end
     local text = by_frame[rekey.messages[1].frame].trigger
+    check.equal(row.trigger, string.match(text or "", "^%a+"), name .. ": trigger in the table")
     check.truth(text, name .. ": its first frame shows a trigger")
     check_trigger(text or "", volume, age, name)
   end

@@ -5,7 +5,7 @@ local fields = {}
 -- The order of FIELDS in run.
 local COLUMNS = {
   "frame", "spi", "decrypted", "icv_bad", "generation", "packets", "bytes", "age", "prev_spi", "gap_ms", "status", "rekey",
-  "trigger", "attempt", "requests", "udp_length", "ip_length",
+  "trigger", "attempt", "requests", "udp_length", "ip_length", "time",
 }
 
 function fields.slurp(path)

@@ -48,20 +48,45 @@ local function dump()
   return table.concat(lines, "\n") .. "\n"
 end
 
+-- The text of the window that a load ends with. Listeners are drawn last made first.
+local function concluded(gui)
+  gui.drawn()
+  local parts = {}
+  for window in pairs(gui.windows) do
+    parts[#parts + 1] = window:get_text()
+  end
+  return table.concat(parts, "\n")
+end
+
 local STEPS = {}
 
--- The capture is open and nothing decrypts: the dialog's OK.
+-- The capture is open and nothing decrypts. The log beside it is loaded by itself.
 STEPS[""] = function(gui)
   put("before", (count(gui)))
   put("offered", gui.offered(gui.context))
   put("colors", gui.install_colors():get_text())
   put("colors_again", gui.install_colors():get_text())
+  put("step", "beside")
+end
+
+STEPS.beside = function(gui)
+  put("beside", (count(gui)))
+  put("beside_said", concluded(gui))
+  put("step", "forgotten")
+  gui.forget()
+end
+
+-- Nothing is loaded by itself any more: the dialog's OK.
+STEPS.forgotten = function(gui)
+  put("forgotten", (count(gui)))
+  put("forgotten_said", concluded(gui))
   put("step", "loaded")
   gui.load_log(gui.context, log, "", "ephemeral")
 end
 
 -- The plugins were reloaded.
 STEPS.loaded = function(gui)
+  put("said", concluded(gui))
   put("step", "redissected")
   put("after", (count(gui)))
   put("frames_after", dump())

@@ -37,12 +37,16 @@ else
   result() { cat "$home/result/$1" 2>/dev/null; }
   expect "$(result step)" done "GUI: every step ($(grep -v propagateSizeHints "$home/output" | head -c 300))"
   expect "$(result alone)" true "GUI: the button of a row"
-  expect "$(result before)" "missing=$packets" "GUI: before the dialog"
-  if [ -d /proc/self/fd ]; then
-    expect "$(result offered)" "$home/my captures/office.keylog" "GUI: the dialog begins with the keys beside the capture"
-  else
-    skip "no /proc: the GUI cannot tell which capture is open"
-  fi
+  expect "$(result before)" "missing=$packets" "GUI: before any log"
+  expect "$(result offered)" "$home/my captures/office.keylog" "GUI: the dialog begins with the keys beside the capture"
+  expect "$(result beside)" "verified=$packets" "GUI: the log beside the capture, loaded by itself"
+  sentence=$(grep -m 1 "^$CLOSING" "$work/sample")
+  expect "$(result beside_said | head -n 2)" "$sentence
+Key log: $home/my captures/office.keylog (it lies beside the capture)" "GUI: what a load ends with"
+  expect "$(result forgotten)" "missing=$packets" "GUI: after Forget key log"
+  expect "$(result forgotten_said)" "" "GUI: nothing to say then"
+  expect "$(result said | head -n 2)" "$sentence
+Key log: $work/with_another.log (the dialog)" "GUI: what the dialog's load ends with"
   expect "$(grep -o '^[0-9]* coloring rules were added to ' "$home/result/colors")$(grep -o '^All coloring rules' "$home/result/colors_again")" \
     "5 coloring rules were added to All coloring rules" "GUI: the coloring rules, once"
   expect "$(grep -c '^@rekeyscope' "$config/colorfilters"; tail -n 1 "$config/colorfilters")" '5
@@ -55,9 +59,9 @@ else
   for field in $GUI_FIELDS; do gui_columns+=(-e "$field"); done
   plugin "$sample_log" -r "$sample_trace" -Y 'esp or rekeyscope.rekey' -T fields -E occurrence=f "${gui_columns[@]}" -z rekeyscope,sa \
     >"$work/tshark" 2>/dev/null
-  sed '/ ESP packets, /,$d' "$work/tshark" >"$work/tshark_frames"
+  sed "/$CLOSING/,\$d" "$work/tshark" >"$work/tshark_frames"
   if cmp -s "$home/result/frames_after" "$work/tshark_frames"; then ok; else bad "GUI: values differ from tshark's: $(diff "$home/result/frames_after" "$work/tshark_frames" | head -n 5)"; fi
-  expect "$(result table)" "$(sed -n '/ ESP packets, /,$p' "$work/tshark")" "GUI: the table window"
+  expect "$(result table)" "$(sed -n "/$CLOSING/,\$p" "$work/tshark")" "GUI: the table window"
   expect "$(cat "$config/esp_sa")" "$OWN" "GUI: the user's esp_sa"
   expect "$(ls "$config" | grep -c 'esp_sa.')" 0 "GUI: nothing is left beside it"
 fi

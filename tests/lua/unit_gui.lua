@@ -51,7 +51,8 @@ end
 ---------------------------------------------------------------------------------------------------- windows
 
 check.begin("gui")
-gui.show_table(with_rekeys(3))
+gui.context = with_rekeys(3)
+gui.show_table(gui.context)
 check.equal(table.concat(opened.names, " "), "#1 #2 #3 Filter Copy", "a button for each row")
 opened.buttons["#2"]()
 check.equal(table.concat(asked, ", "), "frame.number == 9, apply", "it goes to the row's frame")
@@ -81,9 +82,11 @@ for number = 0, 20 do
   end
 end
 for line in string.gmatch(report.all(wide), "[^\n]+") do
-  check.truth(#line <= 78, "too wide: " .. line)
+  check.truth(#string.gsub(line, "[\128-\191]", "") <= 78, "too wide: " .. line)
 end
-check.truth(string.find(report.all(wide), "192.168.100.200 > 198.51.100.200, keys: verified", 1, true), "one key status, in the title")
+check.equal(report.closing(wide), "21 of 42 SAs decrypt, 20 rekeys", "SAs whose packets are decrypted")
+check.truth(string.find(report.all(wide), "\n0x00000015 198.51.100.200 → 192.168.100.200: missing, 40 packets\nand 1 more SA\n", 1, true)
+  == nil and string.find(report.all(wide), "\nand 1 more SA\n", 1, true), "SAs without a key, as many as a window shows")
 
 ---------------------------------------------------------------------------------------------------- what is offered
 
@@ -108,12 +111,26 @@ check.equal(source.load(disk, { keylog = "/a;/c", from = "test" }, {}), nil, "of
 check.equal(#source.load(disk, { keylog = "/1;2", from = "test" }, {}).ike1, 0, "a log whose name has the sign")
 
 local context = with_rekeys(1)
-context.loader.choice.keylog = "/loaded"
+context.loader.choice.keylog, context.loader.choice.from = "/loaded", "the dialog"
 check.equal(gui.offered(context), "/loaded", "the loaded log, where it serves")
 gui.new(context)
 menu["rekeyscope/Load key log…"]()
 check.equal(dialog.fields[1].value, "/loaded", "in the dialog")
 check.truth(menu["rekeyscope/Install coloring rules"], "an entry for the coloring rules")
+
+-- A load ends with a sentence, once, when the packets that were there before have come again.
+context.loader.choice.seen = "00000001:4:IPv4 00000002:4:IPv4"
+gui.new(context)
+opened = nil
+gui.drawn()
+check.equal(string.match(opened.text, "^[^\n]+"), "0 of 2 SAs decrypt, 1 rekey", "all packets have come")
+opened = nil
+gui.drawn()
+check.equal(opened, nil, "once")
+context.loader.choice.seen = "00000001:4:IPv4 00000002:5:IPv4"
+gui.new(context)
+gui.drawn()
+check.equal(opened, nil, "not before the last packet")
 
 ---------------------------------------------------------------------------------------------------- coloring rules
 

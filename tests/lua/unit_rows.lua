@@ -208,6 +208,12 @@ check.equal(choice.keylog, "1", "argument first")
 check.equal(source.choose({}, { keylog = "2" }, { keylog = "3" }).keylog, "2", "environment second")
 check.equal(source.choose({}, {}, { keylog = "3", mode = "persistent" }).mode, "persistent", "dialog last")
 check.equal(source.choose({}, {}, {}).keylog, nil, "none")
+local beside = { capture = "x.pcap", files = { "x.keys", "keys.ikev1" } }
+choice = source.choose({}, {}, {}, beside)
+check.equal(choice.keylog .. choice.capture .. choice.mode, "x.keys;keys.ikev1x.pcapephemeral", "what lies beside the capture")
+check.equal(source.choose({}, { keylog = "2" }, {}, beside).keylog, "2", "unless a log is named")
+choice = source.choose({}, {}, { keylog = "none" }, beside)
+check.equal(tostring(choice.keylog) .. tostring(choice.is_none), "niltrue", "or none is to be loaded")
 files = {}
 source.write_state(disk(files), "s", { keylog = "/a\\ b", profile = "", seen = "00000001:5:IPv4" })
 local state = source.read_state(disk(files), "s")

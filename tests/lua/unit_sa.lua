@@ -44,7 +44,7 @@ local list = sa.confirmed(s)
 check.equal(#list, 1, "one rekey")
 check.equal(list[1].exchange.number, "q1", "its exchange")
 check.equal(a2.generation .. a2.previous.spi, "1a1", "generation and the SPI before")
-check.equal(list[1].gap_us["AB"], 40 * MS, "gap")
+check.equal(a2.gap_us, 40 * MS, "gap")
 check.equal(list[1].trigger.kind, "volume", "891 kB of 1000 kB after 9 s of 3600 s")
 check.equal(string.format("%.3f", list[1].trigger.fraction), "0.891", "fraction")
 
@@ -63,7 +63,9 @@ do
   packets(decrypted, 9040, 9100, "a2", "A", "B")
   check.equal(string.format("%.3f", sa.confirmed(decrypted)[1].trigger.fraction), "0.848", "fraction of the payload")
 end
-check.truth(string.find(report.all(s), "Negotiated lifetime: 1000 kB, 3600 s", 1, true), "the table says which limit")
+check.truth(string.find(report.all(s), "lifetime: 1,000 kB, 3,600 s", 1, true), "the table says which limit")
+check.truth(string.find(report.all(s), "\n1   9%.010  client  volume 89 %%  891 kB      20          55   %d+  completed\n"),
+  "a row: B -> A acknowledges, and was silent from 9.005 s to 9.060 s")
 
 -- Time lifetime.
 s = sa.new()
@@ -81,7 +83,37 @@ packets(s, 9105, 9500, "b2", "B", "A")
 list = sa.confirmed(s)
 check.equal(#list, 1, "both directions are one rekey")
 check.equal(list[1].trigger.kind, "unknown", "no limit is known")
-check.truth(string.find(report.all(s), "Windows' default of 250000 kB", 1, true), "the table says what it assumes")
+check.truth(string.find(report.trigger(list[1]), "of 250000 kB (Windows' default", 1, true), "its field says what it assumes")
+check.truth(string.find(report.all(s), "\n1   9%.100  –   unknown  891 kB       –"), "the table does not: " .. report.all(s))
+
+-- Silence: of the direction that acknowledges where there is one, else of the data; from the request to the first packet.
+local function silence_of(acknowledges)
+  s = sa.new()
+  for at = 0, 20000, 10 do
+    -- 70 ms at the exchange, 120 ms up to the new SPI, 500 ms long after it.
+    local is_silent = at > 9000 and at < 9070 or at > 9100 and at < 9220 or at > 15000 and at < 15500
+    if at == 9030 or at == 9060 then
+      quick_mode(s, at, "q1", at == 9030 and "A" or "B", at == 9030 and "B" or "A")
+    end
+    if not is_silent then
+      packets(s, at, at, at < 9220 and "a1" or "a2", "A", "B")
+    end
+    if acknowledges and not (at > 9050 and at < 9300) then
+      packets(s, at, at, at < 9300 and "b1" or "b2", "B", "A", 100)
+    end
+  end
+  s.ends_us = 20000 * MS
+  return string.match(report.all(s), "\n1 .-  (%d+) +%d+  completed\n")
+end
+check.equal(silence_of(false), "120", "without acknowledgements")
+check.equal(silence_of(true), "250", "with them")
+
+-- Nothing comes after the request: silent up to the capture's end.
+s = sa.new()
+packets(s, 0, 1000, "a1", "A", "B")
+quick_mode(s, 1010, "q1", "A", "B")
+s.ends_us = 13000 * MS
+check.truth(string.find(report.all(s), "\n1   1%.010  client  unknown  101 kB     0%.0      12,000"), report.all(s))
 
 -- An exchange that no packet follows, then one that is used.
 s = sa.new()
@@ -100,7 +132,8 @@ packets(s, 0, 1000, "a1", "A", "B")
 quick_mode(s, 1010, "q1", "B", "A")
 quick_mode(s, 1020, "q1", "A", "B")
 quick_mode(s, 5010, "q1", "A", "B")
-check.equal(#sa.confirmed(s) .. s.rekeys[1].exchange.frames, "13", "one rekey, three messages")
+check.equal(#sa.confirmed(s), 1, "one rekey")
+check.equal(s.rekeys[1].exchange.last_us, 5010 * MS, "its last message")
 
 -- Collision: two exchanges overlap; each makes an SA.
 s = sa.new()
@@ -155,9 +188,9 @@ for index = 1, 4 do
   sa.packet(s, index, index, "A", "B", "", "spi" .. index, 1)
 end
 check.equal(#s.sas .. s.left_out, "22", "SAs are bounded")
-check.truth(string.find(report.summary(s), "left out", 1, true), "and the report says so")
+check.truth(string.find(report.closing(s), "left out", 1, true), "and the report says so")
 sa.MAX_SAS = most
-check.truth(string.find(report.all(sa.new()), "No rekey", 1, true), "an empty capture")
+check.equal(report.all(sa.new()), "no ESP in the capture, 0 rekeys\n", "an empty capture")
 
 ---------------------------------------------------------------------------------------------------- the router's subset
 
@@ -182,7 +215,7 @@ end
 
 for _, name in ipairs({ "transforms", "keylog", "keylog_nvr", "keylog_table", "keylog_xfrm", "keylog_foreign", "keylog_framing",
   "keylog_labels", "keylog_outer", "keylog_stamp", "keylog_text", "program", "sa", "attempt", "rows",
-  "store", "source", "report" }) do
+  "store", "source", "report", "silence" }) do
   local path = root .. "/wireshark/lua/rekeyscope_" .. name .. ".lua"
   if corpus.exists(path) then
     check.equal(violations(corpus.slurp(path)), "", name .. ".lua")

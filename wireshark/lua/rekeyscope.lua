@@ -45,14 +45,26 @@ local loaded = keys.load(loader)
 local shown = tree.new(proto)
 local accounts = packets.new(Field.new, loaded)
 
+local has_concluded = gui_enabled()
+
+-- The sentence that tshark ends with, unless its table has begun with it.
+local function conclude()
+  if loaded and accounts.base and not has_concluded then
+    has_concluded = true
+    io.stdout:flush()
+    say(report.closing(accounts.state))
+  end
+end
+
 function keys.take_over(arguments)
   loaded = keys.again(loader, arguments)
   accounts.keys = loaded
 end
 
--- Wireshark has read its tables by now. The decoding preferences hold until it ends and are not written to
--- disk; set at load time they would be lost after a reload.
+-- Wireshark has read its tables by now; tshark calls this once more after the last packet. The decoding preferences
+-- hold until it ends and are not written to disk; set at load time they would be lost after a reload.
 function proto.init()
+  conclude()
   keys.give_back(loader)
   packets.reset(accounts)
   if loader.decrypts then
@@ -61,7 +73,7 @@ function proto.init()
   end
 end
 
-local told_left_out = false
+local told_left_out, gui = false, gui_enabled() and require("rekeyscope_gui") or nil
 
 function proto.dissector(_, pinfo, root)
   local number = pinfo.number
@@ -76,6 +88,9 @@ function proto.dissector(_, pinfo, root)
     told_left_out = true
   end
   tree.show(shown, root, pinfo, accounts, number)
+  if gui and pinfo.visited then
+    gui.showed()
+  end
 end
 
 register_postdissector(proto)
@@ -84,16 +99,16 @@ if register_stat_cmd_arg then
   register_stat_cmd_arg("rekeyscope,sa", function()
     local tap = Listener.new("frame", "esp")
     function tap.draw()
-      print(report.all(accounts.state))
+      has_concluded = true
+      io.write(report.all(accounts.state))
     end
   end)
 end
 
-if gui_enabled() then
+if gui then
   -- A tap with a filter makes Wireshark build trees already while it reads the file, in order.
   local tap = Listener.new("frame", "esp or isakmp")
   rekeyscope_tap = tap -- luacheck: globals rekeyscope_tap
-  local gui = require("rekeyscope_gui")
   gui.new({ accounts = accounts, loader = loader, messages = messages })
   tap.draw = gui.drawn
 end
@@ -101,6 +116,7 @@ end
 -- Programs that end without opening a capture (tshark -G) never call init(): the rows go when Lua ends.
 rekeyscope_at_exit = setmetatable({}, { -- luacheck: globals rekeyscope_at_exit
   __gc = function()
+    conclude()
     keys.give_back(loader)
   end,
 })

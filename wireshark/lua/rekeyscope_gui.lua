@@ -41,15 +41,6 @@ function gui.go_to(frame)
   gui.alone = true
 end
 
--- Wireshark has filtered and draws.
-function gui.drawn()
-  if gui.alone then
-    gui.alone = nil
-    set_filter("")
-    apply_filter()
-  end
-end
-
 -- A button for each row is as many as fit; more rows share one that asks for the row.
 local MOST_ROW_BUTTONS = 8
 
@@ -87,12 +78,6 @@ function gui.show_table(context)
   return new
 end
 
-local function show_status(context)
-  local choice = context.loader.choice
-  local text = choice.keylog and ("Key log: " .. choice.keylog .. " (" .. choice.from .. ")") or "No key log is loaded."
-  window("rekeyscope: key log", text .. "\n" .. table.concat(context.messages, "\n") .. "\n")
-end
-
 -- Adds the coloring rules. Wireshark reads them when it starts, when another profile is chosen, and with the plugins.
 function gui.install_colors()
   local added, where = keys.install_colors()
@@ -110,6 +95,80 @@ function gui.install_colors()
   return new
 end
 
+-- Loads a log into the open capture: Wireshark reads tables with the plugins. Returns nil, or why it cannot.
+local function load(context, state)
+  local reason = keys.try(context.loader, state.keylog, state.capture)
+  if reason then
+    return reason
+  end
+  state.seen = source.seen_text(packets.seen(context.accounts))
+  local done, why = keys.remember(state)
+  if not done then
+    return "Cannot write the state file: " .. tostring(why)
+  end
+  reload_lua_plugins()
+  return nil
+end
+
+-- Loads what lies beside the open capture, where no log was chosen and none is to be loaded. Wireshark must have read
+-- all of the capture: plugins cannot be loaded anew between two packets. Returns whether that has to be waited for.
+local function load_beside(context)
+  local choice = context.loader.choice
+  if choice.is_none or choice.keylog and choice.from ~= source.BESIDE or not context.accounts.lacks_keys then
+    return false
+  end
+  local capture, is_read = keys.open_capture()
+  if not capture or capture == choice.capture or capture == context.tried then
+    return false
+  elseif not is_read then
+    return true
+  end
+  context.tried = capture
+  local beside = keys.beside(capture)
+  if #beside > 0 then
+    local state = { keylog = source.joined(beside), capture = capture, beside = "yes" }
+    context.messages[#context.messages + 1] = load(context, state)
+  end
+  return false
+end
+
+local function show_status(context)
+  local choice = context.loader.choice
+  local log = choice.keylog and ("Key log: " .. choice.keylog .. " (" .. choice.from .. ")") or "No key log is loaded."
+  window("rekeyscope: key log", report.closing(context.accounts.state) .. "\n" .. log .. "\n"
+    .. table.concat(context.messages, "\n") .. "\n")
+end
+
+-- Says what became of a log that was just loaded, when all packets that were there before have come again.
+local function conclude(context)
+  local missing = context.awaited
+  for _, one in ipairs(missing and context.accounts.state.sas or {}) do
+    missing = missing - one.packets
+  end
+  if missing and missing <= 0 then
+    context.awaited = nil
+    show_status(context)
+  end
+end
+
+-- Wireshark draws: it has filtered, or read packets.
+function gui.drawn()
+  if gui.alone then
+    gui.alone = nil
+    set_filter("")
+    apply_filter()
+  end
+  conclude(gui.context)
+  gui.waits = true
+end
+
+-- Wireshark shows a packet that it has read before. It may draw for the last time before it has come to the capture's
+-- end; what waits for that looks here again.
+function gui.showed()
+  conclude(gui.context)
+  gui.waits = gui.waits and load_beside(gui.context)
+end
+
 -- The log that the dialog begins with: the one that is loaded, unless this capture needs another and has it beside it.
 function gui.offered(context)
   local keylog = context.loader.choice.keylog
@@ -117,38 +176,47 @@ function gui.offered(context)
   return #beside > 0 and source.joined(beside) or keylog or ""
 end
 
+local NOTHING_BESIDE = "No key file was found beside the capture: enter the path of the log. On Linux alone\n"
+  .. "a plugin can see which capture Wireshark has open."
+
 -- What the dialog's OK does.
 function gui.load_log(context, path, profile, mode)
   path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
   path = string.gsub(path, '^"(.*)"$', "%1")
   local capture = keys.open_capture()
-  local reason = keys.try(context.loader, path, capture)
+  local state = {
+    keylog = path, profile = profile ~= context.loader.gui_profile and profile or "",
+    mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral", capture = capture,
+  }
+  if path == "" then
+    state.keylog, state.beside = source.joined(keys.beside(capture)), "yes"
+  end
+  local reason = state.keylog == "" and NOTHING_BESIDE or load(context, state)
   if reason then
     window("rekeyscope: key log", reason .. "\n")
-    return
   end
-  local done, why = keys.remember({
-    keylog = path, profile = profile ~= context.loader.gui_profile and profile or "",
-    mode = string.find(mode, "^[pP]") and "persistent" or "ephemeral",
-    seen = source.seen_text(packets.seen(context.accounts)), capture = capture,
-  })
-  if not done then
-    window("rekeyscope: key log", "Cannot write the state file: " .. tostring(why) .. "\n")
-    return
-  end
+end
+
+-- Takes all keys out again; nothing is loaded until the dialog's next OK.
+function gui.forget()
+  keys.forget(gui.context.loader.choice.profile)
+  keys.remember({ keylog = source.NONE })
   reload_lua_plugins()
 end
 
 function gui.new(context)
   gui.context = context
+  for _, what in pairs(source.seen_table(context.loader.choice.seen) or {}) do
+    context.awaited = (context.awaited or 0) + what.packets
+  end
   local choice = context.loader.choice
   local profile_before = choice.profile ~= context.loader.gui_profile and choice.profile or ""
   register_menu("rekeyscope/Load key log…", function()
     new_dialog("rekeyscope: load key log", function(path, profile, mode)
       gui.load_log(context, path, profile, mode)
-    end, { name = "Key log (full path; several with ; between them)", value = gui.offered(context) },
+    end, { name = "Key log: its path (several: a;b), or empty: beside the capture", value = gui.offered(context) },
       { name = "Profile (empty: the current one)", value = profile_before },
-      { name = "Keep keys on disk (ephemeral or persistent)", value = choice.mode })
+      { name = "Keys: ephemeral, or persistent (they stay in esp_sa)", value = choice.mode })
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Rekey table", function()
     gui.show_table(context)
@@ -157,11 +225,7 @@ function gui.new(context)
     show_status(context)
   end, MENU_TOOLS_UNSORTED)
   register_menu("rekeyscope/Install coloring rules", gui.install_colors, MENU_TOOLS_UNSORTED)
-  register_menu("rekeyscope/Forget key log", function()
-    keys.forget(choice.profile)
-    keys.remember({})
-    reload_lua_plugins()
-  end, MENU_TOOLS_UNSORTED)
+  register_menu("rekeyscope/Forget key log", gui.forget, MENU_TOOLS_UNSORTED)
 end
 
 return gui

@@ -2,7 +2,6 @@
 -- about which key is right. Pure: no files, no clock, no Wireshark. Lua 5.1–5.4 and LuaJIT.
 --
 --   keylog.parse(text)      → { entries, problems, formats, unsupported }, also of a list of texts
---   keylog.parse_line(line) → entry | nil, reason
 --
 -- An entry is one of
 --   { kind = "esp", format, src, dst, spi, enc, enc_key, auth, auth_key, line }
@@ -362,21 +361,6 @@ function keylog.parse(texts)
   end
   result.by_spi, result.by_cookie = nil, nil
   return result
-end
-
--- Reads one line by itself: an entry when the line alone gives a key, else nil and why not.
-function keylog.parse_line(line)
-  local result = keylog.parse(line)
-  local entry = result.entries[1]
-  if entry then
-    return entry
-  end
-  if result.unsupported[1] then
-    return nil, "unsupported: " .. result.unsupported[1]
-  elseif result.problems[1] then
-    return nil, result.problems[1].reason
-  end
-  return nil, "no key on this line alone"
 end
 
 return keylog

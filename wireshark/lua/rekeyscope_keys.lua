@@ -173,12 +173,31 @@ local function gui_profile()
   return recent and string.match("\n" .. recent, "\ngui%.last_used_profile: ([^\r\n]+)")
 end
 
+-- The key files beside a capture.
+function keys.beside(capture)
+  return capture and source.beside(capture, fs.holds_something) or {}
+end
+
+-- The capture that tshark was started to read (`-r FILE`), where the system shows command lines (Linux), or nil.
+local function read_capture()
+  local is_named, path = false, nil
+  for word in string.gmatch(fs.read("/proc/self/cmdline") or "", "[^%z]+") do
+    if is_named then
+      path = word
+    end
+    is_named = string.find(word, "^%-%a*r$") ~= nil
+    path = path or string.match(word, "^%-r(.+)$") or string.match(word, "^%-%-read%-file=(.+)$")
+  end
+  return path and fs.is_capture(path) and path or nil
+end
+
 -- What to load and where, from the arguments and all other sources.
 local function choose(self)
+  local capture = not self.is_gui and read_capture() or nil
   self.choice = source.choose(self.arguments, {
     keylog = os.getenv("REKEYSCOPE_KEYLOG"), profile = os.getenv("REKEYSCOPE_PROFILE"),
     mode = os.getenv("REKEYSCOPE_MODE"), program = os.getenv("REKEYSCOPE_PROGRAM"),
-  }, self.state)
+  }, self.state, { capture = capture, files = keys.beside(capture) })
   self.choice.profile = self.choice.profile or self.gui_profile
   if self.choice.profile and string.find(self.choice.profile, "[/\\]") then
     self.say("a profile's name has no slash: " .. self.choice.profile .. " is not used")
@@ -189,14 +208,14 @@ end
 -- options: { arguments, say, gui }. `say` takes a sentence for the user; `gui` is true in Wireshark, false in
 -- tshark.
 function keys.new(options)
-  local self = { say = options.say, lent = {}, arguments = options.arguments }
+  local self = { say = options.say, lent = {}, arguments = options.arguments, is_gui = options.gui }
   self.state = source.read_state(fs, state_path())
   self.gui_profile = options.gui and gui_profile() or nil
   choose(self)
   if self.state.seen or self.state.capture then
     -- They hold for the capture that was open when the dialog was used: for one reload.
     self.state.seen, self.state.capture = nil, nil
-    source.write_state(fs, state_path(), self.state)
+    source.write_state(fs, state_path(), self.state.beside and {} or self.state)
   end
   return self
 end
@@ -287,22 +306,20 @@ function keys.remember(state)
   return source.write_state(fs, state_path(), state)
 end
 
--- The capture that Wireshark has open, or nil. Lua cannot ask for its name: where the system shows which files a
--- process holds open (Linux), it is one of them.
+-- The capture that Wireshark has open, or nil, and whether it has been read to its end. Lua cannot ask for its name:
+-- where the system shows which files a process holds open (Linux), it is one of them, twice while it is being read.
 function keys.open_capture()
   local listed = me.pid and fs.run("readlink /proc/" .. me.pid .. "/fd/* 2>/dev/null") or ""
+  local capture, times = nil, 0
   for path in string.gmatch(listed, "[^\n]+") do
     local folder = string.match(path, "^(/.*)/[^/]*$")
-    if folder and folder ~= profile_folder("") and not string.find(folder, "^/dev") and fs.is_capture(path) then
-      return path
+    if not capture and folder and folder ~= profile_folder("") and not string.find(folder, "^/dev")
+      and fs.is_capture(path) then
+      capture = path
     end
+    times = times + (path == capture and 1 or 0)
   end
-  return nil
-end
-
--- The key files beside a capture.
-function keys.beside(capture)
-  return capture and source.beside(capture, fs.holds_something) or {}
+  return capture, times == 1
 end
 
 -- Adds the coloring rules to the profile that the GUI works in now. Returns how many were missing, or nil; and the file

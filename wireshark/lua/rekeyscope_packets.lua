@@ -23,6 +23,7 @@ local FIELDS = {
   esp = "esp", spi = "esp.spi", next_header = "esp.protocol", icv_good = "esp.icv_good", icv_bad = "esp.icv_bad",
   iv = "esp.iv", icv = "esp.icv", pad = "esp.pad_len",
   exchange = "isakmp.exchangetype", message_id = "isakmp.messageid", ispi = "isakmp.ispi", response = "isakmp.flag_r",
+  rspi = "isakmp.rspi", by_initiator = "isakmp.flag_i",
   ike_spi = "isakmp.spi", life_type = "isakmp.ipsec.attr.life_type", life = "isakmp.ipsec.attr.life_duration",
   ike_length = "isakmp.length", notify = "isakmp.notify.msgtype", notify_data = "isakmp.notify.data",
   deletes = "isakmp.delete.spi", frag_seq = "isakmp.frag.seq", frag_number = "isakmp.frag.number",
@@ -280,16 +281,28 @@ local function account_informational(self, number, message)
   self.frame_rekey[number], self.frame_mark[number] = sa.informational(self.state, message)
 end
 
+-- Who began the IKE SA: who has no SPI of the other side yet, in IKEv2 who sets the flag.
+local function note_client(self, src, dst, ports)
+  local rspi, by_initiator = self.get.rspi(), self.get.by_initiator()
+  if rspi and not string.find(tostring(rspi.value), "[^0]") then
+    sa.client(self.state, src, dst, ports, src)
+  elseif by_initiator then
+    sa.client(self.state, src, dst, ports, by_initiator.value and src or dst)
+  end
+end
+
 local function account_ike(self, number, us, exchange_type)
   local get = self.get
   local src, dst, next_header = peers(get)
   local message_id, ispi = get.message_id(), get.ispi()
-  if not message_id or not ispi then
+  local ports = ports_of(get, src, dst, next_header)
+  note_client(self, src, dst, ports)
+  if not message_id or not ispi or not TELLING[exchange_type] then
     return
   end
   local message = {
-    frame = number, us = us, src = src, dst = dst, ports = ports_of(get, src, dst, next_header),
-    cookie = tostring(ispi.value), error = error_in(get), version = 1,
+    frame = number, us = us, src = src, dst = dst, ports = ports, cookie = tostring(ispi.value), error = error_in(get),
+    version = 1,
   }
   if exchange_type == INFORMATIONAL_1 then
     account_informational(self, number, message)
@@ -329,7 +342,7 @@ function packets.account(self, number)
     return
   end
   local exchange = get.exchange()
-  if exchange and TELLING[exchange.value] then
+  if exchange then
     account_ike(self, number, us, exchange.value)
   end
 end

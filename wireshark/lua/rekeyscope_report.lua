@@ -1,25 +1,53 @@
--- Text of the rekey table and of the SA table. Pure.
+-- The sentence that sums a capture up and the table of rekeys, in the words of the program's report. Pure.
 
 local attempt = require("rekeyscope_attempt")
 local sa = require("rekeyscope_sa")
+local silence = require("rekeyscope_silence")
 
 local report = {}
 
+local UNKNOWN = "–"
+
+local function percent(fraction)
+  return fraction and string.format("%.1f %%", fraction * 100) or UNKNOWN
+end
+
+-- "1,234".
+local function grouped(number)
+  local digits = string.format("%.0f", number)
+  return (string.gsub(string.gsub(string.reverse(digits), "(%d%d%d)", "%1,"), ",$", "")):reverse()
+end
+
+-- Milliseconds without their unit: "0.9", "12", "4,920".
 local function ms(us)
-  return us and string.format("%.1f", us / 1000) or "-"
+  if not us then
+    return UNKNOWN
+  end
+  return us < 9950 and string.format("%.1f", us / 1000) or grouped(us / 1000)
 end
 
 local function seconds(us)
-  return us and string.format("%.3f", us / 1000000) or "-"
+  return string.format("%.3f", us / 1000000)
 end
 
--- 2405.3 kB; a kilobyte is 1000 bytes, as the lifetimes count them.
-local function kilobytes(bytes)
-  return string.format("%.1f", bytes / 1000)
+-- Three significant digits: "9.42", "94.2", "942".
+local function three_digits(number)
+  return string.format(1000 * number < 9995 and "%.2f" or 100 * number < 9995 and "%.1f" or "%.0f", number)
 end
 
-local function percent(fraction)
-  return fraction and string.format("%.1f %%", fraction * 100) or "-"
+local PREFIXES = { "", "k", "M", "G", "T" }
+
+-- "2.04 MB" (1 MB = 10⁶ bytes).
+local function volume(bytes)
+  local place = 1
+  while 2 * bytes >= 1999 and place < #PREFIXES do
+    bytes, place = bytes / 1000, place + 1
+  end
+  return (place == 1 and string.format("%.0f", bytes) or three_digits(bytes)) .. " " .. PREFIXES[place] .. "B"
+end
+
+local function counted(number, noun)
+  return grouped(number) .. " " .. noun .. (number == 1 and "" or "s")
 end
 
 -- "volume 84.1 % of 2400 kB" and its like, for one rekey.
@@ -71,264 +99,225 @@ function report.info(number, rekey, one, mark)
   return "[" .. name .. (text and ": " .. text or "") .. "] "
 end
 
--- Columns aligned with blanks; numbers are strings already.
-local function aligned(head, body)
-  local width = {}
-  for _, row in ipairs({ head }) do
-    for column, text in ipairs(row) do
-      width[column] = #text
+-- Wireshark's text windows begin that wide.
+local WIDTH = 78
+
+-- The characters of a UTF-8 text.
+local function width_of(text)
+  return select(2, string.gsub(text, "[^\128-\191]", ""))
+end
+
+local function wrapped(text)
+  local lines, line = {}, nil
+  for word in string.gmatch(text, "%S+") do
+    if line and width_of(line) + 1 + width_of(word) > WIDTH then
+      lines[#lines + 1], line = line, word
+    else
+      line = line and line .. " " .. word or word
     end
   end
-  for _, row in ipairs(body) do
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n") .. "\n"
+end
+
+-- Columns of words begin alike, columns of numbers end alike; `words` names the former.
+local function aligned(rows, words)
+  local widths, total = {}, 0
+  for _, row in ipairs(rows) do
     for column, text in ipairs(row) do
-      if #text > width[column] then
-        width[column] = #text
-      end
+      local width = width_of(text)
+      widths[column] = widths[column] and widths[column] > width and widths[column] or width
     end
   end
-  local lines = {}
-  local function put(row)
+  for _, width in ipairs(widths) do
+    total = total + width
+  end
+  local between, lines = total + 2 * (#widths - 1) <= WIDTH and "  " or " ", {}
+  for index, row in ipairs(rows) do
     local cells = {}
     for column, text in ipairs(row) do
-      cells[column] = text .. string.rep(" ", width[column] - #text)
+      local blanks = string.rep(" ", widths[column] - width_of(text))
+      cells[column] = words[rows[1][column]] and text .. blanks or blanks .. text
     end
-    lines[#lines + 1] = (string.gsub(table.concat(cells, "  "), "%s+$", ""))
+    lines[index] = string.gsub(table.concat(cells, between), "%s+$", "") .. "\n"
   end
-  put(head)
-  for _, row in ipairs(body) do
-    put(row)
-  end
-  return table.concat(lines, "\n")
+  return table.concat(lines)
 end
 
--- The directions of a tunnel, the one with most bytes first.
-local function directions(tunnel)
-  local list = {}
+-- A receiver that merges packets of a stream acknowledges 64 KB, some 45 packets, at once; others every second packet
+-- (RFC 5681 §4.2).
+local PACKETS_PER_ACK = 45
+
+-- The direction whose silence is told, and whether it is the one that acknowledges: an acknowledgement shows that data
+-- has arrived, a packet of data may be lost behind the capture. Without acknowledgements it is the one with most bytes.
+local function telling(tunnel)
+  local most, back
   for _, direction in pairs(tunnel.directions) do
-    local bytes = 0
-    for _, one in ipairs(direction.sas) do
-      bytes = bytes + one.bytes
+    if not most or direction.bytes > most.bytes or direction.bytes == most.bytes and direction.key < most.key then
+      most, back = direction, most
+    else
+      back = direction
     end
-    list[#list + 1] = { direction = direction, bytes = bytes }
   end
-  table.sort(list, function(a, b)
-    if a.bytes ~= b.bytes then
-      return a.bytes > b.bytes
-    end
-    return a.direction.key < b.direction.key
-  end)
-  return list
-end
-
-local function initiator(rekey)
-  return rekey.exchange and rekey.exchange.initiator or "-"
-end
-
-local function frames_text(rekey)
-  local frames = { tostring(rekey.frame) }
-  for _, entry in ipairs(directions(rekey.tunnel)) do
-    local frame = rekey.first_frame[entry.direction.key]
-    frames[#frames + 1] = frame and tostring(frame) or "-"
+  if back and back.packets * PACKETS_PER_ACK >= most.packets then
+    return back, true
   end
-  return table.concat(frames, "/")
+  return most, false
 end
-
-local function rekey_row(rekey)
-  local gaps = {}
-  for _, entry in ipairs(directions(rekey.tunnel)) do
-    gaps[#gaps + 1] = ms(rekey.gap_us[entry.direction.key])
-  end
-  local trigger = rekey.trigger
-  return {
-    tostring(rekey.number), seconds(rekey.us), kilobytes(trigger.bytes), percent(trigger.fraction),
-    seconds(trigger.age_us), table.concat(gaps, "/"), frames_text(rekey),
-  }
-end
-
-local HEAD = { "#", "time s", "kB", "of limit", "age s", "gap ms", "frames" }
-
-local function exchange_row(rekey)
-  local spis = {}
-  for _, entry in ipairs(directions(rekey.tunnel)) do
-    local new = rekey.new[entry.direction.key]
-    spis[#spis + 1] = new and "0x" .. new.spi or "no packet"
-  end
-  local exchange = rekey.exchange
-  local kind, took = "no IKE in the capture", "-"
-  if exchange then
-    kind = (exchange.version == 2 and "CREATE_CHILD_SA " or "Quick Mode ") .. tostring(exchange.number)
-    took = ms(exchange.last_us - exchange.us)
-  end
-  return { tostring(rekey.number), kind, took, table.concat(spis, " "), rekey.trigger.kind }
-end
-
-local EXCHANGE_HEAD = { "#", "exchange", "ms", "new SPIs", "trigger" }
 
 local OUTCOMES = {
-  completed = "completed", unused = "completed, no packet on a new SPI", unanswered = "no answer",
-  superseded = "superseded by the other side's", cut = "cut off by the end of the capture",
+  completed = "completed", unused = "never used", refused = "refused", unanswered = "no answer",
+  superseded = "superseded", cut = "cut off",
 }
+-- What the table has no room for.
+local WHOLE = {
+  unused = "completed, never used", superseded = "superseded by the other side's",
+  cut = "cut off by the end of the capture",
+}
+local NOT_KNOWN = "not known: the capture lacks messages"
 
-local function attempt_row(state, rekey)
-  local exchange, outcome, reason = rekey.exchange, sa.outcome(state, rekey)
-  local answered_us = exchange and exchange.answered_us
+local HEAD = { "#", "time s", "by", "trigger", "volume", "IKE ms", "silence ms", "frame", "outcome" }
+local WORDS = { by = true, trigger = true, outcome = true }
+
+local function side(tunnel, exchange)
+  if not exchange then
+    return UNKNOWN
+  end
+  return exchange.initiator == tunnel.client and "client" or "gateway"
+end
+
+local function trigger_cell(trigger)
+  if trigger.kind == "volume" then
+    return string.format("volume %.0f %%", trigger.fraction * 100)
+  elseif trigger.kind == "time" then
+    return "time " .. three_digits(trigger.age_us / 1000000) .. " s"
+  end
+  return trigger.kind
+end
+
+-- `direction`: the one whose silence is told.
+local function row_of(state, rekey, direction)
+  local exchange, trigger = rekey.exchange, rekey.trigger
   return {
-    tostring(rekey.number),
-    outcome == "refused" and refusal(reason) or OUTCOMES[outcome] or "not known: the capture lacks messages",
-    exchange and tostring(exchange.requests) or "-",
-    exchange and exchange.requests > 0 and seconds(exchange.request_us - exchange.us) or "-",
-    answered_us and seconds(answered_us - exchange.us) or "-", initiator(rekey),
+    tostring(rekey.number), seconds(rekey.us), side(rekey.tunnel, exchange), trigger_cell(trigger),
+    volume(trigger.bytes), ms(exchange and exchange.last_us - exchange.us),
+    ms(direction and silence.longest(rekey, direction, state.ends_us)), tostring(rekey.frame),
+    OUTCOMES[sa.outcome(state, rekey) or ""] or "not known",
   }
 end
 
-local ATTEMPT_HEAD = { "#", "what became of it", "requests", "over s", "answer s", "initiator" }
+-- A sentence about a rekey that did not go well at once, or nil.
+local function trouble(state, rekey)
+  local exchange, outcome, reason = rekey.exchange, sa.outcome(state, rekey)
+  if not exchange or outcome == "completed" and exchange.requests < 2 then
+    return nil
+  end
+  local text = outcome == "refused" and refusal(reason) or WHOLE[outcome or ""] or OUTCOMES[outcome or ""] or NOT_KNOWN
+  text = "Rekey " .. rekey.number .. ": " .. text .. "; " .. counted(exchange.requests, "request")
+  if exchange.requests > 1 then
+    text = text .. " over " .. seconds(exchange.request_us - exchange.us) .. " s"
+  end
+  if exchange.answered_us then
+    text = text .. ", answer after " .. seconds(exchange.answered_us - exchange.us) .. " s"
+  end
+  return text .. "."
+end
 
-local function limit_note(rekeys)
-  local negotiated, assumed = nil, false
-  for _, rekey in ipairs(rekeys) do
-    if rekey.trigger.negotiated then
-      negotiated = rekey.trigger
-    else
-      assumed = true
+local function lifetime(rekeys)
+  for index = #rekeys, 1, -1 do
+    local trigger = rekeys[index].trigger
+    if trigger.negotiated then
+      local kilobytes, limit_s = trigger.limit_kb, trigger.limit_s
+      return string.format("lifetime: %s, %s", kilobytes and grouped(kilobytes) .. " kB" or "no volume limit",
+        limit_s and grouped(limit_s) .. " s" or "no time limit")
     end
+  end
+  return nil
+end
+
+local SILENCE = "silence: longest time without an ESP packet %s → %s%s, from the request until the new SAs are"
+  .. " in use; an idle tunnel is silent, too"
+
+-- The rekeys of one tunnel, and what their columns mean.
+local function rekeys_of(state, tunnel, rekeys)
+  local rows, troubles = { HEAD }, {}
+  local direction, acknowledges = telling(tunnel)
+  for index, rekey in ipairs(rekeys) do
+    rows[index + 1] = row_of(state, rekey, direction)
+    troubles[#troubles + 1] = trouble(state, rekey)
   end
   local notes = {}
-  if negotiated then
-    notes[#notes + 1] = string.format("Negotiated lifetime: %s, %s.",
-      negotiated.limit_kb and negotiated.limit_kb .. " kB" or "no volume limit",
-      negotiated.limit_s and negotiated.limit_s .. " s" or "no time limit")
-  end
-  if assumed then
-    notes[#notes + 1] = "\"of limit\": no Quick Mode could be read;\nWindows' default of "
-      .. sa.DEFAULT_LIMIT_KB .. " kB is assumed."
-  end
-  return table.concat(notes, "\n")
-end
-
--- Lines of at most 70 characters: Wireshark's text windows begin a little wider. A table takes up to 78.
-local LEGEND = [[
-Times count from the capture's first packet. kB and age are those of
-the expiring SA (its busier direction) when the exchange began; kB
-counts the decrypted payload, or ESP bytes where the key is missing.
-Gap: last packet on the old SPI to first packet on the new one.
-Frames: exchange, then the first packet on the new SPI. Where there
-are two directions the busier one comes first. Over and answer: first
-request to last, and to the first answer.
-]]
-
--- The rekey table. Its numbers are the values of rekeyscope.rekey.
-function report.rekeys(state)
-  local body, attempts, exchanges = {}, {}, {}
-  local rekeys = sa.confirmed(state)
-  for number, rekey in ipairs(rekeys) do
-    body[number], attempts[number] = rekey_row(rekey), attempt_row(state, rekey)
-    exchanges[number] = exchange_row(rekey)
-  end
-  if #body == 0 then
-    return "No rekey in this capture.\n"
-  end
-  return aligned(HEAD, body) .. "\n\n" .. aligned(ATTEMPT_HEAD, attempts) .. "\n\n" .. aligned(EXCHANGE_HEAD, exchanges)
-    .. "\n\n" .. LEGEND .. limit_note(rekeys) .. "\n"
-end
-
-local function status_text(one)
-  local names, parts = {}, {}
-  for status in pairs(one.status) do
-    names[#names + 1] = status
-  end
-  if #names == 1 then
-    return names[1]
-  end
-  table.sort(names)
-  for _, status in ipairs(names) do
-    parts[#parts + 1] = status .. " " .. one.status[status]
-  end
-  return table.concat(parts, ", ")
-end
-
--- What most packets of all SAs of a direction have in common is said once, in its title, with those that differ: a
--- window holds 78 characters, and from 4.4 on no packet says whether its ICV is right where a dissector fails inside.
-local function common_status(direction)
-  local all, common = { status = {} }, nil
-  for _, one in ipairs(direction.sas) do
-    local most
-    for status, packets in pairs(one.status) do
-      all.status[status] = (all.status[status] or 0) + packets
-      if not most or packets > one.status[most] then
-        most = status
-      end
-    end
-    if common and common ~= most then
-      return nil
-    end
-    common = most
-  end
-  return status_text(all)
-end
-
-local function has_late(direction)
-  for _, one in ipairs(direction.sas) do
-    if one.late > 0 then
-      return true
+  for address in pairs(tunnel.speaks) do
+    if tunnel.client and address ~= tunnel.client then
+      notes[1] = "client " .. tunnel.client .. ", gateway " .. address
     end
   end
-  return false
-end
-
-local function sa_table(direction, late, common)
-  local head = { "#", "SPI", "packets", "bytes", "from s", "for s", "gap ms", "frames" }
-  head[#head + 1] = late and "late" or nil
-  head[#head + 1] = not common and "key" or nil
-  local body = {}
-  for index, one in ipairs(direction.sas) do
-    local row = {
-      tostring(one.generation), "0x" .. one.spi, tostring(one.packets), string.format("%d", one.bytes),
-      seconds(one.first_us), seconds(one.last_us - one.first_us), ms(one.gap_us),
-      one.first_frame .. "-" .. one.last_frame,
-    }
-    row[#row + 1] = late and tostring(one.late) or nil
-    row[#row + 1] = not common and status_text(one) or nil
-    body[index] = row
+  notes[#notes + 1] = lifetime(rekeys)
+  if direction then
+    local what = acknowledges and ", which acknowledges what arrives" or ""
+    notes[#notes + 1] = string.format(SILENCE, direction.src, direction.dst, what)
   end
-  return aligned(head, body)
+  for index, sentence in ipairs(troubles) do
+    troubles[index] = wrapped(sentence)
+  end
+  return aligned(rows, WORDS) .. wrapped(table.concat(notes, "; ") .. ".") .. table.concat(troubles)
 end
 
--- The SA table: every generation of every direction. "late" counts packets on an SPI after its successor began.
-function report.sas(state)
-  local parts = {}
-  for _, tunnel in ipairs(state.list) do
-    for _, entry in ipairs(directions(tunnel)) do
-      local direction = entry.direction
-      local common = common_status(direction)
-      local title = direction.src .. " > " .. direction.dst .. (common and ", keys: " .. common or "") .. "\n"
-      parts[#parts + 1] = title .. sa_table(direction, has_late(direction), common) .. "\n"
+-- The rekeys, tunnel by tunnel. Their numbers are the values of rekeyscope.rekey.
+local function rekeys(state)
+  local tunnels, by_tunnel, parts = {}, {}, {}
+  for _, rekey in ipairs(sa.confirmed(state)) do
+    local list = by_tunnel[rekey.tunnel]
+    if not list then
+      list = {}
+      by_tunnel[rekey.tunnel], tunnels[#tunnels + 1] = list, rekey.tunnel
     end
+    list[#list + 1] = rekey
   end
-  if #parts == 0 then
-    return "No ESP in this capture.\n"
+  for index, tunnel in ipairs(tunnels) do
+    parts[index] = "\n" .. rekeys_of(state, tunnel, by_tunnel[tunnel])
   end
-  return table.concat(parts, "\n")
+  return table.concat(parts)
 end
 
--- One line of counts.
-function report.summary(state)
-  local generations, packets = 0, 0
+local function is_open(one)
+  return (one.status.verified or one.status.unverified) ~= nil
+end
+
+-- A window shows some more lines than these and the table.
+local MOST_CLOSED = 20
+
+-- The SAs that do not decrypt, a line each.
+local function closed(state)
+  local lines, more = {}, 0
   for _, one in ipairs(state.sas) do
-    packets = packets + one.packets
-    if one.generation + 1 > generations then
-      generations = one.generation + 1
+    if not is_open(one) and #lines < MOST_CLOSED then
+      lines[#lines + 1] = wrapped(string.format("0x%s %s → %s: %s, %s", one.spi, one.src, one.dst,
+        next(one.status) or "missing", counted(one.packets, "packet")))
+    elseif not is_open(one) then
+      more = more + 1
     end
   end
-  local rekeys, failed = sa.confirmed(state), 0
-  for _, rekey in ipairs(rekeys) do
+  if more > 0 then
+    lines[#lines + 1] = "and " .. counted(more, "more SA") .. "\n"
+  end
+  return (#lines > 0 and "\n" or "") .. table.concat(lines)
+end
+
+-- "16 of 16 SAs decrypt, 7 rekeys".
+function report.closing(state)
+  local opened, failed = 0, 0
+  for _, one in ipairs(state.sas) do
+    opened = opened + (is_open(one) and 1 or 0)
+  end
+  local all = sa.confirmed(state)
+  for _, rekey in ipairs(all) do
     local outcome = sa.outcome(state, rekey)
     failed = failed + ((outcome == "refused" or outcome == "unanswered") and 1 or 0)
   end
-  local text = string.format("%d ESP packets, %d SAs, %d generations, %d rekeys", packets, #state.sas, generations,
-    #rekeys)
-  if failed > 0 then
-    text = text .. string.format(" (%d of them failed)", failed)
-  end
+  local text = #state.sas == 0 and "no ESP in the capture"
+    or string.format("%d of %s", opened, counted(#state.sas, "SA")) .. (#state.sas == 1 and " decrypts" or " decrypt")
+  text = text .. ", " .. counted(#all, "rekey") .. (failed > 0 and " (" .. failed .. " of them failed)" or "")
   if state.left_out > 0 then
     text = text .. string.format(", %d packets beyond the bounds of %d SAs and %d rekeys left out", state.left_out,
       sa.MAX_SAS, sa.MAX_REKEYS)
@@ -336,10 +325,9 @@ function report.summary(state)
   return text
 end
 
--- Everything: what `tshark -q -z rekeyscope,sa` prints and the GUI's window shows.
+-- What `tshark -q -z rekeyscope,sa` prints and the GUI's window shows.
 function report.all(state)
-  return report.summary(state) .. "\n\nRekeys\n" .. report.rekeys(state) .. "\nSecurity associations\n"
-    .. report.sas(state)
+  return report.closing(state) .. "\n" .. rekeys(state) .. closed(state)
 end
 
 return report

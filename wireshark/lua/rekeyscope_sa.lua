@@ -11,6 +11,7 @@
 -- Times are integers in microseconds since the first packet; sizes are ESP bytes, header and ICV included.
 
 local attempt = require("rekeyscope_attempt")
+local silence = require("rekeyscope_silence")
 
 local sa = {}
 
@@ -55,7 +56,7 @@ local function direction_of(tunnel, src, dst)
   local key = src .. dst
   local direction = tunnel.directions[key]
   if not direction then
-    direction = { key = key, src = src, dst = dst, lineages = {}, sas = {}, tunnel = tunnel }
+    direction = { key = key, src = src, dst = dst, lineages = {}, bytes = 0, packets = 0, tunnel = tunnel }
     tunnel.directions[key] = direction
     tunnel.speaks[src] = true
   end
@@ -123,7 +124,7 @@ end
 local function new_rekey(state, tunnel, frame, us, exchange)
   local rekey = {
     number = #state.rekeys + 1, tunnel = tunnel, place = #tunnel.rekeys + 1, frame = frame, us = us,
-    exchange = exchange, old = {}, new = {}, gap_us = {}, first_frame = {}, trigger = trigger_at(tunnel, us, exchange),
+    exchange = exchange, new = {}, silence_us = {}, trigger = trigger_at(tunnel, us, exchange),
   }
   state.rekeys[rekey.number] = rekey
   tunnel.rekeys[rekey.place] = rekey
@@ -185,19 +186,21 @@ local function succeed(state, new, lineage, frame, us)
   new.lineage, new.generation, new.previous, new.rekey = lineage, old.generation + 1, old, rekey
   new.gap_us = us - old.last_us
   lineage.current, old.next = new, new
-  rekey.old[direction.key], rekey.new[direction.key] = old, new
-  rekey.gap_us[direction.key] = new.gap_us
-  rekey.first_frame[direction.key] = frame
+  rekey.new[direction.key] = new
+  local is_in_use = true
+  for key in pairs(tunnel.directions) do
+    is_in_use = is_in_use and rekey.new[key] ~= nil
+  end
+  rekey.in_use_us = is_in_use and us or nil
 end
 
 local function new_sa(state, tunnel, src, dst, spi, frame, us)
   local direction = direction_of(tunnel, src, dst)
   local new = {
-    number = #state.sas + 1, spi = spi, src = src, dst = dst, direction = direction, first_frame = frame,
-    first_us = us, packets = 0, bytes = 0, payload_bytes = 0, opened = 0, late = 0, status = {},
+    number = #state.sas + 1, spi = spi, src = src, dst = dst, direction = direction, first_us = us,
+    packets = 0, bytes = 0, payload_bytes = 0, opened = 0, status = {},
   }
   state.sas[new.number] = new
-  direction.sas[#direction.sas + 1] = new
   state.by_id[spi .. dst] = new
   tunnel.spis_seen = true
   local lineage = predecessor(direction)
@@ -252,12 +255,14 @@ function sa.packet(state, frame, us, src, dst, ports, spi, bytes)
     local key = (src < dst) and (src .. dst) or (dst .. src)
     state.tunnels[key .. ports] = one.direction.tunnel
   end
+  local direction = one.direction
+  silence.packet(direction, us)
+  direction.packets, direction.bytes = direction.packets + 1, direction.bytes + bytes
   one.packets = one.packets + 1
   one.bytes = one.bytes + bytes
-  one.last_us, one.last_frame = us, frame
+  one.last_us = us
   local successor = one.next
   if successor then
-    one.late = one.late + 1
     if us - successor.first_us > SIDE_BY_SIDE_US and successor.last_us and successor.packets > 1 then
       split(one)
     end
@@ -272,10 +277,11 @@ local function exchange_of(state, tunnel, message)
   end
   exchange = {
     id = message.id, number = message.number, version = message.version, frame = message.frame, us = message.us,
-    last_us = message.us, initiator = message.initiator or message.src, frames = 0, spis = {},
+    last_us = message.us, initiator = message.initiator or message.src, spis = {},
     limit_kb = message.kilobytes, limit_s = message.seconds, cookie = message.cookie, requests = 0,
     request_us = message.us,
   }
+  tunnel.client = tunnel.client or exchange.initiator
   state.exchanges = state.exchanges + 1
   tunnel.by_message[message.id] = exchange
   local before = tunnel.newest[exchange.initiator]
@@ -293,6 +299,14 @@ local function exchange_of(state, tunnel, message)
   return exchange
 end
 
+-- Who has begun the IKE SA of two peers, from a message that shows it.
+function sa.client(state, src, dst, ports, client)
+  if #state.list < sa.MAX_SAS then
+    local tunnel = tunnel_of(state, src, dst, ports)
+    tunnel.client = tunnel.client or client
+  end
+end
+
 -- A message of an exchange that makes CHILD_SAs: { frame, us, src, dst, ports, id, number, version, initiator,
 -- cookie, length, fragment, spis, kilobytes, seconds, error }. `id` tells exchanges apart (cookies, message ID, who
 -- asks), `number` is the message ID, `cookie` names the IKE SA; `spis`, `kilobytes`, `seconds` and `error` are what the
@@ -305,8 +319,7 @@ function sa.exchange(state, message)
   end
   local tunnel = tunnel_of(state, message.src, message.dst, message.ports)
   local exchange = exchange_of(state, tunnel, message)
-  exchange.last_us, exchange.last_frame = message.us, message.frame
-  exchange.frames = exchange.frames + 1
+  exchange.last_us = message.us
   tunnel.speaks[message.src] = true
   -- The responder speaks last: what it returns is what holds.
   exchange.limit_kb = message.kilobytes or exchange.limit_kb

@@ -38,7 +38,7 @@ end
 
 function source.write_state(fs, path, state)
   local lines = {}
-  for _, name in ipairs({ "keylog", "profile", "mode", "seen", "capture" }) do
+  for _, name in ipairs({ "keylog", "profile", "mode", "seen", "capture", "beside" }) do
     if state[name] and state[name] ~= "" and not string.find(state[name], "[\r\n]") then
       lines[#lines + 1] = name .. "=" .. state[name]
     end
@@ -50,8 +50,13 @@ function source.write_state(fs, path, state)
   return fs.write(path, table.concat(lines, "\n") .. "\n")
 end
 
+-- Named in a log's place, it switches off that the log beside the capture is loaded.
+source.NONE = "none"
+source.BESIDE = "it lies beside the capture"
+
 -- What to load: the first source that names a log decides; profile and mode come from the same order of sources.
-function source.choose(arguments, environment, state)
+-- Where none names one, `beside` does: { capture, files }, what the command line reads and the key files beside it.
+function source.choose(arguments, environment, state, beside)
   local choice = {
     profile = arguments.profile or environment.profile or state.profile,
     mode = arguments.mode or environment.mode or state.mode or "ephemeral",
@@ -62,8 +67,13 @@ function source.choose(arguments, environment, state)
   elseif environment.keylog and environment.keylog ~= "" then
     choice.keylog, choice.from = environment.keylog, "REKEYSCOPE_KEYLOG"
   elseif state.keylog and state.keylog ~= "" then
-    choice.keylog, choice.from, choice.seen = state.keylog, "the dialog", state.seen
+    choice.keylog, choice.from, choice.seen = state.keylog, state.beside and source.BESIDE or "the dialog", state.seen
     choice.capture = state.capture
+  elseif beside and #beside.files > 0 then
+    choice.keylog, choice.from, choice.capture = source.joined(beside.files), source.BESIDE, beside.capture
+  end
+  if choice.keylog == source.NONE then
+    choice.keylog, choice.is_none = nil, true
   end
   return choice
 end
