@@ -253,7 +253,7 @@ fn what_is_said_about_the_samples_is_japanese() {
         let analysis = analyze(&lab.capture, &lab.keys);
         let mut found = Vec::new();
         messages(&serde_json::to_value(&analysis).unwrap(), &mut found);
-        assert!(found.len() > 20, "{name}: {} messages", found.len());
+        assert!(found.len() > 10, "{name}: {} messages", found.len());
         for message in &found {
             let said = japanese.say(message);
             assert!(!said.is_ascii(), "{}: {said}", message.id);

@@ -501,7 +501,7 @@ fn a_limit_that_is_reached() {
     assert_eq!(explanation.certainty, Certainty::Read);
     assert_eq!(
         (explanation.limit_kilobytes, explanation.limit_seconds),
-        (Some(68_848), None)
+        (Some(70_500), None)
     );
     let mut far_from_it = read.clone();
     far_from_it.sas[0].limit_bytes = Some(80_000_000);
@@ -528,7 +528,7 @@ fn two_that_end_alike_and_one_that_a_rekey_brings_back() {
     let explanation = is(&alike, LimitReached);
     assert_eq!(
         (explanation.limit_kilobytes, explanation.limit_seconds),
-        (Some(68_359), None)
+        (Some(70_000), None)
     );
     assert_eq!(
         (explanation.count, explanation.certainty),

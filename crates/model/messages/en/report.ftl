@@ -209,7 +209,7 @@ advice-refused-moment = let one side alone renew, with a margin of its own. The 
 advice-refused-more = let each SA be replaced, not added to: delete old ones first, or raise the other side's limit. It allows no more SAs.
 advice-windows-proposes = 250,000 kB is what its L2TP client proposes
 advice-windows-maybe = if the client of this transport-mode tunnel is one
-advice-windows = change the cipher suite, use IKEv2 instead of L2TP, or change the other side. The L2TP client proposes fixed limits (3,600 s and 250,000 kB).
+advice-windows = its L2TP client proposes fixed limits (3,600 s and 250,000 kB) and offers no setting, in the registry, by policy or with IKEv2. What can be won is a faster exchange, and a responder that is ready for the new SA at once.
 # $lost: the message above; $rate: the whole transfer's, had that not been lost
 advice-lost = { $seconds } s lost
 advice-lost-rate = { $lost }; without it about { $rate }, an estimate

@@ -168,7 +168,7 @@ advice-refused-moment = 更新は片側だけが余裕をもって行うよう�
 advice-refused-more = SA は追加せず置き換えてください（古い SA を先に削除するか、相手の上限を上げる）。相手はこれ以上の SA を許していません。
 advice-windows-proposes = 250,000 kB は Windows の L2TP クライアントの提案値
 advice-windows-maybe = このトランスポートモードのトンネルのクライアントが Windows の場合
-advice-windows = 暗号スイート、L2TP に代わる IKEv2、または相手側の設定を変えてください。L2TP クライアントの提案値は固定です（3,600 s と 250,000 kB）。
+advice-windows = L2TP クライアントの提案値（3,600 s と 250,000 kB）は固定で、レジストリ、ポリシー、IKEv2 のどれでも変更できません。改善できるのは、交換の短縮と、応答側が新しい SA をすぐに使えるようにすることです。
 # $lost: 次のメッセージ、$rate: その遅れがない場合の転送全体のレート
 advice-lost = 遅れ { $seconds } s
 advice-lost-rate = { $lost }、なければ約 { $rate }（推定）
