@@ -97,7 +97,7 @@ fn a_rekey_that_is_answered_late_costs_what_nobody_delivered() {
         return;
     };
     let headline = &analysis.impact[0];
-    assert_eq!(headline.verdict, Verdict::Shown, "{}", headline.sentence);
+    assert_eq!(headline.verdict, Verdict::Failed, "{}", headline.sentence);
     let [outage] = &analysis.outages[..] else {
         panic!("{:?}", analysis.outages)
     };

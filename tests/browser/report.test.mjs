@@ -9,7 +9,7 @@ import { folder, keepPdf, open, openReport, reports, shot, start, stop } from ".
 import { PAPER_HEIGHT, PAPER_WIDTH, assertFits, axe, luminance } from "./page.mjs";
 
 // Sections that every report of the samples has, in the order in which one reads.
-const SECTIONS = ["verdict", "in-full", "tunnel-0", "projection", "quality", "ruled-out", "overhead", "method"];
+const SECTIONS = ["verdict", "in-full", "tunnel-0", "projection", "quality", "overhead", "method"];
 
 before(start);
 after(stop);
