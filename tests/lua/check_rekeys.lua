@@ -195,10 +195,11 @@ local function check_switch(rekey, name)
   end
 end
 
--- The longest time in which the client sent no ESP packet: it acknowledges the download. It touches the time from the request
--- to the first packets on both new SPIs, or to the next request.
+-- The longest time in which the client, which acknowledges a download by TCP, sent no ESP packet; of one by UDP, the gateway. That
+-- time touches the one from the request to the first packets on both new SPIs, or to the next request.
 local function check_silence(rekey, follower, row, name)
   local client, last, longest = rekey.messages[1].src, nil, nil
+  local is_udp = string.find(params.IPERF or "", " -u ", 1, true) ~= nil
   local to = follower and follower.t_first or truth.capture.t0 + 1e9
   local one, other = by_spi[rekey.new_spi_in or ""], by_spi[rekey.new_spi_out or ""]
   if one and other and one.capture and other.capture then
@@ -212,7 +213,7 @@ local function check_silence(rekey, follower, row, name)
   end
   for _, packet in ipairs(rows) do
     local used = packet.spi and by_spi[packet.spi]
-    if used and used.capture.src == client then
+    if used and (used.capture.src == client) ~= is_udp then
       if last then
         between(last, tonumber(packet.time))
       end
