@@ -2,6 +2,8 @@
 
 use crate::support::{analyses, analyze, keyless};
 use rekeyscope_model::analysis::{Analysis, Event, EventKind};
+use rekeyscope_model::text::Language;
+use rekeyscope_report::formats::text::{TextOptions, render};
 use rekeyscope_testkit::lab;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -206,5 +208,71 @@ fn the_lab_shows_the_fault_that_was_made_and_no_other() {
             _ => &[],
         };
         assert_eq!(kinds, expected, "{}", lab.name);
+    }
+}
+
+/// Line 1 of every report that is known to have been told wrongly once, with keys and without: the begin of it.
+#[test]
+fn the_first_line_says_what_happened() {
+    let lines: &[(&str, &str, &str)] = &[
+        (
+            "ike_then_child",
+            "The only rekey measured did not slow",
+            "The only rekey measured stopped this download for no more",
+        ),
+        (
+            "mobike",
+            "The gateway deleted the IKE SA at 10.96 s: nothing since",
+            "The gateway probably deleted the IKE SA at 10.96 s: nothing since",
+        ),
+        (
+            "server_expires",
+            "The gateway deleted the IKE SA at 10.96 s: nothing since",
+            "The gateway probably deleted the IKE SA at 10.96 s: nothing since",
+        ),
+        (
+            "replay",
+            "The only rekey measured did not slow",
+            "The only rekey measured stopped this download for no more",
+        ),
+        (
+            "two_children",
+            "The gateway refused the renewal: 10.66.1.2 down since 22.58 s",
+            "The gateway refused a renewal: SA 0x30337eaf ended at 22.71 s without",
+        ),
+        (
+            "tiny_lifebytes",
+            "14 of 14 rekeys stopped this download",
+            "8 of 14 rekeys stopped this download",
+        ),
+        (
+            "l2tp_hour",
+            "The client fell silent at 19.96 s: nothing since",
+            "198.51.100.7 fell silent at 19.96 s: nothing since",
+        ),
+        (
+            "invalid_spi",
+            "The gateway lost its SAs at 19.86 s: nothing passed for 63.7 s.",
+            "The gateway lost its SAs at 19.86 s: nothing passed for 63.7 s.",
+        ),
+        (
+            "mtu_sender",
+            "Large packets probably stopped passing at 19.89 s",
+            "Large packets probably stopped passing at 19.93 s",
+        ),
+    ];
+    for (name, keyed, keyless) in lines {
+        for (with_keys, expected) in [(true, keyed), (false, keyless)] {
+            let Some(analysis) = report(name, with_keys) else {
+                return;
+            };
+            let options = TextOptions {
+                width: 80,
+                color: false,
+                language: Language::English,
+            };
+            let text = render(&analysis, options);
+            assert!(text.starts_with(expected), "{name}, keys: {with_keys}: {text}");
+        }
     }
 }

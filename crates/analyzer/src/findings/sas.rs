@@ -8,6 +8,7 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Finding, Severity};
 use rekeyscope_model::text::Message;
 use std::collections::HashSet;
+use std::net::IpAddr;
 
 /// Returns to an older SA after a renewal was over.
 const ENOUGH_RETURNS: u64 = 20;
@@ -17,10 +18,27 @@ const ENOUGH_UNUSED: usize = 3;
 impl Lane<'_> {
     pub(crate) fn parallel_sas(&self) -> Option<Finding> {
         let c = self.counters;
-        (c.returns >= ENOUGH_RETURNS).then(|| {
+        (c.returns >= ENOUGH_RETURNS && !self.has_several_children()).then(|| {
             let message = self.about("finding-parallel-sas").with("returns", c.returns);
             finding("duplicate_sas", Severity::Info, message, c.return_frames.frames())
         })
+    }
+}
+
+impl Lane<'_> {
+    /// SAs of this direction carry different inner addresses: they are children for different subnets or hosts, side by side by intent.
+    fn has_several_children(&self) -> bool {
+        let own = self.record.sas.of_tunnel(self.tunnel).iter();
+        let own = own.map(|&sa| &self.record.sas.associations()[sa]);
+        let carried: Vec<_> = own
+            .filter(|a| a.direction == self.direction && !a.inner_ends().is_empty())
+            .map(|a| a.inner_ends())
+            .collect();
+        let apart = |one: &[(IpAddr, IpAddr)], other: &[(IpAddr, IpAddr)]| {
+            !one.iter().any(|ends| other.contains(ends))
+        };
+        let first = carried.first();
+        first.is_some_and(|first| carried.iter().any(|other| apart(first, other)))
     }
 }
 

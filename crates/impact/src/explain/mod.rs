@@ -6,6 +6,7 @@
 //! ```
 
 mod control;
+mod orphan;
 mod path;
 mod renewal;
 mod same_limits;
@@ -18,6 +19,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use orphan::{ToldOrphan, told_orphan};
 pub use renewal::is_cost_of_renewal;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,

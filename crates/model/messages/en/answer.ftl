@@ -28,8 +28,9 @@ why-at-the-limit = It ran at { $observed }; { $own } is { $how ->
     [proven] all that this path carries
    *[best] the best that was seen
 }.
-why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } s ({ $share }).
-why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } s ({ $share }).
+why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } ({ $share }).
+why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.
+why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
 why-bound = A rekey that costs less than { $bound } would not be seen in this capture.
 why-outside = What a rekey costs can be measured only while data flows.
 why-no-data = Rekeys cost what waits for them: here next to nothing did.
@@ -66,3 +67,11 @@ answer-more = … { $n } more: -v
 answer-further = More: -v (every figure and filter), --html FILE (pictures).
 # $what: counted things that only -v lists
 answer-listed = { $what }: -v
+
+## An SA ended after its renewal had failed, and without keys its traffic is not seen; $who: outage-client, outage-gateway or an address
+
+orphan-line = { $who } { $what ->
+    [refused] refused
+   *[unanswered] did not answer
+} a renewal: SA { $spi } ended at { $moment } without successor.
+orphan-why = Why: without keys nothing shows whose traffic it carried, so one subnet may be down while other SAs go on.

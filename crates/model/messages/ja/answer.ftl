@@ -26,8 +26,9 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
    *[best] 観測された最高は { $own } です。
 }
-why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds } s（{ $share }）。
-why-unexplained = 遅れ { $lost } のうち { $seconds } s（{ $share }）は、これらのパケットでは説明できません。
+why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds }（{ $share }）。
+why-more = リキーよりも大きな遅れの要因: { $label }、{ $seconds }。
+why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。
 why-bound = このキャプチャでは、1 回あたり { $bound } 未満の遅れは見えません。
 why-outside = リキーの影響を測れるのは、データが流れている間だけです。
 why-no-data = リキーで遅くなるのはその間に待ったデータですが、ここではほとんど流れていません。
@@ -63,3 +64,11 @@ answer-more = … ほか { $n } 件: -v
 answer-further = 詳細: -v（すべての数値とフィルター）、--html FILE（図）
 # $what: counted things that only -v lists
 answer-listed = { $what }: -v
+
+## 更新に失敗した SA が後継なしで終わり、鍵がないため通信が見えない場合
+
+orphan-line = 更新要求{ $what ->
+    [refused] を{ $who }が拒否
+   *[unanswered] に{ $who }が応答せず
+}、SA { $spi } が { $moment }に後継なしで終了
+orphan-why = 原因: 鍵がないと SA の中の通信は見えません。ほかの SA が動いていても、一部のサブネットだけが不通の可能性があります。

@@ -1,7 +1,7 @@
 //! Line 3: what to do.
 
 use crate::words::advice::{self, WINDOWS_KILOBYTES};
-use crate::words::answer::loss::lost_most;
+use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::answer::why;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
@@ -47,7 +47,7 @@ fn of_failure(focus: &Focus) -> Option<String> {
 }
 
 /// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture.
-fn in_vain(focus: &Focus) -> Option<String> {
+pub(super) fn in_vain(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let failed = |outcome| focus.analysis.attempts.iter().any(|a| a.outcome == outcome);
     let text = if failed(AttemptOutcome::Refused) {
@@ -64,6 +64,11 @@ fn in_vain(focus: &Focus) -> Option<String> {
 /// Fewer of them where the volume makes them, else what their cause needs, else what the account names.
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
+    if loses_more(focus, headline).is_some()
+        && let Some(said) = of_account(focus, headline)
+    {
+        return said;
+    }
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {

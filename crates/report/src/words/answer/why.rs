@@ -1,10 +1,10 @@
 //! Line 2: why.
 
-use crate::words::answer::loss::lost_most;
+use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why, seconds_of};
+use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{
     AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
@@ -81,12 +81,24 @@ fn of_failure(focus: &Focus) -> Option<String> {
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
     let of = headline.rekeys_hurt.len();
+    let more = loses_more(focus, headline).map(|line| {
+        let whole = line.lost_seconds;
+        let values = [
+            ("label", account_label(t, line.label)),
+            ("seconds", amount(line.lost_seconds, whole)),
+        ];
+        t.fill(
+            "why-more",
+            &values.each_ref().map(|(name, value)| (*name, value.as_str())),
+        )
+    });
     if let Some(shared) = shared_explanation(focus, headline) {
         let mut sentences = vec![t.fill("why-outage", &[("text", &shared.explained.why())])];
         if of > 1 {
             let counts = [("n", &*shared.rekeys.to_string()), ("of", &*of.to_string())];
             sentences.push(t.fill("why-shared", &counts));
         }
+        sentences.extend(more);
         return t.sentences(&sentences);
     }
     if let Some((why, n)) = shared_why(focus, headline) {
@@ -96,7 +108,8 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             ("n", &n.to_string()),
             ("of", &of.to_string()),
         ];
-        return t.fill("why-cause", &values);
+        let why = t.fill("why-cause", &values);
+        return t.sentences(&std::iter::once(why).chain(more).collect::<Vec<_>>());
     }
     t.word(match keys_fit(focus.analysis) {
         KeysFit::Some => "why-no-cause",
@@ -121,7 +134,7 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
             &[
                 ("lost", &amount(account.lost_seconds, account.lost_seconds)),
                 ("label", &account_label(t, line.label)),
-                ("seconds", &seconds_of(line.lost_seconds, account.lost_seconds)),
+                ("seconds", &amount(line.lost_seconds, account.lost_seconds)),
                 ("share", &format::or_unknown(line.lost_share, format::percent)),
             ],
         ));

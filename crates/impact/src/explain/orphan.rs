@@ -1,0 +1,68 @@
+//! An SA that nothing replaced after a request for its successor had failed, in a capture without keys: other SAs of the tunnel go on, and hide
+//! what became of its traffic.
+
+use crate::explain::view::seconds;
+use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, LedgerBasis, SecurityAssociation};
+use rekeyscope_model::time::Timestamp;
+
+/// A refusal takes effect so soon (RFC 7296 §2.4: who gives up deletes the SA), and a successor would carry packets by then.
+const TAKES_EFFECT: i64 = seconds(3);
+/// The longest wait between two copies of a request that daemons choose by default.
+const REQUEST_IS_OUT: i64 = seconds(30);
+
+/// What is known of such an SA.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldOrphan<'a> {
+    /// The request that failed last before its end.
+    pub attempt: &'a Attempt,
+    /// The SA; of both directions the one that carried more.
+    pub sa: &'a SecurityAssociation,
+    /// Its last packet.
+    pub end: Timestamp,
+}
+
+/// The SA that carried most of those that ended so in the tunnel of the headline; `None` where keys show the traffic itself.
+pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
+    let headline = analysis.impact.first()?;
+    let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
+    if ledger.basis == LedgerBasis::Acknowledgements {
+        return None;
+    }
+    let own = || {
+        analysis
+            .security_associations
+            .iter()
+            .filter(|sa| sa.tunnel == headline.tunnel)
+    };
+    let orphan = |sa: &'_ &SecurityAssociation| -> Option<Timestamp> {
+        let end = sa.last_time?;
+        let replaced = analysis
+            .rekeys
+            .iter()
+            .any(|r| [r.old.a_to_b, r.old.b_to_a].contains(&Some(sa.spi)));
+        let others = own().filter(|other| (other.src, other.dst) == (sa.src, sa.dst) && other.spi != sa.spi);
+        let goes_on = others
+            .filter_map(|other| other.last_time)
+            .any(|last| last.nanos_since(end) > TAKES_EFFECT);
+        (!replaced && goes_on).then_some(end)
+    };
+    let failed = |end: Timestamp| {
+        let mut attempts: Vec<&Attempt> = analysis
+            .attempts
+            .iter()
+            .filter(|a| a.tunnel == headline.tunnel)
+            .filter(|a| matches!(a.outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered))
+            .filter(|a| a.first_time <= end.plus_nanos(TAKES_EFFECT))
+            .filter(|a| a.last_time >= end.plus_nanos(-REQUEST_IS_OUT))
+            .collect();
+        attempts.sort_by_key(|a| a.first_time);
+        attempts.pop()
+    };
+    own()
+        .filter_map(|sa| {
+            let end = orphan(&sa)?;
+            let attempt = failed(end)?;
+            Some(ToldOrphan { attempt, sa, end })
+        })
+        .max_by_key(|told| told.sa.packets)
+}
