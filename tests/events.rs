@@ -258,7 +258,7 @@ fn the_first_line_says_what_happened() {
         (
             "mtu_sender",
             "Large packets probably stopped passing at 19.89 s",
-            "Large packets probably stopped passing at 19.93 s",
+            "Nothing was delivered since 19.93 s (36.0 s)",
         ),
     ];
     for (name, keyed, keyless) in lines {

@@ -122,7 +122,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let impact = verdicts::with_failures(
         judged.impact,
         &failures,
-        &rekeys,
+        (&rekeys, &judged.ledger),
         &tunnels,
         record.totals.first_time,
     );

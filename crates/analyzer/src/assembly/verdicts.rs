@@ -2,7 +2,7 @@
 
 use crate::assembly::attempts::Failures;
 use rekeyscope_impact::tell::failed::failed;
-use rekeyscope_model::analysis::{Impact, Rekey, Tunnel, Verdict};
+use rekeyscope_model::analysis::{Impact, Ledger, Rekey, Tunnel, Verdict};
 use rekeyscope_model::text::Said;
 use rekeyscope_model::time::Timestamp;
 
@@ -10,12 +10,13 @@ use rekeyscope_model::time::Timestamp;
 pub(crate) fn with_failures(
     mut impact: Vec<Impact>,
     failures: &Failures,
-    rekeys: &[Rekey],
+    (rekeys, ledgers): (&[Rekey], &[Ledger]),
     tunnels: &[Tunnel],
     origin: Option<Timestamp>,
 ) -> Vec<Impact> {
     let origin = origin.unwrap_or_default();
-    for told in failed((&failures.attempts, rekeys), &failures.outages, tunnels, origin) {
+    let outages = (&failures.outages[..], ledgers);
+    for told in failed((&failures.attempts, rekeys), outages, tunnels, origin) {
         let own = |i: &&mut Impact| {
             i.tunnel == told.tunnel && told.direction.is_none_or(|direction| i.direction == direction)
         };

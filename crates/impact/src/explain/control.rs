@@ -273,6 +273,9 @@ pub(super) fn rekeyed_just_before(view: &OutageView<'_>, explanation: &Explanati
     let Some(delete) = event_of(view, explanation) else {
         return false;
     };
+    if delete.successor == Some(false) {
+        return false;
+    }
     let since = delete.time.plus_nanos(-DELETE_OF_A_REKEY);
     view.exchanges().any(|(_, exchange)| {
         exchange.made != MadeByExchange::Nothing

@@ -32,7 +32,9 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
         )
         .next()?;
     let silent = outage.silences.iter().any(|side| view.fills_half(side.nothing));
-    silent.then(|| {
+    // Data that was delivered after it shows that the new way worked.
+    let worked = outage.from > change.time.plus_nanos(view.near());
+    (silent && !worked).then(|| {
         let explanation = Explanation {
             by: change.by,
             event: Some(change.index),

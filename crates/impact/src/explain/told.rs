@@ -1,7 +1,9 @@
 //! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
 use crate::explain::renewal::is_cost_of_renewal;
-use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, Verdict};
+use rekeyscope_model::analysis::{
+    Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Verdict,
+};
 use rekeyscope_model::time::Timestamp;
 
 /// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
@@ -70,7 +72,7 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         outage,
         explanation,
         range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
-        no_way_s: no_way(outage),
+        no_way_s: no_way(analysis, outage),
         others: all - alike.len(),
         others_pass: others_pass(analysis, outage),
         alike,
@@ -125,8 +127,18 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 }
 
 /// The time without a way, where what followed was the sender's timer.
-fn no_way(outage: &Outage) -> Option<f64> {
+fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     let (_, last) = outage.dead?;
+    // Where a renewal brought the way back, there was none before it was over.
+    let renewal = outage
+        .explanation
+        .as_ref()
+        .and_then(|e| analysis.exchanges.get(e.exchange?));
+    let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa);
+    let over = renewal
+        .filter(|_| brought_back)
+        .map(|exchange| exchange.last_time);
+    let last = last.max(over.unwrap_or(last)).min(end(outage));
     let no_way = last.seconds_since(outage.start);
     (!is_open(outage) && no_way > 0.0 && outage.seconds - no_way > TIMER_S).then_some(no_way)
 }

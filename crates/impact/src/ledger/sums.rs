@@ -109,7 +109,14 @@ pub fn label_sums<L: Copy + Ord>(
         }
         let length = own.to.nanos_since(own.from);
         let nanos = shared(i128::from(length - own.nanos), &nanos);
-        let bytes = shared(i128::from(own.bytes), &bytes);
+        // An interval that the transfer begins with has its first packet, which no label carries.
+        let begins = first.is_some_and(|first| own.from <= first && first < own.to);
+        let first_packet = if begins {
+            first.map_or(0, |first| arrivals.whole(first))
+        } else {
+            0
+        };
+        let bytes = shared(i128::from(own.bytes + first_packet), &bytes);
         for ((label, nanos), bytes) in of.into_iter().zip(nanos).zip(bytes) {
             let sum = sums.entry(label).or_default();
             sum.nanos += nanos as i64;

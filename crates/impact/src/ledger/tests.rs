@@ -285,6 +285,25 @@ fn slowness_without_a_silence_is_found_over_all_rekeys() {
     assert!(ms(even.slow.unwrap().bound) < 2.0);
 }
 
+/// The transfer begins with a failure: its first packet belongs to no stretch outside of it, and counts all the same.
+#[test]
+fn an_interval_that_begins_with_the_transfer_has_its_first_packet() {
+    let mut transfer = MadeUpTransfer::new();
+    transfer.even(0, 1, 1);
+    transfer.fail(1, Some(201));
+    transfer.swallow(1, 101, 7);
+    transfer.even(201, 252, 1);
+    let book = transfer.ledger();
+    let (from, to) = transfer.span();
+    let labels = [LabelledTime {
+        from,
+        to,
+        label: MadeUpLabel::Even,
+    }];
+    let sums = label_sums(&transfer.input(), &labels, &book, |_| MadeUpLabel::Down);
+    assert_eq!(sums.values().map(|sum| sum.bytes).sum::<u64>(), book.bytes);
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MadeUpLabel {
     Rekey,

@@ -3,7 +3,7 @@
 use crate::explain::is_cost_of_renewal;
 use crate::tell::words::seconds;
 use rekeyscope_model::analysis::{
-    Attempt, AttemptOutcome, Direction, ExplanationCause, Outage, OutageEnd, Rekey, Tunnel,
+    Attempt, AttemptOutcome, Direction, ExplanationCause, Ledger, Outage, OutageEnd, Rekey, Tunnel,
 };
 use rekeyscope_model::text::{Arg, Message};
 use rekeyscope_model::time::Timestamp;
@@ -24,13 +24,14 @@ pub struct ToldFailure {
 /// One entry for each tunnel in which rekeys failed or SAs died, in order of the tunnels. `origin`: time zero of the report.
 pub fn failed(
     (attempts, rekeys): (&[Attempt], &[Rekey]),
-    outages: &[Outage],
+    (outages, ledgers): (&[Outage], &[Ledger]),
     tunnels: &[Tunnel],
     origin: Timestamp,
 ) -> Vec<ToldFailure> {
     let of_tunnel = |tunnel: &Tunnel| {
         let own = Told {
             all_attempts: attempts,
+            ledgers,
             rekeys,
             attempts: attempts.iter().filter(|a| a.tunnel == tunnel.id).collect(),
             outages: outages.iter().filter(|o| o.tunnel == tunnel.id).collect(),
@@ -45,6 +46,7 @@ pub fn failed(
 /// What is spoken of.
 struct Told<'a> {
     all_attempts: &'a [Attempt],
+    ledgers: &'a [Ledger],
     rekeys: &'a [Rekey],
     attempts: Vec<&'a Attempt>,
     outages: Vec<&'a Outage>,
@@ -93,7 +95,26 @@ impl Told<'_> {
     fn is_failure(&self, outage: &Outage) -> bool {
         let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
         cause != Some(ExplanationCause::CaptureHole)
-            && !is_cost_of_renewal(outage, self.all_attempts, self.rekeys)
+            && (!is_cost_of_renewal(outage, self.all_attempts, self.rekeys) || self.is_down_before(outage))
+    }
+
+    /// By the ledger the tunnel was down for half of the outage before anybody asked for the renewal that ended it.
+    fn is_down_before(&self, outage: &Outage) -> bool {
+        let own = self
+            .ledgers
+            .iter()
+            .filter(|l| (l.tunnel, l.direction) == (outage.tunnel, outage.direction));
+        let mut down = own
+            .flat_map(|ledger| &ledger.down)
+            .filter(|down| down.rekey.is_some());
+        down.any(|down| {
+            let (from, to) = (
+                down.interval.from,
+                down.interval.arrived.unwrap_or(down.interval.to),
+            );
+            let end = outage.start.plus_seconds(outage.seconds);
+            2.0 * to.min(end).seconds_since(from.max(outage.start)) > outage.seconds
+        })
     }
 
     /// The first attempt that failed with no success after it.
@@ -107,7 +128,8 @@ impl Told<'_> {
         let after = last_success.map_or(0, |last| last + 1);
         self.attempts[after..]
             .iter()
-            .find(|a| a.outcome.failed())
+            // A new SA followed the Delete: without an outage nothing has failed for good.
+            .find(|a| a.outcome.failed() && a.outcome != AttemptOutcome::BreakBeforeMake)
             .copied()
     }
 
@@ -137,7 +159,6 @@ impl Told<'_> {
                 .with("who", self.who(attempt))
                 .with("reason", reason(attempt)),
             AttemptOutcome::LimitWithoutAttempt => about("failed-limit"),
-            AttemptOutcome::BreakBeforeMake => about("failed-break"),
             _ => about("failed-unanswered").with("requests", attempt.transmissions),
         };
         message.with("outage", Message::new("failed-no-outage"))

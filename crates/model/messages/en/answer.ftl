@@ -13,7 +13,12 @@ headline-not-down = no outage was seen
 
 # $sure: nothing, or one of the next
 why-cause = Why: { $cause } (at { $n } of { $of } that hurt).
-why-shared = So it was at { $n } of { $of } that hurt.
+why-shared = { $all ->
+    [yes] This explains all { $of } that hurt.
+   *[no] This explains { $n } of { $of } that hurt.
+}
+why-silence-alone = Why: nothing was lost in that silence, so an application that pauses there would look the same without keys.
+why-no-cause-cut = Why: the packets were cut when they were captured, so no key can be checked and nothing inside is seen.
 # By the ledger, where no cause is found
 why-lost-on-old = what was sent on the old SA was lost: it had ended before the new one stood
 why-lost-on-new = what was sent first on the new SA was lost: its receiver was not ready
@@ -45,7 +50,6 @@ do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilo
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
-do-break-before-make = negotiate first and delete afterwards (strongSwan: `make_before_break = yes`, or `reauth_time = 0`).
 do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`; strongSwan: `life_bytes` and `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` and `rekey_bytes`
@@ -56,11 +60,13 @@ do-capture-load = Do: capture again while a large file goes through the tunnel.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
+do-whole-packets = Do: capture whole packets (tcpdump -s 0, dumpcap without -s).
 do-other-keys = Do: give the keys of this run (--keys FILE) to see the cause inside: those are of another run, or were copied wrongly.
 do-unknown = Do: look at the table of rekeys and their display filters (-v).
 
 ## Around it
 
+answer-cut = The packets of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes.
 answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
 answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
 answer-more = … { $n } more: -v

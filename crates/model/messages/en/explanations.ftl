@@ -64,7 +64,7 @@ explains-refused = the answer was { $notify } ({ $count ->
 explains-refused-encrypted = { $count ->
     [one] one request was
    *[other] { $count } requests were
-} refused, why is encrypted; no new SA took the place of the old one.
+} refused, the reason is encrypted; no new SA took the place of the old one.
 explains-unanswered = { $count ->
     [0] requests
     [one] one request
@@ -107,7 +107,7 @@ explains-unexplained = not known. It shows { $count ->
     [one] one packet that did not arrive
    *[other] { $count } packets that did not arrive
 }, and no event of the tunnel that would explain it.
-outage-dead = Nothing arrived for { $seconds }: no way for { $dead }, then the sender's timer.
+outage-dead = Nothing arrived for { $seconds }: the way was closed for { $dead }, then the sender waited for its timer.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
@@ -144,7 +144,7 @@ cure-unanswered = find what drops IKE while ESP passes: { $esp ->
 }, or large messages (IKE fragmentation, a smaller group).
 cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
-cure-limit-reached = give both sides the same limits, or the smaller ones to who renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
+cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).

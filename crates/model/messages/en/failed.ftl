@@ -9,7 +9,6 @@ failed-unanswered = A rekey failed at { $time }: { $requests ->
    *[other] { $requests } requests
 }, no answer; { $outage }.
 failed-limit = An SA passed its limit at { $time }, and nobody asked for a new one; { $outage }.
-failed-break = The SAs were deleted at { $time }, and new ones were negotiated only afterwards; { $outage }.
 failed-outage = Nothing was delivered from { $time } on ({ $cause }): { $outage }.
 failed-in-all = { $failed } of { $attempts } attempts to renew SAs failed.
 

@@ -11,7 +11,12 @@ headline-not-down = 不通は見られません
 ## 2 行目
 
 why-cause = 原因: { $cause }（影響のあった { $of } 回中 { $n } 回）。
-why-shared = 影響のあった { $of } 回中 { $n } 回がこれに当たります。
+why-shared = { $all ->
+    [yes] 影響のあった { $of } 回すべてがこれに当たります。
+   *[no] 影響のあった { $of } 回中 { $n } 回がこれに当たります。
+}
+why-silence-alone = 原因: 停止の間に失われたパケットはありません。鍵がないと、その時アプリケーションが休んでいた場合と区別できません。
+why-no-cause-cut = 原因: パケットが途中で切られて（snaplen）キャプチャされているため、鍵を確かめられず、中は見えません。
 # 原因が見つからない場合
 why-lost-on-old = 新しい SA ができる前に古い SA が終わり、そこで送られたデータが届かなかったため
 why-lost-on-new = 受信側が新しい SA を使えるようになる前に送られたデータが届かなかったため
@@ -42,7 +47,6 @@ do-lifetime-learnt = SA を更新する容量（現在約 { $kilobytes } kB）�
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 応答のなかった SA の要求を調べてください（-v）。ESP は通るのに IKE が落ちています。
 do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で切る側が先に更新するか、相手がその寿命を知る必要があります。
-do-break-before-make = 先に交渉し、後で削除してください（strongSwan: `make_before_break = yes` または `reauth_time = 0`）。
 do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`、strongSwan: `life_bytes` と `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
@@ -53,11 +57,13 @@ do-capture-load = 対策: 大きなファイルをトンネルで転送しなが
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーについては不要です。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、内側の原因まで分かります。
+do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
 do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、内側の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。
 do-unknown = 対策: リキーの表と表示フィルター（-v）を調べてください。
 
 ## その他
 
+answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。ESP のバイト数で数えています。
 answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
 answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
 answer-more = … ほか { $n } 件: -v

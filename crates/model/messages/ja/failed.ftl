@@ -3,7 +3,6 @@
 failed-refused = { $time } のリキーは失敗しました。{ $who } が { $requests } 回要求し、応答は { $reason } でした。{ $outage }。
 failed-unanswered = { $time } のリキーは失敗しました。要求 { $requests } 回に応答がありません。{ $outage }。
 failed-limit = { $time } に SA がリミットを超えましたが、新しい SA は要求されませんでした。{ $outage }。
-failed-break = { $time } に SA が削除され、新しい SA の交渉はその後に始まりました。{ $outage }。
 failed-outage = { $time } から何も届いていません（{ $cause }）。{ $outage }。
 failed-in-all = SA の更新 { $attempts } 回のうち { $failed } 回が失敗しました。
 

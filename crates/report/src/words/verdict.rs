@@ -56,7 +56,7 @@ pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
     let origin = analysis.capture.first_time.unwrap_or_default();
     let told = tell::failed::failed(
         (&analysis.attempts, &analysis.rekeys),
-        &analysis.outages,
+        (&analysis.outages, &analysis.ledger),
         &analysis.tunnels,
         origin,
     );

@@ -4,7 +4,7 @@
 use super::candidate::{Before, Candidate, Delivered, InVain};
 use crate::interval::LostPacket;
 use crate::tcp::LEAST_TIMEOUT;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// Doublings in a row that are no chance: a time within [`EXACT`] of the double is one of eight at most, three of them one of five hundred.
 const LEAST_DOUBLINGS: usize = 3;
@@ -12,8 +12,10 @@ const LEAST_DOUBLINGS: usize = 3;
 const EXACT: i64 = 8;
 /// More doublings than any sender makes: Linux gives up after 15 (tcp_retries2).
 const MOST_PACKETS: usize = 32;
-/// A small packet is answered within a second, as programs that ask expect it.
-const PATIENCE: i64 = NANOS_PER_SECOND;
+/// A small packet is answered so soon: acknowledgements are delayed by half a second at most (RFC 9293 §3.8.6.3).
+const PATIENCE: i64 = NANOS_PER_SECOND / 2;
+/// A packet that comes so soon behind one of the other side answers it, and asks for nothing.
+const ANSWERS: i64 = 100 * NANOS_PER_MILLI;
 
 /// Small packets that pass both ways while large ones do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub(super) struct Backoff {
     /// Each later one after twice the time of the one before.
     series: Vec<Lone>,
     asked: Option<(Timestamp, u32)>,
+    /// The other side's last packet.
+    heard: Option<Timestamp>,
     small: SmallPassed,
 }
 
@@ -86,12 +90,14 @@ impl Backoff {
 
     /// A smaller packet of the sender.
     pub(super) fn small(&mut self, time: Timestamp, bytes: u32) {
-        self.asked = Some((time, bytes));
+        let answers = self.heard.is_some_and(|heard| time.nanos_since(heard) <= ANSWERS);
+        self.asked = (!answers).then_some((time, bytes));
     }
 
     /// A packet of the other side.
     pub(super) fn answer(&mut self, time: Timestamp) {
         let asked = self.asked.take();
+        self.heard = Some(time);
         if let Some((asked, bytes)) = asked
             && self.series.len() > 1
             && time.nanos_since(asked) <= PATIENCE

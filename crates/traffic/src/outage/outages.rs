@@ -437,7 +437,7 @@ fn interval(own: &PairDelivery, candidate: &Candidate, open: bool, kind: Interva
         pair: own.pair,
         tunnel: own.tunnel,
         direction: own.direction,
-        from: candidate.from.time,
+        from: begin(candidate, kind),
         to: candidate.to.time,
         frames: (candidate.from.frame, (!open).then_some(candidate.to.frame)),
         spis: (spi(candidate.from), spi(candidate.to)),
@@ -447,6 +447,22 @@ fn interval(own: &PairDelivery, candidate: &Candidate, open: bool, kind: Interva
             rto: candidate.before.rto,
         },
         kind,
+    }
+}
+
+/// Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and only what it sent in vain shows anything.
+fn begin(candidate: &Candidate, kind: IntervalKind) -> Timestamp {
+    let delivered = candidate.from.time;
+    match kind {
+        IntervalKind::Outage(facts) | IntervalKind::ShortOutage(facts)
+            if facts.carried == CarriedKind::Tcp && !candidate.before.busy =>
+        {
+            candidate
+                .in_vain
+                .first()
+                .map_or(delivered, |first| first.max(delivered))
+        }
+        _ => delivered,
     }
 }
 

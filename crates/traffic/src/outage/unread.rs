@@ -176,6 +176,11 @@ impl UnreadTunnel {
             )
         });
         let open = open.or_else(|| sent.backoff.open(end));
+        let own_silence = self.last[own].filter(|last| {
+            end.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy() && sent.ends_full
+        });
+        let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
+        let open = open.or_else(fell_silent);
         let open = open.map(|(candidate, small)| UnreadSilence {
             candidate,
             open: true,

@@ -279,6 +279,7 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
         let missing = format::count(missing as u64);
         let id = match words::keys_fit(focus.analysis) {
             KeysFit::Nothing => "answer-wrong-keys",
+            KeysFit::Cut => "answer-cut",
             KeysFit::Some | KeysFit::Absent => "answer-keys",
         };
         let numbers = [("missing", missing.as_str()), ("total", &total)];

@@ -40,7 +40,6 @@ fn of_failure(focus: &Focus) -> Option<String> {
         (AttemptOutcome::Refused, Some(named)) => named.instruction(t),
         (AttemptOutcome::Refused, None) => t.word("do-refused"),
         (AttemptOutcome::LimitWithoutAttempt, _) => t.word("do-limit-without-rekey"),
-        (AttemptOutcome::BreakBeforeMake, _) => t.word("do-break-before-make"),
         _ => t.word("do-unanswered"),
     };
     Some(t.fill("do", &[("text", &text)]))
@@ -69,6 +68,9 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     {
         return said;
     }
+    if why::is_silence_alone(focus, headline) {
+        return t.word("do-keys");
+    }
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
@@ -86,6 +88,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         t.word(match keys_fit(focus.analysis) {
             KeysFit::Some => "do-unknown",
             KeysFit::Nothing => "do-other-keys",
+            KeysFit::Cut => "do-whole-packets",
             KeysFit::Absent => "do-keys",
         })
     })
@@ -177,7 +180,15 @@ fn lifetime_command(focus: &Focus) -> &'static str {
 fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
     let advice = advice::of_label(focus.t, line.label)?;
-    let without = line.without_mbps.map(|mbps| mbps * 1e6);
+    // What a path carries without a full window or buffer, or with other machines, its packets do not show.
+    let is_bound = matches!(
+        line.label,
+        AccountLabel::ReceiveWindow
+            | AccountLabel::ZeroWindow
+            | AccountLabel::SendBuffer
+            | AccountLabel::Capacity
+    );
+    let without = line.without_mbps.filter(|_| !is_bound).map(|mbps| mbps * 1e6);
     Some(expecting(focus, headline, &advice.instruction(focus.t), without))
 }
 

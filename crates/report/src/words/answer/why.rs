@@ -58,6 +58,18 @@ pub(super) fn shared_explanation<'a>(
     })
 }
 
+/// Without keys: most of the cost is silence in which nothing was lost, so an application that pauses there would look the same.
+pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
+    focus.ledger(headline).is_some_and(|ledger| {
+        let cost = |silent: bool| -> f64 {
+            let own = ledger.rekeys.iter();
+            let own = own.filter(|own| (own.why == LedgerWhy::Silence && own.swallowed == 0) == silent);
+            own.map(|own| own.cost_seconds).sum()
+        };
+        ledger.basis != LedgerBasis::Acknowledgements && cost(true) > cost(false)
+    })
+}
+
 /// The commonest reason of the rekeys that hurt by the ledger, and their number. A silence without acknowledgements is no evidence that
 /// nothing was sent.
 fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
@@ -92,14 +104,27 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             &values.each_ref().map(|(name, value)| (*name, value.as_str())),
         )
     });
-    if let Some(shared) = shared_explanation(focus, headline) {
+    let shared = shared_explanation(focus, headline).filter(|_| !is_silence_alone(focus, headline));
+    if let Some(shared) = shared {
         let mut sentences = vec![t.fill("why-outage", &[("text", &shared.explained.why())])];
         if of > 1 {
-            let counts = [("n", &*shared.rekeys.to_string()), ("of", &*of.to_string())];
+            let all = if shared.rekeys == of { "yes" } else { "no" };
+            let counts = [
+                ("n", &*shared.rekeys.to_string()),
+                ("of", &*of.to_string()),
+                ("all", all),
+            ];
             sentences.push(t.fill("why-shared", &counts));
         }
         sentences.extend(more);
         return t.sentences(&sentences);
+    }
+    if is_silence_alone(focus, headline) {
+        return t.sentences(
+            &std::iter::once(t.word("why-silence-alone"))
+                .chain(more)
+                .collect::<Vec<_>>(),
+        );
     }
     if let Some((why, n)) = shared_why(focus, headline) {
         let cause = ledger_why(t, why);
@@ -114,6 +139,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     t.word(match keys_fit(focus.analysis) {
         KeysFit::Some => "why-no-cause",
         KeysFit::Nothing => "why-no-cause-wrong-keys",
+        KeysFit::Cut => "why-no-cause-cut",
         KeysFit::Absent => "why-no-cause-without-keys",
     })
 }
