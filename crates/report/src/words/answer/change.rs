@@ -23,7 +23,10 @@ pub(super) fn change(focus: &Focus) -> String {
         Verdict::Failed | Verdict::Shown | Verdict::Some => of_rekeys(focus, headline),
         Verdict::Bounded | Verdict::NoRekeys => in_vain(focus)
             .or_else(|| of_account(focus, headline))
-            .unwrap_or_else(|| t.word("do-nothing")),
+            .unwrap_or_else(|| match lost_most(focus, headline).map(|line| line.label) {
+                Some(AccountLabel::TunnelDown) => t.word(without_cause(focus)),
+                _ => t.word("do-nothing"),
+            }),
         Verdict::Inconclusive => t.word(other_capture(focus, headline)),
         Verdict::NoTraffic => t.word("do-capture-load"),
     }
@@ -84,14 +87,17 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         let without = focus.without_bps(headline);
         return expecting(focus, headline, &shared.explained.cure(), without);
     }
-    of_account(focus, headline).unwrap_or_else(|| {
-        t.word(match keys_fit(focus.analysis) {
-            KeysFit::Some => "do-unknown",
-            KeysFit::Nothing => "do-other-keys",
-            KeysFit::Cut => "do-whole-packets",
-            KeysFit::Absent => "do-keys",
-        })
-    })
+    of_account(focus, headline).unwrap_or_else(|| t.word(without_cause(focus)))
+}
+
+/// What would show the cause.
+fn without_cause(focus: &Focus) -> &'static str {
+    match keys_fit(focus.analysis) {
+        KeysFit::Some => "do-unknown",
+        KeysFit::Nothing => "do-other-keys",
+        KeysFit::Cut => "do-whole-packets",
+        KeysFit::Absent => "do-keys",
+    }
 }
 
 /// Renewals cost this as they are, so fewer cost less. Whatever else explains a cost is a fault of its own.
