@@ -88,7 +88,7 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
     [0] 失われたパケットも
    *[other] 届かなかったパケットが { $count } 個ありますが、
 }説明となるトンネルのイベントはありません。
-outage-dead = { $seconds }何も届かず、うち { $dead }は何も通らず、残りは送信側の再送タイマー待ちです。
+outage-dead = { $seconds }何も届かず、うち { $dead }は通れる経路がなく、残りは送信側の再送タイマー待ちです。
 outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
 outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
