@@ -107,7 +107,7 @@ explains-unexplained = not known. It shows { $count ->
     [one] one packet that did not arrive
    *[other] { $count } packets that did not arrive
 }, and no event of the tunnel that would explain it.
-outage-dead = Nothing arrived for { $seconds }: the way was closed for { $dead }, then the sender waited for its timer.
+outage-dead = Nothing arrived for { $seconds }: the way was closed for { $dead }, then the sender waited for its retransmission timer.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).

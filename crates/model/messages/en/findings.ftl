@@ -11,14 +11,14 @@ finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) 
 
 ## Rates
 
-finding-closed-window = { $direction }: the sender of these packets closed its receive window { $times } times: it, not the tunnel, limited the data towards it.
+finding-closed-window = { $direction }: the sender of these packets closed its window { $times } times: it, not the tunnel, limited the data towards it.
 finding-decaying = { $direction }: the rate decays from { $early } to { $late } over the seconds that no rekey touches.
 finding-unstable = { $direction }: the rate is unstable without any rekey nearby: { $rate } ± { $variation } from second to second.
 
 ## SAs
 
-finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). Two SA pairs for the same peers cost twice the rekeys.
-finding-unused-sas = { $unused } of { $negotiated } negotiated SA pairs never carried a packet: the peers negotiate more SAs than they use.
+finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). Two child SAs for the same peers cost twice the rekeys.
+finding-unused-sas = { $unused } of { $negotiated } negotiated child SAs never carried a packet: the peers negotiate more than they use.
 
 ## Sizes
 
@@ -33,9 +33,9 @@ finding-clock-step-back = The capture's clock steps back by { $seconds } at fram
 finding-clock-step-forward = The capture's clock steps forward by { $seconds } at frame { $frame } ({ $told }). It is taken out: from there on, times here are those of a clock that did not step, and no rate counts it.
 finding-step-by-clocks = by the peers' own clocks
 finding-step-by-packets = the packets go on where they were
-finding-out-of-order = From frame { $frame } on come packets { $seconds } older than those before them: files were joined out of order, or one twice. Packets seen before are left out; for exact gaps, sort the file first (reordercap).
+finding-out-of-order = From frame { $frame } on come packets { $seconds } older than those before them: files were joined out of order, or one twice. Packets seen before are left out; for exact silences, sort the file first (reordercap).
 finding-silence-or-step = { $seconds } of silence end at frame { $frame }. Whether nothing was sent or the clock stepped, the packets do not tell: if it stepped, the rates are higher than given here.
-finding-earlier-times = { $packets } packets carry an earlier time than the one before them, by up to { $most }: the clock was set back, or several interfaces or queues were merged. Gaps and rates near them are not exact.
-finding-program-dropped = The capture program dropped { $dropped } packets: gaps and missing ESP numbers may be the capture's own.
+finding-earlier-times = { $packets } packets carry an earlier time than the one before them, by up to { $most }: the clock was set back, or several interfaces or queues were merged. Silences and rates near them are not exact.
+finding-program-dropped = The capture program dropped { $dropped } packets: silences and missing ESP numbers may be the capture's own.
 finding-leak = { $packets } L2TP packets went between the tunnel's ends in clear: before, beside or after the IPsec SAs.
 finding-failed-open = The tunnel failed open: after the outage that began at { $time }, { $packets } packets ({ $bytes } bytes) from { $src } to { $dst }, which had been inside the tunnel, went in clear.

@@ -68,7 +68,7 @@ quality-truncated = The file ends in the middle of a record: everything before t
 quality-cut = { $packets } cut by the snap length: capture with -s 0.
 quality-duplicates = { $packets } seen twice, counted once.
 quality-time-regressions = { $packets } earlier than the one before.
-quality-offload = Packets larger than any link: offloading was on; bytes hold, gap counts do not.
+quality-offload = Packets larger than any link: offloading was on; bytes hold, counts of missing packets do not.
 quality-good = No drops, no cuts, no steps of the clock.
 decryption-none = No SA carries a packet.
 decryption = { $verified } of { $total } with packets decrypted; ICVs: { $fit } fit, { $bad } do not, { $unchecked } unchecked.
@@ -213,9 +213,9 @@ advice-windows = its L2TP client proposes fixed limits (3,600 s and 250,000 kB) 
 # $lost: the message above; $rate: the whole transfer's, had that not been lost
 advice-lost = { $seconds } s lost
 advice-lost-rate = { $lost }; without it about { $rate }, an estimate
-advice-receive-window = enlarge the receiver's window: `netsh interface tcp set global autotuninglevel=normal` (Windows), `net.ipv4.tcp_rmem` (Linux). On Windows the window stays small with every lower level, and at 64 kB with `disabled`. On Linux it is the third figure; a receive buffer that the application sets (SO_RCVBUF) is never enlarged. A router or proxy that ends the TCP connection announces its own window: look for its TCP buffer or window scaling. Enough is the rate times the round trip.
+advice-receive-window = enlarge the receiver's window: `netsh interface tcp set global autotuninglevel=normal` (Windows), `net.ipv4.tcp_rmem` (Linux). On Windows the window stays small with every lower level, and at 64 kB with `disabled`. On Linux it is the third figure; a buffer that the application sets (SO_RCVBUF) is never enlarged. A router or proxy that ends the TCP connection announces its own window: look for its TCP buffer or window scaling. Enough is the rate times the round trip.
 advice-zero-window = look at processor and disk of the receiver: its application reads too slowly. The tunnel is not it.
-advice-send-buffer = enlarge the sender's buffer: the third figure of `net.ipv4.tcp_wmem` (Linux). A send buffer that the application sets (SO_SNDBUF, `iperf3 -w`) is never enlarged, and a bound of the congestion window (`ip route … cwnd`) looks the same from outside. Enough is twice the rate times the round trip.
+advice-send-buffer = enlarge the sender's buffer: the third figure of `net.ipv4.tcp_wmem` (Linux). One that the application sets (SO_SNDBUF, `iperf3 -w`) is never enlarged, and a bound of the congestion window (`ip route … cwnd`) looks the same from outside. Enough is twice the rate times the round trip.
 advice-application = look at the sender, which had nothing to send: its processor, its disk, protocols that wait for each answer. Such are SMB without large requests, and small database queries. A transfer of `iperf3` through the same tunnel shows what the path gives.
 advice-path-loss = find what loses packets while the path is not full: interface errors, duplex mismatch, radio link, policer. Where large packets alone are lost it is the MTU: lower the MSS (the table of overhead has it) until no packet is fragmented.
 advice-queue-loss = shape the sender a little below the narrowest link instead of policing (`fq_codel` or `cake`). A full queue drops packets; one much shorter than the rate times the round trip drops them too early.
@@ -225,4 +225,4 @@ advice-capacity = look at the load of single cores on both ends, then at the lin
 advice-log-why = its log gave the keys
 advice-yamaha = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa`, choose another suite by `ipsec sa policy`.
 advice-yamaha-ikev1 = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa`, choose another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.
-advice-strongswan = raise `life_bytes` and `rekey_bytes` of the child. Leave room between the two, so that the new SA is up before the old one reaches its hard limit.
+advice-strongswan = raise `life_bytes` and `rekey_bytes` of the child SA. Leave room between the two, so that the new SA is up before the old one reaches its hard limit.

@@ -12,8 +12,8 @@ account-brief-lost = 所要時間は { $seconds } で、{ $than } の場合よ�
 account-brief-no-longer = 所要時間は { $seconds } で、{ $than } の場合と変わりません（差は { $share } 以内）。内訳:
 account-brief-faster = 所要時間は { $seconds } で、{ $than } の場合より短くなっています。内訳:
 account-brief-won-back = うち { $seconds }（{ $share }）は、より速い区間で取り戻しています。
-# トンネルのほかの通信が続く間に、$receiver だけが $seconds の間不通だった場合
-account-pair-down = トンネルの断: 全通信を合わせた遅れ。{ $receiver } 宛てだけを見れば、{ $seconds }の間不通。
+# トンネルのほかの通信が続く間に、$receiver だけが $seconds 不通だった場合
+account-pair-down = トンネルの不通: 全通信を合わせた遅れ。{ $receiver } 宛てだけを見れば、{ $seconds } 不通。
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
 account-than-given = { $rate }
@@ -28,19 +28,19 @@ account-gap-none = GB あたりでは、{ $capture } は { $reference } より�
 
 account-parts = { $before }、{ $next }
 account-part-capture-hole = キャプチャの欠落 { $seconds }（{ $share }）
-account-part-tunnel-down = トンネルの断 { $seconds }（{ $share }）
+account-part-tunnel-down = トンネルの不通 { $seconds }（{ $share }）
 account-part-rekey = リキー { $seconds }（{ $share }）
-account-part-zero-window = 受信側ウィンドウの閉鎖 { $seconds }（{ $share }）
-account-part-receive-window = 受信側ウィンドウ { $window } の空き待ち { $seconds }（{ $share }）
-account-part-receive-window-unknown = 受信側ウィンドウの空き待ち { $seconds }（{ $share }）
-account-part-send-buffer = 送信側バッファの空き待ち { $seconds }（{ $share }）
-account-part-flight = 受信側ウィンドウまたは送信側バッファの空き待ち { $seconds }（{ $share }）
-account-part-application = アプリケーションの送信データ待ち { $seconds }（{ $share }）
-account-part-path-loss = 経路上の損失 { $seconds }（{ $share }）
-account-part-queue-loss = キューあふれによる損失 { $seconds }（{ $share }）
-account-part-reordering = 損失と誤認された順序の入れ替わり { $seconds }（{ $share }）
+account-part-zero-window = 受信ウィンドウの閉鎖 { $seconds }（{ $share }）
+account-part-receive-window = 受信ウィンドウ（{ $window }）待ち { $seconds }（{ $share }）
+account-part-receive-window-unknown = 受信ウィンドウ待ち { $seconds }（{ $share }）
+account-part-send-buffer = 送信バッファ待ち { $seconds }（{ $share }）
+account-part-flight = 受信ウィンドウまたは送信バッファ待ち { $seconds }（{ $share }）
+account-part-application = アプリケーション待ち（送るデータなし） { $seconds }（{ $share }）
+account-part-path-loss = 経路での損失 { $seconds }（{ $share }）
+account-part-queue-loss = キューでの損失 { $seconds }（{ $share }）
+account-part-reordering = 損失とみなされた順序の入れ替わり { $seconds }（{ $share }）
 account-part-growth = レートの立ち上がり { $seconds }（{ $share }）
-account-part-capacity = 回線または処理能力の上限 { $rate } での転送 { $seconds }（{ $share }）
+account-part-capacity = 回線または CPU の上限（{ $rate }） { $seconds }（{ $share }）
 account-part-won-back = より速い区間での取り戻し { $seconds }（{ $share }）
 account-part-less = 比較先より短い分 { $seconds }（{ $share }）
 account-part-unexplained = 原因不明 { $seconds }（{ $share }）
@@ -50,13 +50,13 @@ account-part-unexplained-little = 原因不明 { $seconds }
 
 account-no-tcp = 内側の TCP を読めないため（鍵がない、または別のプロトコル）、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
-account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信側ウィンドウ、送信側バッファ、アプリケーション、レートの増加は区別していません。
+account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
 account-not-testable = これらのパケットからは次のものを判断できません: { $labels }。
 account-cut = キャプチャが不通の途中で始まるか終わるため、次のどれであるかはこのキャプチャからは区別できません: { $labels }。
 
 ## レポートの表示
 
-account-legend = { $label }: { $seconds } s（{ $share }）
+account-legend = { $label }: { $seconds } 秒（{ $share }）
 account-stretch = { $label }: { $seconds }、フレーム { $from } ～ { $to }
 account-filter = { $label }: { $filter }
 account-all = 合計
@@ -64,13 +64,13 @@ account-all = 合計
 ## 項目
 
 account-capture-hole = キャプチャの欠落
-account-tunnel-down = トンネルの断
+account-tunnel-down = トンネルの不通
 account-rekey = リキー
 account-zero-window = 受信ウィンドウの閉鎖
 account-receive-window = 受信ウィンドウ
 account-send-buffer = 送信バッファ
 account-application = アプリケーション
-account-path-loss = 経路上の損失
+account-path-loss = 経路での損失
 account-queue-loss = キューでの損失
 account-reordering = 順序の入れ替わり
 account-growth = レートの立ち上がり

@@ -22,7 +22,7 @@ why-lost-on-old = 新しい SA ができる前に古い SA が終わり、そこ
 why-lost-on-new = 受信側が新しい SA を使えるようになる前に送られたデータが届かなかったため
 why-silence = 何も送られていなかったため
 why-reverse = データは届いたが、確認応答が送信側に戻らなかったため
-why-slow = 停止はしていないが、他の時間より遅かったため
+why-slow = 停止はしていないが、ほかの時間より遅かったため
 why-no-cause = 原因: これらのパケットからは分かりません。
 why-no-cause-without-keys = 原因: 鍵がないため、これらのパケットからは分かりません。
 why-no-cause-wrong-keys = 原因: 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
@@ -42,11 +42,11 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 
 do = 対策: { $text }
 do-expected = 対策: { $text }予測: 約 { $rate }（現在 { $now }）。
-do-lifetime = キロバイト有効期間を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }）。
-do-lifetime-learnt = SA を更新する容量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }）。
+do-lifetime = SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }）。
+do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
-do-unanswered = 応答のなかった SA の要求を調べてください（-v）。ESP は通るのに IKE が落ちています。
-do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で切る側が先に更新するか、相手がその寿命を知る必要があります。
+do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
+do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で SA を切る側が先に更新するか、相手もその寿命を知っている必要があります。
 do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`、strongSwan: `life_bytes` と `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
@@ -56,9 +56,9 @@ do-other-end = 対策: トンネルの反対側でもキャプチャしてくだ
 do-capture-load = 対策: 大きなファイルをトンネルで転送しながら、もう一度キャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーについては不要です。
-do-keys = 対策: 鍵を指定すると（--keys FILE）、内側の原因まで分かります。
+do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。
 do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
-do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、内側の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。
+do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。
 do-unknown = 対策: リキーの表と表示フィルター（-v）を調べてください。
 
 ## その他

@@ -1,4 +1,4 @@
-### 制御プレーンと経路の出来事（words/events.rs）。
+### 制御プレーンと経路のイベント（words/events.rs）。
 
 event-item = { $when }、フレーム { $frame }: { $said }
 event-span = { $from } ～ { $to }
@@ -12,8 +12,8 @@ event-change = { $at }に{ $said }{ $more ->
 
 event-refused = { $who }が新しい SA を{ $probably }拒否
 event-unanswered = { $who }が新しい SA の要求（送信 { $count } 回）に無応答
-event-answered-late = { $who }が新しい SA の要求に、{ $count } 回目の送信の後で応答
-event-answer-lost = { $who }の応答はキャプチャにあるのに、要求が再送
+event-answered-late = { $who }が新しい SA の要求に、{ $count } 回送られてから応答
+event-answer-lost = { $who }の応答はキャプチャにあるのに、要求が再送されている
 event-child-deleted = { $who }が SA を{ $probably }削除{ $follows ->
     [nothing] 、代わりの SA なし
    *[another] {""}
@@ -22,13 +22,13 @@ event-ike-sa-deleted = { $who }が IKE SA を{ $probably }削除{ $follows ->
     [nothing] 、代わりの IKE SA なし
    *[another] {""}
 }
-event-deleted = { $who }が{ $probably }何かを削除（対象は暗号化されていて不明）
+event-deleted = { $who }が{ $probably }何かを削除（暗号化されていて対象は不明）
 event-limit-reached = SA が寿命に到達
 event-collision = 両側が{ $probably }同時に更新
 event-address-changed = { $who }のアドレスが { $from } から { $to } に変化
 event-port-changed = { $who }のポートが { $from } から { $to } に変化
 event-invalid-spi = { $who }が未知の SPI を通知（{ $count } 回）
-event-new-ike-sa = { $who }が新しい IKE SA を開始
+event-new-ike-sa = { $who }が新しい IKE SA のネゴシエーションを開始
 event-ike-sa-rekeyed = { $who }が IKE SA を{ $probably }リキー
 event-initial-contact = { $who }が、ほかの SA を持たないと通知
 event-checks-unanswered = { $who }が生存確認 { $count } 回に{ $probably }無応答
@@ -36,7 +36,7 @@ event-stop-ccn = { $who }が L2TP 制御コネクションを停止
 event-call-disconnected = { $who }が L2TP セッションを切断
 event-lcp-terminated = { $who }が PPP リンクを終了
 event-echo-unanswered = { $who }が L2TP Hello または LCP エコー { $count } 回に無応答
-event-fragments-incomplete = 断片化された IKE メッセージの断片 { $count } 個だけが届き、応答なし
+event-fragments-incomplete = フラグメント化された IKE メッセージのうち { $count } 個だけが届き、無応答
 event-first-number = { $who }の新しい SA の最初のパケットの番号が { $count }
 event-only-small-pass = { $count } バイトを超えるパケットに ACK が来なくなった
 event-capture-hole = 通過したパケット { $count } 個がキャプチャから欠落

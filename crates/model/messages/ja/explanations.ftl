@@ -1,4 +1,4 @@
-### 無応答・不通の説明（words/explanations.rs）。行とその順序: impact/explain/table.rs
+### 不通の説明（words/explanations.rs）。行とその順序: impact/explain/table.rs
 
 ## 1 行目
 
@@ -25,24 +25,24 @@ outage-break-before-make = { $who }が{ $probably }{ $at }更新より先に SA 
 outage-refused = { $who }が{ $probably }{ $at }更新を拒否
 outage-unanswered = { $who }が{ $probably }{ $at }更新要求に無応答
 outage-answered-late = { $who }が{ $probably }{ $at }更新要求に遅れて応答
-outage-answer-lost = 更新のメッセージが{ $probably }{ $at }消失
+outage-answer-lost = 更新のメッセージが{ $probably }{ $at }届かず
 outage-collision = 両側が{ $probably }{ $at }同時に更新
 outage-limit-reached = SA が{ $probably }{ $at }寿命に到達
-outage-new-sa-lost = 新しい SA の最初のパケットが{ $probably }{ $at }消失
+outage-new-sa-lost = 新しい SA の最初のパケットが{ $probably }{ $at }届かず
 outage-deleted-early = { $who }が{ $probably }{ $at }古い SA を早く削除しすぎ
-outage-peer-lost-sas = { $who }が{ $probably }{ $at } SA を喪失
+outage-peer-lost-sas = { $who }が{ $probably }{ $at } SA を失う
 outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
 }が{ $probably }{ $at }変化
-outage-peer-silent = { $who }が{ $probably }{ $at }無応答に
-outage-path-silent = 両側が{ $probably }{ $at }無応答に
-outage-large-packets = 大きなパケットが{ $probably }{ $at }不達に
-outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引き
-outage-replay-window = { $who }が{ $probably }{ $at }遅着パケットを破棄
-outage-unexplained = { $from }から { $to }まで何も届かず、原因はキャプチャにありません
-outage-unexplained-open = { $from }以後 { $seconds }、何も届かず、原因はキャプチャにありません
-outage-unexplained-times = 何も届かない時間が { $n } 回（{ $seconds }）、原因はキャプチャにありません
+outage-peer-silent = { $who }からの通信が{ $probably }{ $at }途絶
+outage-path-silent = 両側からの通信が{ $probably }{ $at }途絶
+outage-large-packets = 大きなパケットが{ $probably }{ $at }通らず
+outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引く
+outage-replay-window = { $who }が{ $probably }{ $at }遅れたパケットを破棄
+outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
+outage-unexplained-open = { $from }以後 { $seconds }、何も届かず（キャプチャからは原因不明）
+outage-unexplained-times = 何も届かない時間が { $n } 回（{ $seconds }、キャプチャからは原因不明）
 outage-capture-hole = { $from }から { $to }までキャプチャに欠落があり、通信の有無は不明
 
 outage-because = { $clause }。{ $outage }
@@ -51,50 +51,50 @@ outage-because = { $clause }。{ $outage }
 
 why-outage = 原因: { $text }
 explains-deleted = { $what ->
-    [ike] IKE SA とともに子 SA も終わり、その間に新しい鍵交換は始まっていません。
-    [child] この通信の SA で、その間に新しい鍵交換は始まっていません。
-   *[unknown] 何を削除したかは暗号化されていて、その間に新しい鍵交換は始まっていません。
+    [ike] IKE SA とともに子 SA も削除され、その間に新しい鍵交換は始まっていません。
+    [child] この通信を運ぶ SA が削除され、その間に新しい鍵交換は始まっていません。
+   *[unknown] 何を削除したかは暗号化されていて分かりません。その間に新しい鍵交換は始まっていません。
 }
 explains-break-before-make = 新しい鍵交換は Delete の後に始まり、{ $took }かかりました。
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
-explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されています）、古い SA に代わる SA はできませんでした。
+explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
-}に応答がなく、その間も{ $who }の他のパケットは届いていました。
+}に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }が応答するまでに { $took }かかりました。
-explains-fragments = 大きな IKE メッセージのフラグメントだけが見え、応答がありません。
-explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。交換のどれかが届いていません。
+explains-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
+explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
-explains-limit-read = SA が交渉された寿命（{ $limit }）に達したところでデータが止まりました。
-explains-limit-learnt = SA { $count } 個で、同じ所（約 { $limit }）でデータが止まりました。
+explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
+explains-limit-learnt = SA { $count } 個で、同じところ（約 { $limit }）でデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 個
-}が最初から届かず、{ $who }の準備が間に合いませんでした。
-explains-first-number = 新しい SA の最初の { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われています。
-explains-deleted-early = 古い SA を削除した時、{ $count } 個のパケットがまだ途中でした。
-explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知し、その SA を失っていました。
-explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届かず、古い SA を失っていました。
-explains-address-changed = { $from } から { $to } に変わり、パケットの一部がすぐには追従しませんでした。
+}が最初から届かず、{ $who }はまだその SA を使えませんでした。
+explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われています。
+explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
+explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
+explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届いていません。古い SA を失っています。
+explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-peer-silent = { $who }から ESP も IKE も { $took }届きませんでした。
 explains-path-silent = 両側とも ESP も IKE も { $took }ありませんでした。
 explains-large-packets = { $bytes } バイトまでのパケットは通り、それより大きいものは届きませんでした。
-explains-large-packets-only = エコーには応答があり、フルサイズのパケットは届きませんでした。
-explains-slow-exchange = データは新しい SA を待っていました。その交換は { $moment }に始まっています。
-explains-replay-window = { $count } 個のパケットが 32 番以上遅れて届き、再送されました。
-explains-unexplained = 不明です。キャプチャに見えるのは、{ $count ->
-    [0] 消失したパケットなし
-   *[other] 届かなかったパケット { $count } 個
-}で、説明となるトンネルの出来事はありません。
-outage-dead = { $seconds }何も届かず、うち { $dead }は経路なし、残りは送信側のタイマー待ちです。
+explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
+explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
+explains-replay-window = パケット { $count } 個が 32 個以上追い越されて届き、再送されました。
+explains-unexplained = 不明です。キャプチャには、{ $count ->
+    [0] 失われたパケットも
+   *[other] 届かなかったパケットが { $count } 個ありますが、
+}説明となるトンネルのイベントはありません。
+outage-dead = { $seconds }何も届かず、うち { $dead }は通れる経路がなく、残りは送信側の再送タイマー待ちです。
 outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
 outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }の更新で回復しました。{ $esp ->
-    [udp] 相手側の寿命、NAT マッピングの消失、再起動
-   *[plain] 相手側の寿命と再起動
+    [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動
+   *[plain] 相手側での SA の寿命と再起動
 }はここでは区別できません。
 outage-since-renewal = { $moment }の更新から始まっています。
 outage-moments = 開始は { $list }です。
@@ -109,37 +109,37 @@ cure-deleted = { $who }で Delete より先に更新されるように、更新�
    *[child] { "" }
 }寿命より短くする（strongSwan: `rekey = no` をやめる）か、相手側から先に更新してください。
 cure-break-before-make = { $what ->
-    [ike] { $who }で新しい SA を先に作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
+    [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
 }
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
-cure-unanswered = ESP は通るのに IKE を落とすものを探してください（{ $esp ->
+cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 のフィルター
-}、大きなメッセージには IKE フラグメンテーションか小さいグループ）。
-cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さいグループにしてください。
-cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数の余裕を残してください。
+}など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
+cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
+cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数による余裕を残してください。
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
-cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }の準備が遅れています。
-cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイ検査を無効にしてください。
+cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
+cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
 cure-peer-lost-sas = { $who }が再起動した理由を調べ、反対側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
 cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
-cure-peer-silent = { $who }の側でもキャプチャしてください。経路か{ $who }自身かが分かります。リキーではありません。
+cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーが原因ではありません。
 cure-silent-renewed = 両側の SA の寿命をそろえ、{ $esp ->
     [udp] NAT キープアライブを 20 秒以内ごとに送り、
    *[plain] {""}
 }{ $who }の側でもキャプチャしてください。
-cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーではありません。
+cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
 cure-large-packets = トンネルの MSS か MTU を下げ（数値は `rekeyscope overhead`）、変わったもの（暗号スイート、カプセル化）を調べてください。
-cure-slow-exchange = 鍵計算（DH）に時間のかからない小さいグループか楕円曲線グループにするか、PFS をやめ、UDP 500 と 4500 を優先してください。
+cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
-cure-unexplained = { $who }の側でもキャプチャしてください。どこで失われたかが分かります。
-cure-windows = Windows は 250,000 kB ごとに更新し、設定では変えられません。改善できるのは{ $part }です{ $most }。
-cure-windows-ready = 新しい SA をすぐに使える応答側
+cure-unexplained = { $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
+cure-windows = Windows は 250,000 kB ごとに更新し、設定では変えられません。改善できるのは{ $part }だけです{ $most }。
+cure-windows-ready = 応答側が新しい SA を使い始めるまでの時間
 cure-windows-exchange = 鍵交換の時間（{ $took }）
 cure-windows-most = （最大 { $rate }）
 

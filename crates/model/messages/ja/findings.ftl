@@ -3,7 +3,7 @@
 
 ## 損失
 
-finding-capture-dropped = { $direction }: キャプチャでは { $packets } 個の ESP パケットのうち { $missing } 個が欠けていますが、その中身は届いています。一度もキャプチャされず再送もされていない { $bytes } バイトに、内側の TCP が確認応答を返しています。失ったのはトンネルではなくキャプチャの取りこぼしであり、ここに示すレートはその分だけ低くなっています。
+finding-capture-dropped = { $direction }: キャプチャでは { $packets } 個の ESP パケットのうち { $missing } 個が欠けていますが、その中身は届いています。一度もキャプチャされず再送もされていない { $bytes } バイトに、内側の TCP が確認応答を返しています。失ったのはトンネルではなくキャプチャであり、ここに示すレートはその分だけ低くなっています。
 finding-one-direction-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、片方向の損失です。
 finding-both-directions-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、両方向の損失です。
 finding-packet-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。キャプチャ地点より手前での損失です。逆方向の通信は比較するには少なすぎます。
@@ -11,14 +11,14 @@ finding-packets-missing = { $direction }: { $missing } 個の ESP パケット�
 
 ## レート
 
-finding-closed-window = { $direction }: これらのパケットの送信元が受信ウィンドウを { $times } 回閉じました。そこへ向かうデータを制限したのはトンネルではなく、この端末です。
+finding-closed-window = { $direction }: これらのパケットの送信元は、自分の受信ウィンドウを { $times } 回閉じました。そこへ向かうデータを制限したのはトンネルではなく、この端末です。
 finding-decaying = { $direction }: リキーの影響を受けない時間帯に、レートが { $early } から { $late } へ徐々に下がっています。
 finding-unstable = { $direction }: 近くにリキーがなくてもレートが不安定で、秒ごとに { $rate } ± { $variation } の変動があります。
 
 ## SA
 
-finding-parallel-sas = { $direction }: 並行して有効な複数の SA をパケットが交互に使っています（古い SA への復帰 { $returns } 回）。同じ相手との間に SA の組が二つあると、リキーも倍になります。
-finding-unused-sas = ネゴシエートされた SA の組 { $negotiated } 個のうち { $unused } 個は、パケットを一度も運んでいません。両端が、使う数より多くの SA をネゴシエートしています。
+finding-parallel-sas = { $direction }: 並行して有効な複数の SA をパケットが交互に使っています（古い SA への復帰 { $returns } 回）。同じ相手との間に 子 SA が二つあると、リキーも倍になります。
+finding-unused-sas = ネゴシエートされた子 SA { $negotiated } 個のうち { $unused } 個は、パケットを一度も運んでいません。両端が、使う数より多くの子 SA をネゴシエートしています。
 
 ## サイズ
 
@@ -32,10 +32,10 @@ finding-fits = 収まる ESP ペイロードは最大 { $fits } バイトで、�
 finding-clock-step-back = キャプチャの時計がフレーム { $frame } で { $seconds } 戻っています（{ $told }）。この飛びは取り除いてあります。以降の時刻は時計が飛ばなかったものとして示し、レートの計算にも含めていません。
 finding-clock-step-forward = キャプチャの時計がフレーム { $frame } で { $seconds } 進んでいます（{ $told }）。この飛びは取り除いてあります。以降の時刻は時計が飛ばなかったものとして示し、レートの計算にも含めていません。
 finding-step-by-clocks = 両端自身の時計による
-finding-step-by-packets = パケットは途切れずに続いている
-finding-out-of-order = フレーム { $frame } から、それまでより { $seconds } 古いパケットが続きます。ファイルが順序どおりに連結されていないか、同じファイルが二度連結されています。すでに現れたパケットは除いてあります。途切れの長さを正確に知るには、先にファイルを並べ替えてください（reordercap）。
-finding-silence-or-step = { $seconds } の無通信がフレーム { $frame } で終わっています。何も送られなかったのか、時計が飛んだのかは、パケットからは判断できません。時計が飛んでいた場合、実際のレートはここに示す値より高くなります。
-finding-earlier-times = { $packets } 個のパケットの時刻が、直前のパケットより最大 { $most } 前になっています。時計が戻されたか、複数のインターフェースやキューがまとめられています。その付近の途切れとレートは正確ではありません。
-finding-program-dropped = キャプチャプログラムが { $dropped } 個のパケットを取りこぼしました。途切れや ESP 番号の欠けは、キャプチャ自体によるものかもしれません。
+finding-step-by-packets = パケットは切れ目なく続いている
+finding-out-of-order = フレーム { $frame } から、それまでより { $seconds } 古いパケットが続きます。ファイルが順序どおりに連結されていないか、同じファイルが 2 回連結されています。すでに現れたパケットは除いてあります。停止の長さを正確に知るには、先にファイルを並べ替えてください（reordercap）。
+finding-silence-or-step = { $seconds } の停止がフレーム { $frame } で終わっています。何も送られなかったのか、時計が飛んだのかは、パケットからは判断できません。時計が飛んでいた場合、実際のレートはここに示す値より高くなります。
+finding-earlier-times = { $packets } 個のパケットの時刻が、直前のパケットより最大 { $most } 前になっています。時計が戻されたか、複数のインターフェースやキューがまとめられています。その付近の停止とレートは正確ではありません。
+finding-program-dropped = キャプチャプログラムが { $dropped } 個のパケットを取りこぼしました。停止や ESP シーケンス番号の欠けは、キャプチャ自体によるものかもしれません。
 finding-leak = { $packets } 個の L2TP パケットが、トンネルの両端の間を暗号化されずに流れました。IPsec SA の確立前、並行中、または終了後のものです。
-finding-failed-open = トンネルが開いたまま失敗しました。{ $time } に始まる不通の後、トンネル内を通っていた { $src } から { $dst } への { $packets } 個のパケット（{ $bytes } バイト）が暗号化されずに流れました。
+finding-failed-open = トンネルがフェイルオープンしました。{ $time } に始まる不通の後、トンネル内を通っていた { $src } から { $dst } への { $packets } 個のパケット（{ $bytes } バイト）が暗号化されずに流れました。

@@ -3,4 +3,4 @@
 list-comma = 、
 list-and = 、
 
-report-title = リキーでどれだけ失われたか
+report-title = リキーでどれだけ遅くなったか

@@ -17,13 +17,13 @@ layer-ppp-compression = PPP 圧縮または MPPE
 layer-ipcomp-whole = IPComp（ペイロード全体が必要）
 layer-too-many-tags = VLAN タグが多すぎるスタック
 layer-too-many-labels = MPLS ラベルが多すぎるスタック
-layer-too-deep = 入れ子が深すぎるレイヤー
+layer-too-deep = 深すぎる入れ子
 layer-mpls-payload = MPLS のペイロード
 layer-snap = ベンダー独自の SNAP プロトコル
 layer-pppoe-version = 未知のバージョンの PPPoE
 layer-another-ppp = その他の PPP プロトコル
 layer-another-family = その他のアドレスファミリー
-layer-capture-header = 未知の種類のキャプチャーヘッダー
+layer-capture-header = 未知の種類のキャプチャヘッダー
 layer-radiotap-version = 未知のバージョンの radiotap
 layer-wifi-management = 802.11 管理フレーム
 layer-wifi-control = 802.11 制御フレーム
@@ -76,15 +76,15 @@ oddity-fragments-missing = このデータグラムのフラグメントがキ�
 oddity-duplicate = 同じパケット（{ $name }）が二度以上キャプチャされています（ミラーポートの両側、複数のインターフェース、同じファイルの重複など）。それぞれ 1 回として数えます
 oddity-ah = 認証ヘッダーだけで保護されたパケット（RFC 4302）です。中身は暗号化されていません。ICV は検証しません
 oddity-keepalive = NAT キープアライブ（RFC 3948 §2.3）です。両端の間に NAT があります
-oddity-stream-lost = ESP を運ぶ TCP ストリームがこのキャプチャで途切れており、その中のパケットが欠けています
+oddity-stream-lost = ESP を運ぶ TCP ストリームにキャプチャの欠落があり、その中のパケットが欠けています
 
 ## IKE
 
 oddity-unprotected-delete = 暗号化されていない Delete ペイロードが届きました。信用しません（RFC 2408 §3.15）
 oddity-ike-version = IKE のバージョン { $version } は未知のため、このメッセージは読みません
 oddity-ike-sas = IKE SA が { $most } 個を超えています。それ以降のものは一覧に載せません
-oddity-exchanges = IKE の鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません
-oddity-ike-fragment-dropped = あきらめた IKE フラグメントです。メッセージが { $pieces } 個または { $bytes } バイトを超えるか、残りのフラグメントを待つメッセージが多すぎるか、送信側の次のメッセージが先に届きました
+oddity-exchanges = 鍵交換が { $most } 回を超えています。それ以降のものは一覧に載せません
+oddity-ike-fragment-dropped = 組み立てられなかった IKE フラグメントです。メッセージが { $pieces } 個または { $bytes } バイトを超えるか、残りのフラグメントを待つメッセージが多すぎるか、送信側の次のメッセージが先に届きました
 oddity-cut-message = IKE メッセージがキャプチャされた長さより長くなっています。スナップ長を大きくしてください
 oddity-exchange-type = IKEv{ $version } の交換タイプ { $type }（{ $name }）は、数えるだけでデコードしません
 
@@ -112,4 +112,4 @@ oddity-close-up-shortened = { $rekeys } 回のリキーは前後のパケット�
 oddity-close-up-left-out = { $rekeys } 回のリキーは保持できる数を超えるため、拡大図がありません
 oddity-stretches-left-out = 何も届かなかった区間のうち { $stretches } 個は保持できる数を超えるため、その中の不通は示していません
 oddity-events-left-out = イベントは最初の { $most } 件だけを載せ、残る { $events } 件を省きます
-oddity-silences-left-out = 無音の区間が保持できる数を { $silences } 超えています。その中の休止では転送を分けません
+oddity-silences-left-out = 停止が保持できる数を { $silences } 超えています。その中の休止では転送を分けません

@@ -1,16 +1,16 @@
 # rekeyscope watch の行。
 watch-rekey = リキー: { $parts }
-watch-rekey-by = { $end }が開始
-watch-rekey-exchange = 交換 { $time }
+watch-rekey-by = 始動側: { $end }
+watch-rekey-exchange = 鍵交換 { $time }
 watch-rekey-gap = 古い SA から新しい SA まで { $time }
 watch-rekey-silence = { $time } 何も届かず
 watch-rekey-cost-so-far = 現時点での遅れ { $time }
 watch-failed = リキー失敗: { $outcome }、{ $copies }
-watch-unanswered = リキーに応答がありません: { $outcome }、{ $copies }
+watch-unanswered = リキーに無応答: { $outcome }、{ $copies }
 watch-copies = 要求 { $n } 回
 watch-rekey-cost = リキーで { $direction } が { $cost } 遅れました: { $silence } 何も届かず
 watch-outage-began = 不通: { $direction } は送るデータがあるのに何も届いていません
-watch-outage-ended = 回復: { $direction } は { $length } の間不通でした。{ $end }
+watch-outage-ended = 回復: { $direction } は { $length } の間、不通でした。{ $end }
 watch-key-missing = 鍵なし: { $dst } 宛ての SA { $spi } は復号できません（{ $status }）。レートは ESP のバイト数です
 watch-verdict = { $direction } の判定: { $verdict }。{ $sentence }
 watch-verdict-before = { $direction } の判定: { $verdict }（以前は{ $before }）。{ $sentence }

@@ -1,5 +1,6 @@
 //! The messages of one language.
 
+use crate::text::japanese;
 use crate::text::language::Language;
 use crate::text::message::{Arg, Message};
 use fluent::concurrent::FluentBundle;
@@ -157,14 +158,14 @@ impl Catalogue {
         }
         let mut errors = Vec::new();
         let said = self.bundle.format_pattern(pattern, Some(&args), &mut errors);
-        errors.is_empty().then(|| said.into_owned())
+        errors.is_empty().then(|| self.spaced(said.into_owned()))
     }
 
     fn value(&self, arg: &Arg) -> Option<FluentValue<'static>> {
         Some(match arg {
             Arg::Count(n) => (*n).into(),
             Arg::Number(n) => (*n).into(),
-            Arg::Text(text) => text.clone().into(),
+            Arg::Text(text) => self.text(text).into(),
             Arg::Message(message) => self.attempt(message)?.into(),
             Arg::List(items) => self.list(items)?.into(),
         })
@@ -188,10 +189,26 @@ impl Catalogue {
         Some(match arg {
             Arg::Count(n) => n.to_string(),
             Arg::Number(n) => n.to_string(),
-            Arg::Text(text) => text.clone(),
+            Arg::Text(text) => self.text(text),
             Arg::Message(message) => self.attempt(message)?,
             Arg::List(items) => self.list(items)?,
         })
+    }
+
+    /// A text as this language writes it in a sentence: Japanese spells the units of a duration out.
+    fn text(&self, text: &str) -> String {
+        match self.language {
+            Language::English => text.to_owned(),
+            Language::Japanese => japanese::duration(text).unwrap_or_else(|| text.to_owned()),
+        }
+    }
+
+    /// A sentence with the spaces of its language: Japanese has none behind a unit that is spelt out.
+    fn spaced(&self, said: String) -> String {
+        match self.language {
+            Language::English => said,
+            Language::Japanese => japanese::tightened(&said),
+        }
     }
 
     fn between_sentences(&self) -> &'static str {

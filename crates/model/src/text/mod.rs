@@ -9,7 +9,10 @@
 //!
 //! English stays, whatever the language: JSON, the headers and identifiers of CSV, `--help`, errors and notes on standard
 //! error, display filters, and the names of the RFCs, of ciphers, of options and of units. Figures are put into words before
-//! they become arguments, because units are written alike in both languages.
+//! they become arguments, because units are written alike in both languages; only durations in a Japanese sentence have their
+//! units spelt out (秒).
+//!
+//! `messages/glossary.md` says which word stands for which thing; a test holds both catalogues against it.
 //!
 //! Of the sentences of the document, these have no messages and stay English everywhere: what was found where a container is
 //! damaged or its compression is broken, rows of key files that cannot be read, and the countings among the candidates of a
@@ -20,6 +23,7 @@
 
 mod catalogue;
 mod grouped;
+mod japanese;
 mod language;
 mod message;
 mod said;

@@ -46,11 +46,12 @@ const OF_DOCUMENTS: [&str; 9] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 70] = [
+const LATIN: [&str; 71] = [
     "ACK",
     "Block",
     "CDN",
     "CHILD",
+    "CPU",
     "CREATE",
     "Configure",
     "Decryption",
@@ -383,6 +384,108 @@ fn sentences_of_diagnostics_have_no_full_stop() {
         for (id, text) in literals(language, "oddities") {
             assert!(!text.trim_end().ends_with(['.', '。']), "{id}: {text}");
         }
+    }
+}
+
+/// A row of the glossary in one language: the terms of a thing, and the words that are not used for it.
+struct GlossaryRow {
+    terms: Vec<String>,
+    ruled_out: Vec<String>,
+}
+
+fn glossary(language: Language) -> Vec<GlossaryRow> {
+    let rows = include_str!("../../messages/glossary.md")
+        .lines()
+        .filter(|line| line.starts_with("| "))
+        .skip(1);
+    rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').collect();
+        let [_, english, japanese, _, not_english, not_japanese, _] = cells[..] else {
+            panic!("not five cells: {row}")
+        };
+        let words = |cell: &str| -> Vec<String> {
+            let words = cell.split(',').map(|word| word.trim().to_lowercase());
+            words.filter(|word| !word.is_empty()).collect()
+        };
+        let (terms, ruled_out) = match language {
+            Language::English => (words(english), words(not_english)),
+            Language::Japanese => (words(japanese), words(not_japanese)),
+        };
+        GlossaryRow { terms, ruled_out }
+    })
+    .collect()
+}
+
+/// The messages of a language beside their arguments, without what is typed (in backticks).
+fn all_literals(language: Language) -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("messages/{language}"));
+    let files = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    let stems = files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned());
+    let messages = stems.flat_map(|stem| literals(language, &stem));
+    messages
+        .map(|(id, text)| (id, text.split('`').step_by(2).collect::<String>().to_lowercase()))
+        .collect()
+}
+
+/// Whether a text has a word that no Latin letter continues: `RTO` is not in `export to`.
+fn has_word(text: &str, word: &str) -> bool {
+    let continues = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + word.len()..]);
+        let begins = !word.starts_with(continues) || !before.ends_with(continues);
+        begins && (!word.ends_with(continues) || !behind.starts_with(continues))
+    })
+}
+
+#[test]
+fn the_catalogues_keep_to_the_glossary() {
+    for language in Language::ALL {
+        let messages = all_literals(language);
+        let rows = glossary(language);
+        assert!(rows.len() > 40);
+        let mut wrong = Vec::new();
+        for GlossaryRow { terms, ruled_out } in &rows {
+            let unused = |term: &&String| !messages.values().any(|text| has_word(text, term));
+            wrong.extend(
+                terms
+                    .iter()
+                    .filter(unused)
+                    .map(|t| format!("{t} is in no message")),
+            );
+            for (id, text) in &messages {
+                // A term may contain a word that is ruled out beside it.
+                let rest = terms
+                    .iter()
+                    .fold(text.clone(), |rest, term| rest.replace(term, "\n"));
+                let used = ruled_out.iter().filter(|word| has_word(&rest, word));
+                wrong.extend(used.map(|word| format!("{id}: {word}, where the glossary has {terms:?}")));
+            }
+        }
+        assert!(wrong.is_empty(), "{language}: {wrong:#?}");
+    }
+}
+
+/// Heads of tables have the symbol of the unit.
+#[test]
+fn seconds_are_spelt_out_in_japanese() {
+    let heads = literals(Language::Japanese, "labels");
+    for (id, text) in all_literals(Language::Japanese) {
+        assert!(heads.contains_key(&id) || !has_word(&text, " s"), "{id}: {text}");
+    }
+    let japanese = Catalogue::of(Language::Japanese);
+    let said = |duration: &str| {
+        let message = Message::new("note-slow").with("rekeys", 2_u64);
+        japanese.say(&message.with("cost", duration))
+    };
+    for (duration, begins) in [
+        ("4.4 s", "そのうち 4.4 秒は"),
+        ("0.51–1.53 s", "そのうち 0.51–1.53 秒は"),
+        ("2 min 5 s", "そのうち 2 分 5 秒は"),
+        ("3 h 12 min", "そのうち 3 時間 12 分は"),
+        ("603 ms", "そのうち 603 ms は"),
+        ("router s", "そのうち router s は"),
+    ] {
+        assert!(said(duration).starts_with(begins), "{}", said(duration));
     }
 }
 

@@ -31,8 +31,8 @@ fn the_largest_losses_come_first_and_add_up() {
     let japanese = Catalogue::of(Language::Japanese).say_all(&sentence(&account()).messages);
     assert_eq!(
         japanese,
-        "36.0 Mbit/s の場合より 24 s 長くかかっています。内訳: リキー 13 s（54 %）、\
-         受信側ウィンドウ 64 kB の空き待ち 11 s（46 %）、原因不明 0.0 s。"
+        "36.0 Mbit/s の場合より 24 秒長くかかっています。内訳: リキー 13 秒（54 %）、\
+         受信ウィンドウ（64 kB）待ち 11 秒（46 %）、原因不明 0.0 秒。"
     );
 }
 
