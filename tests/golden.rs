@@ -194,7 +194,8 @@ fn shapes() -> Vec<(usize, Language)> {
 }
 
 /// Words in Latin letters that a Japanese sentence about a sample may hold: names of protocols and transforms, and units.
-const LATIN: [&str; 32] = [
+const LATIN: [&str; 33] = [
+    "CPU",
     "ACK",
     "AES",
     "CBC",
