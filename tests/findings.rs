@@ -97,7 +97,7 @@ const FINDINGS: [FindingScenario; 11] = [
         }
     }),
     // Five pairs, the last of them left out because it may be used later.
-    ("redundant_sas", "4 of 4 negotiated SA pairs", |w| {
+    ("redundant_sas", "4 of 4 negotiated child SAs", |w| {
         for _ in 0..5 {
             negotiate(w);
             w.steady(500);
