@@ -103,7 +103,7 @@ const FINDINGS: [FindingScenario; 11] = [
             w.steady(500);
         }
     }),
-    ("receiver_limited", "closed its receive window 12 times", |w| {
+    ("receiver_limited", "closed its window 12 times", |w| {
         for _ in 0..12 {
             w.steady(200);
             w.ack(w.expected, 0);
