@@ -1,4 +1,4 @@
-//! What explains the costs of rekeys in real captures, against what is known of them: `truth.json` and what was planted.
+//! Explanations of rekeys in real captures are held against what is known of them: `truth.json` and what was planted.
 
 use crate::support::{analyses, keyless, one};
 use rekeyscope_model::analysis::{
@@ -94,7 +94,7 @@ fn a_responder_that_is_not_ready() {
     assert_eq!(causes(analysis), [Some(ExplanationCause::NewSaLost); 3]);
 }
 
-/// No lab capture has two initiators, a moved NAT, or lost frames.
+/// Lab captures have no two initiators, no moved NAT and no lost frames.
 #[test]
 fn what_is_not_there_is_not_named() {
     let absent = [
@@ -117,7 +117,7 @@ fn the_control_without_loss_has_no_cause() {
     assert!(causes(analysis).is_empty() && analysis.outages.is_empty());
 }
 
-/// Without keys the same causes are named, or none: the packets inside are not seen.
+/// A capture without keys gets the same causes or none, because the packets inside are not seen.
 #[test]
 fn without_keys_no_other_cause_is_named() {
     for (lab, analysis) in keyless() {

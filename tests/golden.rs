@@ -80,7 +80,7 @@ fn terminal_reports() {
     }
 }
 
-/// With keys and without.
+/// The limit holds with keys and without.
 #[test]
 fn an_answer_has_at_most_thirty_lines() {
     for name in sample_names() {

@@ -1,5 +1,5 @@
-//! One planted cause after the other, in **synthetic** captures that are really encrypted, and the causes and events that
-//! the analysis names. The table of both is `docs/evidence/causes.md`; `BLESS=1 cargo test --test tests every_cause` writes it anew.
+//! **Synthetic** captures, really encrypted, hold one planted cause each; the tests hold the causes and events that
+//! the analysis names against it. The table of both is `docs/evidence/causes.md`; `BLESS=1 cargo test --test tests every_cause` writes it anew.
 //!
 //! A scenario lists everything that truly holds in it: a responder that is not ready makes its peer's sender run into its
 //! retransmission timeout, and so on. Whatever else is named is a defect, and so is whatever is missing.

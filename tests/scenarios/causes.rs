@@ -1,4 +1,4 @@
-//! What is named, against what holds: `docs/evidence/causes.md`.
+//! The table `docs/evidence/causes.md` puts what is named beside what holds.
 
 use super::planted::{SCENARIOS, Scenario};
 use super::played;
@@ -6,7 +6,7 @@ use crate::support::repository;
 use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause};
 use std::fmt::Write;
 
-/// What explains the costs of rekeys, and the outages.
+/// Lists the explanations of the rekeys and of the outages.
 fn explanations(analysis: &Analysis) -> impl Iterator<Item = &Explanation> {
     let of_rekeys = analysis.ledger.iter().flat_map(|ledger| &ledger.rekeys);
     let of_outages = analysis.outages.iter().filter_map(|o| o.explanation.as_ref());

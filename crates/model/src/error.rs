@@ -109,7 +109,7 @@ fn about_a_capture(path: &Path, reason: &std::io::Error) -> String {
     }
 }
 
-/// What to do about a key file that cannot be read; where its content is wrong, the reason says that.
+/// Advises about a key file that cannot be read; where its content is wrong, the reason says that.
 fn about_a_key_file(reason: &std::io::Error) -> &'static str {
     match reason.kind() {
         std::io::ErrorKind::InvalidData => "",

@@ -5,10 +5,11 @@
 //! - What is said: [`text`] holds messages and their catalogues; [`diagnostic`] counts oddities, [`error`] stops a run.
 //! - Keys: [`secret`] holds bytes that no `Debug` shows and that are wiped when dropped; [`mining`] is what looking for them cost.
 //! - [`watch`]: what happens while a capture goes on.
-//! - [`sample`]: mean and spread, one definition for the estimators and the trigger rules.
+//! - One definition for all: [`sample`] (mean and spread), [`chance`] (losses that are none).
 
 pub mod algorithm;
 pub mod analysis;
+pub mod chance;
 pub mod diagnostic;
 pub mod error;
 pub mod lifetime;

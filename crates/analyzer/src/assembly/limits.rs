@@ -44,7 +44,7 @@ impl EnforcedLimits {
         share.is_some_and(|(tcp, all)| 2 * tcp >= *all)
     }
 
-    /// When an SA had passed a limit after which its receiver drops what comes: it expired, or its receiver deleted it then.
+    /// Tells when an SA passed a limit after which its receiver drops what comes: it expired, or its receiver deleted it then.
     pub(super) fn passed(&self, association: &Association) -> Option<Timestamp> {
         let deleted = || {
             let (passed, _) = association.limit_passed?;

@@ -30,7 +30,7 @@ pub(crate) struct OutageSeen {
     pub(crate) attempts: Vec<usize>,
 }
 
-/// All outages in order of time. `stretches`: all stretches without delivery.
+/// Lists the outages in order of time. `stretches` are those without delivery.
 pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<OutageSeen> {
     let record = found.record;
     let ends = record.totals.last_time.unwrap_or_default();

@@ -202,7 +202,7 @@ pub(crate) struct CaptureKeys {
     pub(crate) pre_shared: Vec<SecretBytes>,
     /// What kept files from being read that nobody asked for: those only are left out.
     pub(crate) unreadable: Vec<Error>,
-    /// What to say of folders that were named and hold no key log.
+    /// Sentences about folders that were named and hold no key log.
     pub(crate) without_logs: Vec<String>,
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<Capture
     })
 }
 
-/// What to say of a folder in which no file is a key log. Logs in folders below it are not looked for.
+/// Words the warning about a folder in which no file is a key log. Logs in folders below it are not looked for.
 fn without_log(folder: &Path, keys: &KeyMaterial) -> Option<String> {
     let is_inside = |file: &KeyFileInfo| file.path.parent() == Some(folder);
     let is_log = keys
@@ -275,7 +275,7 @@ fn spis(input: &Input) -> Result<HashSet<Spi>, Error> {
         .collect())
 }
 
-/// One sentence for all files with keys in them that other users of the machine can read. Only `rekeyscope keys` says it: under every
+/// Warns in one sentence of all files with keys that other users of the machine can read. Only `rekeyscope keys` says it: under every
 /// report the same sentence would be read by nobody.
 pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
     let with_keys = analysis

@@ -1,4 +1,4 @@
-//! What is remembered of the packets themselves, beside the books that are kept of them.
+//! Packets that are remembered themselves, beside the books that are kept of all.
 //!
 //! [`observer`] takes every ESP packet. A ring of the last ones ([`recorder`]) lasts until the window of a rekey closes; then the window
 //! becomes a [`scene::RekeyScene`], and [`close_up`] keeps what a plot of the packets around the rekey needs. [`holes`] and [`whole_run`]

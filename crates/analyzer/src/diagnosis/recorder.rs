@@ -22,11 +22,11 @@ const WALKS: usize = 16;
 const MOST_CREDIT: usize = 2 * MOST_RECORDS;
 /// A window gets so many packets at least.
 const LEAST_WALK: usize = 256;
-/// Before the first exchange message: more than a close-up shows.
+/// A window begins this long before the first exchange message, which is more than a close-up shows.
 const BEFORE: i64 = 2 * NANOS_PER_SECOND;
 /// Behind the last exchange message: an outage of some retransmission timeouts (1 + 2 + 4 s) ends within.
 const AFTER: i64 = 8 * NANOS_PER_SECOND;
-/// From the first exchange message on.
+/// A window is never longer than this, counted from the first exchange message.
 const LONGEST: i64 = 30 * NANOS_PER_SECOND;
 
 /// What a window is about.

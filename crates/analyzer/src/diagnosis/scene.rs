@@ -9,7 +9,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// How long after the switch (of the data direction) packets still belong to the rekey: two doubled minimum retransmission timeouts
+/// Packets belong to the rekey for this long after the switch of the data direction: two doubled minimum retransmission timeouts
 /// (0.2 + 0.4 + 0.8 s, RFC 6298 with Linux' minimum) end within.
 const RECOVERY: i64 = 2 * NANOS_PER_SECOND;
 /// Newest SAs of a tunnel that are looked through for those of a rekey.

@@ -1,6 +1,7 @@
 //! A peer that does not answer whether it is alive, and one that does not know an SPI.
 
-use crate::events::sources::{EventSources, ON_ITS_WAY};
+use crate::events::sources::EventSources;
+use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::spi::Spi;
 use std::collections::HashMap;

@@ -1,10 +1,11 @@
 //! Deletes (RFC 2408 §3.15, RFC 7296 §1.4.1), and whether something stood in its place.
 
-use crate::events::sources::{EventSources, ON_ITS_WAY};
+use crate::events::sources::EventSources;
 use crate::events::standing::StandingIkeSa;
 use rekeyscope_ipsec::ike::outline::FirstInside;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::Succession;
+use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};

@@ -1,9 +1,10 @@
 //! L2TP and PPP: farewells, and questions without an answer.
 
-use crate::events::sources::{EventSources, ON_ITS_WAY};
+use crate::events::sources::EventSources;
 use crate::notices::{ControlNotice, ControlQuestion, ControlRun};
-use rekeyscope_ipsec::rekey::attempt::LEAST_UNANSWERED;
+use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// A tunnel that is taken down says so at each layer, one right after the other: IKEv1 encrypts the last of these words.
@@ -45,8 +46,8 @@ fn farewell(notice: ControlNotice, run: &ControlRun) -> Event {
 /// one was answered or not. What is asked right before the capture ends may be answered behind it.
 fn unanswered(sources: &EventSources<'_>, run: &ControlRun, ends: Timestamp) -> Option<Event> {
     let least = match run.notice {
-        ControlNotice::Unanswered(ControlQuestion::Hello) => LEAST_UNANSWERED - 1,
-        _ => LEAST_UNANSWERED,
+        ControlNotice::Unanswered(ControlQuestion::Hello) => LEAST_NOT_BY_CHANCE - 1,
+        _ => LEAST_NOT_BY_CHANCE,
     };
     let open = u64::from(ends.nanos_since(run.run.last) < ON_ITS_WAY);
     let count = run.run.count - open;

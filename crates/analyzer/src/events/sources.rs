@@ -11,12 +11,8 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
-
-/// Longest time for a message that was on its way when an exchange began, and for an answer that nothing has to be computed for: a round
-/// trip, and a busy host's scheduling.
-pub(super) const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 
 /// The finished tables, and what is looked up in them.
 pub(crate) struct EventSources<'a> {

@@ -8,11 +8,11 @@ use rekeyscope_model::time::Timestamp;
 
 /// An ordinary rekey deletes the old SA so soon after the new one was agreed on: charon's `delete_rekeyed_delay` is 5 s.
 const DELETE_OF_A_REKEY: i64 = seconds(5);
-/// A refusal takes effect so soon: who gives up deletes the SA after one more try, and daemons try again after a second or two.
-const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
+/// A refusal takes effect so soon, and a successor carries packets by then: who gives up deletes the SA after one more try, and daemons try again after a second or two.
+pub(super) const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
 /// The longest wait between two copies of a request that daemons choose by default (charon: 4, 7, 13, 23 s): until then the request
 /// is still out.
-const REQUEST_IS_OUT: i64 = seconds(30);
+pub(super) const REQUEST_IS_OUT: i64 = seconds(30);
 /// A collision is settled by a Delete of the SA that is superfluous; charon repeats a request first after 4 s, and its answer comes back
 /// within another one or two.
 const COLLISION_IS_SETTLED: i64 = seconds(6);

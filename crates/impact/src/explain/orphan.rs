@@ -1,23 +1,18 @@
 //! An SA that nothing replaced after a request for its successor had failed, in a capture without keys: other SAs of the tunnel go on, and hide
 //! what became of its traffic.
 
-use crate::explain::view::seconds;
+use crate::explain::control::{REFUSAL_TAKES_EFFECT, REQUEST_IS_OUT};
 use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, LedgerBasis, SecurityAssociation};
 use rekeyscope_model::time::Timestamp;
 
-/// A refusal takes effect so soon (RFC 7296 §2.4: who gives up deletes the SA), and a successor would carry packets by then.
-const TAKES_EFFECT: i64 = seconds(3);
-/// The longest wait between two copies of a request that daemons choose by default.
-const REQUEST_IS_OUT: i64 = seconds(30);
-
-/// What is known of such an SA.
+/// An SA that ended so, with the request that failed.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldOrphan<'a> {
     /// The request that failed last before its end.
     pub attempt: &'a Attempt,
     /// The SA; of both directions the one that carried more.
     pub sa: &'a SecurityAssociation,
-    /// Its last packet.
+    /// Time of its last packet.
     pub end: Timestamp,
 }
 
@@ -43,7 +38,7 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
         let others = own().filter(|other| (other.src, other.dst) == (sa.src, sa.dst) && other.spi != sa.spi);
         let goes_on = others
             .filter_map(|other| other.last_time)
-            .any(|last| last.nanos_since(end) > TAKES_EFFECT);
+            .any(|last| last.nanos_since(end) > REFUSAL_TAKES_EFFECT);
         (!replaced && goes_on).then_some(end)
     };
     let failed = |end: Timestamp| {
@@ -52,7 +47,7 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
             .iter()
             .filter(|a| a.tunnel == headline.tunnel)
             .filter(|a| matches!(a.outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered))
-            .filter(|a| a.first_time <= end.plus_nanos(TAKES_EFFECT))
+            .filter(|a| a.first_time <= end.plus_nanos(REFUSAL_TAKES_EFFECT))
             .filter(|a| a.last_time >= end.plus_nanos(-REQUEST_IS_OUT))
             .collect();
         attempts.sort_by_key(|a| a.first_time);

@@ -2,13 +2,11 @@
 
 use crate::explain::view::NEAR_AT_LEAST;
 use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage, Rekey};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 
 /// A receiver that has not got a new SA yet loses what comes on it at once, and what waited for it within a second.
 const AFTER_SWITCH: i64 = NANOS_PER_SECOND;
-
-/// Copies of a request after which nobody takes the loss of one message for the reason: two in a row are not lost by chance.
-const UNANSWERED: u64 = 3;
 
 /// The outage is what a renewal costs that succeeds: late, answered late, with a lost message, to a receiver that is not ready, or with an early Delete;
 /// and where only silence shows, what begins at a renewal. Others are failures, and so is one that has not ended, or that an attempt in
@@ -25,7 +23,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::SlowExchange => true,
         // A renewal that was answered in the end names its exchange; one lost message is a cost of renewals.
         ExplanationCause::Unanswered => {
-            explanation.exchange.is_some() && explanation.count.is_none_or(|sent| sent < UNANSWERED)
+            explanation.exchange.is_some() && explanation.count.is_none_or(|sent| sent < LEAST_NOT_BY_CHANCE)
         }
         ExplanationCause::PeerSilent | ExplanationCause::PathSilent | ExplanationCause::Unexplained => {
             rekeys.iter().any(|rekey| begins_at(rekey, outage))

@@ -2,12 +2,7 @@
 
 use crate::explain::view::{OutageView, same_limit};
 use rekeyscope_model::analysis::Explanation;
-
-/// Bytes in a kilobyte: the convention of the trigger rules, so that one answer does not count in two ways.
-const KILOBYTE: f64 = 1000.0;
-/// Ages that differ less than volumes by this factor show a limit in seconds, else the volume is named: the volume is what renewals of a
-/// busy line are made for.
-const CLOSER: f64 = 2.0;
+use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 
 /// Adds the volume or the age at which the SAs of at least two outages stopped. An SA and its opposite are one.
 pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) -> Explanation {
@@ -40,16 +35,16 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
         (!same.is_empty()).then_some((own, same.len() as u64, mean))
     };
     let (by_volume, by_age) = (alike(volume, |other| other.0), alike(age, |other| other.1));
-    // At an even rate a volume takes an even time. A limit in seconds keeps the time more closely than the volume by far.
+    // At an even rate a volume takes an even time. The limit is what the SAs kept more closely.
     let is_volume = match (by_volume, by_age) {
-        (Some(volume), Some(age)) => volume.2 <= CLOSER * age.2,
+        (Some(volume), Some(age)) => volume.2 <= age.2,
         (volume, _) => volume.is_some(),
     };
     let Some((own, count, _)) = (if is_volume { by_volume } else { by_age }) else {
         return explanation;
     };
     match is_volume {
-        true => explanation.limit_kilobytes = Some((own / KILOBYTE).round() as u64),
+        true => explanation.limit_kilobytes = Some((own / LIFETIME_KILOBYTE as f64).round() as u64),
         false => explanation.limit_seconds = Some(own.round() as u64),
     }
     explanation.count = Some(count + 1);
@@ -84,7 +79,7 @@ pub(super) fn read_limit(view: &OutageView<'_>) -> (Option<u64>, Option<u64>) {
     };
     let bytes = reached(sa.limit_bytes, volume);
     (
-        bytes.map(|bytes| (bytes as f64 / KILOBYTE).round() as u64),
+        bytes.map(|bytes| (bytes as f64 / LIFETIME_KILOBYTE as f64).round() as u64),
         reached(sa.limit_seconds, age),
     )
 }

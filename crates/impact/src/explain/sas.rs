@@ -4,6 +4,7 @@ use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
@@ -12,8 +13,6 @@ const FIRST_NUMBERS: u64 = 3;
 const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
-/// An SA that its receiver has dropped swallows all that comes; one or two packets are lost by chance.
-const LEAST_SWALLOWED: u64 = 3;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
 const LEAST_LATE: u64 = 3;
 
@@ -70,9 +69,9 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// What arrived was acknowledged on a new SA that its receiver, the sender of the data, did not have yet: it still sends on the old one.
+/// Data arrived and was acknowledged on a new SA that the sender of the data did not have yet: it still sends on the old one.
 fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
-    // What did not arrive at all was lost on the old SA.
+    // Bytes that did not arrive at all were lost on the old SA.
     if view.outage.unheard == 0 || view.outage.unheard < view.outage.swallowed {
         return None;
     }
@@ -205,7 +204,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         Some(event) => event.known,
         None if is_learnt => Certainty::Inferred,
         None if renewal.is_some()
-            && view.outage.swallowed >= LEAST_SWALLOWED
+            && view.outage.swallowed >= LEAST_NOT_BY_CHANCE
             && !is_below_read_limits(view) =>
         {
             Certainty::Inferred

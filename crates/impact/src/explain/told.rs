@@ -129,7 +129,7 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 /// The time without a way, where what followed was the sender's timer.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     let (_, last) = outage.dead?;
-    // Where a renewal brought the way back, there was none before it was over.
+    // A renewal that brought the way back did so with its last message, so there was no way until then.
     let renewal = outage
         .explanation
         .as_ref()

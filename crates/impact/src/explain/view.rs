@@ -2,18 +2,15 @@
 
 use crate::explain::scene::{ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide};
 use rekeyscope_model::analysis::{Event, EventKind, Explanation};
+use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::doubled_timer;
 use std::net::IpAddr;
 
 /// A delayed acknowledgement (usual hosts wait up to 0.2 s) and the handling of one IKE message.
 pub(super) const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
 /// Round trips after which the other side knows, has answered, and the answer has taken effect.
 const NEAR_ROUND_TRIPS: i64 = 3;
-/// A retransmission timer is doubled each time (RFC 6298 §5.5); a quarter more is its granularity, and a round trip.
-const TIMER_DOUBLES: i64 = 2;
-/// Two volumes or ages are the same limit when they differ by less: a daemon looks at them every second or every few packets,
-/// and the capture counts neither padding nor headers as each kernel does.
-const SAME_LIMIT: f64 = 0.03;
 /// Frames that an explanation names: as many as a reader looks up.
 const FRAMES: usize = 8;
 
@@ -79,7 +76,7 @@ impl<'a> OutageView<'a> {
             return false;
         };
         let timer = second.nanos_since(first);
-        to.nanos_since(from) <= timer.saturating_mul(TIMER_DOUBLES).saturating_add(timer / 4)
+        to.nanos_since(from) <= *doubled_timer(timer).end()
     }
 
     /// Whether an end sent no ESP of the pair for half of the outage.

@@ -1,5 +1,6 @@
 //! Input of the ledger.
 
+use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{LEAST_TIMEOUT, TransmissionRun};
 
@@ -8,9 +9,8 @@ const BEFORE: i64 = 20 * NANOS_PER_MILLI;
 /// Time after the switch that belongs to the rekey: packets that came too early for the new SA are sent again after a retransmission
 /// timeout.
 const BEHIND: i64 = 250 * NANOS_PER_MILLI;
-/// An SA below this share of its volume did not reach it: soft limits lie at 95 % and below, and kilobytes of 1,000 and 1,024 bytes differ
-/// by 2.4 %.
-const BELOW_LIMIT: f64 = 0.97;
+/// An SA below this share of its volume did not reach it; soft limits lie at 95 % and below.
+const BELOW_LIMIT: f64 = 1.0 - SAME_LIMIT;
 /// A new SA that carries its first packet later than this after the exchange was not waited for.
 const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
 /// The shortest silence that counts: Linux delays an acknowledgement by 40 ms (`TCP_DELACK_MIN`), which makes gaps that are nobody's.

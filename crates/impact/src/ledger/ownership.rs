@@ -4,10 +4,9 @@ use super::input::{FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, Ti
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
-/// Least number of packets that vanish beside a switch and are not lost by chance, as one or two may be.
-const LEAST_SWALLOWED: u32 = 3;
 /// Factor on the usual length of a silence that makes one unusual in which nothing was sent in vain.
 const UNUSUAL: i64 = 2;
 /// Highest chance for a rekey's silence without anything sent in vain: where such ones come so often that a window of its length meets one
@@ -234,7 +233,8 @@ impl OwnershipRules<'_> {
             first.iter().chain(&rekey.last_on_old).any(within)
         };
         silence.nanos() > self.times.gap
-            || silence.in_vain() >= LEAST_SWALLOWED && self.input.rekeys.iter().any(holds_switch)
+            || u64::from(silence.in_vain()) >= LEAST_NOT_BY_CHANCE
+                && self.input.rekeys.iter().any(holds_switch)
     }
 
     fn why(&self, silence: &Silence, owner: Owner, in_vain: &VainTransmissions<'_>) -> LedgerWhy {
@@ -285,7 +285,7 @@ fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
 
 /// Whether a timer runs out after a loss that lies before the silence.
 fn is_of_the_path(silence: &Silence, rekey: &RekeySpan) -> bool {
-    silence.in_vain() < LEAST_SWALLOWED
+    u64::from(silence.in_vain()) < LEAST_NOT_BY_CHANCE
         && !rekey.reaches_limit()
         && silence.nanos() < LONGEST_TIMEOUT
         && silence.lacks

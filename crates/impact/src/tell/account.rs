@@ -31,7 +31,7 @@ pub struct AccountInBrief<'a> {
     pub lines: Vec<&'a AccountLine>,
     /// Seconds that faster stretches made up for, where they count, too: without them the lines are more than the whole.
     pub won_back: Option<Message>,
-    /// What these packets cannot show, and why.
+    /// Labels that these packets cannot show, and why.
     pub not_testable: Vec<Message>,
 }
 
@@ -307,7 +307,7 @@ fn share(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
 
-/// What these packets cannot show, and why.
+/// Labels that these packets cannot show, and why.
 fn not_testable(account: &Account) -> Vec<Message> {
     use AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
     let all = &account.not_testable;

@@ -98,7 +98,7 @@ impl Told<'_> {
             && (!is_cost_of_renewal(outage, self.all_attempts, self.rekeys) || self.is_down_before(outage))
     }
 
-    /// By the ledger the tunnel was down for half of the outage before anybody asked for the renewal that ended it.
+    /// Tells whether the tunnel was down, by the ledger, for half of the outage before anybody asked for the renewal that ended it.
     fn is_down_before(&self, outage: &Outage) -> bool {
         let own = self
             .ledgers

@@ -1,4 +1,4 @@
-//! What goes beside the measured part: series from elsewhere, and what the run was asked for.
+//! Data beside the measured part: series from elsewhere, and what the run was asked for.
 
 use crate::analysis::names::{Direction, OverlayKind};
 use crate::analysis::plain_data::plain_data;

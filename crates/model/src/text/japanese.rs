@@ -1,4 +1,4 @@
-//! How Japanese writes durations in a sentence.
+//! Durations in Japanese sentences.
 
 use std::ops::RangeInclusive;
 
@@ -27,7 +27,7 @@ fn is_figure(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_digit() || ".,–−+".contains(c))
 }
 
-/// The same sentence without the spaces between a spelt unit and the Japanese behind it: an argument in Latin letters needs
+/// Removes the spaces between a spelt unit and the Japanese behind it: an argument in Latin letters needs
 /// that space, a duration does not.
 pub(super) fn tightened(said: &str) -> String {
     let mut closed = String::with_capacity(said.len());

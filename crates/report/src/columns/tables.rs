@@ -7,7 +7,7 @@ use rekeyscope_model::analysis::Analysis;
 pub struct FleetTable {
     /// The name of its folder.
     pub name: &'static str,
-    /// Where its rows are: `["rekeys", "impact"]` are the effects of all rekeys. Empty: the capture itself, one row.
+    /// Path to its rows: `["rekeys", "impact"]` are the effects of all rekeys. An empty path is the capture itself, one row.
     pub(super) path: &'static [&'static str],
     /// What a row gets of the entries above it: how many lists down that entry is, its field, and the column's name.
     pub(super) lent: &'static [(usize, &'static str, &'static str)],

@@ -14,7 +14,7 @@ pub(crate) struct PlotColumn {
 /// what is drawn is single packets.
 const LEAST_BYTES: f64 = 10.0 * 1_500.0;
 
-/// How many bins are drawn as one, so that at the highest rate of a series each holds [`LEAST_BYTES`].
+/// Counts the bins that are drawn as one, so that at the highest rate of a series each holds [`LEAST_BYTES`].
 pub(crate) fn joined_bins(highest_bps: f64, bin_s: f64) -> usize {
     let bytes = highest_bps / 8.0 * bin_s;
     match bytes.is_finite() && bytes > 0.0 {

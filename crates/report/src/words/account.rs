@@ -37,7 +37,7 @@ pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
     (!said.is_empty()).then_some(said)
 }
 
-/// Where line 1 tells of one pair of inner addresses and an account counts all traffic of the direction: what its label means beside that.
+/// Words what an account's label means where line 1 tells of one pair of inner addresses: the account counts all traffic of the direction.
 pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
     let told = told_outages(focus.analysis).filter(|told| told.others_pass)?;
     let (_, receiver) = told.outage.inner?;

@@ -15,8 +15,8 @@ use crate::words::format;
 use rekeyscope_model::analysis::{Analysis, Mode, TriggerKind, Verdict};
 use rekeyscope_model::text::Message;
 
-/// What to change, a sentence each: what cures the causes that were found, the costliest first; where rekeys by volume cost something, the
-/// systems that the capture names first; then what else the time went to.
+/// Says what to change, a sentence each: first cures of the causes that were found, the costliest first; where rekeys by volume cost
+/// something, the systems that the capture names first; then cures of what else the time went to.
 pub(crate) fn advice(focus: &Focus) -> Vec<String> {
     let (t, analysis) = (focus.t, focus.analysis);
     let said = |advice: Advice| advice.sentence(t);

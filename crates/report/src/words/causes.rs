@@ -1,4 +1,4 @@
-//! What explains the costs of rekeys and the outages, cause by cause.
+//! Explanations of the costs of rekeys and of the outages, cause by cause.
 
 use crate::words::explanations::Explained;
 use crate::words::focus::{Focus, name};
@@ -11,14 +11,14 @@ pub(crate) fn cause(t: &Catalogue, cause: ExplanationCause) -> String {
     t.word(&format!("failed-by-{}", cause.as_str().replace('_', "-")))
 }
 
-/// What explains a rekey.
+/// A rekey with its explanation.
 struct ExplainedRekey<'a> {
     rekey: &'a Rekey,
     explained: Explained<'a>,
     cost_seconds: f64,
 }
 
-/// What explains an outage.
+/// An outage with its explanation.
 struct ExplainedOutage<'a> {
     outage: &'a Outage,
     explained: Explained<'a>,
@@ -31,7 +31,7 @@ pub(crate) struct FoundCause<'a> {
     outages: Vec<ExplainedOutage<'a>>,
 }
 
-/// One place where a cause was found.
+/// A place where a cause was found.
 pub(crate) struct CausePlace<'a> {
     /// `rekey 3`, or `at 13.7 s`.
     pub(crate) name: String,
@@ -43,7 +43,7 @@ pub(crate) struct CausePlace<'a> {
     pub(crate) filter: String,
 }
 
-/// All causes of a document, those first that cost most.
+/// Lists the causes of a document, those first that cost most.
 pub(crate) fn causes<'a>(focus: &'a Focus<'a>) -> Vec<FoundCause<'a>> {
     let analysis: &'a Analysis = focus.analysis;
     let mut found: Vec<FoundCause<'a>> = Vec::new();
@@ -91,12 +91,12 @@ impl<'a> FoundCause<'a> {
         of_rekeys.max(of_outages)
     }
 
-    /// What it is, in a few words.
+    /// Names the cause in a few words.
     pub(crate) fn title(&self, t: &Catalogue) -> String {
         cause(t, self.cause)
     }
 
-    /// Where it was found: rekeys first.
+    /// Lists the places where it was found, rekeys first.
     pub(crate) fn places(&self, focus: &Focus<'a>) -> Vec<CausePlace<'a>> {
         let t = focus.t;
         let rekeys = self.rekeys.iter().map(|own| CausePlace {
@@ -155,7 +155,7 @@ impl<'a> FoundCause<'a> {
         Some((message, place.name, place.filter))
     }
 
-    /// What can cure it.
+    /// Says what can cure it.
     pub(crate) fn cure(&self) -> Option<String> {
         let of_rekeys = self
             .rekeys

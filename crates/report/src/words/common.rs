@@ -152,13 +152,13 @@ pub(crate) fn overlay(o: &Overlay) -> String {
 /// Values with which an overlay can show what one rekey did: one before it, one at it, one after it.
 const LEAST_VALUES: usize = 3;
 
-/// How many values an overlay has, where they are too few to show anything.
+/// Counts the values of an overlay where they are too few to show anything.
 pub(crate) fn few_values(o: &Overlay) -> Option<u64> {
     let values = o.points.len();
     (values < LEAST_VALUES).then_some(values as u64)
 }
 
-/// What is said of an overlay, first where it has too few values to show anything.
+/// Words the sentences about an overlay; the first says that it has too few values, where it has.
 pub(crate) fn overlay_sentences(t: &Catalogue, o: &Overlay) -> Vec<String> {
     let few = few_values(o).map(|values| format::counted(t, "overlay-few", values));
     few.into_iter()

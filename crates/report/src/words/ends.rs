@@ -15,7 +15,7 @@ pub(crate) fn end(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAddr
     }
 }
 
-/// The same in a sentence: `the client`, where packets show who is which; `one side` of none.
+/// Words an end inside a sentence: `the client`, where packets show who is which; `one side` of none.
 pub(crate) fn side(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAddr>) -> String {
     match (address, tunnel.filter(|tunnel| tunnel.roles_known)) {
         (Some(address), Some(ends)) if address == ends.a => t.word("outage-client"),

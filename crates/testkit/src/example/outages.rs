@@ -316,7 +316,7 @@ fn of_the_path(
     ]
 }
 
-/// The same with a NAT between the ends.
+/// Puts a NAT between the ends.
 fn in_udp(mut document: Analysis) -> Analysis {
     document.tunnels[0].encapsulation = Encapsulation::Udp;
     document

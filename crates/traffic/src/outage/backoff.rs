@@ -3,24 +3,20 @@
 
 use super::candidate::{Before, Candidate, Delivered, InVain};
 use crate::interval::LostPacket;
-use crate::tcp::LEAST_TIMEOUT;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use crate::tcp::{LEAST_TIMEOUT, doubled_timer};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Doublings in a row that are no chance: a time within [`EXACT`] of the double is one of eight at most, three of them one of five hundred.
+/// Doublings in a row that are no chance: a time within an eighth of the double is one of eight at most, three of them one of five hundred.
 const LEAST_DOUBLINGS: usize = 3;
-/// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.
-const EXACT: i64 = 8;
 /// More doublings than any sender makes: Linux gives up after 15 (tcp_retries2).
 const MOST_PACKETS: usize = 32;
 /// A small packet is answered so soon: acknowledgements are delayed by half a second at most (RFC 9293 §3.8.6.3).
 const PATIENCE: i64 = NANOS_PER_SECOND / 2;
-/// A packet that comes so soon behind one of the other side answers it, and asks for nothing.
-const ANSWERS: i64 = 100 * NANOS_PER_MILLI;
 
 /// Small packets that pass both ways while large ones do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SmallPassed {
-    /// How many had an answer.
+    /// Number of them that had an answer.
     pub(super) answered: u32,
     /// Bytes of the largest of them.
     pub(super) largest: u32,
@@ -38,10 +34,10 @@ struct Lone {
 /// The last full-sized packets of one sender that came alone.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
-    /// Each later one after twice the time of the one before.
+    /// Packets of the series: each later one comes after twice the time of the one before.
     series: Vec<Lone>,
     asked: Option<(Timestamp, u32)>,
-    /// The other side's last packet.
+    /// Time of the other side's last packet.
     heard: Option<Timestamp>,
     small: SmallPassed,
 }
@@ -59,9 +55,8 @@ impl Backoff {
             [] => true,
             [one] => gap(&one, packet.time) >= LEAST_TIMEOUT,
             [.., first, second] => {
-                let double = gap(&first, second.packet.time).saturating_mul(2);
-                let off = gap(&second, packet.time).saturating_sub(double).saturating_abs();
-                off <= double / EXACT && self.series.len() < MOST_PACKETS
+                let doubled = doubled_timer(gap(&first, second.packet.time));
+                doubled.contains(&gap(&second, packet.time)) && self.series.len() < MOST_PACKETS
             }
         };
         let lone = Lone { packet, before, busy };
@@ -90,7 +85,10 @@ impl Backoff {
 
     /// A smaller packet of the sender.
     pub(super) fn small(&mut self, time: Timestamp, bytes: u32) {
-        let answers = self.heard.is_some_and(|heard| time.nanos_since(heard) <= ANSWERS);
+        // A packet that comes sooner than any timer behind one of the other side answers it, and asks for nothing.
+        let answers = self
+            .heard
+            .is_some_and(|heard| time.nanos_since(heard) < LEAST_TIMEOUT);
         self.asked = (!answers).then_some((time, bytes));
     }
 

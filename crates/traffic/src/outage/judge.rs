@@ -2,10 +2,9 @@
 
 use super::candidate::{Candidate, InVain};
 use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// One or two packets are lost by chance, and wait for a timer.
-const LEAST_SWALLOWED: u32 = 3;
 /// An outage swallows packets that were sent at different times: a queue that overflows drops many at once.
 const LEAST_ATTEMPTS: u32 = 2;
 /// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
@@ -52,10 +51,10 @@ pub(super) fn judge(
     let nanos = candidate.to.time.nanos_since(candidate.from.time);
     let (swallowed, attempts) = (in_vain.count(), tries(in_vain, before.round_trip));
     let long = nanos > 2 * before.rto;
-    let tried = swallowed >= LEAST_SWALLOWED && attempts >= LEAST_ATTEMPTS
+    let tried = u64::from(swallowed) >= LEAST_NOT_BY_CHANCE && attempts >= LEAST_ATTEMPTS
         || swallowed >= MANY_SWALLOWED
         || attempts >= MANY_ATTEMPTS && swallowed > 0
-        || in_vain.unheard() >= LEAST_SWALLOWED;
+        || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
     let stopped = !candidate.over && (before.busy || swallowed > 0) && (!around.open || around.unfinished);
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
@@ -65,7 +64,7 @@ pub(super) fn judge(
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)
-    } else if before.busy && around.asked >= LEAST_SWALLOWED {
+    } else if before.busy && u64::from(around.asked) >= LEAST_NOT_BY_CHANCE {
         Some(ShownBy::Requests)
     } else if around.open && around.unfinished && before.busy && before.at_receiver {
         Some(ShownBy::Unfinished)
@@ -91,7 +90,9 @@ pub(super) fn judge(
         None if long && around.hint && stopped => {
             Some(IntervalKind::ShortOutage(facts(ShownBy::ControlPlane)))
         }
-        _ if swallowed >= LEAST_SWALLOWED => Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed))),
+        _ if u64::from(swallowed) >= LEAST_NOT_BY_CHANCE => {
+            Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed)))
+        }
         _ if swallowed > 0 => Some(IntervalKind::Loss(facts(ShownBy::Swallowed))),
         _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => Some(IntervalKind::Rest),
         _ => None,

@@ -247,7 +247,7 @@ impl UnreadSide {
     }
 }
 
-/// One stretch may be seen as a silence and by the sender's timer: the longer one stands for both.
+/// Keeps the longer one of a stretch that is seen as a silence and by the sender's timer.
 fn longest_of_each(mut all: Vec<UnreadSilence>) -> Vec<UnreadSilence> {
     all.sort_by_key(|silence| silence.candidate.from.time);
     let mut kept: Vec<UnreadSilence> = Vec::with_capacity(all.len());

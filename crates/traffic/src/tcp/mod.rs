@@ -10,6 +10,6 @@ mod sequence_gaps;
 
 pub(crate) use acknowledging::AckSource;
 pub(crate) use retransmission_queue::Transmitted;
-pub use rtt::{LEAST_TIMEOUT, RttEstimator};
+pub use rtt::{LEAST_TIMEOUT, RttEstimator, doubled_timer};
 pub(crate) use send_mark::SendMark;
 pub(crate) use send_sequence::{SendContext, SendSequence};

@@ -1,9 +1,19 @@
 //! Round trip times as the capture sees them: from data to its acknowledgement (RFC 6298).
 
 use rekeyscope_model::time::NANOS_PER_MILLI;
+use std::ops::RangeInclusive;
 
 /// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
 pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
+/// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.
+const ROUNDED_BY: i64 = 8;
+
+/// Lengths of the retransmission timer that follows one of the given length, nanoseconds: it doubles (RFC 6298 §5.5).
+pub fn doubled_timer(timer: i64) -> RangeInclusive<i64> {
+    let double = timer.saturating_mul(2);
+    let off = double / ROUNDED_BY;
+    double.saturating_sub(off)..=double.saturating_add(off)
+}
 /// K of RFC 6298 §2.2.
 const K: i64 = 4;
 

@@ -127,7 +127,7 @@ impl CompareArguments {
         }
     }
 
-    /// What is missing beside one capture.
+    /// Tells what is missing where one capture is named.
     fn only_one(&self) -> String {
         let pieces = self.sources.iter().flat_map(NamedCapture::files).count();
         if pieces > 1 {

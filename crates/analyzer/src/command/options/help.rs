@@ -1,17 +1,17 @@
-//! What `-h` and `--help` show: one screen of what people use every day, or everything, grouped.
+//! `-h` shows one screen of what people use every day, `--help` everything, grouped.
 
 use clap::Command;
 use std::ffi::OsString;
 
 /// Files that are read, and what is chosen in them.
 pub(super) const INPUT: &str = "Input";
-/// Where keys come from.
+/// Options in this group say where keys come from.
 pub(super) const KEYS: &str = "Keys";
-/// What is written, and where.
+/// Options in this group say what is written, and where.
 pub(super) const OUTPUT: &str = "Output";
-/// How a report says it.
+/// Options in this group say how a report is worded and drawn.
 pub(super) const REPORT: &str = "Report";
-/// How it is found out.
+/// Options in this group say how packets are read and counted.
 pub(super) const METHOD: &str = "Method";
 
 /// The main job in [`EVERYDAY`].
@@ -62,7 +62,7 @@ pub(super) const EVERYDAY: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// One list without groups: a screen has 24 lines.
+/// `-h` is one list without groups, because a screen has 24 lines.
 const ONE_SCREEN: &str = "\
 {about-with-newline}
 {usage-heading} {usage}
@@ -70,7 +70,7 @@ const ONE_SCREEN: &str = "\
 Options:
 {options}{after-help}";
 
-/// Behind everything in `rekeyscope --help`.
+/// Examples end `rekeyscope --help`.
 pub(super) const EXAMPLES: &str = "\
 Examples:
   rekeyscope trace.pcapng                      the answer; finds keys beside it

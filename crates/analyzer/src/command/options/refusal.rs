@@ -1,4 +1,4 @@
-//! What is said about a command line that makes no sense, where clap alone would advise what does not help.
+//! Errors for command lines that make no sense, where clap alone would advise what does not help.
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};

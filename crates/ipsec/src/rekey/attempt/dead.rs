@@ -2,11 +2,12 @@
 
 use crate::ike::opening::Opening;
 use crate::ike::timeline::{Exchange, IkeSa};
-use crate::rekey::attempt::seen::{LEAST_UNANSWERED, MOST_FRAMES};
+use crate::rekey::attempt::seen::MOST_FRAMES;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::Speakers;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -36,7 +37,7 @@ pub struct UnansweredCheck {
     pub asked: u64,
 }
 
-/// All of them in order of time; each was asked [`LEAST_UNANSWERED`] times or more.
+/// All of them in order of time; each was asked [`LEAST_NOT_BY_CHANCE`] times or more.
 pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<UnansweredCheck> {
     let speakers = Speakers::of(evidence);
     let mut found = Vec::new();
@@ -111,7 +112,7 @@ impl UnreadRun {
 }
 
 fn is_dead(check: &UnansweredCheck) -> bool {
-    check.asked >= LEAST_UNANSWERED
+    check.asked >= LEAST_NOT_BY_CHANCE
 }
 
 fn check(exchange: &Exchange, tunnel: TunnelIndex) -> Option<UnansweredCheck> {

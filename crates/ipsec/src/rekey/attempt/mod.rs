@@ -17,4 +17,5 @@ mod unasked;
 
 pub use dead::{UnansweredCheck, unanswered_checks};
 pub use find::{attempts, ike_attempts};
-pub use seen::{AttemptSeen, LEAST_UNANSWERED, PEER_SENDS_ESP, PEER_SILENT};
+pub use seen::{AttemptSeen, PEER_SENDS_ESP, PEER_SILENT};
+pub use unasked::ON_ITS_WAY;

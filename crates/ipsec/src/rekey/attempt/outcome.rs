@@ -2,13 +2,12 @@
 
 use crate::ike::opening::Opening;
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord, Notice};
-use crate::rekey::attempt::seen::{
-    AttemptSeen, FIRST_REPEAT_NANOS, LEAST_UNANSWERED, PEER_SENDS_ESP, PEER_SILENT,
-};
+use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
 use crate::rekey::pair::ChildSa;
 use crate::rekey::short_answer::refused_by_length;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Longest round trip from a request to its refusal, which needs no computation. (IKE messages were seen 0.4 s late.)
@@ -141,7 +140,7 @@ pub(super) fn is_cut(ends: Timestamp, times: &[Timestamp]) -> bool {
         1 => FIRST_REPEAT_NANOS,
         _ => last.nanos_since(times[n - 2]).min(FIRST_REPEAT_NANOS),
     };
-    (n as u64) < LEAST_UNANSWERED && ends.nanos_since(last) < due
+    (n as u64) < LEAST_NOT_BY_CHANCE && ends.nanos_since(last) < due
 }
 
 /// The side that does not answer sends ESP after the first request, so it lives and is heard.

@@ -4,14 +4,13 @@ use crate::ike::timeline::Notice;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::AttemptOutcome;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::net::IpAddr;
 
 /// A request is sent again within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s; RFC 7296 §2.1 leaves it
 /// open). Where a capture ends sooner after the first copy, the request may have been answered.
 pub(super) const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
-/// Requests without an answer that no chance explains: one or two may be lost on their way, three sent apart are not.
-pub const LEAST_UNANSWERED: u64 = 3;
 /// Reason of an unanswered request: its receiver sends no ESP either.
 pub const PEER_SILENT: &str = "peer_silent";
 /// Reason of an unanswered request: its receiver sends ESP meanwhile.
@@ -62,6 +61,6 @@ impl AttemptSeen {
 
     /// The request was answered in the end, but only after so many copies that the wait is the fault.
     pub fn answered_late(&self) -> bool {
-        self.answered.is_some() && self.transmissions >= LEAST_UNANSWERED
+        self.answered.is_some() && self.transmissions >= LEAST_NOT_BY_CHANCE
     }
 }

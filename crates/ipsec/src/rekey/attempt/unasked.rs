@@ -15,8 +15,9 @@ use std::net::IpAddr;
 
 /// A daemon that reacts to the end of an SA asks at once; messages were seen 0.4 s late. After this nobody asks.
 const NOBODY_ASKS: i64 = 3 * NANOS_PER_SECOND;
-/// Packets that were on their way when an SA ended arrive within this: a round trip, and a busy host's scheduling.
-const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
+/// Packets that were on their way when an SA ended, or when an exchange began, arrive within this, and so does an answer that nothing has
+/// to be computed for: a round trip, and a busy host's scheduling.
+pub const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 /// An SA whose last packet is older was not in use when it ended.
 const IN_USE: i64 = 5 * NANOS_PER_SECOND;
 

@@ -41,7 +41,7 @@ pub(super) struct VerdictView {
     pub(super) big: Option<Figure>,
     pub(super) figures: Vec<Figure>,
     pub(super) direction: Prose,
-    /// How the picture is read.
+    /// Sentences below the picture: how it is read.
     pub(super) how: String,
 }
 
@@ -93,7 +93,7 @@ pub(super) fn quality(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
 /// The part of a page about one tunnel.
 pub(super) struct TunnelView {
     pub(super) id: usize,
-    /// How many rekeys, how many of them hurt; its ends where there are none.
+    /// Counts of rekeys and of those that hurt; the tunnel's ends where there are none.
     pub(super) title: String,
     pub(super) ends: String,
     pub(super) timeline: Option<String>,
@@ -168,7 +168,7 @@ impl Table {
     }
 }
 
-/// How long the tunnel was down where it was, else what rekeys cost; of anything else the answer needs no figure.
+/// The big figure is how long the tunnel was down where it was, else what rekeys cost; of anything else the answer needs no figure.
 fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
     let (t, analysis) = (focus.t, focus.analysis);
     let figure = |name: &str, value: String, detail: String| Figure {
@@ -235,7 +235,7 @@ pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What the line, the band and the marks of the throughput are; empty where there is none.
+/// Explains the line, the band and the marks of the throughput; empty where there is none.
 fn how_to_read(focus: &Focus) -> String {
     let (t, analysis) = (focus.t, focus.analysis);
     let Some(headline) = analysis.impact.first() else {
@@ -248,7 +248,7 @@ fn how_to_read(focus: &Focus) -> String {
     t.sentences(&sentences)
 }
 
-/// What the lanes of the second picture are.
+/// Explains the lanes of the second picture.
 fn detail_caption(focus: &Focus, tunnel: usize) -> String {
     let (t, analysis) = (focus.t, focus.analysis);
     let mut accounts = analysis.account.iter().filter(|a| a.tunnel == tunnel);

@@ -1,4 +1,4 @@
-//! What everyone reads: the answer in three lines, where the time went, the rekeys that cost most. A screen at most.
+//! The page that everyone reads, a screen at most: the answer in three lines, where the time went, the rekeys that cost most.
 
 use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
@@ -131,7 +131,7 @@ fn two_points(page: &mut TerminalPage, focus: &Focus, room: Room) {
     more(page, focus, points.rekeys.len() - listed.len());
 }
 
-/// Those in trouble, where the answer is about something else.
+/// Writes the requests in trouble where the answer is about something else.
 fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if told_outages(focus.analysis).is_some() || words::told_failure(focus.analysis).is_some() {
         return;
@@ -244,7 +244,7 @@ fn overlays(page: &mut TerminalPage, focus: &Focus, room: Room) {
     );
 }
 
-/// Those without which the answer must not be read, one of each kind, and how many more there are.
+/// Writes the findings without which the answer must not be read, one of each kind, and how many more there are.
 fn findings(page: &mut TerminalPage, focus: &Focus) {
     let mut kinds = Vec::new();
     let told = focus.analysis.findings.iter().filter(|f| !words::is_leak(f));

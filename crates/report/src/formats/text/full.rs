@@ -182,7 +182,7 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     }
 }
 
-/// What the control plane and the path did.
+/// Lists the events of the control plane and of the path.
 fn events(page: &mut TerminalPage, focus: &Focus) {
     let listed = words::events(focus);
     if listed.is_empty() {

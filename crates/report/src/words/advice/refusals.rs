@@ -1,4 +1,4 @@
-//! What refusals are cured by, and the one client that cannot be changed.
+//! Cures of refusals, and the one client that cannot be changed.
 
 use super::piece::Advice;
 use rekeyscope_model::analysis::Analysis;
@@ -7,7 +7,7 @@ use rekeyscope_model::text::{Catalogue, Message};
 /// Kilobyte lifetime that Windows' L2TP client proposes.
 pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
 
-/// What follows from the reasons that refusals gave.
+/// Advises by the reasons that refusals gave.
 pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
     refusals.map(|(_, text)| of_refusal(t, text)).collect()
@@ -32,7 +32,7 @@ fn refused(analysis: &Analysis, names: &[&str]) -> bool {
     reasons.into_iter().any(|reason| names.contains(&reason))
 }
 
-/// What to change where the refusal says why: names of notifications in IKEv1 and IKEv2, and the message.
+/// Names of a notification in IKEv1 and IKEv2, and the message that says what to change.
 const REFUSALS: [(&[&str], &str); 4] = [
     (
         &[

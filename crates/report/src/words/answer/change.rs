@@ -90,7 +90,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     of_account(focus, headline).unwrap_or_else(|| t.word(without_cause(focus)))
 }
 
-/// What would show the cause.
+/// Names the message that says what would show the cause.
 fn without_cause(focus: &Focus) -> &'static str {
     match keys_fit(focus.analysis) {
         KeysFit::Some => "do-unknown",
@@ -186,7 +186,7 @@ fn lifetime_command(focus: &Focus) -> &'static str {
 fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
     let advice = advice::of_label(focus.t, line.label)?;
-    // What a path carries without a full window or buffer, or with other machines, its packets do not show.
+    // Packets do not show what a path carries without a full window or buffer, or with other machines.
     let is_bound = matches!(
         line.label,
         AccountLabel::ReceiveWindow

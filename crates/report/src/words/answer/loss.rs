@@ -19,7 +19,7 @@ pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a 
     most.filter(|_| account.lost_seconds > INTEREST * account.seconds)
 }
 
-/// What a transfer lost more to than to its rekeys, where something can be done about it.
+/// Finds the line to which a transfer lost more than to its rekeys, where something can be done about it.
 pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     let line = lost_most(focus, headline)?;
     let of_tunnel = matches!(line.label, AccountLabel::Rekey | AccountLabel::TunnelDown);

@@ -1,0 +1,5 @@
+//! Losses that chance explains, and losses that it does not.
+
+/// Packets, or copies of a message, that are not lost by chance together: one or two may be. On a path that loses one packet in a hundred,
+/// which is much, three in a row are lost once in a million times.
+pub const LEAST_NOT_BY_CHANCE: u64 = 3;
