@@ -10,7 +10,7 @@
 //! - [`decode`]: ICVs and decryption, in batches.
 //! - [`throughput`]: what the tunnels carried.
 //! - `traffic`: the one reading of inner packets, by the crate of that name.
-//! - [`diagnosis`]: the table of causes and their detectors.
+//! - [`diagnosis`]: close-ups of rekeys, and holes of the capture.
 //! - `notices`: control messages of L2TP and PPP, ICMP errors about IPsec.
 //! - `events`: what the control plane and the path did, over the whole capture.
 //! - [`findings`]: what was wrong that no rekey caused.

@@ -2,6 +2,5 @@
 //!
 //! - [`tables`]: reads the tables.
 //! - `bin/tracker`: says where the tracker and tshark's `tcp.analysis` differ, and when nothing was delivered.
-//! - `bin/ledger`: says what the ledger makes of the capture, with rekeys and attempts as the document has them.
 
 pub mod tables;

@@ -97,7 +97,6 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             direction: record.tunnels.tunnels[a.tunnel].published(a.direction),
             spi: a.spi,
             used: a.first.zip(a.last).map(|(first, last)| (first.0, last.0)),
-            first_number: a.first.map(|_| a.sequence.missing_at_start() + 1),
             limit_bytes: a.volume_limit,
             limit_seconds: a
                 .exchange

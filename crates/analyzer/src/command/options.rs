@@ -216,7 +216,7 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = help::METHOD, value_name = "MBIT/S", value_parser = reference_rate)]
     pub(crate) reference_mbps: Option<f64>,
 
-    /// The same for the mean rate of another capture, or of an analysis saved by --json, in its busiest direction
+    /// Say how much of the difference to another capture's mean rate the rekeys explain: a capture, or an analysis saved by --json, in its busiest direction
     #[arg(long, help_heading = help::METHOD, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "reference_mbps")]
     pub(crate) reference: Option<PathBuf>,
 

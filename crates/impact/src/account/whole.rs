@@ -90,16 +90,6 @@ impl LabelledDirection {
         Some((Timestamp(first.from), Timestamp(last.to)))
     }
 
-    /// Whether the sender had nothing to send in most of a pause: its receiver's window was open.
-    pub fn is_of_the_application(&self, (from, to): (Timestamp, Timestamp)) -> bool {
-        let own = self
-            .pieces
-            .iter()
-            .filter(|piece| piece.label == AccountLabel::Application);
-        let common = own.map(|piece| (piece.to.min(to.0) - piece.from.max(from.0)).max(0));
-        2 * common.sum::<i64>() > to.nanos_since(from)
-    }
-
     /// Rate that the path is proven to carry, bytes a second.
     pub fn proven_rate(&self) -> Option<f64> {
         (self.own.1 == OwnRate::Proven).then_some(self.own.0)

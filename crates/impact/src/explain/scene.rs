@@ -30,8 +30,6 @@ pub struct SaInScene {
     pub spi: Spi,
     /// First and last packet in the capture; `None` where no packet uses it.
     pub used: Option<(Timestamp, Timestamp)>,
-    /// The number of its first packet.
-    pub first_number: Option<u64>,
     /// The negotiated limit in bytes, where it could be read.
     pub limit_bytes: Option<u64>,
     /// The negotiated limit in seconds, where it could be read.

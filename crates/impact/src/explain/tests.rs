@@ -29,7 +29,6 @@ fn sa(direction: Direction, spi: u32, used: Option<(f64, f64)>) -> SaInScene {
         direction,
         spi: Spi(spi),
         used: used.map(|(first, last)| (at(first), at(last))),
-        first_number: Some(1),
         limit_bytes: None,
         limit_seconds: None,
         exchange: None,

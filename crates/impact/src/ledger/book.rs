@@ -2,7 +2,7 @@
 
 use super::arrivals::ArrivedBytes;
 use super::input::{LedgerInput, RekeySpan, RuleTimes, TimeSpan};
-use super::ownership::{Owned, Owner, Ownership, SenderPause, ownership};
+use super::ownership::{Owned, Owner, Ownership, ownership};
 use super::price::{RateWithout, carried, cost, rate_without};
 use super::repair::repaired;
 use super::silence::{VainTransmissions, silences};
@@ -90,8 +90,6 @@ pub struct LedgerBook {
     pub unobserved: Vec<usize>,
     /// Rekeys within the transfer of which the capture lacks nothing.
     pub observed: Vec<usize>,
-    /// Pauses at rekeys that were the sender's own.
-    pub pauses: Vec<SenderPause>,
     /// Longest silence at rekeys that is no longer than what the transfer shows elsewhere, nanoseconds.
     pub threshold: i64,
     /// The stretches between rests.
@@ -129,11 +127,6 @@ impl LedgerBook {
     /// them.
     pub fn bound(&self) -> Option<i64> {
         self.bound
-    }
-
-    /// Whether some cost is a lower bound.
-    pub fn is_at_least(&self) -> bool {
-        self.intervals.iter().any(|own| own.at_least)
     }
 }
 
@@ -293,7 +286,6 @@ impl Drafts<'_> {
             .iter()
             .filter(|rekey| meets(&holes, rekey.window()));
         book.unobserved = unobserved.map(|rekey| rekey.rekey).collect();
-        book.pauses.clone_from(&self.ownership.pauses);
         book.threshold = self.ownership.threshold;
         book.is_transfer = self.is_transfer(book.nanos);
         self.slow(&mut book, &priced.undisturbed);
@@ -440,7 +432,6 @@ impl LedgerBook {
         self.observed.extend(later.observed);
         self.observed.sort_unstable();
         self.observed.dedup();
-        self.pauses.extend(later.pauses);
         self.threshold = self.threshold.max(later.threshold);
         self.bound = self.bound.max(later.bound);
         self.transfers.extend(later.transfers);

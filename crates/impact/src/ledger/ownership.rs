@@ -38,25 +38,12 @@ pub(super) struct Owned {
     pub(super) why: LedgerWhy,
 }
 
-/// A pause at a rekey in which the sender had nothing to send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SenderPause {
-    /// Name of the rekey.
-    pub rekey: usize,
-    /// The last arrival before the pause, and the arrival that ends it.
-    pub span: (Timestamp, Timestamp),
-    /// Frames of the two arrivals.
-    pub frames: (u64, u64),
-}
-
 /// Result of the ownership of all silences.
 #[derive(Debug, Default)]
 pub(super) struct Ownership {
     pub(super) owned: Vec<Owned>,
     /// Silences at rekeys that were the sender's own, or came by chance.
     pub(super) acquitted: Vec<TimeSpan>,
-    /// Pauses among them that the packets show to be the sender's.
-    pub(super) pauses: Vec<SenderPause>,
     /// Silences at rekeys that a loss of the path made.
     pub(super) timeouts: Vec<TimeSpan>,
     /// Longest silence that is nobody's, unless packets were lost in it.
@@ -104,8 +91,7 @@ impl SilencesElsewhere {
 
 enum Ruling {
     Nobody,
-    Chance,
-    Sender(usize),
+    Acquitted,
     Path,
     Owned(Owner),
 }
@@ -139,15 +125,7 @@ pub(super) fn ownership(
     for silence in silences {
         match rules.rule(silence) {
             Ruling::Nobody => {}
-            Ruling::Chance => found.acquitted.push(silence.span()),
-            Ruling::Sender(rekey) => {
-                found.acquitted.push(silence.span());
-                found.pauses.push(SenderPause {
-                    rekey,
-                    span: silence.span(),
-                    frames: silence.frames,
-                });
-            }
+            Ruling::Acquitted => found.acquitted.push(silence.span()),
             Ruling::Path => found.timeouts.push(silence.span()),
             Ruling::Owned(owner) => found.owned.push(Owned {
                 silence: *silence,
@@ -185,10 +163,10 @@ impl OwnershipRules<'_> {
             return Ruling::Nobody;
         };
         if is_of_the_sender(silence, rekey) {
-            return Ruling::Sender(rekey.rekey);
+            return Ruling::Acquitted;
         }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
-            return Ruling::Chance;
+            return Ruling::Acquitted;
         }
         if failed.is_none() && is_of_the_path(silence, rekey) {
             return Ruling::Path;

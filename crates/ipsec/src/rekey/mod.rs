@@ -18,4 +18,4 @@ mod succession;
 pub mod trigger;
 
 pub use evidence::{Evidence, Snapshot};
-pub use succession::{SaNeighbours, Succession, sa_neighbours, slot};
+pub use succession::{Succession, slot};

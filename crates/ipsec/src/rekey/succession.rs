@@ -13,32 +13,6 @@ pub fn slot(direction: Direction) -> usize {
     }
 }
 
-/// Predecessor and successor of a one-way SA.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SaNeighbours {
-    /// The SA of the same direction that this one renews.
-    pub predecessor: Option<SaIndex>,
-    /// The SA of the same direction that renews this one; the one that began last, if both sides renewed at once.
-    pub successor: Option<SaIndex>,
-}
-
-/// Neighbours of each of the first `sas` SAs, by the successions in order.
-pub fn sa_neighbours(successions: &[Succession], sas: usize) -> Vec<SaNeighbours> {
-    let mut found = vec![SaNeighbours::default(); sas];
-    for succession in successions {
-        for (old, new) in succession.old.into_iter().zip(succession.new) {
-            let (Some(old), Some(new)) = (old, new) else {
-                continue;
-            };
-            if old < sas && new < sas {
-                found[old].successor = Some(new);
-                found[new].predecessor.get_or_insert(old);
-            }
-        }
-    }
-    found
-}
-
 /// A renewal of one child SA by another, in internal directions.
 #[derive(Debug, Clone)]
 pub struct Succession {

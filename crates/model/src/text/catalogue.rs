@@ -89,11 +89,6 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
-    /// A label whose identifier follows from a document, where this catalogue has it.
-    pub fn known_word(&self, id: &str) -> Option<String> {
-        self.attempt(&Message::new(id))
-    }
-
     /// A message whose arguments are texts.
     pub fn fill(&self, id: &str, args: &[(&str, &str)]) -> String {
         let message = Message::new(id);

@@ -16,7 +16,7 @@ pub fn render(analysis: &Analysis, options: TextOptions) -> String {
     answer::page(&Focus::new(analysis, options.language), options)
 }
 
-/// The whole text: every row and filter, what was ruled out, projections, overhead, flows and how to make it again.
+/// The whole text: every row and filter, events, projections, overhead, flows and how to make it again.
 pub fn render_in_full(analysis: &Analysis, options: TextOptions) -> String {
     full::page(&Focus::new(analysis, options.language), options)
 }

@@ -115,9 +115,4 @@ impl Segment {
     pub fn is_late(&self) -> bool {
         self.kind == SegmentKind::Late
     }
-
-    /// Sent before, whether or not the capture has the original.
-    pub fn is_retransmission(&self) -> bool {
-        self.kind == SegmentKind::Retransmission
-    }
 }
