@@ -84,9 +84,9 @@ fn mixture(folder: &Path, around: Option<&Suite>) -> (PathBuf, PathBuf) {
 }
 
 /// With the keys of both captures, and those beside the capture that were made here.
-fn analyze(capture: &Path, tunnel: Option<&str>) -> Result<Value, String> {
+fn command(capture: &Path) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
-    command.arg(capture).args(["--json", "-"]);
+    command.arg(capture);
     for name in ["l2tp_kb_modp1024_down", "l2tp_time_down"] {
         for keys in lab_of_sample(name).keys {
             command.arg("-k").arg(keys);
@@ -96,6 +96,12 @@ fn analyze(capture: &Path, tunnel: Option<&str>) -> Result<Value, String> {
     if around.exists() {
         command.arg("-k").arg(around);
     }
+    command
+}
+
+fn analyze(capture: &Path, tunnel: Option<&str>) -> Result<Value, String> {
+    let mut command = command(capture);
+    command.args(["--json", "-"]);
     command.args(tunnel.map(|t| ["--tunnel", t]).into_iter().flatten());
     let output = command.output().unwrap();
     if !output.status.success() {
@@ -215,6 +221,11 @@ fn each_client_is_analysed_as_if_it_were_alone() {
     for choice in [id.to_string(), "10.9.0.77".to_owned()] {
         assert_chosen(&both, id, &choice, &alone_told);
     }
+    let quieter = number_of(&both_told, "10.9.0.2");
+    assert_eq!(both_told["impact"][0]["tunnel"], quieter, "its rekeys hurt");
+    let text = command(&both).output().unwrap().stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("10.9.0.2: 5 of 7 rekeys"), "{text}");
     let refused = analyze(&both, Some("10.9.0.5")).unwrap_err();
     assert!(refused.contains("choose one of 0 (10.9.0."), "{refused}");
 }

@@ -1,12 +1,13 @@
-//! Failures, which come first in a verdict.
+//! The order of verdicts: failures, then who loses most, then the busiest.
 
 use crate::assembly::attempts::Failures;
 use rekeyscope_impact::tell::failed::failed;
+use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{Impact, Ledger, Rekey, Tunnel, Verdict};
 use rekeyscope_model::text::Said;
 use rekeyscope_model::time::Timestamp;
 
-/// Puts failures first, ahead of the ledger's words on the rekeys that succeeded.
+/// Puts failures first, ahead of the ledger's words on the rekeys that succeeded, and then the transfer that suffers.
 pub(crate) fn with_failures(
     mut impact: Vec<Impact>,
     failures: &Failures,
@@ -30,6 +31,28 @@ pub(crate) fn with_failures(
             of_it.verdict = Verdict::Failed;
         }
     }
-    impact.sort_by_key(|i| i.verdict != Verdict::Failed);
-    impact
+    let losses = losses(&impact, ledgers);
+    let mut in_order: Vec<(f64, Impact)> = losses.into_iter().zip(impact).collect();
+    in_order.sort_by(|(a_lost, a), (b_lost, b)| {
+        let failed = |i: &Impact| i.verdict == Verdict::Failed;
+        failed(b).cmp(&failed(a)).then(b_lost.total_cmp(a_lost))
+    });
+    in_order.into_iter().map(|(_, impact)| impact).collect()
+}
+
+/// Seconds that each direction lost to rekeys and failures, where they are a share of its time that a sentence names. Of a tunnel's two
+/// directions, busiest first, only the first one with such a loss counts: answers stop with the data that they answer.
+fn losses(impact: &[Impact], ledgers: &[Ledger]) -> Vec<f64> {
+    let mut counted: Vec<usize> = Vec::new();
+    let mut lost = |i: &Impact| {
+        let own = |l: &&Ledger| (l.tunnel, l.direction) == (i.tunnel, i.direction);
+        let ledger = ledgers.iter().find(own)?;
+        let down: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
+        let lost = ledger.cost_seconds + down;
+        (lost >= LEAST_SHARE * ledger.seconds && !counted.contains(&i.tunnel)).then(|| {
+            counted.push(i.tunnel);
+            lost
+        })
+    };
+    impact.iter().map(|i| lost(i).unwrap_or(0.0)).collect()
 }

@@ -1,6 +1,12 @@
 ### The answer in three lines (words/answer): the number, why, what to do. A first line has at most 80 columns; where nothing failed it is the
 ### first message of the verdict (verdict.ftl).
 
+## Line 1 where several clients have tunnels
+
+answer-of-client = { $client }: { $sentence }
+# Clients behind one NAT
+client-of-tunnel = { $client } (tunnel { $tunnel })
+
 ## Line 1 where a rekey failed (impact/tell/failed.rs). $down: how long nothing passed
 
 headline-failed = The rekey at { $time } failed: { $down }.

@@ -1,5 +1,10 @@
 ### 3 行の答え（words/answer）: 数値、原因、対策。失敗がなければ、1 行目は判定の最初のメッセージ（verdict.ftl）。
 
+## 1 行目（クライアントが複数のとき）
+
+answer-of-client = { $client }: { $sentence }
+client-of-tunnel = { $client }（トンネル { $tunnel }）
+
 ## 1 行目（リキーの失敗、impact/tell/failed.rs）
 
 headline-failed = { $time } のリキー（鍵更新）が失敗: { $down }

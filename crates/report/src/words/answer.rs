@@ -2,6 +2,7 @@
 //! says stands behind it.
 
 mod change;
+mod client;
 mod headline;
 mod lines;
 mod loss;
@@ -14,14 +15,25 @@ pub(crate) use lines::Answer;
 use crate::words::focus::Focus;
 
 /// The answer of a document: of its outages where they cost more than rekeys, or have not ended; of an SA that ended after its renewal had
-/// failed, where nothing shows its traffic; else of what rekeys cost.
+/// failed, where nothing shows its traffic; else of what rekeys cost. Of several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
     let told = outage::of_outages(focus).or_else(|| orphan::of_orphan(focus));
-    told.unwrap_or_else(|| Answer {
+    let answer = told.unwrap_or_else(|| Answer {
+        tunnel: focus.analysis.impact.first().map(|headline| headline.tunnel),
         headline: headline::headline(focus),
         why: why::why(focus),
         change: change::change(focus),
-    })
+    });
+    match answer.tunnel.and_then(|tunnel| client::client(focus, tunnel)) {
+        Some(client) => {
+            let args = [("client", client.as_str()), ("sentence", &answer.headline)];
+            Answer {
+                headline: focus.t.fill("answer-of-client", &args),
+                ..answer
+            }
+        }
+        None => answer,
+    }
 }
 
 #[cfg(test)]

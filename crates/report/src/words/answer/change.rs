@@ -137,12 +137,12 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
             ("command", &command),
         ],
     );
-    Some(expecting(
-        focus,
-        headline,
-        &text,
-        Some(longer.expected_bps.estimate),
-    ))
+    let expected = longer.expected_bps.estimate;
+    // A share that no sentence names does not make two figures of one.
+    let without = focus
+        .without_bps(headline)
+        .filter(|without| (without - expected).abs() < LEAST_SHARE * without);
+    Some(expecting(focus, headline, &text, without.or(Some(expected))))
 }
 
 /// A limit that no message shows, by the most that an SA had carried when its renewal began. Windows renews at 250,000 kB, and offers no

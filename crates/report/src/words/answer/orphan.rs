@@ -50,6 +50,7 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         t.fill("outage-frames", &[("frames", &t.joined(&frames))]),
     ];
     Some(Answer {
+        tunnel: Some(attempt.tunnel),
         headline: format::capitalised(&t.fill("orphan-line", &args)),
         why: t.sentences(&why),
         change: in_vain(focus)?,

@@ -14,6 +14,7 @@ pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
     let told = told_outages(focus.analysis)?;
     let explained = Explained::new(focus, told.outage)?;
     Some(Answer {
+        tunnel: Some(told.outage.tunnel),
         headline: headline(focus, &told, &explained),
         why: why(focus, &told, &explained),
         change: focus.t.fill("do", &[("text", &explained.cure())]),

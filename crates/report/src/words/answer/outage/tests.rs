@@ -29,6 +29,7 @@ fn every_row_has_its_words() {
                 headline,
                 why,
                 change,
+                ..
             } = said(document, language);
             assert!(!headline.is_empty() && !why.is_empty(), "{id}");
             for text in [&headline, &why, &change] {
@@ -60,6 +61,7 @@ fn the_three_lines_of_every_row() {
                 headline,
                 why,
                 change,
+                ..
             } = said(document, language);
             format!("[{id}]\n{headline}\n{why}\n{change}\n")
         });
@@ -169,6 +171,7 @@ fn docs_list_every_row() {
                     headline,
                     why,
                     change,
+                    ..
                 } = said(document, Language::English);
                 page += &format!("\n> {headline}  \n> {why}  \n> {change}\n");
             }

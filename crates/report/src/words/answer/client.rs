@@ -1,0 +1,32 @@
+//! The name of the client that an answer speaks of.
+
+use crate::words::focus::Focus;
+use rekeyscope_model::analysis::{Direction, Tunnel};
+use std::net::IpAddr;
+
+/// Names the client of a tunnel, where the document has several that carry data; `None` where it has one.
+pub(super) fn client(focus: &Focus, tunnel: usize) -> Option<String> {
+    let all = &focus.analysis.tunnels;
+    let carries = |t: &&Tunnel| {
+        focus
+            .series(t.id, Direction::AToB)
+            .or(focus.series(t.id, Direction::BToA))
+            .is_some()
+    };
+    let others: Vec<&Tunnel> = all.iter().filter(carries).filter(|t| t.id != tunnel).collect();
+    let own = all.get(tunnel)?;
+    let (first, rest) = others.split_first()?;
+    let differs =
+        |end: fn(&Tunnel) -> IpAddr| end(own) != end(first) && rest.iter().all(|t| end(own) != end(t));
+    Some(if differs(|t| t.a) {
+        own.a.to_string()
+    } else if differs(|t| t.b) {
+        own.b.to_string()
+    } else {
+        // Clients behind one NAT have one address.
+        focus.t.fill(
+            "client-of-tunnel",
+            &[("client", &own.a.to_string()), ("tunnel", &tunnel.to_string())],
+        )
+    })
+}
