@@ -137,14 +137,20 @@ impl<'a> RestFinder<'a> {
 
     fn is_rest(&self, quiet: &Quiet, round_trip: i64) -> bool {
         let direction = self.published(quiet.slot);
-        let is_outage = self.outages.iter().any(|o| {
+        let outages = self.outages.iter().filter(|o| {
             let lasts = o.start < quiet.to && o.end.is_none_or(|end| end > quiet.from);
             o.direction == direction && lasts
         });
-        if is_outage {
-            return self.is_given_up(quiet);
-        }
-        let free = longest_free(&self.busy, quiet.since(), quiet.to);
+        let outages: Vec<Busy> = outages
+            .map(|o| Busy {
+                from: o.start,
+                to: o.end.unwrap_or(quiet.to),
+                in_vain: o.end.is_none(),
+            })
+            .collect();
+        let mut busy = [&self.busy[..], &outages].concat();
+        busy.sort_unstable();
+        let free = longest_free(&busy, quiet.since(), quiet.to);
         let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);
         let told = was_free && quiet.acknowledged.is_some();
         let least = if told {
@@ -152,7 +158,7 @@ impl<'a> RestFinder<'a> {
         } else {
             LEAST_UNTOLD
         };
-        free >= least || self.begins_anew(quiet) || self.is_given_up(quiet)
+        free >= least || outages.is_empty() && self.begins_anew(quiet) || self.is_given_up(quiet)
     }
 
     /// The change of SA that a silence ends with was negotiated in it.

@@ -6,14 +6,19 @@ use rekeyscope_ipsec::ike::outline::FirstInside;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
+use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::{HashMap, HashSet};
 
 /// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: strongSwan waits for
 /// 5 s (`delete_rekeyed_delay`).
 const DELETE_AFTER_REKEY: i64 = 5 * NANOS_PER_SECOND;
+
+/// A pair of SAs carries packets until its Delete when the last one came so shortly before: the shortest retransmission timer of a sender
+/// that waits (Linux: 200 ms) and the shortest check of a silent peer (a second) take longer.
+const CARRIES_UNTIL: i64 = 100 * NANOS_PER_MILLI;
 
 /// A Delete.
 #[derive(Debug)]
@@ -30,6 +35,7 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
     let mut found: Vec<DeleteSeen> = Vec::new();
     let mut of_child: HashMap<usize, usize> = HashMap::new();
     let mut renewals = Renewals::default();
+    let ends = pair_ends(sources);
     for (index, tunnel, ike_sa, exchange) in sources.exchanges() {
         let seen = |kind, event: Event| DeleteSeen {
             ike_sa,
@@ -78,6 +84,21 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
             };
             found.push(seen(kind, event));
         }
+        if let Some((message, child)) = pair_ends_with(sources, &ends, (tunnel, ike_sa), exchange) {
+            if of_child.contains_key(&child) {
+                continue;
+            }
+            of_child.insert(child, found.len());
+            let kind = EventKind::ChildDeleted;
+            let own = sources.children[child].sa.into_iter().flatten();
+            let event = Event {
+                by: Some(message.src),
+                spis: own.map(|sa| sources.association(sa).spi).collect(),
+                successor: Some(child_replaced(sources, child, message.time)),
+                ..Event::at(kind, Certainty::Inferred, message.time, message.frame)
+            };
+            found.push(seen(kind, event));
+        }
         if let Some(request) = unread_request(exchange) {
             let renewed = renewals.excuse(sources.answered(tunnel), tunnel, request.time);
             let (kind, known) = what(
@@ -107,6 +128,49 @@ fn unread_request(exchange: &Exchange) -> Option<&MessageRecord> {
     let deletes = request.outline.inside == Some(FirstInside::Delete) && !exchange.is_answer(request);
     let unread = exchange.deletes.is_empty() && exchange.ike_sa_delete.is_none() && !exchange.decrypted;
     (exchange.kind == ExchangeKind::Informational && deletes && unread).then_some(request)
+}
+
+/// The last packets of a pair of SAs: of the direction that ended first, and of the other one.
+#[derive(Debug, Clone, Copy)]
+struct PairEnd {
+    first: Timestamp,
+    last: Timestamp,
+    child: usize,
+}
+
+/// Ends of all pairs that carried packets both ways, in the order of their last packets.
+fn pair_ends(sources: &EventSources<'_>) -> Vec<PairEnd> {
+    let end = |(child, pair): (usize, &ChildSa)| {
+        let [a, b] = pair.sa.map(|sa| Some(sources.association(sa?).last?.0));
+        let (a, b) = a.zip(b)?;
+        let (first, last) = (a.min(b), a.max(b));
+        Some(PairEnd { first, last, child })
+    };
+    let mut ends: Vec<PairEnd> = sources.children.iter().enumerate().filter_map(end).collect();
+    ends.sort_by_key(|end| end.last);
+    ends
+}
+
+/// An unread message of IKEv1 at which a pair of SAs ends that had carried packets until then: who deletes an SA removes it and says so at
+/// once, so that the last packets are those on their way (RFC 2408 §3.15). A check whether the peer lives comes after a silence.
+fn pair_ends_with<'a>(
+    sources: &EventSources<'_>,
+    ends: &[PairEnd],
+    (tunnel, ike_sa): (TunnelIndex, usize),
+    exchange: &'a Exchange,
+) -> Option<(&'a MessageRecord, usize)> {
+    let message = exchange.records.first()?;
+    let unread = exchange.kind == ExchangeKind::Informational && !exchange.decrypted;
+    let since = message.time.plus_nanos(-CARRIES_UNTIL);
+    let until = message.time.plus_nanos(ON_ITS_WAY);
+    let goes_on = sources.record.totals.last_time > Some(until);
+    if !unread || !goes_on || sources.ike_sa(ike_sa).version != 1 {
+        return None;
+    }
+    let near = &ends[ends.partition_point(|end| end.last < since)..];
+    let mut near = near.iter().take_while(|end| end.last <= until);
+    let own = near.find(|end| end.first >= since && sources.children[end.child].tunnel == tunnel)?;
+    Some((message, own.child))
 }
 
 /// The target of an unread Delete. After that of an IKE SA nothing more is sent under its SPIs, and its child SAs fall silent unless

@@ -2,7 +2,7 @@
 
 use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
-    Analysis, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Verdict,
+    Analysis, AttemptOutcome, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Verdict,
 };
 use rekeyscope_model::time::Timestamp;
 
@@ -130,14 +130,15 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     let (_, last) = outage.dead?;
     // A renewal that brought the way back did so with its last message, so there was no way until then.
-    let renewal = outage
-        .explanation
-        .as_ref()
-        .and_then(|e| analysis.exchanges.get(e.exchange?));
     let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa);
-    let over = renewal
-        .filter(|_| brought_back)
-        .map(|exchange| exchange.last_time);
+    let renewals = analysis.attempts.iter().filter(|attempt| {
+        attempt.tunnel == outage.tunnel && attempt.outcome == AttemptOutcome::Completed && brought_back
+    });
+    let within = outage.start..=end(outage);
+    let over = renewals
+        .map(|attempt| attempt.last_time)
+        .filter(|at| within.contains(at))
+        .max();
     let last = last.max(over.unwrap_or(last)).min(end(outage));
     let no_way = last.seconds_since(outage.start);
     (!is_open(outage) && no_way > 0.0 && outage.seconds - no_way > TIMER_S).then_some(no_way)

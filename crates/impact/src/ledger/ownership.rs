@@ -247,7 +247,8 @@ impl OwnershipRules<'_> {
 }
 
 /// Whether the sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the
-/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use.
+/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use. Then a
+/// sender that waits for an acknowledgement sends again and again, as its timer doubles; one that does not has nothing to send.
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
     let lives = rekey.is_below_limit() && rekey.deleted.is_none_or(|deleted| deleted > silence.to);
@@ -255,10 +256,10 @@ fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);
     let behind = rekey.last_message <= silence.from && stands(own) && stands(other);
-    (before || behind)
-        && silence.acknowledged.is_some_and(|at| at <= first_half)
-        && silence.in_vain() == 0
-        && silence.in_sequence
+    let told = silence.acknowledged.is_some_and(|at| at <= first_half) && silence.in_sequence;
+    let few = u64::from(silence.in_vain()) < LEAST_NOT_BY_CHANCE;
+    let waits_for_nothing = silence.counted && few && silence.nanos() > LONGEST_TIMEOUT;
+    (before || behind) && told && silence.in_vain() == 0 || behind && waits_for_nothing
 }
 
 /// Whether a timer runs out after a loss that lies before the silence.

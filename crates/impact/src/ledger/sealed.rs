@@ -88,7 +88,15 @@ pub fn was_over(data: &[TransmissionRun], answers: &[TransmissionRun]) -> bool {
 fn stopped(answers: &LedgerInput<'_>) -> Ownership {
     let none = VainTransmissions::new(&[]);
     let times = RuleTimes::of(answers.round_trip);
-    ownership(answers, &silences(answers, &none), &none, times)
+    // The data goes on in silences of its answers.
+    let each = silences(answers, &none).into_iter();
+    let silences: Vec<Silence> = each
+        .map(|silence| Silence {
+            counted: false,
+            ..silence
+        })
+        .collect();
+    ownership(answers, &silences, &none, times)
 }
 
 /// A book in which every cost may be larger.

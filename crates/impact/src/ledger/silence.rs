@@ -33,6 +33,8 @@ pub(super) struct Silence {
     pub(super) in_sequence: bool,
     /// Time at which everything that was sent before the end of the silence was acknowledged.
     pub(super) settled: Timestamp,
+    /// True where the counts say all that was sent in the silence.
+    pub(super) counted: bool,
 }
 
 impl Silence {
@@ -139,6 +141,7 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
                 || swallowed > 0 && sent_before.is_some_and(|at| at >= ending.from),
             in_sequence: ending.lacking_since == ending.from && !ending.beyond_gap,
             settled: sent.map_or(ending.from, |at| at.max(ending.from)),
+            counted: true,
         });
     }
     all.extend(open_silence(input, in_vain).filter(|silence| !apart(silence.span())));
@@ -161,6 +164,7 @@ fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Opt
         lacks: false,
         in_sequence: false,
         settled: end,
+        counted: true,
     };
     (silence.nanos() > SHORTEST).then_some(silence)
 }

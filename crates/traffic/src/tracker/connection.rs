@@ -88,6 +88,8 @@ pub(super) struct Connection {
     sides: [SendSequence; 2],
     last: Timestamp,
     handshake: Handshake,
+    /// The side whose last packet was a RST: nobody waits for anything any more.
+    reset_by: Option<usize>,
 }
 
 /// Position of a direction's sender.
@@ -113,6 +115,7 @@ impl Connection {
             sides: Default::default(),
             last: now,
             handshake: Handshake::default(),
+            reset_by: None,
         }
     }
 
@@ -177,6 +180,10 @@ impl Connection {
         self.sides[own].window_closed = header.window == 0 && !header.has(TcpHeader::RST);
         if header.has(TcpHeader::RST) {
             self.abandon(packet, settled);
+            self.reset_by = Some(own);
+        } else if self.reset_by == Some(own) {
+            // RFC 5961 §3.2: a RST that does not fit exactly is answered, and the connection goes on.
+            self.reset_by = None;
         }
         segment
     }
@@ -268,11 +275,12 @@ impl Connection {
         }
     }
 
-    /// Whether bytes of a direction are in flight, a FIN aside.
+    /// Whether data of a direction is in flight, in a connection that nobody reset. SYN and FIN take a sequence number and are no data.
     #[inline]
     pub(super) fn waits(&self, of: Direction) -> bool {
         let side = &self.sides[slot(of)];
-        side.in_flight() > u64::from(side.finished)
+        let syn = side.initial.is_some() && side.una() == Segment::ORIGIN;
+        self.reset_by.is_none() && side.in_flight() > u64::from(side.finished) + u64::from(syn)
     }
 
     pub(super) fn sender(&self, of: Direction) -> SenderState {

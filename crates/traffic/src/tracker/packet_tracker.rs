@@ -173,8 +173,7 @@ impl Tracker {
         &self.settled
     }
 
-    /// Whether data of a direction waits for its acknowledgement, in the connection of the last packet. A FIN that nobody acknowledges any
-    /// more is no data.
+    /// Whether data of a direction waits for its acknowledgement, in the connection of the last packet. A SYN and a FIN are no data.
     #[inline]
     pub fn waits(&self, of: Direction) -> bool {
         let connection = self.current.and_then(|place| self.connections.get(place));

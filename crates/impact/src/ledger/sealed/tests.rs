@@ -121,6 +121,19 @@ fn data_that_nobody_answers_did_not_arrive() {
     assert_eq!(book.bytes, arrived, "what was sent in vain carries no bytes");
 }
 
+/// The new SA carries both directions for 80 ms, and then the application pauses for longer than any retransmission timer of a sender that
+/// waits for an acknowledgement.
+#[test]
+fn a_pause_behind_a_renewal_is_the_applications() {
+    let mut packets = SealedPackets::default();
+    packets.answered(0, 10_080);
+    packets.rekey(9_950, 9_999);
+    packets.answered(14_000, 20_000);
+    let (book, basis) = packets.ledger();
+    assert_eq!(basis, LedgerBasis::Answers);
+    assert!(book.rekeys.is_empty(), "{book:?}");
+}
+
 /// The sender's window is full after 20 ms: its silence and that of the answers are one.
 #[test]
 fn silences_of_both_directions_are_not_added() {
