@@ -117,7 +117,14 @@ impl LabelledDirection {
         let sums = label_sums(input, &labels, book, |owner| label_of(*owner));
         let bytes: u64 = sums.values().map(|sum| sum.bytes).sum();
         let nanos: i64 = sums.values().map(|sum| sum.nanos).sum();
-        let given = settings.reference().unwrap_or(self.own.0);
+        let own = if self.main.tcp {
+            self.own
+        } else {
+            let taken: i64 = book.intervals.iter().map(|own| own.nanos).sum();
+            let beside = bytes as f64 / seconds((nanos - taken).max(1));
+            (beside, OwnRate::Beside)
+        };
+        let given = settings.reference().unwrap_or(own.0);
         let reference = if given > 0.0 {
             given
         } else {
@@ -145,8 +152,8 @@ impl LabelledDirection {
             connections: self.connections,
             reference_mbps: mbps(reference),
             reference_given: settings.reference_bps.is_some(),
-            own_mbps: mbps(self.own.0),
-            own_from: self.own.1,
+            own_mbps: mbps(own.0),
+            own_from: own.1,
             rtt_ms: self.main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
             d2_from: self.main.d2_from,
             scale_known: self.scale_known,

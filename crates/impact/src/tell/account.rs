@@ -44,6 +44,10 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
         AccountWhole::Faster => (|line| line.seconds, "account-brief-faster"),
     };
     let by_loss = whole == AccountWhole::Longer;
+    // Without TCP nothing but rekeys and outages has a label.
+    if !by_loss && account.own_from == OwnRate::Beside {
+        return None;
+    }
     let parts = AccountParts::new(
         account,
         if by_loss {
@@ -207,6 +211,7 @@ fn than(account: &Account) -> Message {
         (true, _) => Message::new("account-than-given"),
         (false, OwnRate::Proven) => Message::new("account-than-proven"),
         (false, OwnRate::Best) => Message::new("account-than-best"),
+        (false, OwnRate::Beside) => Message::new("account-than-beside"),
     };
     message.with("rate", rate(account.reference_mbps * 1e6))
 }

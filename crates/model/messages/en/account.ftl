@@ -21,6 +21,8 @@ account-pair-down = tunnel down: what all traffic together lost; to { $receiver 
 account-than-given = at { $rate }
 account-than-proven = at this path's own limit of { $rate }
 account-than-best = at its own best { $rate }
+# No TCP could be read
+account-than-beside = at { $rate }, its rate outside of rekeys and outages
 
 # Seconds per gigabyte against those of another capture
 account-gap = Of { $gap } per GB that { $capture } takes longer than { $reference }, { $parts }.

@@ -35,9 +35,10 @@ why-no-cause = Why: these packets show no cause.
 why-no-cause-without-keys = Why: without keys these packets show no cause.
 why-no-cause-wrong-keys = Why: the keys that were read fit none of these packets, which show no cause without them.
 why-one-way = Only { $direction } was captured: what came back is not seen.
-why-at-the-limit = It ran at { $observed }; { $own } is { $how ->
-    [proven] all that this path carries
-   *[best] the best that was seen
+why-at-the-limit = It ran at { $observed }{ $how ->
+    [proven] ; { $own } is all that this path carries
+    [beside] {""}
+   *[best] ; { $own } is the best that was seen
 }.
 why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } ({ $share }).
 why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.

@@ -19,6 +19,7 @@ account-pair-down = トンネルの不通: 全通信を合わせた遅れ。{ $r
 account-than-given = { $rate }
 account-than-proven = この経路自身の上限 { $rate }
 account-than-best = この転送自身の最高 { $rate }
+account-than-beside = リキーや不通のない時間のレート { $rate }
 
 # 別のキャプチャとの、ギガバイトあたりの秒数の差
 account-gap = { $capture } は { $reference } より GB あたり { $gap } 長くかかっています。内訳: { $parts }。

@@ -34,6 +34,7 @@ why-no-cause-wrong-keys = 原因: 読み込んだ鍵はどのパケットにも�
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
+    [beside] {""}
    *[best] 観測された最高は { $own } です。
 }
 why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds }（{ $share }）。

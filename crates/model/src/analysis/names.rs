@@ -102,6 +102,8 @@ plain_names! {
         Proven = "proven",
         /// The best half second or more: it might carry more.
         Best = "best",
+        /// The rate beside rekeys and failures, where no TCP could be read: nothing says whether the sender had more to send.
+        Beside = "beside",
     }
     /// Reason why a rekey or a failure owns a stretch of a transfer.
     pub enum LedgerWhy {

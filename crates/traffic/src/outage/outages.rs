@@ -4,7 +4,7 @@ use super::candidate::{Candidate, Delivered};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
-use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore};
+use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy};
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
@@ -316,10 +316,16 @@ impl Outages {
                     ..self.circumstances(&own, candidate, events, *open, *open)
                 };
                 let kind = judge(CarriedKind::Unread, candidate, &around);
-                // Whether anything waited, only an outage tells.
-                if let Some(kind @ IntervalKind::Outage(_)) = kind {
-                    all.push(interval(&own, candidate, *open, kind));
-                }
+                // Whether anything waited, only an outage tells, or what the control plane did.
+                let is_told = match kind {
+                    Some(IntervalKind::Outage(_)) => true,
+                    Some(IntervalKind::ShortOutage(facts)) => facts.shown_by == ShownBy::ControlPlane,
+                    _ => false,
+                };
+                all.extend(
+                    kind.filter(|_| is_told)
+                        .map(|kind| interval(&own, candidate, *open, kind)),
+                );
             }
         }
         all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));

@@ -168,6 +168,7 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     let how = match account.own_from {
         OwnRate::Proven => "proven",
         OwnRate::Best => "best",
+        OwnRate::Beside => "beside",
     };
     let observed = format::rate(headline.observed_bps?);
     let own = format::rate(account.own_mbps * 1e6);
