@@ -149,6 +149,30 @@ fn an_event_in_the_middle_of_a_transfer_shows_an_outage() {
     );
 }
 
+/// The last segment is a short one, so the transfer may be over. The server that answers no check any more has not ended it, and the client's
+/// own farewell comes much later.
+#[test]
+fn a_peer_that_answers_no_checks_stopped_the_transfer() {
+    let mut lines = download(0, 3_000);
+    lines += "3000 < 300000:500 ack 0 esp=8/301 id=301\n3020 > 0:0 ack 300500\n";
+    assert_eq!(
+        run(&lines, &[], 20_000),
+        [""; 0],
+        "nothing shows that it was not over"
+    );
+    lines += "13000 > F 0:0 ack 300500\n";
+    let checks = [Event::at(
+        EventKind::ChecksUnanswered,
+        Certainty::Proven,
+        at(3_700),
+        0,
+    )];
+    assert_eq!(
+        run(&lines, &checks, 20_000)[0],
+        "outage 3000-13000 ControlPlane 0 open"
+    );
+}
+
 #[test]
 fn what_a_reset_ends_was_no_longer_open() {
     let lines = download(0, 1_000)

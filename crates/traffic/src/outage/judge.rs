@@ -23,6 +23,8 @@ pub(super) struct Circumstances {
     pub(super) missing: u32,
     /// An event of the control plane lies in it that ends ways.
     pub(super) event: bool,
+    /// Checks whether the peer lives were not answered in it.
+    pub(super) gone: bool,
     /// An event lies in it after which a sender may have no security association to send on.
     pub(super) hint: bool,
     /// The last new IKE SA in it: it may have brought the way back.
@@ -55,7 +57,10 @@ pub(super) fn judge(
         || swallowed >= MANY_SWALLOWED
         || attempts >= MANY_ATTEMPTS && swallowed > 0
         || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
-    let stopped = !candidate.over && (before.busy || swallowed > 0) && (!around.open || around.unfinished);
+    // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to.
+    let more = around.unfinished || around.gone;
+    let stopped =
+        (!candidate.over || around.gone) && (before.busy || swallowed > 0) && (!around.open || more);
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
     let shown_by = if tried {
@@ -94,6 +99,7 @@ pub(super) fn judge(
             Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed)))
         }
         _ if swallowed > 0 => Some(IntervalKind::Loss(facts(ShownBy::Swallowed))),
+        _ if around.open && !more && swallowed == 0 => None,
         _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => Some(IntervalKind::Rest),
         _ => None,
     }

@@ -370,6 +370,9 @@ impl Outages {
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
             event: inside.clone().next().is_some(),
+            gone: inside
+                .clone()
+                .any(|event| event.kind == EventKind::ChecksUnanswered),
             hint,
             new_ike_sa: inside
                 .filter(|event| event.kind == EventKind::NewIkeSa)
@@ -434,7 +437,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
         in_vain,
         over: own.closed.is_some_and(|closed| closed >= from.time),
     };
-    let idle = candidate.in_vain.is_empty() && !unfinished;
+    let idle = candidate.in_vain.is_empty() && !unfinished && !before.busy;
     (candidate.is_long_enough() && !idle).then_some((candidate, unfinished))
 }
 
