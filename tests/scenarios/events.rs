@@ -1,6 +1,6 @@
 //! Events: each kind where it was planted, and nothing where something like it was.
 
-use super::steps::{AFTER, BEFORE, GENEROUS};
+use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
 use super::{ikev2, played_by_name};
 use crate::support::analyze_world;
 use rekeyscope_model::analysis::{Analysis, Certainty, Event, EventKind};
@@ -168,6 +168,31 @@ fn a_delete_of_the_ike_sa_is_told_without_keys_too() {
     let [read, unread] = both(child, EventKind::ChildDeleted);
     assert_eq!((read.successor, unread.successor), (Some(true), Some(true)));
     assert_eq!((read.known, unread.known), (Certainty::Read, Certainty::Proven));
+}
+
+/// No key opens a message of IKEv1; the SAs that end with it tell. After a silence it may as well be a check of a peer.
+#[test]
+fn a_delete_of_ikev1_is_known_by_the_sas_that_end_with_it() {
+    let [read, unread] = both(super::failure::break_before_make, EventKind::ChildDeleted);
+    assert_eq!(
+        (read.by, read.successor, read.frame),
+        (unread.by, unread.successor, unread.frame)
+    );
+    assert_eq!((read.known, unread.known), (Certainty::Read, Certainty::Inferred));
+    let late = |w: &mut World| {
+        w.establish(GENEROUS);
+        w.steady(BEFORE);
+        w.acknowledge_all();
+        w.wait(500);
+        w.delete(w.down.spi);
+        w.wait(500);
+        rekey_in_silence(w);
+        w.steady(AFTER);
+    };
+    assert_eq!(
+        of(&played(late, false), EventKind::ChildDeleted),
+        Vec::<&Event>::new()
+    );
 }
 
 #[test]

@@ -70,6 +70,15 @@ pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
     })
 }
 
+/// Rekeys that line 1 counts: those that stopped the transfer, or where none did, those that slowed it.
+fn hurt(focus: &Focus, headline: &Impact) -> usize {
+    let all = headline.rekeys_hurt.len();
+    let stopped = focus.ledger(headline).map_or(0, |ledger| {
+        ledger.rekeys.iter().filter(|own| own.silence_ms > 0.0).count()
+    });
+    if stopped > 0 { stopped } else { all }
+}
+
 /// The commonest reason of the rekeys that hurt by the ledger, and their number. A silence without acknowledgements is no evidence that
 /// nothing was sent.
 fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
@@ -92,7 +101,7 @@ fn of_failure(focus: &Focus) -> Option<String> {
 
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
-    let of = headline.rekeys_hurt.len();
+    let of = hurt(focus, headline);
     let more = loses_more(focus, headline).map(|line| {
         let whole = line.lost_seconds;
         let values = [
