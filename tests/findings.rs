@@ -14,7 +14,7 @@ const BESIDES: [(&str, &str); 2] = [
     ("fragmentation_cliff", "path_mtu"),
 ];
 
-const FINDINGS: [FindingScenario; 11] = [
+const FINDINGS: [FindingScenario; 8] = [
     // 1,300 − 20 (IP) − 8 − 16 (IV) − 12 (ICV) = 1,244: 77 blocks less 2 bytes are 1,230 of payload, 58 less than 1,288.
     (
         "path_mtu",
@@ -71,12 +71,6 @@ const FINDINGS: [FindingScenario; 11] = [
         w.datagrams(100);
         w.ack(1_000, 0xffff);
     }),
-    ("decaying_throughput", "Mbit/s over the seconds", |w| {
-        for slower in 1..=30 {
-            w.tick = scenario::TICK * (10 + slower) / 10;
-            w.steady(1_000);
-        }
-    }),
     ("duplicate_sas", "alive side by side", |w| {
         w.steady(6_000);
         let qm = w.begin(true);
@@ -89,26 +83,11 @@ const FINDINGS: [FindingScenario; 11] = [
             std::mem::swap(&mut w.down, &mut other);
         }
     }),
-    // Seconds of the full rate and of a seventh of it in turn: 3/7 away from a mean of 4/7, three quarters of it.
-    ("unstable_throughput", "rate is unstable", |w| {
-        for second in 0..16 {
-            w.tick = scenario::TICK * if second % 2 == 0 { 1 } else { 7 };
-            w.steady(1_000);
-        }
-    }),
     // Five pairs, the last of them left out because it may be used later.
     ("redundant_sas", "4 of 4 negotiated child SAs", |w| {
         for _ in 0..5 {
             negotiate(w);
             w.steady(500);
-        }
-    }),
-    ("receiver_limited", "closed its window 12 times", |w| {
-        for _ in 0..12 {
-            w.steady(200);
-            w.ack(w.expected, 0);
-            w.wait(60);
-            w.ack(w.expected, 0xffff);
         }
     }),
 ];

@@ -118,7 +118,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rekey.impact.push(RekeyImpact { cause, ..effect });
     }
     let tunnels = tunnels(record);
-    let findings = findings::findings(record, info, &successions, &failures.outages, &rests);
+    let findings = findings::findings(record, info, &failures.outages);
     let impact = verdicts::with_failures(
         judged.impact,
         &failures,
@@ -137,7 +137,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         ike_sas: places.ike_sas(record),
         exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),
         security_associations: security_associations(record, &failures.in_vain),
-        series: crate::assembly::series::series(record, &successions, &rekeys),
+        series: crate::assembly::series::series(record, &judged.arrived, &successions, &rekeys),
         rekeys,
         attempts: failures.attempts,
         outages: failures.outages,

@@ -34,6 +34,16 @@ pub(crate) struct Judgement {
     pub(crate) projection: Vec<Projection>,
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
     pub(crate) measured: MeasuredFlows,
+    /// What arrived of each transfer, by the ledger.
+    pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>,
+}
+
+/// Bytes that arrived between two moments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ArrivedRun {
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+    pub(crate) bytes: u64,
 }
 
 /// Results for one direction.
@@ -45,6 +55,7 @@ struct JudgedLine {
     projection: Vec<Projection>,
     rekeys: Vec<(usize, RekeyImpact)>,
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
+    arrived: Option<((TunnelIndex, Direction), Vec<ArrivedRun>)>,
 }
 
 /// Packets that a direction carried.
@@ -166,6 +177,7 @@ impl Judgement {
         self.account.extend(of.account);
         self.projection.extend(of.projection);
         self.rekeys.extend(of.rekeys);
+        self.arrived.extend(of.arrived);
         for (connection, slot, flow) in of.flows {
             self.measured.entry((connection, slot)).or_insert(flow);
         }
@@ -242,6 +254,7 @@ fn judge_line(
             .flat_map(LabelledDirection::flows)
             .map(|(number, flow)| (ConnectionId(*number), slot(direction), flow.clone()))
             .collect(),
+        arrived: None,
     };
     let Some((carried, labelled)) = carried.zip(labelled) else {
         return kept;
@@ -296,6 +309,12 @@ fn judge_line(
         kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
     }
     kept.ledger = Some(ledger);
+    let runs = arrived.iter().map(|run| ArrivedRun {
+        from: run.from,
+        to: run.to,
+        bytes: run.bytes,
+    });
+    kept.arrived = Some(((tunnel, direction), runs.collect()));
     kept
 }
 

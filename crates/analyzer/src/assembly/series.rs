@@ -1,10 +1,16 @@
-//! The throughput part of the document.
+//! The throughput part of the document: bytes count when the copy that arrived passes, as in the ledger; in directions without a transfer, when
+//! they pass first.
 
+use crate::assembly::judgement::ArrivedRun;
 use crate::pipeline::record::Record;
 use crate::throughput::series::highest_rate;
 use rekeyscope_ipsec::rekey::{Succession, slot};
-use rekeyscope_model::analysis::{Rekey, RekeySeries, Series, TunnelSeries};
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Direction, Rekey, RekeySeries, Series, TunnelSeries};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use std::collections::HashMap;
+
+type Arrived = HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>;
 
 /// What is shown around a rekey at full resolution: this long before the exchange …
 const BEFORE_NANOS: i64 = 2 * NANOS_PER_SECOND;
@@ -15,13 +21,21 @@ const FINE_MS: f64 = 10.0;
 /// Most windows.
 const MOST_WINDOWS: usize = 500;
 
-pub(crate) fn series(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Series {
+pub(crate) fn series(
+    record: &Record,
+    arrived: &Arrived,
+    successions: &[Succession],
+    rekeys: &[Rekey],
+) -> Series {
     let bin_ms = record.meters.document_bin_ms();
     let bin_nanos = (bin_ms * NANOS_PER_MILLI as f64).round() as i64;
     let mut tunnels = Vec::new();
     for (tunnel, internal) in record.meters.directions() {
         if let Some(series) = record.meters.counted(tunnel, internal) {
-            let (inner_new_bytes, outer_bytes) = series.sums(bin_nanos);
+            let (mut inner_new_bytes, outer_bytes) = series.sums(bin_nanos);
+            if let Some(runs) = arrived.get(&(tunnel, internal)) {
+                fill(&mut inner_new_bytes, runs, (series.start(), bin_nanos));
+            }
             let direction = record.tunnels.tunnels[tunnel].published(internal);
             tunnels.push(TunnelSeries {
                 tunnel,
@@ -35,7 +49,7 @@ pub(crate) fn series(record: &Record, successions: &[Succession], rekeys: &[Reke
     }
     tunnels.sort_by_key(|s| (s.tunnel, s.direction));
     let around_rekeys = if bin_ms > FINE_MS {
-        windows(record, successions, rekeys)
+        windows(record, arrived, successions, rekeys)
     } else {
         Vec::new()
     };
@@ -46,10 +60,40 @@ pub(crate) fn series(record: &Record, successions: &[Succession], rekeys: &[Reke
     }
 }
 
-fn windows(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Vec<RekeySeries> {
+/// Replaces the bins of a series by what arrived in them. A run that lies in several bins gives to each by its time.
+fn fill(bins: &mut [u64], runs: &[ArrivedRun], (start, width): (Timestamp, i64)) {
+    bins.fill(0);
+    let end = start.plus_nanos(width.saturating_mul(bins.len() as i64));
+    let first = runs.partition_point(|run| run.to < start);
+    for run in runs.iter().skip(first).take_while(|run| run.from < end) {
+        let before = |time: Timestamp| -> u64 {
+            let (passed, length) = (time.nanos_since(run.from), run.to.nanos_since(run.from));
+            match passed {
+                _ if passed > length => run.bytes,
+                1.. => (u128::from(run.bytes) * passed as u128 / length.max(1) as u128) as u64,
+                _ => 0,
+            }
+        };
+        let bin = |time: Timestamp| time.nanos_since(start).div_euclid(width);
+        let within = bin(run.from).max(0)..=bin(run.to).min(bins.len() as i64 - 1);
+        for at in within {
+            let begin = start.plus_nanos(width.saturating_mul(at));
+            if let Some(sum) = bins.get_mut(at as usize) {
+                *sum += before(begin.plus_nanos(width)) - before(begin);
+            }
+        }
+    }
+}
+
+fn windows(
+    record: &Record,
+    arrived: &Arrived,
+    successions: &[Succession],
+    rekeys: &[Rekey],
+) -> Vec<RekeySeries> {
     let mut windows = Vec::new();
     for (succession, rekey) in successions.iter().zip(rekeys) {
-        for internal in rekeyscope_model::analysis::Direction::BOTH {
+        for internal in Direction::BOTH {
             let Some(switched) = succession.switched[slot(internal)] else {
                 continue;
             };
@@ -57,11 +101,35 @@ fn windows(record: &Record, successions: &[Succession], rekeys: &[Rekey]) -> Vec
             let direction = record.tunnels.tunnels[succession.tunnel].published(internal);
             let series = record.meters.counted(succession.tunnel, internal);
             let to = switched.plus_nanos(AFTER_NANOS);
-            windows.extend(series.and_then(|s| s.window(rekey.index, direction, from, to)));
+            let mut window = series.and_then(|s| s.window(rekey.index, direction, from, to));
+            if let Some((window, runs)) = window.as_mut().zip(arrived.get(&(succession.tunnel, internal))) {
+                let width = (window.bin_ms * NANOS_PER_MILLI as f64).round() as i64;
+                fill(&mut window.inner_new_bytes, runs, (window.start, width));
+            }
+            windows.extend(window);
             if windows.len() >= MOST_WINDOWS {
                 return windows;
             }
         }
     }
     windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_give_their_bytes_by_time_and_lose_none() {
+        let run = |from, to, bytes| ArrivedRun {
+            from: Timestamp(from),
+            to: Timestamp(to),
+            bytes,
+        };
+        let mut bins = [7; 4];
+        let runs = [run(0, 0, 100), run(5, 25, 1_001), run(39, 45, 60), run(90, 90, 5)];
+        fill(&mut bins, &runs, (Timestamp(0), 10));
+        // 1,001 bytes in 20: 250 up to 10, 500 more up to 20; of 60 in 6 the first 10 lie in the last bin.
+        assert_eq!(bins, [350, 500, 251, 10]);
+    }
 }

@@ -1,4 +1,4 @@
-//! Counters over the whole capture that need no window: sizes and fragments, zero windows, SAs in use side by side,
+//! Counters over the whole capture that need no window: sizes and fragments, SAs in use side by side,
 //! silences of everything, cleartext packets between the tunnel's ends.
 
 use crate::diagnosis::record::PacketRecord;
@@ -72,8 +72,6 @@ pub(crate) struct LaneCounters {
     pub(crate) largest_fragment: u16,
     /// Largest TCP payload.
     pub(crate) largest_payload: u16,
-    pub(crate) zero_windows: u64,
-    pub(crate) zero_window_frames: Examples,
     /// Returns to an SA long after another one took over.
     pub(crate) returns: u64,
     pub(crate) return_frames: Examples,
@@ -103,11 +101,6 @@ impl LaneCounters {
     }
 
     fn take_tcp(&mut self, p: &PacketRecord) {
-        use rekeyscope_ipsec::esp::inner::TcpSegment;
-        if p.window == 0 && p.flags & TcpSegment::ACK != 0 && p.flags & TcpSegment::RST == 0 {
-            self.zero_windows += 1;
-            self.zero_window_frames.push(p.frame);
-        }
         if p.payload == 0 {
             return;
         }

@@ -1,22 +1,15 @@
-//! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`rate`], [`sas`] look at one tunnel and
+//! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`sas`] look at one tunnel and
 //! direction (a [`lane::Lane`]), [`trace`] at the capture.
 
 use crate::findings::lane::Lane;
 use crate::findings::{sas, trace};
 use crate::pipeline::record::Record;
-use crate::throughput::rests::Rests;
 use rekeyscope_capture::file::CaptureInfo;
-use rekeyscope_ipsec::rekey::{Succession, slot};
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Finding, Outage};
 
 /// All findings, warnings first.
-pub(crate) fn findings(
-    record: &Record,
-    info: &CaptureInfo,
-    successions: &[Succession],
-    outages: &[Outage],
-    rests: &Rests,
-) -> Vec<Finding> {
+pub(crate) fn findings(record: &Record, info: &CaptureInfo, outages: &[Outage]) -> Vec<Finding> {
     let mut found = Vec::new();
     for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
         for direction in Direction::BOTH {
@@ -28,10 +21,8 @@ pub(crate) fn findings(
             };
             found.extend(lane.fragmentation_cliff());
             found.extend(lane.path_mtu());
-            found.extend(lane.zero_windows());
             found.extend(lane.parallel_sas());
             found.extend(lane.dropped_by_the_capture().or_else(|| lane.packet_loss()));
-            found.extend(lane.rate_trouble(successions, rests.of(tunnel, direction)));
         }
         if record.wants(tunnel) {
             found.extend(sas::unused_sas(record, tunnel));

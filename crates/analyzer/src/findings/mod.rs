@@ -1,10 +1,9 @@
-//! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`rate`], [`sas`] look at one tunnel and
+//! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`sas`] look at one tunnel and
 //! direction (a [`lane::Lane`]), [`trace`] at the capture.
 
 pub(crate) mod find;
 mod lane;
 mod loss;
-mod rate;
 mod sas;
 mod sizes;
 mod trace;

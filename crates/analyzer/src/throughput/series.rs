@@ -12,7 +12,7 @@ pub use bins::{Bin, Measure};
 pub use bounds::{
     BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_GAPS, MAX_GAPS_TOGETHER, MAX_SERIES,
 };
-pub use counted::{BinnedBytes, CountedSeries};
+pub use counted::CountedSeries;
 pub(crate) use highest::highest_rate;
 
 use bounds::DOCUMENT_BIN_NANOS;
@@ -205,13 +205,9 @@ mod tests {
     #[test]
     fn bins_begin_at_a_multiple_of_ten_milliseconds() {
         let set = recorded(&[(17, 1), (19, 2), (21, 4), (33, 8)]);
-        let traffic = set
-            .get(0, Direction::AToB, Measure::New)
-            .unwrap()
-            .bytes(&[])
-            .remove(0);
-        assert_eq!((traffic.start, traffic.bin_s), (at(10), 0.005));
-        assert_eq!(traffic.bytes, [0, 3, 4, 0, 8]);
+        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap();
+        assert_eq!(traffic.start(), at(10));
+        assert_eq!(traffic.sums(BASE_BIN_NANOS).0, [0, 3, 4, 0, 8]);
         let [series] = &set.tunnel_series()[..] else {
             panic!()
         };
@@ -223,17 +219,10 @@ mod tests {
     #[test]
     fn earlier_packets_move_the_start_back() {
         let set = recorded(&[(100, 1), (83, 2), (100, 4), (-500, 8)]);
-        let traffic = set
-            .get(0, Direction::AToB, Measure::New)
-            .unwrap()
-            .bytes(&[])
-            .remove(0);
-        assert_eq!(traffic.start, at(-500));
-        assert_eq!(traffic.bytes.len(), 121);
-        assert_eq!(
-            (traffic.bytes[0], traffic.bytes[116], traffic.bytes[120]),
-            (8, 2, 5)
-        );
+        let traffic = set.get(0, Direction::AToB, Measure::New).unwrap();
+        assert_eq!(traffic.start(), at(-500));
+        let bytes = traffic.sums(BASE_BIN_NANOS).0;
+        assert_eq!((bytes.len(), bytes[0], bytes[116], bytes[120]), (121, 8, 2, 5));
         assert_eq!(set.bins, 122, "stored in pairs");
     }
 
@@ -262,11 +251,8 @@ mod tests {
         let series = set.get(0, Direction::AToB, Measure::New).unwrap();
         assert_eq!(series.series.base_nanos(), 4 * BASE_BIN_NANOS);
         assert!(series.series.bin_count() <= MAX_BINS);
-        let traffic = series.bytes(&[]).remove(0);
-        assert_eq!(
-            (traffic.bytes[0], traffic.bytes[((2 * hour - 6) / 20) as usize]),
-            (1, 1)
-        );
+        let bytes = series.sums(4 * BASE_BIN_NANOS).0;
+        assert_eq!((bytes[0], bytes[((2 * hour - 6) / 20) as usize]), (1, 1));
         assert_eq!(series.counted_bytes(), 9 * 60 + 1);
         // 9 h in bins of a multiple of 20 ms, at most 20,000: 1,620 ms give 20,000.
         assert_eq!(set.document_bin_ms(), 1620.0);
@@ -283,13 +269,6 @@ mod tests {
             (BASE_BIN_NANOS, 10)
         );
         assert_eq!((series.start(), series.counted_bytes()), (at(-day), 63));
-        let parts = series.bytes(&[(at(-day), at(0)), (at(5), at(day / 2)), (at(day / 2), at(day))]);
-        let bytes: Vec<&[u32]> = parts.iter().map(|p| &p.bytes[..]).collect();
-        assert_eq!(bytes, [&[16, 0][..], &[1, 2], &[32, 0], &[4, 0, 8]]);
-        assert_eq!(parts[3].start, at(day));
-        let whole = series.bytes(&[]).remove(0);
-        assert!(whole.bytes.len() <= MAX_BINS && whole.bin_s > 0.005);
-        assert_eq!(whole.bytes.iter().sum::<u32>(), 63);
         let window = series
             .window(0, Direction::AToB, at(day - 100), at(day + 5))
             .unwrap();
@@ -308,7 +287,7 @@ mod tests {
             (series.series.base_nanos(), series.counted_bytes()),
             (BASE_BIN_NANOS, 15)
         );
-        assert_eq!(series.bytes(&[])[0].bytes, [11, 0, 4]);
+        assert_eq!(series.sums(BASE_BIN_NANOS).0, [11, 0, 4]);
     }
 
     #[test]

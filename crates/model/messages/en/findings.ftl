@@ -9,12 +9,6 @@ finding-both-directions-loss = { $direction }: { $missing } ESP packets ({ $shar
 finding-packet-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture: loss before the capture point. The other way went too little to compare with.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
-## Rates
-
-finding-closed-window = { $direction }: the sender of these packets closed its window { $times } times: it, not the tunnel, limited the data towards it.
-finding-decaying = { $direction }: the rate decays from { $early } to { $late } over the seconds that no rekey touches.
-finding-unstable = { $direction }: the rate is unstable without any rekey nearby: { $rate } ± { $variation } from second to second.
-
 ## SAs
 
 finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). Two child SAs for the same peers cost twice the rekeys.

@@ -9,12 +9,6 @@ finding-both-directions-loss = { $direction }: { $missing } 個の ESP パケッ
 finding-packet-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。キャプチャ地点より手前での損失です。逆方向の通信は比較するには少なすぎます。
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
-## レート
-
-finding-closed-window = { $direction }: これらのパケットの送信元は、自分の受信ウィンドウを { $times } 回閉じました。そこへ向かうデータを制限したのはトンネルではなく、この端末です。
-finding-decaying = { $direction }: リキーの影響を受けない時間帯に、レートが { $early } から { $late } へ徐々に下がっています。
-finding-unstable = { $direction }: 近くにリキーがなくてもレートが不安定で、秒ごとに { $rate } ± { $variation } の変動があります。
-
 ## SA
 
 finding-parallel-sas = { $direction }: 並行して有効な複数の SA をパケットが交互に使っています（古い SA への復帰 { $returns } 回）。同じ相手との間に 子 SA が二つあると、リキーも倍になります。

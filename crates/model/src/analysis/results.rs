@@ -229,7 +229,8 @@ plain_data! {
         pub direction: Direction,
         /// Start of the first bin.
         pub start: Timestamp,
-        /// New inner bytes per bin (ESP bytes, SPI to ICV, where the key is missing).
+        /// New inner bytes per bin (ESP bytes, SPI to ICV, where the key is missing). In a direction with a ledger a byte counts when the copy
+        /// that arrived passes the capture, in another one when it passes first.
         pub inner_new_bytes: Vec<u64>,
         /// Highest rate of `inner_new_bytes` over a second; `null` where nothing was counted, and in documents of versions
         /// before this field.
@@ -248,7 +249,7 @@ plain_data! {
         pub start: Timestamp,
         /// Bin width.
         pub bin_ms: f64,
-        /// New inner bytes per bin.
+        /// New inner bytes per bin, as in [`TunnelSeries`].
         pub inner_new_bytes: Vec<u64>,
     }
 }

@@ -1,21 +1,10 @@
 //! What one direction of one tunnel carried, by the bytes that count.
 
 use crate::throughput::series::bins::Measure;
-use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_BINS, MAX_DOCUMENT_BINS};
+use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS};
 use crate::throughput::series::direction::DirectionSeries;
 use rekeyscope_model::analysis::{Direction, RekeySeries};
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-
-/// Bytes of a part of a series, bin by bin.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BinnedBytes {
-    /// Start of the first bin.
-    pub start: Timestamp,
-    /// Width of a bin, seconds.
-    pub bin_s: f64,
-    /// Counted bytes of each bin.
-    pub bytes: Vec<u32>,
-}
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// A series, and what it counts.
 #[derive(Debug, Clone, Copy)]
@@ -48,48 +37,6 @@ impl CountedSeries<'_> {
     /// Start of the first bin, a multiple of 10 ms since the epoch.
     pub fn start(&self) -> Timestamp {
         self.series.start()
-    }
-
-    /// The bins of the parts between `rests` (last data before and first data behind each, in order of time).
-    pub fn bytes(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<BinnedBytes> {
-        let parts = self.parts(rests).into_iter();
-        parts.map(|(from, to)| self.part(from, to)).collect()
-    }
-
-    /// The bins of each part between `rests`, counted from the first.
-    fn parts(&self, rests: &[(Timestamp, Timestamp)]) -> Vec<(i64, i64)> {
-        let bins = self.series.bins.span();
-        let bin = |time: Timestamp| time.nanos_since(self.start()).max(0) / self.series.bins.width;
-        let mut parts = Vec::with_capacity(rests.len() + 1);
-        let mut from = 0;
-        for &(last, first) in rests {
-            // Base bins are joined in pairs, as the bins of the document are.
-            let (to, next) = (bin(last) / 2 * 2 + 2, bin(first) / 2 * 2);
-            if (from..next).contains(&to) && next < bins {
-                parts.push((from, to));
-                from = next;
-            }
-        }
-        parts.push((from, bins));
-        parts
-    }
-
-    /// The bins `from..to`, counted from the first, made coarser where they are too many.
-    fn part(&self, from: i64, to: i64) -> BinnedBytes {
-        let (first, length) = (self.series.bins.first(), to - from);
-        let group = (length.max(1) as u64)
-            .div_ceil(MAX_BINS as u64)
-            .next_power_of_two() as i64;
-        let mut bytes = vec![0_u32; (length.max(0) as u64).div_ceil(group as u64) as usize];
-        for (number, bin) in self.series.bins.within(first + from, first + to) {
-            let sum = &mut bytes[((number - first - from) / group) as usize];
-            *sum = sum.saturating_add(bin.counted(self.measure));
-        }
-        BinnedBytes {
-            start: self.series.at(from),
-            bin_s: self.series.bins.width.saturating_mul(group) as f64 / NANOS_PER_SECOND as f64,
-            bytes,
-        }
     }
 
     /// New and outer bytes in bins of `bin_nanos`, a multiple of the base bin.
