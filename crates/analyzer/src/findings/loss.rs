@@ -25,7 +25,8 @@ impl Lane<'_> {
     /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.
     pub(crate) fn dropped_by_the_capture(&self) -> Option<Finding> {
         let (missing, packets) = self.loss(self.direction);
-        let (bytes, mean) = self.record.flows.never_captured(self.tunnel, self.direction);
+        let bytes = self.record.traffic.never_captured(self.tunnel, self.direction);
+        let mean = self.record.flows.mean_payload(self.tunnel, self.direction);
         // Packets are lost by a capture without regard to what is in them: as many bytes as the missing ones would carry.
         let explained = bytes as f64 / mean.max(1.0);
         if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {

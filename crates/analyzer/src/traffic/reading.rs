@@ -10,7 +10,8 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, SealedLine, SealedPacket, SealedTraffic, Tracker,
+    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, SealedLine, SealedPacket, SealedTraffic,
+    Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -24,12 +25,20 @@ pub(crate) struct TrafficReading {
     silences: SideSilences,
     volumes: Volumes,
     quiets: Quiets,
+    /// Acknowledged bytes of each tunnel, by direction, that the capture never showed.
+    unseen: Vec<[u64; 2]>,
 }
 
 impl TrafficReading {
-    /// Takes the next packet of the capture, which is of `sa`.
+    /// Takes the next packet of the capture, which is of `sa`, and says what it was.
     #[inline]
-    pub(crate) fn take(&mut self, packet: &Packet, esp_bytes: u32, sa: SaIndex, association: &Association) {
+    pub(crate) fn take(
+        &mut self,
+        packet: &Packet,
+        esp_bytes: u32,
+        sa: SaIndex,
+        association: &Association,
+    ) -> Segment {
         let segment = self.tracker.push(packet);
         self.outages.take(packet, &segment, &self.tracker);
         self.delivered.take(packet, &segment, &self.tracker);
@@ -46,6 +55,21 @@ impl TrafficReading {
         self.silences.take(tunnel, direction, (packet.time, packet.frame));
         self.volumes
             .take(slot(direction), sa, packet.time, carried(association));
+        let unseen = segment.acks.map_or(0, |acks| acks.unseen);
+        if unseen > 0 {
+            if tunnel >= self.unseen.len() {
+                self.unseen.resize(tunnel + 1, [0; 2]);
+            }
+            self.unseen[tunnel][slot(direction.reverse())] += unseen;
+        }
+        segment
+    }
+
+    /// Bytes of one direction that the receiver acknowledged and no packet of the capture carries: the capture lost them.
+    pub(crate) fn never_captured(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
+        self.unseen
+            .get(tunnel)
+            .map_or(0, |unseen| unseen[slot(direction)])
     }
 
     /// The frames that follow were captured before those that came, the last of them at `end`.

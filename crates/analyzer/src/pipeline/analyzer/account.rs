@@ -243,7 +243,8 @@ impl Analyzer {
     ) {
         let association = &self.record.sas.associations()[sa];
         let packet = inner_packet(sa, association, pending, decoded, number);
-        self.record
+        let segment = self
+            .record
             .traffic
             .take(&packet, pending.esp_bytes, sa, association);
         let (tunnel, direction) = (association.tunnel, association.direction);
@@ -262,7 +263,7 @@ impl Analyzer {
                 }
                 self.record
                     .flows
-                    .observe_connection(tunnel, direction, &decoded.inner)
+                    .observe(tunnel, direction, &decoded.inner, &segment)
             }
             None => Default::default(),
         };

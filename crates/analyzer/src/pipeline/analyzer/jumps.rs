@@ -55,7 +55,6 @@ impl Analyzer {
         if event.jump == Jump::OutOfOrder {
             // The jump has its own finding: it is no regression of the clock besides.
             self.record.totals.previous_time = None;
-            self.record.flows.forget_sequences();
             let end = self.record.totals.last_time.unwrap_or_default();
             self.record.traffic.begin_earlier_part(end);
             self.record.meters.begin_earlier_part();
