@@ -317,6 +317,7 @@ local function read_text(parser, bytes)
   local text = outer.characters(text_of.decoded(bytes))
   local names
   names, parser.foreign = foreign.formats(text)
+  parser.keyless = parser.keyless or foreign.keyless(text)
   parser.no_router = #names > 0 and not is_of_router(text)
   local is_masked = masked_keys(parser, text)
   for _, name in ipairs(names) do
@@ -356,7 +357,9 @@ function keylog.parse(texts)
   if parser.nvr.derived then
     note(result.unsupported, "derivation")
   end
-  if #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
+  if #result.entries == 0 and #result.unsupported == 0 and parser.keyless then
+    note(result.unsupported, parser.keyless)
+  elseif #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
     result.problems[1] = { line = 1, reason = "the file holds no key in any format known here" }
   end
   result.by_spi, result.by_cookie = nil, nil

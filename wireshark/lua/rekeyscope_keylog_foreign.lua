@@ -30,6 +30,25 @@ local FORMATS = {
     { "crypt_key", "auth_key", "SecurityAssociation" } },
 }
 
+local OTHER_END = "take them from the other end of the tunnel"
+
+-- Texts that never hold a key: the name, a sentence on where keys are, literals of which one shows it.
+local KEYLESS = {
+  { "Windows' `Get-NetIPsecQuickModeSA`", "Windows shows no IPsec keys at all: " .. OTHER_END,
+    { "NetIPsecQuickModeSA", "NetIPsecMainModeSA", "MSFT_NetQuickModeSA", "TransportLayerFilterName" } },
+  { "Windows' `netsh wfp show state`", "Windows shows no IPsec keys at all: " .. OTHER_END,
+    { "netsh wfp", "<wfpstate", "<wfpdiag", "<saContexts", "<ikeSaDb>" } },
+  { "Cisco's `show crypto ipsec sa` or its debug log", "IOS and ASA print no keys: " .. OTHER_END,
+    { "Crypto map tag:", "#pkts encaps:", "current outbound spi:", "IPSEC(create_sa)", "ISAKMP:(" } },
+  { "Android's `dumpsys ipsec`", "Run `ip xfrm state` as root on the device, or " .. OTHER_END,
+    { "IpSecService dump", "mKey=<hidden>", "TransformRecord" } },
+}
+
+foreign.KEYLESS = {}
+for _, known in ipairs(KEYLESS) do
+  foreign.KEYLESS[known[1]] = known[2]
+end
+
 -- Lua cannot unpack these; their first bytes show them.
 local CONTAINERS = {
   { "gzip", "compressed with gzip", "^\31\139\8" }, { "zstd", "compressed with zstd", "^%(\181\47\253" },
@@ -88,6 +107,16 @@ function foreign.formats(whole)
     end
   end
   return names, patterns
+end
+
+-- Returns the name of a text that never holds a key, or nil.
+function foreign.keyless(text)
+  for _, known in ipairs(KEYLESS) do
+    if shows(string.sub(text, 1, SAMPLE), known[3]) then
+      return known[1]
+    end
+  end
+  return nil
 end
 
 return foreign

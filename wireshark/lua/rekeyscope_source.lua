@@ -207,8 +207,9 @@ local NOT_INSTALLED = "%s: %s. The plugin does not read it by itself; the progra
   .. " installed here: " .. INSTALL
 local NOTHING_READ = "%s holds no key in a format that the plugin reads by itself (a router's log, esp_sa,"
   .. " `ip xfrm state`). The program rekeyscope, which reads more, is not installed here: " .. INSTALL
-local PACKED = "%s: %s. Unpack it with `%s` and load what comes out, or install rekeyscope, which does that"
+local PACKED = "%s: %s. Unpack it with `%s` and load what comes out"
 local UNPACK = { gzip = "gunzip", zstd = "unzstd", zip = "unzip", xz = "unxz", bzip2 = "bunzip2" }
+local KEYLESS = "%s: %s, which holds no keys. %s"
 local WITH_CAPTURE = "%s %s: with rekeyscope installed, load it together with the capture (`CAPTURE;LOG`)"
 local NONE_PROVED = "the log gives no key for %s: `rekeyscope keys` says of each SA what is missing"
 local TOGETHER = "%s: load it together with the capture (`CAPTURE;LOG`)"
@@ -262,6 +263,8 @@ local function unread(log, parsed, n)
       else
         list[#list + 1] = sentence
       end
+    elseif foreign.KEYLESS[name] then
+      list[#list + 1] = string.format(KEYLESS, log, name, foreign.KEYLESS[name])
     elseif UNPACK[name] then
       list[#list + 1] = string.format(PACKED, log, foreign.called(name), UNPACK[name])
     else

@@ -11,7 +11,7 @@
 use crate::formats::charon_child::Child;
 use crate::formats::format::KeyFormat;
 use crate::lines::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
-use crate::lines::fields::{find, word_after, words};
+use crate::lines::fields::{after_program, find, word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, sender};
 use crate::material::key::{IkeKey, IkeSecrets};
@@ -26,6 +26,9 @@ const FRAMING_REACH: usize = 200;
 const MOST_THREADS: usize = 1_024;
 /// IKE secrets take the cookies that their thread names at most this many lines later.
 const COOKIE_LINES: u64 = 200;
+
+/// What a syslog calls the daemon.
+const PROGRAMS: [&[u8]; 4] = [b"charon", b"ipsec", b"strongswan", b"daemon."];
 
 /// Reader of the log.
 #[derive(Default)]
@@ -85,13 +88,8 @@ impl KeyFormat for Charon {
 impl Charon {
     /// A message that only its own words tell. Rows are such where a dump is open.
     fn bare_message<'l>(&self, line: &LogLine<'l>) -> Option<((u64, u32), &'l [u8])> {
-        let text = line.text.trim_ascii_start();
-        // `charon: `, `ipsec[123]: ` and the like of a syslog without a number.
-        let text = text
-            .splitn(2, |b| *b == b' ')
-            .nth(1)
-            .filter(|_| is_program(text))
-            .map_or(text, <[u8]>::trim_ascii_start);
+        let text = after_program(line.text, &PROGRAMS);
+        let text = after_group(text).unwrap_or_else(|| after_name(text));
         let key = (line.sender, line.about.thread.unwrap_or(NO_THREAD));
         let is_open = |key: &(u64, u32)| self.threads.get(key).is_some_and(|thread| thread.dump.is_some());
         if line.framed_at() == 0
@@ -113,48 +111,40 @@ impl Charon {
     }
 }
 
-fn is_program(text: &[u8]) -> bool {
-    let word = words(text).next().unwrap_or_default();
-    let name = word.strip_suffix(b":").unwrap_or_default();
-    [&b"charon"[..], b"ipsec", b"strongswan", b"daemon."]
-        .iter()
-        .any(|known| name.starts_with(known))
-}
-
 /// Text before the thread number, the number, and the message after `09[CHD] `, `09[CHD4] ` or `09[CHD] <lab|1> `.
 fn split(raw: &[u8]) -> Option<(&[u8], u32, &[u8])> {
     let reach = raw.get(..raw.len().min(FRAMING_REACH))?;
     memchr::memchr_iter(b'[', reach).find_map(|bracket| {
         let before = raw.get(..bracket)?;
         let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
-        let [a, b, c, rest @ ..] = raw.get(bracket + 1..)? else {
-            return None;
-        };
-        if digits < 2 || ![a, b, c].iter().all(|b| b.is_ascii_uppercase()) {
-            return None;
-        }
-        let rest = rest.strip_prefix(b"]").or_else(|| match rest {
-            [level, b']', rest @ ..] if level.is_ascii_digit() => Some(rest),
-            _ => None,
-        })?;
-        let message = if rest.is_empty() {
-            rest
-        } else {
-            rest.strip_prefix(b" ")?
-        };
-        let name = message
-            .strip_prefix(b"<")
-            .and_then(|name| name.iter().position(|b| *b == b'>'));
-        let named = name
-            .and_then(|end| message.get(end + 2..))
-            .and_then(|rest| rest.strip_prefix(b" ").or(rest.is_empty().then_some(rest)));
+        let message = after_group(raw.get(bracket..)?).filter(|_| digits >= 2)?;
         let (prefix, number) = before.split_at(bracket - digits);
-        Some((
-            prefix,
-            std::str::from_utf8(number).ok()?.parse().ok()?,
-            named.unwrap_or(message).trim_ascii_start(),
-        ))
+        Some((prefix, std::str::from_utf8(number).ok()?.parse().ok()?, message))
     })
+}
+
+/// The message after `[CHD] `, `[CHD4] ` or `[CHD] <lab|1> `.
+fn after_group(text: &[u8]) -> Option<&[u8]> {
+    let (group, rest) = text.strip_prefix(b"[")?.split_first_chunk::<3>()?;
+    let rest = rest.strip_prefix(b"]").or_else(|| match rest {
+        [level, b']', rest @ ..] if level.is_ascii_digit() => Some(rest),
+        _ => None,
+    })?;
+    let message = rest.strip_prefix(b" ").or(rest.is_empty().then_some(rest))?;
+    group
+        .iter()
+        .all(u8::is_ascii_uppercase)
+        .then(|| after_name(message).trim_ascii_start())
+}
+
+/// The message without the name of the connection: `<lab|1> `.
+fn after_name(message: &[u8]) -> &[u8] {
+    let name = message
+        .strip_prefix(b"<")
+        .and_then(|name| name.iter().position(|b| *b == b'>'));
+    name.and_then(|end| message.get(end + 2..))
+        .and_then(|rest| rest.strip_prefix(b" ").or(rest.is_empty().then_some(rest)))
+        .unwrap_or(message)
 }
 
 /// Offset and pairs of a row: `   16: E2 C5 9C A7   ....`

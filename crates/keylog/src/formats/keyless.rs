@@ -3,6 +3,8 @@
 use crate::lines::fields::{find, number};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
+use crate::material::claim::Claim;
+use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
 use rekeyscope_model::spi::Spi;
 
@@ -103,7 +105,8 @@ static TEXTS: [Keyless; 8] = [
 pub(crate) struct KeylessText {
     /// The kind of text, and the line that told.
     found: Option<(&'static Keyless, u64)>,
-    spis: Vec<Spi>,
+    /// SPIs, each with the line that names it first.
+    spis: Vec<(Spi, u64)>,
     lifetime: Option<u64>,
 }
 
@@ -116,20 +119,20 @@ impl KeylessText {
             let told = |text: &&Keyless| text.marks.iter().any(|mark| find(line.raw, mark).is_some());
             self.found = TEXTS.iter().find(told).map(|text| (text, line.number));
         }
-        self.spis(line.raw);
+        self.spis(line);
         self.lifetime = self.lifetime.or_else(|| lifetime(line.raw));
     }
 
-    /// The file ends. Where a format found keys, the text is not one of these; where none did, what they stumbled over is no row of a key.
-    pub(crate) fn finish(self, sink: &mut Sink<'_>) {
+    /// The file ends; true where it is one of these. Where a format found keys, it is not; where none did, what they stumbled over is no row of a key.
+    pub(crate) fn finish(self, sink: &mut Sink<'_>) -> bool {
         let Some((text, line)) = self.found.filter(|_| !sink.has_keys()) else {
-            return;
+            return false;
         };
         let named: Vec<String> = self
             .spis
             .iter()
             .take(NAMED_SPIS)
-            .map(ToString::to_string)
+            .map(|(spi, _)| spi.to_string())
             .collect();
         let more = self.spis.len().saturating_sub(NAMED_SPIS);
         let spis = match (named.as_slice(), more) {
@@ -146,28 +149,52 @@ impl KeylessText {
             line,
             format!("this is {name}, which holds no keys{spis}{lifetime}. {instead}"),
         );
+        // An SA of the capture that the text names has a key, which the text does not show.
+        for (spi, line) in self.spis {
+            let claim = Claim {
+                line,
+                spi: Some(spi),
+                ..Claim::default()
+            };
+            claim.hand_over_defective(KeyDefect::Masked, sink);
+        }
+        true
     }
 
-    /// Numbers behind the word SPI, and charon's `c7df968a_i`.
-    fn spis(&mut self, line: &[u8]) {
-        let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        let mut after_spi = false;
-        for token in line.split(|b| !word(b)).filter(|token| !token.is_empty()) {
+    /// Numbers behind the word SPI, which Java writes with a sign, and charon's `c7df968a_i`.
+    fn spis(&mut self, line: &LogLine<'_>) {
+        let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let (mut after_spi, mut after_direction) = (false, false);
+        for token in line.raw.split(|b| !word(b)).filter(|token| !token.is_empty()) {
             let lower = token.to_ascii_lowercase();
             let of_charon = lower
                 .strip_suffix(b"_i")
                 .or_else(|| lower.strip_suffix(b"_o"))
                 .filter(|t| t.len() == 8);
-            let given =
-                || hex::spi_number(token).or_else(|| (token.len() == 8).then(|| hex::spi_digits(token))?);
+            let signed = || {
+                std::str::from_utf8(token)
+                    .ok()?
+                    .parse()
+                    .ok()
+                    .map(i32::cast_unsigned)
+            };
+            let eight = || (token.len() == 8).then(|| hex::spi_digits(token))?;
+            let given = || match token {
+                [b'-', ..] => signed(),
+                _ => hex::spi_number(token).or_else(eight),
+            };
             let spi = of_charon
                 .and_then(hex::spi_digits)
                 .or_else(|| after_spi.then(given)?)
+                // swanctl writes `in  c7df968a,`.
+                .or_else(|| after_direction.then(eight)?)
                 .filter(|spi| *spi > 255)
                 .map(Spi);
-            if let Some(spi) = spi.filter(|spi| !self.spis.contains(spi) && self.spis.len() < MOST_SPIS) {
-                self.spis.push(spi);
+            let is_new = |spi: &Spi| self.spis.iter().all(|(known, _)| known != spi);
+            if let Some(spi) = spi.filter(is_new).filter(|_| self.spis.len() < MOST_SPIS) {
+                self.spis.push((spi, line.number));
             }
+            after_direction = lower == b"in" || lower == b"out";
             after_spi = lower.ends_with(b"spi")
                 || lower.ends_with(b"spis")
                 || after_spi && spi.is_none() && lower.len() < 3;
@@ -177,9 +204,17 @@ impl KeylessText {
 
 /// `LifetimeSeconds : 3600`, `remaining key lifetime (k/sec): (4608000/3563)`.
 fn lifetime(line: &[u8]) -> Option<u64> {
-    let at = find(line, b"ifetime")?;
-    let mut numbers = line.get(at..)?.rsplit(|b| !b.is_ascii_digit()).filter_map(number);
-    numbers
-        .next()
-        .filter(|seconds| (1..=31_536_000).contains(seconds))
+    let mut numbers = line
+        .get(find(line, b"ifetime")?..)?
+        .split(|b| !b.is_ascii_digit())
+        .filter_map(number);
+    let unit = |name: &[u8]| find(line, name).unwrap_or(usize::MAX);
+    let seconds = if unit(b"k/sec") < usize::MAX {
+        numbers.nth(1) // behind the kilobytes
+    } else {
+        numbers.next().filter(|_| {
+            unit(b"ifetimeKilobytes") == usize::MAX || unit(b"ifetimeSeconds") < unit(b"ifetimeKilobytes")
+        })
+    };
+    seconds.filter(|seconds| (1..=31_536_000).contains(seconds))
 }

@@ -42,6 +42,8 @@ pub(crate) struct Pluto {
     /// The last SPI with its destination, and its line.
     near: Option<(u64, Spi, Option<IpAddr>)>,
     waiting: Vec<Pair>,
+    /// SPIs that keys were claimed for: a log names them again, and what follows is of another.
+    claimed: Vec<Spi>,
     /// The first line of a pair of table lines.
     table: Option<(TableLine, u64)>,
 }
@@ -189,7 +191,9 @@ fn label(message: &[u8]) -> Option<(&'static [u8], &[u8])> {
 
 impl Pluto {
     fn end_dump(&mut self, sink: &mut Sink<'_>) {
-        let Some(dump) = self.dump.take().filter(|dump| !dump.bytes.is_empty()) else {
+        // The authentication key of a combined mode is empty.
+        let holds = |dump: &Dump| !dump.bytes.is_empty() || dump.label.as_slice() == b"ESP integrity key";
+        let Some(dump) = self.dump.take().filter(holds) else {
             return;
         };
         match dump.label.as_slice() {
@@ -330,9 +334,19 @@ impl Pluto {
             .take()
             .filter(|(line, ..)| pair.line.saturating_sub(*line) <= NEAR_LINES)
         {
-            Some((_, spi, dst)) => pair.claim(spi, dst, sink),
+            Some((_, spi, dst)) => {
+                pair.claim(spi, dst, sink);
+                self.has_claimed(spi);
+            }
             None => self.wait(pair, sink),
         }
+    }
+
+    fn has_claimed(&mut self, spi: Spi) {
+        if self.claimed.len() >= MOST_WAITING {
+            self.claimed.remove(0);
+        }
+        self.claimed.push(spi);
     }
 
     fn wait(&mut self, pair: Pair, sink: &mut Sink<'_>) {
@@ -393,7 +407,12 @@ impl Pluto {
         let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(claimable);
         self.waiting = later;
         now.iter().for_each(|pair| pair.claim(spi, dst, sink));
-        self.near = now.is_empty().then_some((line.number, spi, dst));
+        if !now.is_empty() {
+            self.near = None;
+            self.has_claimed(spi);
+        } else if !self.claimed.contains(&spi) {
+            self.near = Some((line.number, spi, dst));
+        }
         true
     }
 }

@@ -14,7 +14,7 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::dump::{Dump, whole_row};
-use crate::lines::fields::{address, find, words};
+use crate::lines::fields::{address, after_program, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
@@ -62,7 +62,8 @@ struct Keymat {
 impl KeyFormat for Racoon {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let message = message_of(line.raw);
-        let row = whole_row(message.unwrap_or(line.text)).filter(|_| self.label.is_some());
+        let row = whole_row(message.unwrap_or_else(|| after_program(line.text, &[b"racoon"])))
+            .filter(|_| self.label.is_some());
         if let Some(row) = row {
             self.dump
                 .get_or_insert_with(|| Dump::new(b"", line.number))

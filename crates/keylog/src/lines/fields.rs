@@ -17,6 +17,16 @@ pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty())
 }
 
+/// The text behind a program's name: `charon: `, `racoon[321]: `.
+pub(crate) fn after_program<'l>(text: &'l [u8], names: &[&[u8]]) -> &'l [u8] {
+    let text = text.trim_ascii_start();
+    let word = words(text).next().unwrap_or_default();
+    let is_one = word.ends_with(b":") && names.iter().any(|name| word.starts_with(name));
+    text.get(word.len()..)
+        .filter(|_| is_one)
+        .map_or(text, <[u8]>::trim_ascii_start)
+}
+
 /// The word that follows `key` in `text` (both whole words).
 pub(crate) fn word_after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let mut words = words(text);

@@ -107,8 +107,10 @@ impl KeyMaterial {
             keyless.line(line);
             readers.line(line, sink);
         });
-        let names = readers.end_file(last, &mut sink);
-        keyless.finish(&mut sink);
+        let mut names = readers.end_file(last, &mut sink);
+        if keyless.finish(&mut sink) {
+            names.clear();
+        }
         readers.found |= sink.has_found();
         if readers.found || !last {
             sink.needs_no_keys();

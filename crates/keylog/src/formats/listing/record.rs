@@ -144,12 +144,16 @@ impl ListingRecord {
             Awaited::Salt => self.salt = hex::after_0x(word).and_then(hex::spi_digits),
             Awaited::Key(half) => {
                 let key = self.key(half);
+                if word == b"None" {
+                    return; // scapy's word for no key
+                }
                 key.line = line;
                 key.digits.clear();
                 if key.add(word) {
                     key.group = key.digits.len();
                 } else {
-                    key.hidden = matches!(word.first(), Some(b'<' | b'[' | b'*'));
+                    key.hidden = !quoted && matches!(word.first(), Some(b'<' | b'['))
+                        || word.iter().all(|b| *b == b'*');
                     key.odd = !key.hidden;
                     key.text = (quoted && key.odd).then(|| Zeroizing::new(of_python(word)));
                 }

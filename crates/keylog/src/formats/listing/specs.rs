@@ -182,7 +182,7 @@ pub(crate) static FORTIOS_IKE: Spec = Spec {
     hidden: COPY_AGAIN,
 };
 
-/// VPP: `show ipsec sa detail`; the salt of a combined mode stands apart.
+/// VPP: `show ipsec sa detail`, and `ipsec sa add 1 spi 3353319050 esp crypto-alg aes-cbc-128 crypto-key 4976… integ-alg sha1-96 integ-key c46a…`; the salt of a combined mode stands apart.
 ///
 /// ```text
 /// [0] sa 1 (0x1) spi 3353319050 (0xc7df968a) protocol:esp flags:[tunnel]
@@ -192,8 +192,11 @@ pub(crate) static FORTIOS_IKE: Spec = Spec {
 /// ```
 pub(crate) static VPP: Spec = Spec {
     begins: |line| {
-        // `[0] sa …` or `sa …`
-        matches!(line.trim_ascii_start().first(), Some(b'[' | b's')).then_some(())?;
+        // `[0] sa …` or `sa …`, `ipsec sa add …` or `vppctl ipsec sa add …`
+        matches!(line.trim_ascii_start().first(), Some(b'[' | b's' | b'i' | b'v')).then_some(())?;
+        if let Some(at) = find(line, b"ipsec sa add ") {
+            return Some(at);
+        }
         let esp = find(line, b"protocol:esp").or_else(|| find(line, b"protocol esp"));
         esp.and(find(line, b"sa "))
             .filter(|_| find(line, b" spi ").is_some())
@@ -206,6 +209,11 @@ pub(crate) static VPP: Spec = Spec {
         (b"integrity", Field::NextIsIntegrity),
         (b"alg", Field::NameOfLast),
         (b"key", Field::KeyOfLast),
+        (b"crypto-alg", Field::Encryption),
+        (b"crypto-key", Field::EncryptionKey),
+        (b"integ-alg", Field::Integrity),
+        (b"integ-key", Field::IntegrityKey),
+        (b"ah", Field::NotEsp),
         (b"src", Field::Src),
         (b"dst", Field::Dst),
     ],
@@ -292,6 +300,7 @@ fn xfrm_header(line: &[u8]) -> Option<usize> {
             .iter()
             .any(|word| before.ends_with(word));
     let mut words = words(line.get(at..)?);
+    let address = |word: &[u8]| address(word.strip_suffix(b"\\").unwrap_or(word));
     let mut end =
         |name: &[u8]| words.next() == Some(name) && words.next().is_some_and(|w| address(w).is_some());
     (told && end(b"src") && end(b"dst")).then_some(at)

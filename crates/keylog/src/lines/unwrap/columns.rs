@@ -12,6 +12,9 @@ type NumberedField = (Vec<u8>, u64);
 
 /// The column of messages, or the table with commas.
 pub(super) fn columns(text: &Text) -> Option<Text> {
+    if let Some(one) = one_column(text) {
+        return Some(one);
+    }
     let (mut votes, mut lines) = ([0; SEPARATORS.len()], 0);
     for line in text.filled() {
         lines += 1;
@@ -31,8 +34,37 @@ pub(super) fn columns(text: &Text) -> Option<Text> {
     (separator != b',').then(|| with_commas(text, &records))
 }
 
+/// Lines that a spreadsheet quoted as a whole: `"""IPv4"",""10.9.0.1"",…"`.
+fn one_column(text: &Text) -> Option<Text> {
+    let inside = |line: &[u8]| {
+        let inside = line
+            .trim_ascii()
+            .strip_prefix(b"\"")?
+            .strip_suffix(b"\"")?
+            .to_vec();
+        let mut quotes = inside.split(|b| *b != b'"').filter(|run| !run.is_empty());
+        quotes.all(|run| run.len().is_multiple_of(2)).then_some(inside)
+    };
+    let (quoted, lines) = text.count(|line| inside(line).is_some());
+    if quoted == 0 || quoted * 10 < lines * SAME {
+        return None;
+    }
+    text.map(|line| {
+        let mut quotes = 0;
+        let mut single = inside(line)?;
+        single.retain(|byte| {
+            quotes = if *byte == b'"' { quotes + 1 } else { 0 };
+            quotes % 2 != 1 || *byte != b'"'
+        });
+        Some(single)
+    })
+}
+
 /// The signs that part columns.
-const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// Longest time with a zone: `2026-11-20T20:11:53.123456789+01:00`, with blanks around. A longer column is a line that begins with a time.
+const LONGEST_TIME: usize = 40;
 
 /// The separator behind a line's first column, where that is quoted, a time, or the family of an address.
 fn separator_of(line: &[u8]) -> Option<u8> {
@@ -42,7 +74,8 @@ fn separator_of(line: &[u8]) -> Option<u8> {
     }
     let end = line.iter().position(|b| SEPARATORS.contains(b))?;
     let first = line.get(..end)?;
-    (time(first).is_some() || is_family(first) || first.len() == 16 && hex::all_digits(first))
+    let is_time = first.len() <= LONGEST_TIME && time(first).is_some();
+    (is_time || is_family(first) || first.len() == 16 && hex::all_digits(first))
         .then(|| line.get(end).copied())?
 }
 
@@ -69,7 +102,7 @@ fn with_commas(text: &Text, records: &[Vec<NumberedField>]) -> Text {
     for record in records {
         let fields: Vec<Vec<u8>> = record
             .iter()
-            .map(|(field, _)| [b"\"", field.as_slice(), b"\""].concat())
+            .map(|(field, _)| [b"\"", field.trim_ascii(), b"\""].concat())
             .collect();
         next.push(TextLine {
             number: record.first().map_or(0, |f| f.1),
@@ -86,7 +119,10 @@ fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
     let width = *widths.get(widths.len() / 2)?;
     let same = widths.iter().filter(|w| **w == width).count();
     // `2026-11-20 20:11:53,123 …` is a time with a fraction, not two columns.
-    let quoted = text.count(|line| line.starts_with(b"\"")).0 > 0;
+    let quoted = text
+        .count(|line| line.starts_with(b"\"") || line.windows(2).any(|pair| pair == b",\""))
+        .0
+        > 0;
     if width < 2 || same * 10 < records.len() * SAME || (!quoted && width < 3) {
         return None;
     }
@@ -137,16 +173,21 @@ fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
 
 /// The records; a quoted field may hold ends of lines.
 fn records(text: &Text, separator: u8) -> Vec<Vec<NumberedField>> {
-    let mut records = Vec::new();
+    let mut records: Vec<Vec<NumberedField>> = Vec::new();
     let mut record: Vec<NumberedField> = Vec::new();
     // The field at hand, and whether it is inside quotes.
     let (mut field, mut quoted) = (Vec::new(), false);
     for line in text.lines() {
         if quoted {
             field.push(b'\n');
-        } else if line.is_blank() {
+        } else if line.bytes.iter().all(|b| b" -+|=".contains(b)) {
             continue;
         }
+        // Bars are not escaped: those behind the last column's are the message's.
+        let most = records
+            .first()
+            .filter(|_| separator == b'|')
+            .map_or(usize::MAX, Vec::len);
         let mut begun = if quoted { None } else { Some(line.number) };
         let mut rest = line.bytes;
         while let Some((&byte, after)) = rest.split_first() {
@@ -161,7 +202,7 @@ fn records(text: &Text, separator: u8) -> Vec<Vec<NumberedField>> {
                     field.clear();
                     quoted = true;
                 }
-                _ if byte == separator && !quoted => {
+                _ if byte == separator && !quoted && record.len() + 1 < most => {
                     record.push((std::mem::take(&mut field), begun.unwrap_or(line.number)));
                     begun = Some(line.number);
                 }

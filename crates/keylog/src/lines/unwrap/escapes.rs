@@ -80,6 +80,19 @@ fn replaced(line: &[u8], mark: u8, of: impl Fn(&[u8]) -> Option<(u8, usize)>) ->
     out
 }
 
+/// RouterOS's `print as-value` writes all records on one line: each begins with its `.id`.
+pub(super) fn as_value(text: &Text) -> Option<Text> {
+    const NEXT: &[u8] = b";.id=";
+    memchr::memmem::find(text.bytes(), NEXT)?;
+    text.map(|line| {
+        let mut out = line.to_vec();
+        for at in memchr::memmem::find_iter(line, NEXT) {
+            out.get_mut(at).into_iter().for_each(|end| *end = b'\n');
+        }
+        (out != line).then_some(out)
+    })
+}
+
 /// One escaped line end in so many lines: fewer are an accident, such as the characters beside a dump.
 const LINES_PER_ESCAPE: usize = 4;
 
@@ -180,11 +193,15 @@ fn of_backslash(rest: &[u8]) -> Option<(u8, usize)> {
     })
 }
 
-/// Lines that end in a backslash, as in scripts and configurations, go on on the next one.
+/// Lines that end in a backslash, as in scripts and configurations, go on on the next one. `ip -o` writes one for each end of a line, the last too.
 pub(super) fn continued(text: &Text) -> Option<Text> {
     let goes_on = |line: &[u8]| {
         let line = line.trim_ascii_end();
-        line.ends_with(b"\\") && !line.ends_with(b"\\\\") && !is_dump_row(line)
+        let inside = |pair: &[u8]| matches!(pair, [b'\\', after] if after.is_ascii_whitespace());
+        line.ends_with(b"\\")
+            && !line.ends_with(b"\\\\")
+            && !line.windows(2).any(inside)
+            && !is_dump_row(line)
     };
     text.lines().find(|line| goes_on(line.bytes))?;
     let mut next = text.next();

@@ -18,10 +18,9 @@ const BREAKS: [&[u8]; 12] = [
     b"table",
 ];
 /// Tags that do not.
-const INLINE: [&[u8]; 25] = [
-    b"html", b"head", b"body", b"code", b"span", b"td", b"th", b"tbody", b"thead", b"ul", b"ol", b"a", b"b",
-    b"i", b"em", b"strong", b"font", b"tt", b"samp", b"kbd", b"mark", b"title", b"meta", b"article",
-    b"section",
+const INLINE: [&[u8]; 23] = [
+    b"html", b"head", b"body", b"code", b"span", b"tbody", b"thead", b"ul", b"ol", b"a", b"b", b"i", b"em",
+    b"strong", b"font", b"tt", b"samp", b"kbd", b"mark", b"title", b"meta", b"article", b"section",
 ];
 /// Longest tag, attributes included.
 const LONGEST_TAG: usize = 400;
@@ -49,6 +48,7 @@ pub(super) fn html(text: &Text) -> Option<Text> {
     text.map(|line| {
         memchr::memchr2(b'&', b'<', line)?;
         let mut out = Vec::with_capacity(line.len());
+        let has_cells = memchr::memmem::find(line, b"<td").is_some();
         let mut rest = line;
         while let Some((&byte, after)) = rest.split_first() {
             rest = after;
@@ -59,13 +59,18 @@ pub(super) fn html(text: &Text) -> Option<Text> {
                     rest = after.get(len..).unwrap_or_default();
                 }
                 b'<' if tag(after).is_some() => {
-                    let (breaks, len) = tag(after).unwrap_or_default();
+                    let (stands_for, len) = tag(after).unwrap_or_default();
                     let begins = after.first() != Some(&b'/');
-                    if breaks && (begins || out.last().is_some_and(|b| *b != b'\n')) {
-                        out.push(b'\n');
+                    let at_start = out.last().is_none_or(|b| *b == b'\n');
+                    match stands_for {
+                        TagKind::Line if begins || !at_start => out.push(b'\n'),
+                        TagKind::Cell if begins && !at_start => out.push(b'\t'),
+                        _ => {}
                     }
                     rest = after.get(len..).unwrap_or_default();
                 }
+                // Between cells stands a tab, and no other.
+                b'\t' if has_cells => out.push(b' '),
                 _ => out.push(byte),
             }
         }
@@ -88,8 +93,17 @@ fn entity(text: &[u8]) -> Option<(char, usize)> {
     Some((character.chars().next()?, name.len()))
 }
 
-/// Whether a tag behind its `<` ends a line, and its length. Names that HTML does not have are a daemon's: `<lab|1>`.
-fn tag(text: &[u8]) -> Option<(bool, usize)> {
+/// What a tag does to a text.
+#[derive(Default)]
+enum TagKind {
+    Line,
+    Cell,
+    #[default]
+    Inline,
+}
+
+/// The kind of a tag behind its `<`, and its length. Names that HTML does not have are a daemon's: `<lab|1>`.
+fn tag(text: &[u8]) -> Option<(TagKind, usize)> {
     let name = text.strip_prefix(b"/").unwrap_or(text);
     let len = name
         .iter()
@@ -99,10 +113,12 @@ fn tag(text: &[u8]) -> Option<(bool, usize)> {
     let (name, rest) = name.split_at(len);
     let ended = matches!(rest.first(), Some(b'>' | b'/' | b' ' | b'\t'));
     let name = name.to_ascii_lowercase();
-    let breaks = BREAKS.contains(&name.as_slice());
-    if !ended || !(breaks || INLINE.contains(&name.as_slice())) {
-        return None;
-    }
+    let kind = match name.as_slice() {
+        b"td" | b"th" => TagKind::Cell,
+        name if BREAKS.contains(&name) => TagKind::Line,
+        name if INLINE.contains(&name) => TagKind::Inline,
+        _ => return None,
+    };
     let end = text.iter().take(LONGEST_TAG).position(|b| *b == b'>')?;
-    Some((breaks, end + 1))
+    ended.then_some((kind, end + 1))
 }

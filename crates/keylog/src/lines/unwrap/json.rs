@@ -47,6 +47,9 @@ fn object_at(line: &[u8]) -> Option<usize> {
     (rest.starts_with(b"\"") && closed).then_some(at)
 }
 
+/// A field's name, its value, and the number of its line.
+type JsonField = (Vec<u8>, Vec<u8>, u64);
+
 /// Reads strings; everything else only says where they stand.
 #[derive(Default)]
 struct JsonReader {
@@ -55,7 +58,9 @@ struct JsonReader {
     /// A string that is a value unless a colon follows.
     string: Option<Vec<u8>>,
     bare: Vec<u8>,
-    fields: Vec<(Vec<u8>, Vec<u8>, u64)>,
+    /// An array of nothing but bytes: journalctl writes so what is no text to it.
+    byte_array: Option<Vec<u8>>,
+    fields: Vec<JsonField>,
 }
 
 impl JsonReader {
@@ -75,6 +80,7 @@ impl JsonReader {
                 b'{' | b'[' => {
                     self.settle(line);
                     self.depth += 1;
+                    self.byte_array = (byte == b'[').then(Vec::new);
                     // Text before an inner object is not of its message.
                     if byte == b'{' {
                         self.fields.retain(|(name, ..)| is_about(name));
@@ -83,6 +89,10 @@ impl JsonReader {
                 b'}' | b']' => {
                     self.settle(line);
                     self.depth = self.depth.saturating_sub(1);
+                    if let Some(bytes) = self.byte_array.take().filter(|bytes| !bytes.is_empty()) {
+                        self.string = Some(bytes);
+                        continue;
+                    }
                     self.give(line, byte == b'}', next);
                 }
                 _ if byte.is_ascii_whitespace() => {}
@@ -95,6 +105,12 @@ impl JsonReader {
     /// The value at hand is complete.
     fn settle(&mut self, line: TextLine<'_>) {
         let bare = std::mem::take(&mut self.bare);
+        if let Some(bytes) = self.byte_array.as_mut().filter(|_| !bare.is_empty())
+            && let Some(byte) = number(&bare).and_then(|byte| u8::try_from(byte).ok())
+        {
+            bytes.push(byte);
+            return;
+        }
         let value = self.string.take().or_else(|| (!bare.is_empty()).then_some(bare));
         if let Some(value) = value
             && self.fields.len() < MOST_FIELDS
@@ -109,10 +125,6 @@ impl JsonReader {
         let said = MESSAGE_NAMES
             .into_iter()
             .find_map(|name| self.fields.iter().find(|(n, ..)| n == name));
-        // Loki's pairs of a time and a line.
-        let pair = (!object)
-            .then(|| self.fields.iter().rfind(|(_, value, _)| number(value).is_none()))
-            .flatten();
         let widest = || {
             let words = |value: &[u8]| value.iter().filter(|b| b.is_ascii_whitespace()).count();
             let fields = self
@@ -122,16 +134,18 @@ impl JsonReader {
             fields.max_by_key(|(_, value, _)| words(value))
         };
         let about = self.about(line.about);
-        if let Some((_, value, number)) = said.or(pair).or_else(widest) {
-            next.push_lines(
-                TextLine {
-                    number: *number,
-                    bytes: &[],
-                    about,
-                },
-                value,
-            );
-        } else if object && self.fields.len() > 1 {
+        let mut push = |(_, value, number): &JsonField| {
+            let bytes: &[u8] = &[];
+            let number = *number;
+            next.push_lines(TextLine { number, bytes, about }, value);
+        };
+        if let Some(field) = said.or_else(|| widest().filter(|_| object)) {
+            push(field);
+        } else if !object {
+            // Lines of an array, or Loki's pairs of a time and a line.
+            let lines = self.fields.iter().filter(|field| number(&field.1).is_none());
+            lines.for_each(push);
+        } else if self.fields.len() > 1 {
             let parts: Vec<Vec<u8>> = self
                 .fields
                 .iter()

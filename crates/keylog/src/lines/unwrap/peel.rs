@@ -10,7 +10,7 @@ type Unwrapping = fn(&Text) -> Option<Text>;
 
 /// The order matters where one wrapping looks like another: a value is whole only when the terminal's line ends are gone, and times are compared
 /// when everything before them is.
-const LAYERS: [Unwrapping; 15] = [
+const LAYERS: [Unwrapping; 16] = [
     export::export,
     characters::characters,
     escapes::quoted_printable,
@@ -22,6 +22,7 @@ const LAYERS: [Unwrapping; 15] = [
     prefixes::numbered,
     prefixes::named,
     terminal::pager,
+    escapes::as_value,
     escapes::escapes,
     escapes::continued,
     prefixes::collector,

@@ -78,6 +78,7 @@ fn number_before(line: &[u8]) -> Option<(&[u8], u64, usize)> {
             b':' | b'-' if start == 0 => 1,
             b'\t' => 1,
             b' ' if reach.get(end + 1) == Some(&b' ') => 2,
+            b' ' if reach.get(end..)?.starts_with(b" | ") => 3,
             _ => 0,
         };
         return (ended > 0).then_some((&[][..], value, end + ended));
@@ -149,18 +150,29 @@ fn name_before(line: &[u8]) -> Option<(&[u8], usize)> {
     (bar && letters && plain).then_some((word, word_len + blanks + 2))
 }
 
+/// Words with which every line of a listing or a script may begin: none is a host.
+const OPENINGS: [&[u8]; 6] = [b"sa", b"src", b"add", b"ip", b"ipsec", b"vppctl"];
+
 /// A collector's host between an ISO time and the message: one and the same word on every line, or always an address.
 pub(super) fn collector(text: &Text) -> Option<Text> {
     let host_of = |line: &[u8]| -> Option<(usize, usize)> {
         let rest = stamp::iso(line)?.rest;
         let word = rest.trim_ascii_start();
         let start = line.len() - word.len();
+        // Kubernetes' nodes write the stream, and whether the line is whole.
+        let stream = [&b"stdout F"[..], b"stdout P", b"stderr F", b"stderr P"];
+        if let Some(stream) = stream.iter().find(|stream| word.starts_with(stream)) {
+            return Some((start, stream.len()));
+        }
         let len = word.iter().position(u8::is_ascii_whitespace)?;
+        if stamp::header(word).time.is_some() {
+            return None; // a daemon's own time
+        }
         let host = word.get(..len)?;
         let plain = host
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
-        (plain && len > 1).then_some((start, len))
+        (plain && len > 1 && !OPENINGS.contains(&host)).then_some((start, len))
     };
     if !text.begins_with(|line| host_of(line).is_some()) {
         return None;

@@ -4,7 +4,9 @@ use crate::lines::commands::is_command;
 use crate::lines::text::Text;
 
 /// Marks that stand before every line, or before none.
-const MARKS: [&[u8]; 9] = [b"* ", b"- ", b"+ ", b"// ", b"; ", b";; ", b"% ", b"! ", b"REM "];
+const MARKS: [&[u8]; 10] = [
+    b"* ", b"- ", b"+ ", b"+", b"// ", b"; ", b";; ", b"% ", b"! ", b"REM ",
+];
 
 /// The quoted lines, as far as they are quoted.
 pub(super) fn quoting(text: &Text) -> Option<Text> {
@@ -22,8 +24,15 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
         })
         .min()?;
     let bars = has_bars(text);
+    // Where every line is quoted, one mark of each is the mail's: a line that a terminal broke may begin with another.
+    let (quoted, lines) = text.count(|line| line.starts_with(b">"));
+    let is_mail = quoted == lines;
     text.map(|line| {
         let mut rest = line;
+        if is_mail {
+            let inside = rest.strip_prefix(b">")?;
+            return Some(inside.strip_prefix(b" ").unwrap_or(inside).to_vec());
+        }
         if let Some(mark) = mark {
             rest = rest
                 .strip_prefix(mark)
@@ -48,7 +57,11 @@ fn most((held, all): (usize, usize)) -> bool {
 
 /// Whether bars stand before the lines that are not the writer's own: pluto begins its lines so.
 fn has_bars(text: &Text) -> bool {
-    let bar = |line: &[u8]| line.trim_ascii_start().starts_with(b"|");
+    // Behind a bar that an entity follows, a page has to be read first.
+    let bar = |line: &[u8]| {
+        let line = line.trim_ascii_start();
+        line.starts_with(b"|") && !line.starts_with(b"|&")
+    };
     let twice = |line: &[u8]| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|"));
     text.begins_with(bar) && most(text.count(bar)) && {
         let (double, lines) = text.count(twice);

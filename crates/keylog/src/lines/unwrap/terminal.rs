@@ -198,7 +198,11 @@ fn joint(line: &[u8], after: &[u8]) -> Joint {
     if last.is_empty() || first.is_empty() {
         let blank = line.ends_with(b" ") && as_group(before, first)
             || after.starts_with(b" ") && as_group(last, second);
-        let sign = matches!(after.first(), Some(b':' | b'=' | b'.' | b',')) && !last.is_empty();
+        let sign = match after {
+            [b':' | b'=' | b',', ..] => !last.is_empty(),
+            [b'.', digit, ..] => !last.is_empty() && digit.is_ascii_digit(),
+            _ => false,
+        };
         // No line ends behind these.
         let open = matches!(line, [.., before, b'=' | b'/' | b'-' | b'_' | b'('] if is_word(before))
             && !first.is_empty();
