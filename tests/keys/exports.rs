@@ -186,6 +186,13 @@ fn rows_on_standard_output() {
         claimed.contains("\"IPv4\",\"*\",\"*\""),
         "the router names no addresses"
     );
+    // The report that says what a file is is not shown.
+    let folder = tempfile::tempdir().unwrap();
+    let zip = folder.path().join("router.zip");
+    std::fs::write(&zip, b"PK\x03\x04").unwrap();
+    let rows = ["keys", text(&capture), "--keys", text(&zip), "--export", "wireshark", "-"];
+    let said = String::from_utf8(rekeyscope(&rows).stderr).unwrap();
+    assert!(said.contains("this is a zip file: unpack it"), "{said}");
     let refused = rekeyscope(&["keys", "--claims", text(&log), "--export", "tcpdump", "f"]);
     assert_eq!(refused.status.code(), Some(2));
 }

@@ -112,8 +112,9 @@ daemon_trace=$(readable "$root/samples/l2tp_pfs4096_down.pcap")
 expect "$(plugin "$daemon" -X lua_script1:program="$work/鍵 ログ/stand in" -r "$daemon_trace" -c $FEW \
   -Y 'rekeyscope.key_status == "verified"' 2>"$work/errors" | wc -l)" \
   "$(plugin "$work/rows" -r "$daemon_trace" -c $FEW -Y 'rekeyscope.key_status == "verified"' 2>/dev/null | wc -l)" "the program's rows decrypt"
-expect "$(tail -n 1 "$home/words"; grep -c '^rekeyscope: read$' "$work/errors")" "$daemon
-1" "the program gets the log's name as it is, and what it says is shown"
+expect "$(grep '^--keys=' "$home/words"; tail -n 1 "$home/words"; grep -c '^rekeyscope: read$' "$work/errors")" "--keys=$daemon
+$daemon_trace
+1" "the program gets the log's name as it is and the capture that is read, and what it says is shown"
 plugin "$daemon" -r "$daemon_trace" -c 1 >/dev/null 2>"$work/errors"
 expect "$(grep -c 'a strongSwan log.* is not installed here' "$work/errors"; grep -c -i 'masked' "$work/errors")" "1
 0" "without the program: what the log is"

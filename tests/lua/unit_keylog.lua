@@ -1,6 +1,7 @@
 -- unit_keylog.lua: the parsers of key logs, on fixtures. Runs under every Lua.
 
 local check = require("check")
+local foreign = require("rekeyscope_keylog_foreign")
 local framing = require("rekeyscope_keylog_framing")
 local labels = require("rekeyscope_keylog_labels")
 local keylog = require("rekeyscope_keylog")
@@ -227,5 +228,18 @@ nvr_check(DAEMON .. table.concat(NVR, "\n") .. "\n" .. DAEMON, "a router's log b
 check.equal(#keylog.parse({ table.concat(NVR, "\n"), table.concat(NVR, "\n") }).entries, 1, "two texts")
 local hidden = keylog.parse("src 10.9.0.1 dst 10.9.0.2\n\tproto esp spi 0xc7df968a mode transport\n\tenc cbc(aes) <<Keys hidden>>\n")
 check.truth(string.find(hidden.problems[1].reason, "as root, without `nokeys`"), "hidden keys: what to do")
+
+-- Texts that never hold a key.
+for text, name in pairs({
+  ["    Crypto map tag: CMAP, local addr 10.9.0.2\n     current outbound spi: 0xC06E0F04(3228438276)\n"] = "Cisco",
+  ["PS C:\\> Get-NetIPsecQuickModeSA\nInboundSpi : 3353319050\n"] = "QuickModeSA",
+  ["<wfpstate>\n<saContexts numItems=\"1\">\n<spi>3353319050</spi>\n"] = "netsh wfp",
+  ["IpSecService dump:\nTransformRecord: mKey=<hidden>\n"] = "dumpsys ipsec",
+}) do
+  local told = keylog.parse(text)
+  local called = told.unsupported[1]
+  check.truth(#told.entries == 0 and called and string.find(called, name, 1, true), name)
+  check.truth(called and string.find(foreign.KEYLESS[called], "other end", 1, true), name .. ": where keys are")
+end
 
 check.finish("unit_keylog")

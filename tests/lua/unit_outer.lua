@@ -85,6 +85,13 @@ local WAYS = {
   journal = lines(function(line)
     return "__REALTIME_TIMESTAMP=1795205513770000\n_HOSTNAME=gw\nMESSAGE=" .. line .. "\n"
   end),
+  ["JSON Lines"] = lines(function(line)
+    local escaped = string.gsub(string.gsub(string.gsub(line, '(["\\])', "\\%1"), "\t", "\\t"), "=", "\\u003d")
+    return '{"host":"gw","log":"' .. escaped .. '\\n","stream":"stdout"}'
+  end),
+  ["a page's source"] = function(format)
+    return '<pre class="code">' .. prefixed("")(format) .. "</pre>"
+  end,
   entities = function(format)
     return "<pre>" .. string.gsub(signs('"', "&quot;")(format), " ", "&nbsp;") .. "</pre>"
   end,
@@ -101,6 +108,14 @@ for way, made in pairs(WAYS) do
     is_read(made(format), format)
   end
 end
+
+-- A policy that was pasted below an SA is none of it; where blanks were lost, the words tell.
+check.begin("pasted")
+is_read(prefixed("")("xfrm") .. "# ip xfrm policy\nsrc 10.9.0.1/32 dst 10.9.0.2/32 \n\tdir in priority 0 \n"
+  .. "\ttmpl src 10.9.0.1 dst 10.9.0.2\n\t\tproto esp reqid 1 mode transport\n", "a policy")
+is_read(lines(function(line)
+  return (string.gsub(line, "^%s+", ""))
+end)("xfrm"), "no blanks")
 
 -- A terminal breaks a line at its width, wherever that falls, tabs as blanks.
 local function wrapped(text, width)

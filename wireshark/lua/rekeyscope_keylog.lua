@@ -310,14 +310,15 @@ local MAX_REPEATS = 64
 
 local function read_text(parser, bytes)
   local container = foreign.container(bytes)
-  if container then
+  if container and not outer.has_messages(bytes) then
     note(parser.result.unsupported, container)
     return
   end
-  local text = outer.characters(text_of.decoded(bytes))
+  local decoded = text_of.decoded(bytes)
+  parser.keyless = parser.keyless or foreign.keyless(decoded)
+  local text = outer.characters(decoded)
   local names
   names, parser.foreign = foreign.formats(text)
-  parser.keyless = parser.keyless or foreign.keyless(text)
   parser.no_router = #names > 0 and not is_of_router(text)
   local is_masked = masked_keys(parser, text)
   for _, name in ipairs(names) do

@@ -25,6 +25,7 @@ local CHARACTERS = {
   { "\227\128\128", "\227\128\128", " " },
   { "\226\128", "\226\128[\128-\138\175]", " " },
   { "\226\128", "\226\128[\139-\143]", "" },
+  { "\226\128", "\226\128[\144-\149]", "-" },
   { "\226\128", "\226\128[\156-\159]", '"' },
   { "\226\128", "\226\128[\152-\155]", "'" },
   { "\239\188", "\239([\188\189])([\128-\190])", narrow },
@@ -37,6 +38,7 @@ local CHARACTERS = {
   { "\\\tproto ", "\\\t", "\r\t" },
   { "<br", "<br%s*/?>", "\r" },
   { "</", "</?%a%w*>", "" },
+  { '="', "<%a%w* [^<>\r\n]-=[^<>\r\n]*>", "" },
   { "&", "&(#?%w+);", ENTITIES },
 }
 
@@ -156,6 +158,41 @@ local function journal(lines, numbers)
   return kept, kept_numbers
 end
 
+local MESSAGE_FIELDS = { _raw = true, MESSAGE = true, message = true, msg = true, log = true }
+local OF_JSON = { n = "", r = "", t = "\t" }
+-- Escaped quotation marks and backslashes, while quotation marks are looked for.
+local ESCAPED, PLAIN = { ['"'] = "\1", ["\\"] = "\2" }, { ["\1"] = '"', ["\2"] = "\\" }
+
+local function of_code(digits)
+  return string.char(tonumber(digits, 16))
+end
+
+-- Returns the message of an object of JSON Lines, or nil.
+local function message_of(line)
+  if not string.find(line, "^%s*{.*}%s*,?%s*$") then
+    return nil
+  end
+  line = string.gsub(line, '\\(["\\])', ESCAPED)
+  for name, value in string.gmatch(line, '"([%a_]+)"%s*:%s*"([^"]*)"') do
+    if MESSAGE_FIELDS[name] then
+      value = string.gsub(string.gsub(value, "\\u00(%x%x)", of_code), "\\(%a)", OF_JSON)
+      return (string.gsub(value, "[\1\2]", PLAIN))
+    end
+  end
+  return nil
+end
+
+-- Tells whether a text is JSON Lines with messages.
+function outer.has_messages(text)
+  return message_of(string.match(text, "^%s*([^\r\n]*)")) ~= nil
+end
+
+local function strip_json(lines)
+  for index, line in ipairs(lines) do
+    lines[index] = message_of(line) or line
+  end
+end
+
 -- Log viewers export rows of a table: "TIME","HOST","MESSAGE".
 local function strip_table(lines)
   for index, line in ipairs(lines) do
@@ -194,6 +231,9 @@ end
 -- Returns the lines without what is around them, and their numbers.
 function outer.lines(lines, numbers)
   lines, numbers = journal(lines, numbers)
+  if message_of(lines[1] or "") then
+    strip_json(lines)
+  end
   strip_quotes(lines)
   strip_prefixes(lines)
   strip_quotes(lines)

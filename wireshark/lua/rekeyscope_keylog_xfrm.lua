@@ -34,6 +34,9 @@ local READ = {}
 
 READ["proto"] = function(block, rest)
   local proto, spi = string.match(rest, "^(%S+)%s+spi%s+(%S+)")
+  if not spi then
+    return -- of a policy that was pasted below
+  end
   block.proto = proto
   local digits = spi and string.match(spi, "^0[xX](%x+)")
   block.spi = digits and #digits <= 8 and string.rep("0", 8 - #digits) .. string.lower(digits) or nil
@@ -113,7 +116,7 @@ function xfrm.detail(block, line, line_number)
   local last = details[#details]
   if last and goes_on(line, last.text) then
     last.text = last.text .. line
-  elseif string.find(line, "^%s+%S") then
+  elseif string.find(line, "^%s+%S") or READ[string.match(line, "^%S+")] then
     details[#details + 1] = { text = line, line = line_number }
   else
     block.strays = block.strays + 1

@@ -61,6 +61,8 @@ function source.choose(arguments, environment, state, beside)
     profile = arguments.profile or environment.profile or state.profile,
     mode = arguments.mode or environment.mode or state.mode or "ephemeral",
     program = arguments.program or environment.program,
+    -- What a log derives keys from needs the capture, whoever names the log.
+    capture = beside and beside.capture,
   }
   if arguments.keylog and arguments.keylog ~= "" then
     choice.keylog, choice.from = arguments.keylog, "-X lua_script1:keylog="
@@ -68,9 +70,9 @@ function source.choose(arguments, environment, state, beside)
     choice.keylog, choice.from = environment.keylog, "REKEYSCOPE_KEYLOG"
   elseif state.keylog and state.keylog ~= "" then
     choice.keylog, choice.from, choice.seen = state.keylog, state.beside and source.BESIDE or "the dialog", state.seen
-    choice.capture = state.capture
+    choice.capture = state.capture or choice.capture
   elseif beside and #beside.files > 0 then
-    choice.keylog, choice.from, choice.capture = source.joined(beside.files), source.BESIDE, beside.capture
+    choice.keylog, choice.from = source.joined(beside.files), source.BESIDE
   end
   if choice.keylog == source.NONE then
     choice.keylog, choice.is_none = nil, true

@@ -44,7 +44,11 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     for place in exports {
         told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
     }
-    if !shows_rows {
+    if shows_rows {
+        // The report, which says so, is not shown.
+        let problems = analysis.key_files.iter().flat_map(|file| &file.problems);
+        told.extend(problems.take(claims::MOST_PROBLEMS).cloned());
+    } else {
         let text = formats::keys::render(
             &analysis,
             ring.mining,

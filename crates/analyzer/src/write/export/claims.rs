@@ -11,7 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 /// Problems of rows that are told one by one.
-const MOST_PROBLEMS: usize = 5;
+pub const MOST_PROBLEMS: usize = 5;
 
 /// Makes the tables: every whole key that names its SPI, with the addresses that the file has for it (`*` where it has none), in the
 /// order of the files.
