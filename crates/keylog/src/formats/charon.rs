@@ -14,7 +14,7 @@ use crate::lines::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
 use crate::lines::fields::{after_program, find, word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, sender};
-use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::key::{IkeKey, IkeSecrets, SecretSlot};
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -325,27 +325,21 @@ fn is_known_label(label: &[u8]) -> bool {
     ike_slot(label).is_some() || Child::has_label(label) || label == b"natd_chunk"
 }
 
-type Slot = fn(&mut IkeSecrets) -> &mut Option<SecretBytes>;
-
 /// Version of IKE (0: either) and place of a labelled secret.
-fn ike_slot(label: &[u8]) -> Option<(u8, Slot)> {
-    Some(match label {
-        b"SKEYID" => (1, |s| &mut s.skeyid),
-        b"SKEYID_d" => (1, |s| &mut s.skeyid_d),
-        b"SKEYID_a" => (1, |s| &mut s.skeyid_a),
-        b"SKEYID_e" => (1, |s| &mut s.skeyid_e),
-        b"encryption key Ka" => (1, |s| &mut s.ka),
-        b"SKEYSEED" => (2, |s| &mut s.skeyseed),
-        b"Sk_d secret" => (2, |s| &mut s.sk_d),
-        b"Sk_ei secret" => (2, |s| &mut s.sk_ei),
-        b"Sk_er secret" => (2, |s| &mut s.sk_er),
-        b"Sk_ai secret" => (2, |s| &mut s.sk_ai),
-        b"Sk_ar secret" => (2, |s| &mut s.sk_ar),
+fn ike_slot(label: &[u8]) -> Option<(u8, SecretSlot)> {
+    let name = match label {
         b"shared Diffie Hellman secret" | b"shared key exchange secret" | b"key exchange secret" => {
-            (0, |s| &mut s.dh_secret)
+            return Some((0, |s| &mut s.dh_secret));
         }
-        _ => return None,
-    })
+        b"encryption key Ka" => b"Ka",
+        _ => label.strip_suffix(b" secret").unwrap_or(label),
+    };
+    let version = if name.starts_with(b"S") && !name.starts_with(b"SKEYID") {
+        2
+    } else {
+        1
+    };
+    Some((version, IkeSecrets::slot(name)?))
 }
 
 fn ike_spi(bytes: Option<&[u8]>) -> Option<IkeSpi> {

@@ -24,9 +24,10 @@ pub(crate) struct Child {
     initiator: Option<bool>,
     encryption: Option<Encryption>,
     integrity: Option<Integrity>,
-    keys: LoggedChildKeys,
-    /// Where a dump of the initiator's or the responder's keys lacks rows.
-    cut: [Option<u64>; 2],
+    /// The line of the first key.
+    line: u64,
+    /// The keys of the initiator, then the responder's.
+    keys: [SideKeys; 2],
     seeds: Vec<(SeedOf, u64, Bytes)>,
     dh_secret: Option<Bytes>,
     adding_inbound: Option<bool>,
@@ -34,13 +35,13 @@ pub(crate) struct Child {
     outbound: AddedSa,
 }
 
+/// The keys with which one side sends.
 #[derive(Default)]
-struct LoggedChildKeys {
-    line: u64,
-    encryption_initiator: Bytes,
-    encryption_responder: Bytes,
-    integrity_initiator: Bytes,
-    integrity_responder: Bytes,
+struct SideKeys {
+    encryption: Bytes,
+    integrity: Bytes,
+    /// Where a dump of one of them lacks rows.
+    cut: Option<u64>,
 }
 
 /// An SA as `SPI 0x…, src … dst …` names it.
@@ -78,23 +79,18 @@ impl Child {
 
     /// A dump that lacks rows: of a key there is what says that it was there.
     pub(crate) fn cut(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
-        if dump.label.ends_with(b" key") && self.value(dump, sink) {
-            let [initiator, responder] = &mut self.cut;
-            let side = if dump.label.ends_with(b"initiator key") {
-                initiator
-            } else {
-                responder
-            };
-            side.get_or_insert(dump.line);
-        }
+        let Some((of_initiator, _)) = key_of(&dump.label) else {
+            return;
+        };
+        self.value(dump, sink);
+        let [initiator, responder] = &mut self.keys;
+        let side = if of_initiator { initiator } else { responder };
+        side.cut.get_or_insert(dump.line);
     }
 
     /// Whether a dump of this label is of a CHILD_SA.
     pub(crate) fn has_label(label: &[u8]) -> bool {
-        let key = label
-            .strip_suffix(b" initiator key")
-            .or_else(|| label.strip_suffix(b" responder key"));
-        matches!(key, Some(b"encryption" | b"integrity"))
+        key_of(label).is_some()
             || matches!(
                 label,
                 b"DH secret" | b"KE secret" | b"initiator SA seed" | b"responder SA seed" | b"seed"
@@ -103,26 +99,24 @@ impl Child {
 
     /// A dump; true when its label is one of a CHILD_SA.
     pub(crate) fn value(&mut self, dump: &Dump, sink: &mut Sink<'_>) -> bool {
-        let slot = match dump.label.as_slice() {
-            b"encryption initiator key" => {
-                if !self.keys.encryption_initiator.is_empty() {
-                    self.hand_over(sink);
-                }
-                self.keys.line = dump.line;
-                &mut self.keys.encryption_initiator
+        if let Some((of_initiator, encrypts)) = key_of(&dump.label) {
+            if of_initiator && encrypts && !self.keys[0].encryption.is_empty() {
+                self.hand_over(sink);
             }
-            b"encryption responder key" => &mut self.keys.encryption_responder,
-            b"integrity initiator key" => {
-                if self.keys.line == 0 {
-                    self.keys.line = dump.line;
-                }
-                &mut self.keys.integrity_initiator
+            if of_initiator && (encrypts || self.line == 0) {
+                self.line = dump.line;
             }
-            b"integrity responder key" => &mut self.keys.integrity_responder,
-            b"DH secret" | b"KE secret" => self.dh_secret.insert(Bytes::default()),
-            b"initiator SA seed" => return self.seed(SeedOf::InitiatorSa, dump),
-            b"responder SA seed" => return self.seed(SeedOf::ResponderSa, dump),
-            b"seed" => return self.seed(SeedOf::ChildSa, dump),
+        }
+        let [initiator, responder] = &mut self.keys;
+        let slot = match (key_of(&dump.label), dump.label.as_slice()) {
+            (Some((true, true)), _) => &mut initiator.encryption,
+            (Some((true, false)), _) => &mut initiator.integrity,
+            (Some((false, true)), _) => &mut responder.encryption,
+            (Some((false, false)), _) => &mut responder.integrity,
+            (_, b"DH secret" | b"KE secret") => self.dh_secret.insert(Bytes::default()),
+            (_, b"initiator SA seed") => return self.seed(SeedOf::InitiatorSa, dump),
+            (_, b"responder SA seed") => return self.seed(SeedOf::ResponderSa, dump),
+            (_, b"seed") => return self.seed(SeedOf::ChildSa, dump),
             _ => return false,
         };
         slot.clone_from(&dump.bytes);
@@ -180,7 +174,6 @@ impl Child {
         let initiator = self.initiator;
         let child = std::mem::take(self);
         self.initiator = initiator;
-        let keys = &child.keys;
         if !child.has_keys() && child.seeds.is_empty() {
             return;
         }
@@ -188,17 +181,7 @@ impl Child {
         let spis = inbound.spi.zip(outbound.spi);
         let initiator = child.seed_says_initiator(inbound, outbound).or(initiator);
         if child.has_keys() {
-            let [cut_initiator, cut_responder] = child.cut;
-            let of_initiator = (
-                &keys.encryption_initiator,
-                &keys.integrity_initiator,
-                cut_initiator,
-            );
-            let of_responder = (
-                &keys.encryption_responder,
-                &keys.integrity_responder,
-                cut_responder,
-            );
+            let [of_initiator, of_responder] = &child.keys;
             for ours in initiator.map_or(vec![true, false], |known| vec![known]) {
                 let (sent, received) = if ours {
                     (of_initiator, of_responder)
@@ -225,10 +208,10 @@ impl Child {
 
     /// NULL encryption (RFC 2410) has no key; what is logged then is the integrity key alone.
     fn has_keys(&self) -> bool {
-        let keys = &self.keys;
-        !keys.encryption_initiator.is_empty()
-            || self.cut.iter().any(Option::is_some)
-            || self.encryption == Some(Encryption::Null) && !keys.integrity_initiator.is_empty()
+        let [initiator, _] = &self.keys;
+        !initiator.encryption.is_empty()
+            || self.keys.iter().any(|side| side.cut.is_some())
+            || self.encryption == Some(Encryption::Null) && !initiator.integrity.is_empty()
     }
 
     /// Both SAs; the addresses of one are those of the other, turned round.
@@ -258,27 +241,22 @@ impl Child {
         }
     }
 
-    fn claim(
-        &self,
-        added: AddedSa,
-        (encryption_key, integrity_key, cut): (&Bytes, &Bytes, Option<u64>),
-        sink: &mut Sink<'_>,
-    ) {
+    fn claim(&self, added: AddedSa, keys: &SideKeys, sink: &mut Sink<'_>) {
         if added.spi.is_none() {
-            sink.blob(self.keys.line, b"encryption key", encryption_key);
-            return sink.blob(self.keys.line, b"integrity key", integrity_key);
+            sink.blob(self.line, b"encryption key", &keys.encryption);
+            return sink.blob(self.line, b"integrity key", &keys.integrity);
         }
         let claim = Claim {
-            line: cut.unwrap_or(self.keys.line),
+            line: keys.cut.unwrap_or(self.line),
             src: added.src,
             dst: added.dst,
             spi: added.spi,
             encryption: self.encryption,
-            encryption_key: encryption_key.clone(),
+            encryption_key: keys.encryption.clone(),
             integrity: self.integrity,
-            integrity_key: integrity_key.clone(),
+            integrity_key: keys.integrity.clone(),
         };
-        match cut {
+        match keys.cut {
             None => claim.hand_over(sink),
             Some(line) => {
                 sink.problem(
@@ -288,5 +266,16 @@ impl Child {
                 claim.hand_over_defective(KeyDefect::Truncated, sink);
             }
         }
+    }
+}
+
+/// Whether a key of that label is the initiator's, and whether it encrypts.
+fn key_of(label: &[u8]) -> Option<(bool, bool)> {
+    match label {
+        b"encryption initiator key" => Some((true, true)),
+        b"encryption responder key" => Some((false, true)),
+        b"integrity initiator key" => Some((true, false)),
+        b"integrity responder key" => Some((false, false)),
+        _ => None,
     }
 }

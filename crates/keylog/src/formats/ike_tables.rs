@@ -64,19 +64,11 @@ fn read_ikev1(number: u64, cookie: &[u8], key: &[u8], sink: &mut Sink<'_>) -> Re
             ka.len()
         ));
     }
-    let origin = sink.explicit(number);
-    sink.ike(IkeKey {
-        version: 1,
-        initiator_spi: Some(initiator_spi),
-        responder_spi: None,
-        secrets: IkeSecrets {
-            ka: Some(SecretBytes::new(ka)),
-            ..IkeSecrets::default()
-        },
-        encryption: None,
-        integrity: None,
-        origin,
-    });
+    let secrets = IkeSecrets {
+        ka: Some(SecretBytes::new(ka)),
+        ..IkeSecrets::default()
+    };
+    sink.secrets(number, (Some(initiator_spi), None), secrets);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::lines::fields::{address, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::key::IkeSecrets;
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -217,16 +217,7 @@ impl Pluto {
     }
 
     fn secret(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
-        let slot: fn(&mut IkeSecrets) -> &mut Option<SecretBytes> =
-            match dump.label.to_ascii_lowercase().as_slice() {
-                b"skeyid" => |s| &mut s.skeyid,
-                b"skeyid_d" => |s| &mut s.skeyid_d,
-                b"skeyid_a" => |s| &mut s.skeyid_a,
-                b"skeyid_e" => |s| &mut s.skeyid_e,
-                b"sk_d" => |s| &mut s.sk_d,
-                b"skeyseed" => |s| &mut s.skeyseed,
-                _ => |s| &mut s.ka,
-            };
+        let slot = IkeSecrets::slot(&dump.label).unwrap_or(|s| &mut s.ka);
         let secret = SecretBytes::from(dump.bytes.as_slice());
         if slot(&mut self.secrets)
             .as_ref()
@@ -249,21 +240,7 @@ impl Pluto {
         if line == 0 {
             return;
         }
-        let version = if secrets.sk_d.is_some() || secrets.skeyseed.is_some() {
-            2
-        } else {
-            1
-        };
-        let origin = sink.explicit(line);
-        sink.ike(IkeKey {
-            version,
-            initiator_spi,
-            responder_spi,
-            secrets,
-            encryption: None,
-            integrity: None,
-            origin,
-        });
+        sink.secrets(line, (initiator_spi, responder_spi), secrets);
     }
 
     /// Two lines of the table are one IKE SA.
@@ -281,17 +258,8 @@ impl Pluto {
         }
         let secrets = &other.secrets;
         if secrets.sk_ei.is_some() && secrets.sk_er.is_some() {
-            let origin = sink.explicit(first);
-            let (initiator_spi, responder_spi) = other.spis;
-            sink.ike(IkeKey {
-                version: 2,
-                initiator_spi: Some(initiator_spi),
-                responder_spi: Some(responder_spi),
-                secrets: other.secrets,
-                encryption: None,
-                integrity: None,
-                origin,
-            });
+            let (initiator, responder) = other.spis;
+            sink.secrets(first, (Some(initiator), Some(responder)), other.secrets);
         } else {
             self.table = Some((other, first));
         }

@@ -18,7 +18,7 @@ use crate::lines::fields::{address, after_program, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::{IkeKey, IkeSecrets, KeyDefect};
+use crate::material::key::{IkeSecrets, KeyDefect, SecretSlot};
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -47,7 +47,7 @@ pub(crate) struct Racoon {
 
 #[derive(Clone, Copy)]
 enum Label {
-    Secret(fn(&mut IkeSecrets) -> &mut Option<SecretBytes>),
+    Secret(SecretSlot),
     Seed,
     Other,
 }
@@ -129,20 +129,14 @@ fn after_location(text: &[u8]) -> &[u8] {
 impl Racoon {
     fn message(&mut self, message: &[u8], line: u64, sink: &mut Sink<'_>) {
         let has = |text: &[u8]| find(message, text).is_some();
-        self.label = Some(if has(b"SKEYID computed") {
-            Label::Secret(|s| &mut s.skeyid)
-        } else if has(b"SKEYID_d computed") {
-            Label::Secret(|s| &mut s.skeyid_d)
-        } else if has(b"SKEYID_a computed") {
-            Label::Secret(|s| &mut s.skeyid_a)
-        } else if has(b"SKEYID_e computed") {
-            Label::Secret(|s| &mut s.skeyid_e)
-        } else if has(b"final encryption key computed") {
-            Label::Secret(|s| &mut s.ka)
-        } else if has(b"KEYMAT compute") && has(b"with") {
-            Label::Seed
-        } else {
-            Label::Other
+        let secret = find(message, b" computed").and_then(|end| match words(message.get(..end)?).last()? {
+            b"key" if has(b"final encryption key") => IkeSecrets::slot(b"ka"),
+            name => IkeSecrets::slot(name),
+        });
+        self.label = Some(match secret {
+            Some(slot) => Label::Secret(slot),
+            None if has(b"KEYMAT compute") && has(b"with") => Label::Seed,
+            None => Label::Other,
         });
         if has(b"encklen=") {
             let bits = |name: &[u8]| {
@@ -210,35 +204,23 @@ impl Racoon {
         let (src, dst) = ends.unzip();
         let [a, b, c, d] = spi.to_be_bytes();
         let sought = [PROTO_IPSEC_ESP, a, b, c, d];
-        let (ours, rest) = std::mem::take(&mut self.waiting)
+        let (ours, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiting)
             .into_iter()
             .partition(|keymat: &Keymat| find(&keymat.seed, &sought).is_some());
         self.waiting = rest;
-        for keymat in &ours {
-            keymat.claim(
-                Claim {
-                    src,
-                    dst,
-                    spi: Some(Spi(spi)),
-                    ..Claim::default()
-                },
-                sink,
-            );
-        }
-        for keymat in self
+        let any = self
             .waiting
             .iter()
-            .filter(|keymat| ours.is_empty() && keymat.seed.is_empty())
-        {
-            keymat.claim(
-                Claim {
-                    src,
-                    dst,
-                    spi: Some(Spi(spi)),
-                    ..Claim::default()
-                },
-                sink,
-            );
+            .filter(|keymat| ours.is_empty() && keymat.seed.is_empty());
+        for keymat in ours.iter().chain(any) {
+            let spi = Some(Spi(spi));
+            let claim = Claim {
+                src,
+                dst,
+                spi,
+                ..Claim::default()
+            };
+            keymat.claim(claim, sink);
         }
     }
 
@@ -253,18 +235,8 @@ impl Racoon {
             let bytes: [u8; 8] = hex::decode(digits)?.try_into().ok()?;
             Some(IkeSpi(bytes))
         });
-        let initiator_spi = cookies.next().flatten();
-        let responder_spi = cookies.next().flatten();
-        let origin = sink.explicit(line);
-        sink.ike(IkeKey {
-            version: 1,
-            initiator_spi,
-            responder_spi,
-            secrets,
-            encryption: None,
-            integrity: None,
-            origin,
-        });
+        let spis = (cookies.next().flatten(), cookies.next().flatten());
+        sink.secrets(line, spis, secrets);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::lines::fields::{word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::key::IkeSecrets;
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -139,23 +139,15 @@ impl ListedSa {
             let [sk_ei, sk_er, sk_ai, sk_ar, sk_d] =
                 [encryption_i, encryption_r, integrity_i, integrity_r, sk_d]
                     .map(|key| key.map(SecretBytes::new));
-            let origin = sink.explicit(self.line);
-            sink.ike(IkeKey {
-                version: 2,
-                initiator_spi: Some(initiator),
-                responder_spi: Some(responder),
-                secrets: IkeSecrets {
-                    sk_ei,
-                    sk_er,
-                    sk_ai,
-                    sk_ar,
-                    sk_d,
-                    ..IkeSecrets::default()
-                },
-                encryption: None,
-                integrity: None,
-                origin,
-            });
+            let secrets = IkeSecrets {
+                sk_ei,
+                sk_er,
+                sk_ai,
+                sk_ar,
+                sk_d,
+                ..IkeSecrets::default()
+            };
+            sink.secrets(self.line, (Some(initiator), Some(responder)), secrets);
         } else if let Some((initiator, responder)) = self.child.filter(|_| self.is_child) {
             // A packet of the initiator carries the SPI that the responder chose.
             let sides = [

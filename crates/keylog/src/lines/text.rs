@@ -129,14 +129,12 @@ impl Text {
         wiped::append(&mut self.bytes, b"\n");
     }
 
-    /// Appends the lines of `bytes`, all of which stand where `of` does.
-    pub(crate) fn push_lines(&mut self, of: TextLine<'_>, bytes: &[u8]) {
+    /// Appends the lines of `bytes`, all of which stand on line `number`.
+    pub(crate) fn push_lines(&mut self, number: u64, about: About, bytes: &[u8]) {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         for line in bytes.split(|b| *b == b'\n') {
-            self.push(TextLine {
-                bytes: line.strip_suffix(b"\r").unwrap_or(line),
-                ..of
-            });
+            let bytes = line.strip_suffix(b"\r").unwrap_or(line);
+            self.push(TextLine { number, bytes, about });
         }
     }
 
@@ -190,7 +188,7 @@ impl Text {
                 }
             };
             match changed {
-                Some(bytes) => next.push_lines(line, &bytes),
+                Some(bytes) => next.push_lines(line.number, line.about, &bytes),
                 None => next.push(line),
             }
         }

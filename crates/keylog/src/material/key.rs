@@ -109,6 +109,46 @@ pub struct IkeSecrets {
     pub ka_prefix: Option<SecretBytes>,
 }
 
+/// The place of a secret.
+pub(crate) type SecretSlot = fn(&mut IkeSecrets) -> &mut Option<SecretBytes>;
+
+impl IkeSecrets {
+    /// The place of a secret of that name, in either case.
+    pub(crate) fn slot(name: &[u8]) -> Option<SecretSlot> {
+        Some(match name.to_ascii_lowercase().as_slice() {
+            b"skeyid" => |s| &mut s.skeyid,
+            b"skeyid_d" => |s| &mut s.skeyid_d,
+            b"skeyid_a" => |s| &mut s.skeyid_a,
+            b"skeyid_e" => |s| &mut s.skeyid_e,
+            b"ka" => |s| &mut s.ka,
+            b"skeyseed" => |s| &mut s.skeyseed,
+            b"sk_d" => |s| &mut s.sk_d,
+            b"sk_ei" => |s| &mut s.sk_ei,
+            b"sk_er" => |s| &mut s.sk_er,
+            b"sk_ai" => |s| &mut s.sk_ai,
+            b"sk_ar" => |s| &mut s.sk_ar,
+            _ => return None,
+        })
+    }
+
+    /// The version of IKE that has such secrets.
+    pub(crate) fn version(&self) -> u8 {
+        let of_ikev2 = [
+            &self.sk_d,
+            &self.sk_ei,
+            &self.sk_er,
+            &self.sk_ai,
+            &self.sk_ar,
+            &self.skeyseed,
+        ];
+        if of_ikev2.iter().any(|secret| secret.is_some()) {
+            2
+        } else {
+            1
+        }
+    }
+}
+
 /// An IKE key that a file claims.
 #[derive(Debug, Clone)]
 pub struct IkeKey {

@@ -5,9 +5,9 @@ use crate::material::bounds::{
     SHORTEST_BLOB,
 };
 use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SpiSighting};
-use crate::material::key::{EspKey, IkeKey, KeyOrigin, KeyRoad, Seed};
+use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed};
 use rekeyscope_model::secret::SecretBytes;
-use rekeyscope_model::spi::Spi;
+use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -161,6 +161,24 @@ impl<'a> Sink<'a> {
         }
         self.ike_seen.insert(hash, ike.len());
         ike.push(key);
+    }
+
+    /// The secrets of one IKE SA, on `line`.
+    pub(crate) fn secrets(
+        &mut self,
+        line: u64,
+        (initiator_spi, responder_spi): (Option<IkeSpi>, Option<IkeSpi>),
+        secrets: IkeSecrets,
+    ) {
+        self.ike(IkeKey {
+            version: secrets.version(),
+            initiator_spi,
+            responder_spi,
+            secrets,
+            encryption: None,
+            integrity: None,
+            origin: self.explicit(line),
+        });
     }
 
     /// A derivation's input.

@@ -105,7 +105,8 @@ impl Listing {
         };
         let mut taken = begins;
         let mut open = self.open.take();
-        let mut last_half = None;
+        // The transform that the line named last.
+        let mut last = KeyKind::Encryption;
         // A key or a label of the line before.
         let mut carried = open.is_some() || !self.awaited.is_empty();
         let (mut rest, mut begun) = (line, false);
@@ -160,12 +161,16 @@ impl Listing {
                 }
                 Field::Outbound => record.outbound(),
                 Field::NotEsp => record.other_protocol = true,
-                Field::NextIsEncryption => last_half = Some(KeyKind::Encryption),
-                Field::NextIsIntegrity => last_half = Some(KeyKind::Integrity),
-                field => {
-                    let (half, awaited) = awaited(*field, last_half);
-                    last_half = half.or(last_half);
-                    self.awaited = awaited;
+                Field::Of(half) => last = *half,
+                Field::Values(values) => {
+                    if let [
+                        Awaited::Name(half @ (KeyKind::Encryption | KeyKind::Integrity)),
+                        ..,
+                    ] = values
+                    {
+                        last = *half;
+                    }
+                    self.awaited = values.iter().map(|value| value.of(last)).collect();
                 }
             }
         }
@@ -185,50 +190,6 @@ fn first_word_is_address(line: &[u8]) -> bool {
 /// Whether a word at the start of a line can be the key of a label at the end of the line before.
 fn is_of_a_key(word: &[u8], quoted: bool) -> bool {
     quoted || word.len() >= 2 && hex::all_digits(hex::after_0x(word).unwrap_or(word)) || CALLS.contains(&word)
-}
-
-/// The transform that a field is about, and the values that follow it.
-fn awaited(field: Field, last: Option<KeyKind>) -> (Option<KeyKind>, Vec<Awaited>) {
-    use KeyKind::{Encryption, Integrity};
-    let of_last = last.unwrap_or(Encryption);
-    match field {
-        Field::Src => (None, vec![Awaited::Src]),
-        Field::Dst => (None, vec![Awaited::Dst]),
-        Field::Protocol => (None, vec![Awaited::Protocol]),
-        Field::Spi => (None, vec![Awaited::Spi]),
-        Field::HexSpi => (None, vec![Awaited::HexSpi]),
-        Field::Encryption => (Some(Encryption), vec![Awaited::Name(Encryption)]),
-        Field::EncryptionKey => (None, vec![Awaited::Key(Encryption)]),
-        Field::EncryptionAndKey => (None, vec![Awaited::Name(Encryption), Awaited::Key(Encryption)]),
-        Field::EncryptionKeyAndBits => (
-            None,
-            vec![
-                Awaited::Name(Encryption),
-                Awaited::Key(Encryption),
-                Awaited::Bits(Encryption),
-            ],
-        ),
-        Field::Integrity => (Some(Integrity), vec![Awaited::Name(Integrity)]),
-        Field::IntegrityKey => (None, vec![Awaited::Key(Integrity)]),
-        Field::IntegrityAndKey => (None, vec![Awaited::Name(Integrity), Awaited::Key(Integrity)]),
-        Field::IntegrityKeyAndBits => (
-            None,
-            vec![
-                Awaited::Name(Integrity),
-                Awaited::Key(Integrity),
-                Awaited::Bits(Integrity),
-            ],
-        ),
-        Field::CountedEncryptionKey => (None, vec![Awaited::Count(Encryption), Awaited::Key(Encryption)]),
-        Field::CountedIntegrityKey => (None, vec![Awaited::Count(Integrity), Awaited::Key(Integrity)]),
-        Field::NameOfLast => (None, vec![Awaited::Name(of_last)]),
-        Field::KeyOfLast => (None, vec![Awaited::Key(of_last)]),
-        Field::CountedKeyOfLast => (None, vec![Awaited::Count(of_last), Awaited::Key(of_last)]),
-        Field::Salt => (None, vec![Awaited::Salt]),
-        Field::NotEsp | Field::Outbound | Field::NextIsEncryption | Field::NextIsIntegrity | Field::Skip => {
-            (None, Vec::new())
-        }
-    }
 }
 
 /// The next word, whether it stood in quotes, and what follows.

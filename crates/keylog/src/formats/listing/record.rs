@@ -10,64 +10,61 @@ use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
-/// The kind of value behind a label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a label says.
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Field {
-    Src,
-    Dst,
-    /// The protocol's name.
-    Protocol,
-    /// Nothing: the word says that it is an SA of another protocol.
+    /// Values follow.
+    Values(&'static [Awaited]),
+    /// The SA is of another protocol.
     NotEsp,
-    /// A number in hex with `0x`, or decimal.
-    Spi,
-    /// A number in hex, with `0x` or without.
-    HexSpi,
-    /// Nothing: the SA on which this side sends.
+    /// This side sends on the SA.
     Outbound,
-    Encryption,
-    EncryptionKey,
-    EncryptionAndKey,
-    EncryptionKeyAndBits,
-    Integrity,
-    IntegrityKey,
-    IntegrityAndKey,
-    IntegrityKeyAndBits,
-    /// A number of bytes, then the key.
-    CountedEncryptionKey,
-    CountedIntegrityKey,
-    /// The key of the transform that the line named last.
-    KeyOfLast,
-    CountedKeyOfLast,
-    NameOfLast,
-    NextIsEncryption,
-    NextIsIntegrity,
-    /// The salt of a combined mode.
-    Salt,
-    /// Nothing more on this line.
+    /// What follows is of that transform.
+    Of(KeyKind),
+    /// Nothing more stands on this line.
     Skip,
 }
 
 /// A value that is awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Awaited {
+pub(crate) enum Awaited {
     Src,
     Dst,
+    /// The protocol's name.
     Protocol,
+    /// A number in hex with `0x`, or decimal.
     Spi,
+    /// A number in hex, with `0x` or without.
     HexSpi,
     Name(KeyKind),
+    /// A key's number of bytes.
     Count(KeyKind),
     Key(KeyKind),
+    /// The number of bits of the ICV.
     Bits(KeyKind),
+    /// The salt of a combined mode.
     Salt,
 }
 
 /// One of the two transforms of an SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeyKind {
+pub(crate) enum KeyKind {
     Encryption,
     Integrity,
+    /// The one that the line named last.
+    Last,
+}
+
+impl Awaited {
+    /// The value, where `last` is the transform that the line named last.
+    pub(super) fn of(self, last: KeyKind) -> Awaited {
+        match self {
+            Awaited::Name(KeyKind::Last) => Awaited::Name(last),
+            Awaited::Count(KeyKind::Last) => Awaited::Count(last),
+            Awaited::Key(KeyKind::Last) => Awaited::Key(last),
+            other => other,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -175,8 +172,8 @@ impl ListingRecord {
         let key = self.key(half);
         let len = key.digits.len() / 2;
         let named = match half {
-            KeyKind::Encryption => encryption.map(|e| fits_encryption(e, len)),
             KeyKind::Integrity => integrity.map(|i| len == i.key_len()),
+            _ => encryption.map(|e| fits_encryption(e, len)),
         };
         let counted = key.count.map(|count| len as u64 == count);
         key.text.is_some()
@@ -188,39 +185,26 @@ impl ListingRecord {
     }
 
     fn name(&mut self, half: KeyKind, word: &[u8], line: u64) {
-        match half {
-            KeyKind::Encryption => {
-                self.encryption = algorithm_names::encryption(word);
-                if self.encryption.is_none() {
-                    self.wrong = self
-                        .wrong
-                        .or(Some((line, "the encryption of this SA is not supported here")));
-                }
-            }
-            KeyKind::Integrity => {
-                self.integrity = algorithm_names::integrity(word);
-                if self.integrity.is_none() {
-                    self.wrong = self.wrong.or(Some((
-                        line,
-                        "the authentication of this SA is not supported here",
-                    )));
-                }
-            }
-        }
+        let sentence = if half == KeyKind::Integrity {
+            self.integrity = algorithm_names::integrity(word);
+            let unknown = self.integrity.is_none();
+            unknown.then_some("the authentication of this SA is not supported here")
+        } else {
+            self.encryption = algorithm_names::encryption(word);
+            let unknown = self.encryption.is_none();
+            unknown.then_some("the encryption of this SA is not supported here")
+        };
+        self.wrong = self.wrong.or(sentence.map(|sentence| (line, sentence)));
     }
 
     fn bits(&mut self, half: KeyKind, word: &[u8]) {
         let Some(bits) = fields::number(word).and_then(|bits| u32::try_from(bits).ok()) else {
             return;
         };
-        match half {
-            KeyKind::Encryption => {
-                self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits))
-            }
-            KeyKind::Integrity if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) => {
-                self.integrity = Some(Integrity::HmacSha256_96);
-            }
-            KeyKind::Integrity => {}
+        if half == KeyKind::Encryption {
+            self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits));
+        } else if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) {
+            self.integrity = Some(Integrity::HmacSha256_96);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::formats::yamaha::labels::Kind;
 use crate::lines::algorithm_names::fits_encryption;
 use crate::material::claim::Claim;
-use crate::material::key::{IkeKey, IkeSecrets, KeyDefect};
+use crate::material::key::{IkeSecrets, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::secret::SecretBytes;
@@ -161,27 +161,8 @@ impl IkeRecord {
         if record.line == 0 {
             return;
         }
-        let s = &record.secrets;
-        let ikev1 = [
-            &s.skeyid,
-            &s.skeyid_d,
-            &s.skeyid_a,
-            &s.skeyid_e,
-            &s.ka,
-            &s.ka_prefix,
-        ]
-        .iter()
-        .any(|secret| secret.is_some());
-        let origin = sink.explicit(record.line);
-        sink.ike(IkeKey {
-            version: if ikev1 { 1 } else { 2 },
-            initiator_spi: record.initiator_spi,
-            responder_spi: record.responder_spi,
-            secrets: record.secrets,
-            encryption: None,
-            integrity: None,
-            origin,
-        });
+        let spis = (record.initiator_spi, record.responder_spi);
+        sink.secrets(record.line, spis, record.secrets);
     }
 }
 

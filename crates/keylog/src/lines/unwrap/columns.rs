@@ -159,14 +159,7 @@ fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
                 .filter(|(at, _)| *at != message)
                 .find_map(|(_, f)| time(&f.0)),
         };
-        next.push_lines(
-            TextLine {
-                number: *number,
-                bytes: &[],
-                about,
-            },
-            value,
-        );
+        next.push_lines(*number, about, value);
     }
     Some(next)
 }

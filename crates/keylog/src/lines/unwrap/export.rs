@@ -78,14 +78,7 @@ impl JournalRecord {
     fn give(&mut self, next: &mut Text) {
         let JournalRecord { message, about } = std::mem::take(self);
         if let Some((number, message)) = message {
-            next.push_lines(
-                TextLine {
-                    number,
-                    bytes: &[],
-                    about,
-                },
-                &message,
-            );
+            next.push_lines(number, about, &message);
         }
     }
 }

@@ -134,11 +134,7 @@ impl JsonReader {
             fields.max_by_key(|(_, value, _)| words(value))
         };
         let about = self.about(line.about);
-        let mut push = |(_, value, number): &JsonField| {
-            let bytes: &[u8] = &[];
-            let number = *number;
-            next.push_lines(TextLine { number, bytes, about }, value);
-        };
+        let mut push = |(_, value, number): &JsonField| next.push_lines(*number, about, value);
         if let Some(field) = said.or_else(|| widest().filter(|_| object)) {
             push(field);
         } else if !object {
@@ -151,14 +147,7 @@ impl JsonReader {
                 .iter()
                 .map(|(name, value, _)| [name.as_slice(), b"=\"", value, b"\" "].concat())
                 .collect();
-            next.push_lines(
-                TextLine {
-                    bytes: &[],
-                    about,
-                    ..line
-                },
-                &parts.concat(),
-            );
+            next.push_lines(line.number, about, &parts.concat());
         }
         self.fields.clear();
         self.key.clear();
