@@ -677,7 +677,22 @@ const COPIES: [(&str, Copy); 24] = [
 ];
 
 /// Further ways, each of which a text came in once.
-const FURTHER: [(&str, Copy); 9] = [
+const FURTHER: [(&str, Copy); 14] = [
+    ("seconds since 1970", |text| {
+        lines(text, |at, l| format!("1795205513.77{at:04} gw vpn[1]: {l}\n"))
+    }),
+    ("facility", |text| {
+        lines(text, |_, l| format!("Nov 20 20:11:53 gw daemon.info vpn: {l}\n"))
+    }),
+    ("no colon", |text| {
+        lines(text, |_, l| format!("Nov 20 20:11:53 gw vpn {l}\n"))
+    }),
+    ("chat", |text| {
+        lines(text, |_, l| format!("[20.11. 20:11] Bob: {l}\n"))
+    }),
+    ("numbered list", |text| {
+        lines(text, |at, l| format!("{}. {l}\n", at + 1))
+    }),
     ("table of a page", |text| {
         let rows = lines(text, |at, l| {
             format!(

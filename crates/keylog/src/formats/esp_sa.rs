@@ -118,7 +118,7 @@ fn report(number: u64, row: Result<(), String>, sink: &mut Sink<'_>) {
 }
 
 /// A quoted first column, or the protocol name without quotes.
-fn starts_row(text: &[u8]) -> bool {
+pub(crate) fn starts_row(text: &[u8]) -> bool {
     let bare = text.strip_prefix(b"\"").unwrap_or(text);
     let family = bare
         .get(..4)

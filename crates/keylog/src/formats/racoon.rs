@@ -29,7 +29,7 @@ const MOST_WAITING: usize = 64;
 /// ISAKMP's number of ESP (RFC 2407 §4.4.1).
 const PROTO_IPSEC_ESP: u8 = 3;
 /// Texts by which a line is racoon's.
-const LEVELS: [&[u8]; 3] = [b" DEBUG:", b" INFO:", b" DEBUG2:"];
+const LEVELS: [&[u8]; 3] = [b"DEBUG:", b"INFO:", b"DEBUG2:"];
 
 /// Reader of the log.
 #[derive(Default)]
@@ -104,16 +104,24 @@ impl KeyFormat for Racoon {
     }
 }
 
+/// Whether a line is a row of a dump: groups of eight digits.
+pub(crate) fn is_row(line: &[u8]) -> bool {
+    let mut groups = words(line);
+    let whole = |group: &[u8]| group.len() == 8 && hex::all_digits(group);
+    groups.next().is_some_and(whole) && groups.next().is_some_and(whole)
+}
+
 /// The text after the level.
 fn message_of(raw: &[u8]) -> Option<&[u8]> {
     let reach = raw.get(..raw.len().min(100))?;
     // A letter of each level that hex in lower case and times do not have.
     memchr::memchr2(b'U', b'F', reach)?;
-    memchr::memchr_iter(b' ', reach).find_map(|blank| {
-        let rest = raw.get(blank..)?;
-        let level = LEVELS.into_iter().find(|level| rest.starts_with(level))?;
-        rest.get(level.len()..).map(after_location)
-    })
+    let after = |start: usize| {
+        let rest = raw.get(start..)?;
+        let level = LEVELS.into_iter().find_map(|level| rest.strip_prefix(level));
+        level.map(after_location)
+    };
+    after(0).or_else(|| memchr::memchr_iter(b' ', reach).find_map(|blank| after(blank + 1)))
 }
 
 /// The message behind `oakley.c:512:oakley_compute_keymat_x(): ` of ipsec-tools 0.3 and KAME.

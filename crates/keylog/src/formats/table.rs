@@ -1,16 +1,16 @@
 //! The table of formats. A new one is a row here and a file with a type that implements [`KeyFormat`].
 
 use crate::formats::charon::Charon;
-use crate::formats::esp_sa::EspSa;
+use crate::formats::esp_sa::{EspSa, starts_row};
 use crate::formats::format::KeyFormat;
 use crate::formats::ike_tables::{Ikev1Table, Ikev2Table};
 use crate::formats::listing::reader::{
-    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM,
+    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM, begins_any,
 };
-use crate::formats::pluto::Pluto;
-use crate::formats::racoon::Racoon;
+use crate::formats::pluto::{self, Pluto};
+use crate::formats::racoon::{self, Racoon};
 use crate::formats::tcpdump::TcpdumpE;
-use crate::formats::vpp_ike::VppIke;
+use crate::formats::vpp_ike::{self, VppIke};
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 use crate::formats::yamaha::show_sa::YamahaShowSa;
 
@@ -32,6 +32,15 @@ pub(crate) fn keeps_senders_apart(name: &str) -> bool {
 
 const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
 const YAMAHA_LOG: &str = "Yamaha key log";
+
+/// Whether a line begins a record of a format that says nothing of what stands before its lines.
+pub(crate) fn begins_record(line: &[u8]) -> bool {
+    begins_any(line)
+        || starts_row(line)
+        || pluto::begins(line)
+        || racoon::is_row(line)
+        || vpp_ike::begins(line)
+}
 
 /// The strictest first: a line belongs to the first that takes it.
 pub(crate) const FORMATS: [FormatRow; 19] = [

@@ -86,6 +86,11 @@ impl KeyFormat for VppIke {
     }
 }
 
+/// Whether a line begins an IKE SA.
+pub(crate) fn begins(line: &[u8]) -> bool {
+    line.starts_with(b"iip ") && word_after(line, b"ispi").is_some()
+}
+
 impl ListedSa {
     /// `SK_e  i:…`, a side of the value above (`r:…`), or a row of a dump.
     fn value(&mut self, text: &[u8]) -> bool {

@@ -8,6 +8,7 @@ use crate::lines::fields::word_after;
 use crate::lines::outer::LogLine;
 use crate::lines::reader;
 use crate::lines::text::{About, TextLine};
+use crate::lines::unwrap::framed::Begins;
 use crate::lines::unwrap::peel::unwrapped;
 use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
@@ -29,6 +30,7 @@ pub(crate) type EachLine<'c> = &'c mut dyn FnMut(&LogLine<'_>, &mut Sink<'_>);
 pub(crate) fn for_each_line(
     reader: impl Read,
     sink: &mut Sink<'_>,
+    begins: Begins,
     each: EachLine<'_>,
 ) -> std::io::Result<()> {
     let mut order = LineOrder {
@@ -40,7 +42,7 @@ pub(crate) fn for_each_line(
     };
     let result = reader::for_each(reader, &mut |text, cut| {
         cut.into_iter().for_each(|line| too_long(line, sink));
-        let text = unwrapped(text);
+        let text = unwrapped(text, begins);
         text.lines().for_each(|line| order.take(line, sink));
     });
     order.end_runs(sink);
@@ -232,7 +234,7 @@ mod tests {
         let mut material = KeyMaterial::default();
         let mut out = Vec::new();
         let mut sink = Sink::new(&mut material);
-        for_each_line(log.as_bytes(), &mut sink, &mut |line, _| {
+        for_each_line(log.as_bytes(), &mut sink, |_| false, &mut |line, _| {
             out.push(String::from_utf8_lossy(line.text).into_owned());
         })
         .unwrap();

@@ -2,7 +2,7 @@
 
 use crate::formats::format::KeyFormat;
 use crate::formats::keyless::KeylessText;
-use crate::formats::table::{FORMATS, FormatRow, keeps_senders_apart};
+use crate::formats::table::{FORMATS, FormatRow, begins_record, keeps_senders_apart};
 use crate::lines::order;
 use crate::lines::outer::LogLine;
 use crate::material::contents::{KeyFileInfo, KeyMaterial};
@@ -103,7 +103,7 @@ impl KeyMaterial {
             return Ok(());
         }
         let mut keyless = KeylessText::default();
-        let result = order::for_each_line(&mut *text, &mut sink, &mut |line, sink| {
+        let result = order::for_each_line(&mut *text, &mut sink, begins_record, &mut |line, sink| {
             keyless.line(line);
             readers.line(line, sink);
         });
@@ -135,8 +135,8 @@ struct FormatReaders {
     last: HashMap<u64, (u64, bool)>,
     /// Something was found in the log.
     found: bool,
-    /// The message of the last line.
-    message: Zeroizing<Vec<u8>>,
+    /// The message of the last line, and its source.
+    message: (Zeroizing<Vec<u8>>, u64),
 }
 
 struct FormatReader {
@@ -149,11 +149,13 @@ impl FormatReaders {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
         let bare = line.sender == line.about.source && line.framed_at() == 0;
-        if bare && !line.text.is_empty() && line.text == self.message.as_slice() {
+        let (message, source) = &mut self.message;
+        if bare && !line.text.is_empty() && line.text == message.as_slice() && *source == line.about.source {
             return; // the same line by a second logger
         }
-        self.message.clear();
-        self.message.extend_from_slice(line.text);
+        message.clear();
+        message.extend_from_slice(line.text);
+        *source = line.about.source;
         let (last, nameless) = self.last.entry(line.about.source).or_insert((line.sender, false));
         *nameless |= line.sender == line.about.source && !bare;
         // A line without anything before it is of the sender before, unless a log without a sender is in the file.

@@ -144,6 +144,7 @@ pub(super) fn archive(head: &[u8]) -> Option<&'static str> {
         [b'R', b'a', b'r', b'!'] => "a rar file",
         [0x04, 0x22, 0x4d, 0x18] => "an lz4 file",
         [b'%', b'P', b'D', b'F'] => "a PDF document",
+        [b'{', b'\\', b'r', b't'] => "an RTF document",
         _ => return None,
     })
 }

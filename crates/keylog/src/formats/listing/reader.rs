@@ -2,7 +2,7 @@
 
 use crate::formats::format::KeyFormat;
 use crate::formats::listing::record::{Awaited, Field, KeyKind, ListingRecord};
-use crate::formats::listing::specs::{Spec, begins_any};
+use crate::formats::listing::specs::Spec;
 use crate::lines::fields::{address, words};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
@@ -10,7 +10,7 @@ use crate::material::sink::Sink;
 use std::net::IpAddr;
 
 pub(crate) use crate::formats::listing::specs::{
-    DPDK, FORTIOS, FORTIOS_IKE, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM,
+    DPDK, FORTIOS, FORTIOS_IKE, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM, begins_any,
 };
 
 /// Lines after which an SA that nothing was added to is complete.

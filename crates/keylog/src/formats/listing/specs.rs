@@ -275,7 +275,7 @@ pub(crate) static SCAPY: Spec = Spec {
 };
 
 /// Whether a line begins an SA of any listing.
-pub(super) fn begins_any(line: &[u8]) -> bool {
+pub(crate) fn begins_any(line: &[u8]) -> bool {
     [
         &XFRM,
         &SETKEY,

@@ -18,9 +18,9 @@ const BREAKS: [&[u8]; 12] = [
     b"table",
 ];
 /// Tags that do not.
-const INLINE: [&[u8]; 23] = [
+const INLINE: [&[u8]; 24] = [
     b"html", b"head", b"body", b"code", b"span", b"tbody", b"thead", b"ul", b"ol", b"a", b"b", b"i", b"em",
-    b"strong", b"font", b"tt", b"samp", b"kbd", b"mark", b"title", b"meta", b"article", b"section",
+    b"strong", b"font", b"tt", b"samp", b"kbd", b"mark", b"title", b"meta", b"article", b"section", b"o:p",
 ];
 /// Longest tag, attributes included.
 const LONGEST_TAG: usize = 400;
@@ -108,7 +108,7 @@ fn tag(text: &[u8]) -> Option<(TagKind, usize)> {
     let len = name
         .iter()
         .take(12)
-        .take_while(|b| b.is_ascii_alphanumeric())
+        .take_while(|b| b.is_ascii_alphanumeric() || **b == b':')
         .count();
     let (name, rest) = name.split_at(len);
     let ended = matches!(rest.first(), Some(b'>' | b'/' | b' ' | b'\t'));

@@ -58,6 +58,8 @@ struct JsonReader {
     /// A string that is a value unless a colon follows.
     string: Option<Vec<u8>>,
     bare: Vec<u8>,
+    /// The message at hand was given: exports write it more than once.
+    said: Vec<u8>,
     /// An array of nothing but bytes: journalctl writes so what is no text to it.
     byte_array: Option<Vec<u8>>,
     fields: Vec<JsonField>,
@@ -134,13 +136,16 @@ impl JsonReader {
             fields.max_by_key(|(_, value, _)| words(value))
         };
         let about = self.about(line.about);
-        let mut push = |(_, value, number): &JsonField| next.push_lines(*number, about, value);
         if let Some(field) = said.or_else(|| widest().filter(|_| object)) {
-            push(field);
+            let (_, value, number) = field.clone();
+            if value != self.said {
+                next.push_lines(number, about, &value);
+            }
+            self.said = value;
         } else if !object {
             // Lines of an array, or Loki's pairs of a time and a line.
             let lines = self.fields.iter().filter(|field| number(&field.1).is_none());
-            lines.for_each(push);
+            lines.for_each(|(_, value, number)| next.push_lines(*number, about, value));
         } else if self.fields.len() > 1 {
             let parts: Vec<Vec<u8>> = self
                 .fields
@@ -151,6 +156,9 @@ impl JsonReader {
         }
         self.fields.clear();
         self.key.clear();
+        if self.depth == 0 {
+            self.said.clear();
+        }
     }
 
     fn about(&self, about: About) -> About {

@@ -5,6 +5,7 @@ mod characters;
 mod columns;
 mod escapes;
 mod export;
+pub(crate) mod framed;
 mod html;
 mod json;
 mod names;

@@ -1,6 +1,7 @@
 //! Takes wrappings off, one after the other, until none is left: a mail may quote a page that shows an export of a log.
 
 use crate::lines::text::Text;
+use crate::lines::unwrap::framed::{Begins, framed};
 use crate::lines::unwrap::{
     characters, columns, escapes, export, html, json, newest_first, prefixes, quoting, terminal,
 };
@@ -31,10 +32,11 @@ const LAYERS: [Unwrapping; 16] = [
 /// Most wrappings of one text.
 const MOST_LAYERS: usize = 24;
 
-/// The text as its writer had it.
-pub(crate) fn unwrapped(mut text: Text) -> Text {
+/// The text as its writer had it, where `begins` tells the lines that begin a record.
+pub(crate) fn unwrapped(mut text: Text, begins: Begins) -> Text {
     for _ in 0..MOST_LAYERS {
-        let Some(next) = LAYERS.iter().find_map(|layer| layer(&text)) else {
+        let layers = LAYERS.iter().find_map(|layer| layer(&text));
+        let Some(next) = layers.or_else(|| framed(&text, begins)) else {
             break;
         };
         text = next;

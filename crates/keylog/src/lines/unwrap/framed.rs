@@ -1,0 +1,80 @@
+//! What a logger writes before every line of a listing: a time in any form, a host, a program, a number. Formats of logs know their own framing;
+//! listings and tables have none, so their records begin only behind it.
+
+use crate::lines::outer::sender;
+use crate::lines::text::{About, Text, TextLine};
+
+/// Whether a line begins a record that nothing stands before.
+pub(crate) type Begins = fn(&[u8]) -> bool;
+
+/// Lines that are looked at.
+const SAMPLE: usize = 2_000;
+/// Bytes at the start of a line in which the framing ends.
+const REACH: usize = 120;
+/// Lines of ten that the framing stands before.
+const FRAMED: usize = 9;
+
+/// The lines without what stands before nearly all of them, where a record begins behind it and none begins with it.
+pub(super) fn framed(text: &Text, begins: Begins) -> Option<Text> {
+    let lines: Vec<&[u8]> = text.filled().take(SAMPLE).map(|line| line.bytes).collect();
+    let usual = shape(lines.get(lines.len() / 2)?);
+    let mut shared: Vec<usize> = lines.iter().map(|line| common(&usual, &shape(line))).collect();
+    shared.sort_unstable();
+    let shared = *shared.get(lines.len() * (10 - FRAMED) / 10)?;
+    let at_blank = |len: &usize| {
+        let kind = usual.get(len - 1).map(|(kind, _)| *kind);
+        matches!(kind, Some(b' ' | b'\t'))
+    };
+    let mut ends = (2..=shared.min(usual.len())).filter(at_blank).peekable();
+    ends.peek()?;
+    if lines.iter().any(|line| begins(line.trim_ascii_start())) {
+        return None;
+    }
+    let behind = |line: &[u8], len: usize| {
+        let shape = shape(line);
+        let (_, end) = *shape.get(len - 1).filter(|_| common(&usual, &shape) >= len)?;
+        Some(end)
+    };
+    let begins_behind = |line: &&[u8], len: usize| {
+        let end = behind(line, len);
+        end.and_then(|end| line.get(end..))
+            .is_some_and(|rest| begins(rest.trim_ascii_start()))
+    };
+    let len = ends.find(|len| lines.iter().any(|line| begins_behind(line, *len)))?;
+    let mut next = text.next();
+    for line in text.lines() {
+        // Of an empty message the blank before it was not kept.
+        let end = behind(line.bytes, len).unwrap_or(0);
+        let host = sender(line.bytes.get(..end).unwrap_or_default());
+        let about = About {
+            source: line.about.source ^ host,
+            ..line.about
+        };
+        next.push(TextLine {
+            about,
+            ..line.from(end)
+        });
+    }
+    Some(next)
+}
+
+/// The kinds of the first characters, a number being one, each with where it ends.
+fn shape(line: &[u8]) -> Vec<(u8, usize)> {
+    let mut shape: Vec<(u8, usize)> = Vec::with_capacity(REACH);
+    for (at, byte) in line.iter().enumerate().take(REACH) {
+        let kind = if byte.is_ascii_digit() { b'0' } else { *byte };
+        match shape.last_mut() {
+            Some((b'0', end)) if kind == b'0' => *end = at + 1,
+            _ => shape.push((kind, at + 1)),
+        }
+    }
+    shape
+}
+
+/// Characters that both begin with; all of them where one is a part of the other.
+fn common(usual: &[(u8, usize)], other: &[(u8, usize)]) -> usize {
+    let mut pairs = usual.iter().zip(other);
+    pairs
+        .position(|((one, _), (other, _))| one != other)
+        .unwrap_or(usize::MAX)
+}
