@@ -58,17 +58,16 @@ fn each_is_named_with_what_it_tells() {
 
 #[test]
 fn what_another_program_has_to_unpack_is_named() {
-    for (magic, name) in [
-        (&b"PK\x03\x04rest"[..], "zip"),
-        (b"\xfd7zXZ\0rest", "xz"),
-        (b"BZh91AY", "bzip2"),
-        (b"7z\xbc\xaf\x27\x1c", "7z"),
+    for (magic, name, how) in [
+        (&b"PK\x03\x04rest"[..], "zip", "unpack it"),
+        (b"\xfd7zXZ\0rest", "xz", "unpack it"),
+        (b"BZh91AY", "bzip2", "unpack it"),
+        (b"7z\xbc\xaf\x27\x1c", "7z", "unpack it"),
+        (b"{\\rtf1\\ansi", "RTF", "as plain text"),
     ] {
         let problems = read(magic).problems;
         assert!(
-            problems.len() == 1
-                && problems[0].sentence.contains(name)
-                && problems[0].sentence.contains("unpack"),
+            problems.len() == 1 && problems[0].sentence.contains(name) && problems[0].sentence.contains(how),
             "{problems:?}"
         );
     }

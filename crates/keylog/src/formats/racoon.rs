@@ -17,6 +17,7 @@ use crate::lines::dump::{Dump, whole_row};
 use crate::lines::fields::{address, after_program, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
+use crate::lines::stamp;
 use crate::material::claim::Claim;
 use crate::material::key::{IkeSecrets, KeyDefect, SecretSlot};
 use crate::material::sink::Sink;
@@ -104,11 +105,10 @@ impl KeyFormat for Racoon {
     }
 }
 
-/// Whether a line is a row of a dump: groups of eight digits.
-pub(crate) fn is_row(line: &[u8]) -> bool {
-    let mut groups = words(line);
-    let whole = |group: &[u8]| group.len() == 8 && hex::all_digits(group);
-    groups.next().is_some_and(whole) && groups.next().is_some_and(whole)
+/// Whether a line begins with a level, or with a time and a level.
+pub(crate) fn begins(line: &[u8]) -> bool {
+    let rest = after_program(stamp::header(line).rest, &[b"racoon"]);
+    LEVELS.iter().any(|level| rest.starts_with(level))
 }
 
 /// The text after the level.

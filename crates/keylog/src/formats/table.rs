@@ -38,7 +38,7 @@ pub(crate) fn begins_record(line: &[u8]) -> bool {
     begins_any(line)
         || starts_row(line)
         || pluto::begins(line)
-        || racoon::is_row(line)
+        || racoon::begins(line)
         || vpp_ike::begins(line)
 }
 

@@ -98,7 +98,12 @@ impl KeyMaterial {
         let mut sink = Sink::new(self);
         if let Some(archive) = archive(text.head()) {
             sink.saw_text();
-            sink.problem(1, format!("this is {archive}: unpack it and give the text in it"));
+            let how = if archive.ends_with("document") {
+                "save it as plain text and give that"
+            } else {
+                "unpack it and give the text in it"
+            };
+            sink.problem(1, format!("this is {archive}: {how}"));
             sink.finish(Vec::new());
             return Ok(());
         }

@@ -9,6 +9,8 @@ pub(crate) type Begins = fn(&[u8]) -> bool;
 
 /// Lines that are looked at.
 const SAMPLE: usize = 2_000;
+/// Fewest lines by which a framing is known.
+const FEWEST: usize = 3;
 /// Bytes at the start of a line in which the framing ends.
 const REACH: usize = 120;
 /// Lines of ten that the framing stands before.
@@ -17,6 +19,9 @@ const FRAMED: usize = 9;
 /// The lines without what stands before nearly all of them, where a record begins behind it and none begins with it.
 pub(super) fn framed(text: &Text, begins: Begins) -> Option<Text> {
     let lines: Vec<&[u8]> = text.filled().take(SAMPLE).map(|line| line.bytes).collect();
+    if lines.len() < FEWEST {
+        return None;
+    }
     let usual = shape(lines.get(lines.len() / 2)?);
     let mut shared: Vec<usize> = lines.iter().map(|line| common(&usual, &shape(line))).collect();
     shared.sort_unstable();
