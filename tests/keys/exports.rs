@@ -190,7 +190,15 @@ fn rows_on_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let zip = folder.path().join("router.zip");
     std::fs::write(&zip, b"PK\x03\x04").unwrap();
-    let rows = ["keys", text(&capture), "--keys", text(&zip), "--export", "wireshark", "-"];
+    let rows = [
+        "keys",
+        text(&capture),
+        "--keys",
+        text(&zip),
+        "--export",
+        "wireshark",
+        "-",
+    ];
     let said = String::from_utf8(rekeyscope(&rows).stderr).unwrap();
     assert!(said.contains("this is a zip file: unpack it"), "{said}");
     let refused = rekeyscope(&["keys", "--claims", text(&log), "--export", "tcpdump", "f"]);
