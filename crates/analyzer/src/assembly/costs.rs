@@ -122,7 +122,7 @@ fn from_ledger(
         from: interval.from,
         to: stop(interval),
         frames: (interval.from_frame.unwrap_or(0), interval.to_frame),
-        spis: (on(interval.from), on(stop(interval))),
+        spis: (on(interval.from), interval.arrived.and_then(on)),
         lost: Vec::new(),
         before: SenderBefore::default(),
         kind: IntervalKind::ShortOutage(facts),
