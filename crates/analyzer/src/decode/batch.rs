@@ -70,7 +70,7 @@ impl Batch {
             }
         };
         self.packets.push(pending);
-        self.packets.len() >= FULL_PACKETS || self.in_blocks + self.arena.len() >= FULL_BYTES
+        self.packets.len() >= FULL_PACKETS || self.held_bytes() >= FULL_BYTES
     }
 
     /// Adds an IKE message behind the packets that are there. Returns true when the batch is full.
@@ -109,6 +109,11 @@ impl Batch {
     /// True without packets and messages.
     pub(crate) fn is_empty(&self) -> bool {
         self.packets.is_empty() && self.marks.is_empty()
+    }
+
+    /// Bytes of the packets that wait.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.in_blocks + self.arena.len()
     }
 
     /// The bytes of a packet.

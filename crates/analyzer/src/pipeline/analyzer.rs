@@ -5,6 +5,7 @@
 
 mod account;
 mod ah;
+mod awaited_keys;
 mod clock;
 mod duplicates;
 mod esp;
@@ -31,6 +32,7 @@ use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
 use crate::traffic::TrafficReading;
+use awaited_keys::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;
@@ -78,6 +80,7 @@ pub struct Analyzer {
     /// A batch without packets, for its memory.
     spare: Option<Box<Batch>>,
     superseded: HashMap<SaIndex, SaIndex>,
+    awaited: AwaitedKeys,
 }
 
 impl Analyzer {
@@ -108,6 +111,7 @@ impl Analyzer {
             in_flight: None,
             spare: None,
             superseded: HashMap::new(),
+            awaited: AwaitedKeys::default(),
             record: Record {
                 options,
                 key_files: key_files(&keys),

@@ -93,6 +93,11 @@ impl LiveWatch {
         }
     }
 
+    /// Keys are written while the capture goes on: the first packets of an SA wait for its key for a moment.
+    pub fn keys_grow(&mut self) {
+        self.analyzer.keys_grow();
+    }
+
     /// Takes one frame.
     pub fn push(&mut self, frame: &Frame<'_>) {
         self.packets += 1;
@@ -146,6 +151,9 @@ impl LiveWatch {
     /// What happened since the last look; nothing came from the newest frame to `now`. `info` is what the container said.
     pub fn look(&mut self, now: Timestamp, info: &CaptureInfo) -> Vec<WatchEvent> {
         self.looked = (self.newest, self.packets);
+        if self.analyzer.awaits_keys_at(now) {
+            return Vec::new();
+        }
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
         let events = self.news.of(&analysis, now, false);
         self.account(&analysis, now, &events);

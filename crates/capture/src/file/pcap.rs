@@ -8,6 +8,7 @@ use crate::file::buffer::Buffer;
 use crate::file::info::CaptureInfo;
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
+use crate::file::pcapng::{is_pcapng, is_section};
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
 use pcap_parser::nom::{Err, IResult, Needed};
 use pcap_parser::{
@@ -36,6 +37,28 @@ const USUAL_BIG: &[u8] = &[0xa1, 0xb2, 0xc3, 0xd4];
 pub(super) fn is_pcap(head: &[u8]) -> bool {
     head.len() >= 4
         && (head.starts_with(MODIFIED_BIG) || !matches!(parse_pcap_header(head), Err(Err::Error(_))))
+}
+
+/// Another pcap file begins here. As the time of a packet its magic number would lie in 1976, 2021 or 2055, and the version that every
+/// program writes (2.4) would be its fraction.
+#[inline]
+pub(super) fn begins_file(buffer: &mut Buffer) -> io::Result<bool> {
+    // Each magic number of pcap begins or ends with this byte.
+    const MAGIC_END: u8 = 0xa1;
+    if !matches!(buffer.available(), [MAGIC_END, ..] | [_, _, _, MAGIC_END, ..]) {
+        return Ok(false);
+    }
+    let is_header = is_pcap(buffer.available()) && buffer.ensure(HEADER_LEN)?;
+    Ok(is_header && matches!(buffer.available().get(4..8), Some(&[2, 0, 4, 0] | &[0, 2, 0, 4])))
+}
+
+/// A pcapng file begins here.
+#[inline]
+fn begins_section(buffer: &mut Buffer) -> io::Result<bool> {
+    Ok(buffer.available().first() == Some(&0x0a)
+        && is_pcapng(buffer.available())
+        && buffer.ensure(HEADER_LEN)?
+        && is_section(buffer.available()))
 }
 
 /// Bytes of the file header (draft-ietf-opsawg-pcap §4).
@@ -140,6 +163,9 @@ impl PcapWalk {
         loop {
             if header.lengths_may_be_swapped {
                 header.put_captured_first(buffer.available_mut());
+            }
+            if begins_file(buffer)? || begins_section(buffer)? {
+                return Ok(RecordStep::Appended);
             }
             let available = buffer.available();
             let (needed, record) = match (header.parse)(available) {

@@ -9,6 +9,7 @@ use crate::file::buffer::{Buffer, LARGEST_RECORD};
 use crate::file::info::CaptureInfo;
 use crate::file::interface::{Interface, listed, number};
 use crate::file::order::ByteOrder;
+use crate::file::pcap;
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
 use crate::file::secrets::{SECRETS_BLOCK, SecretsSeen};
 use pcap_parser::{
@@ -47,6 +48,11 @@ fn order_of_section(block: &[u8]) -> Option<ByteOrder> {
 /// True when the first bytes can begin a pcapng file; with fewer than 12 of them only the block type is looked at.
 pub(super) fn is_pcapng(head: &[u8]) -> bool {
     head.starts_with(&SHB_MAGIC.to_be_bytes()) && (head.len() < 12 || order_of_section(head).is_some())
+}
+
+/// True when they are the beginning of a section header block.
+pub(super) fn is_section(head: &[u8]) -> bool {
+    head.len() >= 12 && is_pcapng(head)
 }
 
 /// Bytes of the shortest section header block (draft-ietf-opsawg-pcapng §4.1).
@@ -114,6 +120,11 @@ impl PcapngWalk {
                 } else {
                     CaptureEnd::Cut
                 }));
+            }
+            // Within a section no block has a type that reads like the magic number of pcap.
+            if pcap::begins_file(buffer)? {
+                info.dropped_reported = self.dropped();
+                return Ok(RecordStep::Appended);
             }
             let told = match self.block_len(buffer.available()) {
                 Ok(told) => told,
@@ -204,6 +215,9 @@ impl PcapngWalk {
         match self.order.u32(block, 0).unwrap_or(0) {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
+                if frame > 1 {
+                    diagnostics.count("appended", "pcapng", Some(frame), || Message::new("oddity-appended"));
+                }
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
                 return Ok(Meaning::Nothing);

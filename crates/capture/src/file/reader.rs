@@ -128,7 +128,7 @@ impl CaptureReader {
         loop {
             match self.step(diagnostics)? {
                 RecordStep::Packet(record) => return Ok(Some(self.frame(record))),
-                RecordStep::Numbered(_) | RecordStep::Block(_) => {}
+                RecordStep::Numbered(_) | RecordStep::Block(_) | RecordStep::Appended => {}
                 RecordStep::End(_) => return Ok(None),
             }
         }
@@ -142,12 +142,15 @@ impl CaptureReader {
         if let ContainerWalk::Pcapng(walk) = &mut self.walk {
             walk.gives_blocks = true;
         }
-        let step = self.step(diagnostics)?;
+        let mut step = self.step(diagnostics)?;
+        while matches!(step, RecordStep::Appended) {
+            step = self.step(diagnostics)?;
+        }
         let (frame, number, block_len) = match step {
             RecordStep::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
             RecordStep::Numbered(len) => (None, Some(self.frames), len),
             RecordStep::Block(len) => (None, None, len),
-            RecordStep::End(_) => return Ok(None),
+            RecordStep::Appended | RecordStep::End(_) => return Ok(None),
         };
         let raw = match &self.walk {
             ContainerWalk::Pcapng(walk) => Raw::Block {
@@ -172,7 +175,11 @@ impl CaptureReader {
     /// [`Error::Capture`] when the system cannot read on.
     pub fn look_ahead(&mut self, diagnostics: &mut Diagnostics) -> Result<(), Error> {
         if self.frames == 0 && self.ahead.is_none() {
-            self.ahead = Some(self.step(diagnostics)?);
+            let mut step = self.step(diagnostics)?;
+            while matches!(step, RecordStep::Appended) {
+                step = self.step(diagnostics)?;
+            }
+            self.ahead = Some(step);
         }
         Ok(())
     }
@@ -212,6 +219,7 @@ impl CaptureReader {
         match step {
             Ok(RecordStep::Packet(_) | RecordStep::Numbered(_)) => self.frames += 1,
             Ok(RecordStep::Block(_)) => {}
+            Ok(RecordStep::Appended) => self.go_on_with_the_next_file(diagnostics),
             Ok(RecordStep::End(end)) => self.end(end, diagnostics),
             Err(_) => self.finished = true,
         }
@@ -231,6 +239,17 @@ impl CaptureReader {
             data: self.buffer.lent(record.back, record.len),
             block: self.buffer.block(),
         }
+    }
+
+    /// Another capture follows in the same file or stream: its header tells how to read on.
+    #[cold]
+    fn go_on_with_the_next_file(&mut self, diagnostics: &mut Diagnostics) {
+        let (frame, layer) = (self.frames, self.info.format.as_str());
+        diagnostics.count("appended", layer, Some(frame + 1), || Message::new("oddity-appended"));
+        self.walk = match pcap::is_pcap(self.buffer.available()) {
+            true => ContainerWalk::Pcap(PcapWalk::default()),
+            false => ContainerWalk::Pcapng(PcapngWalk::new()),
+        };
     }
 
     fn end(&mut self, end: CaptureEnd, diagnostics: &mut Diagnostics) {

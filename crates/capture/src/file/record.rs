@@ -36,5 +36,7 @@ pub(super) enum RecordStep {
     Numbered(usize),
     /// Another block of this length; only for a reader that asked for blocks.
     Block(usize),
+    /// Another file begins here: `cat` put them one behind the other, or a ring buffer went on to its next file.
+    Appended,
     End(CaptureEnd),
 }

@@ -44,6 +44,7 @@ layer-dummy = no next header (dummy packet)
 ## The file
 
 oddity-cut-file = the data ends in the middle of a record, after { $bytes } bytes: { $kept }; if it was still being written or copied, take it again when it is complete
+oddity-appended = another capture begins before this packet in the same file or stream, as cat and rotated files leave it: reading goes on with its header
 oddity-kept-none = no packet comes before it
 oddity-kept = { $packets ->
     [one] the packet before it was

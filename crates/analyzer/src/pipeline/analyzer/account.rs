@@ -19,6 +19,9 @@ use rekeyscope_model::text::Message;
 impl Analyzer {
     /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
     pub(super) fn hand_over(&mut self) {
+        if self.awaits_keys() {
+            return;
+        }
         let before = self.in_flight.take().map(InFlight::wait);
         let mut full = self.take_batch();
         self.in_flight = Some(InFlight::begin(move || {

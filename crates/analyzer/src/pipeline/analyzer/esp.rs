@@ -59,6 +59,7 @@ impl Analyzer {
         if self.record.sas.prove(sa, specimen) || self.record.sas.recognise_null(sa, specimen) {
             self.open_waiting(sa);
         }
+        self.await_key(sa, datagram.time);
         let Datagram {
             frame,
             time,

@@ -39,13 +39,13 @@ impl Analyzer {
         &self.record
     }
 
-    /// Takes `keys` in place of those that it has. What was not opened before stays so.
+    /// Takes `keys` in place of those that it has, and tries them on the packets that wait for one.
     pub(crate) fn replace_keys(&mut self, mut keys: KeyMaterial) {
-        self.flush();
         self.record.key_files = key_files(&keys);
         let (ike, seeds) = (std::mem::take(&mut keys.ike), std::mem::take(&mut keys.seeds));
         self.record.timeline.add_keys(ike, seeds);
         self.record.sas.replace_keys(keys);
+        self.try_awaited();
     }
 
     pub(crate) fn size(&self) -> RecordSize {
@@ -110,6 +110,7 @@ impl Analyzer {
         record.icmp = IcmpLog::default();
         record.incomplete_ike = Vec::new();
         let superseded = self.superseded.drain();
+        self.awaited.forget();
         self.superseded = superseded
             .filter_map(|(old, new)| Some((sas.get(old)?, sas.get(new)?)))
             .collect();

@@ -1,7 +1,8 @@
 //! A database that goes on for days: keys that come late are tried, SAs that are over are left behind.
 
-use super::SaDatabase;
+use super::{SaDatabase, SaIndex};
 use crate::sa::renumbering::Renumbering;
+use crate::sa::specimen::Specimen;
 use rekeyscope_keylog::{EspKeyIndex, KeyMaterial};
 
 impl SaDatabase {
@@ -13,6 +14,17 @@ impl SaDatabase {
         for association in self.associations.iter_mut().filter(|a| !a.opens()) {
             association.docket.reopen();
         }
+    }
+
+    /// Tries all keys on an SA at once, with packets of it that wait, and those kept before. True when that decided.
+    pub fn prove_again<'a>(&mut self, sa: SaIndex, waiting: impl Iterator<Item = Specimen<'a>>) -> bool {
+        if self.associations[sa].opens() {
+            return false;
+        }
+        for specimen in waiting {
+            self.take(sa, specimen);
+        }
+        self.try_keys(sa, true)
     }
 
     /// Leaves behind all SAs but those that `keeps` says; `exchanges` has the new numbers of the timeline.

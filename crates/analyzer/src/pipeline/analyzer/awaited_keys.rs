@@ -1,0 +1,83 @@
+//! Keys that a log is about to hold: a daemon writes them when its SA is made, a log server takes them to the file, and the first packets
+//! of the SA are there before. They wait for that long in the batch, and what is behind them with them, so that all is read in order.
+
+use super::Analyzer;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::specimen::Specimen;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+
+/// Packets wait for a key this long. A look comes every 0.4 s, and an outage is told within 2 s of when it is certain: what is left is a
+/// second for the wait, and some for the look itself.
+const PATIENCE: i64 = 1_000 * NANOS_PER_MILLI;
+/// Bytes that wait at most: a second at 128 Mbit/s. A faster link is read at once.
+const MOST_BYTES: usize = 16 << 20;
+/// Packets that are tried with a new key of their SA: one is enough where it holds IP, eight always.
+const TRIED: usize = 8;
+
+/// The SAs whose key is awaited.
+#[derive(Debug, Default)]
+pub(super) struct AwaitedKeys {
+    /// Keys come while the capture goes on.
+    grow: bool,
+    /// Each with the time of its first packet.
+    sas: Vec<(SaIndex, Timestamp)>,
+}
+
+impl AwaitedKeys {
+    /// No packet waits any more.
+    pub(super) fn forget(&mut self) {
+        self.sas.clear();
+    }
+}
+
+impl Analyzer {
+    /// From now on keys may come after the first packets of their SA.
+    pub(crate) fn keys_grow(&mut self) {
+        self.awaited.grow = true;
+    }
+
+    /// A packet of `sa` came: the first one without a key waits for it.
+    pub(super) fn await_key(&mut self, sa: SaIndex, time: Timestamp) {
+        let association = &self.record.sas.associations()[sa];
+        if self.awaited.grow && association.queued == 0 && !association.opens() {
+            self.awaited.sas.push((sa, time));
+        }
+    }
+
+    /// Whether packets wait for a key by the newest packet's time.
+    pub(super) fn awaits_keys(&mut self) -> bool {
+        let newest = self.record.totals.last_time;
+        newest.is_some_and(|newest| self.awaits_keys_at(newest))
+    }
+
+    /// Whether packets wait for a key at `now`.
+    pub(crate) fn awaits_keys_at(&mut self, now: Timestamp) -> bool {
+        if self.awaited.sas.is_empty() {
+            return false;
+        }
+        let sas = self.record.sas.associations();
+        let recent = |since: Timestamp| now.nanos_since(since) < PATIENCE;
+        self.awaited.sas.retain(|&(sa, since)| recent(since) && !sas[sa].opens());
+        if self.batch.held_bytes() > MOST_BYTES {
+            self.awaited.forget();
+        }
+        !self.awaited.sas.is_empty()
+    }
+
+    /// Tries the keys on what waits for one.
+    pub(super) fn try_awaited(&mut self) {
+        let mut opened = Vec::new();
+        for &(sa, _) in &self.awaited.sas {
+            let batch = &self.batch;
+            let own = batch.packets().iter().filter(|pending| pending.sa == sa);
+            let waiting = own.take(TRIED).map(|pending| Specimen {
+                packet: batch.bytes(pending),
+                whole: !pending.cut,
+            });
+            if self.record.sas.prove_again(sa, waiting) {
+                opened.push(sa);
+            }
+        }
+        opened.into_iter().for_each(|sa| self.open_waiting(sa));
+    }
+}
