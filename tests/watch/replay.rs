@@ -1,7 +1,13 @@
 //! The lab's captures as they would have been watched, by their own clocks: keys there from the start, growing with each SA, and late.
 //! What was told in the end is what the report says, nothing else was told, and each outage in time. `tests/watch/lab` prints the table.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::print_stdout, missing_docs)] // a program for tests
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    missing_docs
+)] // a program for tests
 
 use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::pipeline::{Analyzer, Options};
@@ -91,8 +97,13 @@ fn lines(lab: &Lab, keys: Keys) -> Vec<(Timestamp, String)> {
             added.insert(sa["spi"].as_str().unwrap_or_default().to_string(), first);
         }
     }
-    let file = lab.keys.iter().find(|file| file.extension().is_some_and(|e| e == "esp_sa"));
-    let text = file.map(|file| fs::read_to_string(file).unwrap()).unwrap_or_default();
+    let file = lab
+        .keys
+        .iter()
+        .find(|file| file.extension().is_some_and(|e| e == "esp_sa"));
+    let text = file
+        .map(|file| fs::read_to_string(file).unwrap())
+        .unwrap_or_default();
     let mut lines: Vec<(Timestamp, String)> = text
         .lines()
         .map(|line| {
@@ -141,9 +152,7 @@ fn played(lab: &Lab, keys: Keys) -> (Vec<(Timestamp, WatchEvent)>, Analysis) {
             due = frame.time.plus_nanos(LOOK);
             let keys = material(frame.time).unwrap_or_default();
             let mut watch = LiveWatch::new(Options::default(), Retention::default(), keys, Vec::new());
-            if std::env::var_os("HOLD").is_some() {
-                watch.keys_grow();
-            }
+            watch.keys_grow();
             watch
         });
         while due < frame.time {
@@ -180,10 +189,21 @@ fn main() {
         }
         println!("== {} report", lab.name);
         for outage in &report.outages {
-            println!("  {:?} {} {:?} {}", outage.direction, outage.start, outage.end, outage.seconds);
+            println!(
+                "  {:?} {} {:?} {}",
+                outage.direction, outage.start, outage.end, outage.seconds
+            );
         }
-        for impact in report.rekeys.iter().flat_map(|rekey| &rekey.impact).filter(|i| i.hurt) {
-            println!("  {:?} cost {:?} silence {:?}", impact.direction, impact.cost_seconds, impact.silence_ms);
+        for impact in report
+            .rekeys
+            .iter()
+            .flat_map(|rekey| &rekey.impact)
+            .filter(|i| i.hurt)
+        {
+            println!(
+                "  {:?} cost {:?} silence {:?}",
+                impact.direction, impact.cost_seconds, impact.silence_ms
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::analysis::{
 use crate::spi::Spi;
 use crate::text::Message;
 use crate::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -44,6 +44,9 @@ pub enum TunnelEnd {
 }
 
 impl TunnelEnd {
+    /// Every one.
+    pub const ALL: &[Self] = &[TunnelEnd::Client, TunnelEnd::Gateway, TunnelEnd::Unknown];
+
     /// The name in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -69,15 +72,24 @@ pub enum Occurrence {
         /// The SAs that begin.
         new: SpiPair,
         /// First to last exchange message.
+        #[serde(serialize_with = "micros_of_some_millis")]
         exchange_ms: Option<f64>,
         /// Last packet on the old SA to the first on the new one, the longer direction.
+        #[serde(serialize_with = "micros_of_some_millis")]
         gap_ms: Option<f64>,
         /// Longest silence that the rekey owns so far, milliseconds.
-        #[serde(default)]
+        #[serde(default, serialize_with = "micros_of_some_millis")]
         silence_ms: Option<f64>,
         /// Cost by the traffic that has passed so far, seconds: `rekey_cost` says what it is in the end.
-        #[serde(default)]
+        #[serde(default, serialize_with = "micros_of_some_seconds")]
         cost_so_far_seconds: Option<f64>,
+    },
+    /// What triggered a rekey that was told as `unknown`: the ones behind it show which limit SAs reach. `time` as in its `rekey`.
+    RekeyTrigger {
+        /// Why.
+        trigger: TriggerKind,
+        /// The SAs that began.
+        new: SpiPair,
     },
     /// A rekey came to nothing, or has not been answered so far: a `rekey` may follow.
     RekeyFailed {
@@ -97,8 +109,10 @@ pub enum Occurrence {
         /// The SA that began.
         new: Option<Spi>,
         /// Cost, seconds; 0 where the sender made up for the silence.
+        #[serde(serialize_with = "micros_of_seconds")]
         cost_seconds: f64,
         /// Longest silence of the rekey, milliseconds.
+        #[serde(serialize_with = "micros_of_millis")]
         silence_ms: f64,
         /// True where the cost is a lower bound.
         at_least: bool,
@@ -114,10 +128,27 @@ pub enum Occurrence {
     OutageEnded {
         /// Which direction.
         direction: Direction,
+        /// An `outage_began` was said of it.
+        #[serde(default)]
+        announced: bool,
         /// How long it lasted.
+        #[serde(serialize_with = "micros_of_seconds")]
         seconds: f64,
         /// What ended it.
         ended_by: OutageEnd,
+    },
+    /// An outage that was told is another one by what came behind it, or by keys that came late. At most once for an outage.
+    OutageCorrected {
+        /// Which direction.
+        direction: Direction,
+        /// When the outage began.
+        began: Timestamp,
+        /// How long it lasted; 0 where there was none.
+        #[serde(serialize_with = "micros_of_seconds")]
+        seconds: f64,
+        /// How long it lasted by what was told before.
+        #[serde(serialize_with = "micros_of_seconds")]
+        told_seconds: f64,
     },
     /// An SA carries packets that no key opens, although keys were given.
     KeyMissing {
@@ -153,6 +184,27 @@ pub enum Occurrence {
     },
 }
 
+/// A clock of captures tells microseconds, and no line of JSON says more.
+fn rounded(value: f64, per_unit: f64) -> f64 {
+    (value * per_unit).round() / per_unit
+}
+
+fn micros_of_seconds<S: Serializer>(seconds: &f64, into: S) -> Result<S::Ok, S::Error> {
+    into.serialize_f64(rounded(*seconds, 1e6))
+}
+
+fn micros_of_millis<S: Serializer>(millis: &f64, into: S) -> Result<S::Ok, S::Error> {
+    into.serialize_f64(rounded(*millis, 1e3))
+}
+
+fn micros_of_some_seconds<S: Serializer>(seconds: &Option<f64>, into: S) -> Result<S::Ok, S::Error> {
+    seconds.map(|seconds| rounded(seconds, 1e6)).serialize(into)
+}
+
+fn micros_of_some_millis<S: Serializer>(millis: &Option<f64>, into: S) -> Result<S::Ok, S::Error> {
+    millis.map(|millis| rounded(millis, 1e3)).serialize(into)
+}
+
 /// What a kernel counter means for an SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -183,31 +235,58 @@ pub struct Histogram {
     pub sum: f64,
 }
 
+/// Counters of one tunnel.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TunnelTotals {
+    /// Rekeys.
+    pub rekeys: u64,
+    /// Rekeys that came to nothing.
+    pub failures: u64,
+    /// Outages.
+    pub outages: u64,
+    /// Seconds of outages that are over.
+    pub outage_seconds: f64,
+    /// Seconds that rekeys cost.
+    pub lost_seconds: f64,
+}
+
 /// Counters since the watch began. Without SPIs: a label by SPI would be a new series for every rekey.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WatchTotals {
-    /// By trigger and initiator.
+    /// By trigger and initiator, as the rekeys were told.
     pub rekeys: BTreeMap<(TriggerKind, TunnelEnd), u64>,
     /// By outcome.
     pub failures: BTreeMap<AttemptOutcome, u64>,
-    /// Longest pause in new data at a rekey.
+    /// Longest silence that each rekey owns.
     pub silence: Histogram,
+    /// Cost of each rekey.
+    pub cost: Histogram,
     /// Between the last packet on the old SA and the first on the new one.
     pub gap: Histogram,
     /// First to last exchange message.
     pub exchange: Histogram,
-    /// Outages that ended, and their seconds.
-    pub outages: (u64, f64),
-    /// Where time went, by the account's labels.
-    pub lost_seconds: BTreeMap<String, f64>,
+    /// Outages.
+    pub outages: u64,
+    /// Seconds of outages that are over.
+    pub outage_seconds: f64,
+    /// Seconds by which outages were told too long: the next ones count less, as a counter never falls.
+    pub outage_credit: f64,
+    /// Seconds that rekeys cost, in their final events.
+    pub lost_seconds: f64,
     /// The newest rekey.
     pub last_rekey: Option<Timestamp>,
+    /// The newest packet.
+    pub last_packet: Option<Timestamp>,
     /// SAs in use whose packets no key opens.
     pub keys_missing: u64,
     /// The tunnels with packets lately (bounded).
     pub tunnels: BTreeMap<TunnelEnds, (Encapsulation, Option<u8>)>,
+    /// Counters of the first tunnels (bounded).
+    pub by_tunnel: BTreeMap<TunnelEnds, TunnelTotals>,
     /// Packets of the capture.
     pub packets: u64,
+    /// Packets beyond the bounds of tunnels and SAs.
+    pub not_analysed: u64,
     /// What the kernel dropped, by counter.
     pub kernel: BTreeMap<String, u64>,
 }

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
         keys.material,
         keys.pre_shared,
     );
-    lines.earlier().iter().for_each(|event| watch.remember(event));
+    watch.remember(lines.earlier());
     let asked = Asked {
         path: input.capture.to_string_lossy().into_owned(),
         no_keys: input.no_keys,

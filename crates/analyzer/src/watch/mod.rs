@@ -8,12 +8,14 @@
 //! There is one truth in the program: what a look says is read from the document that a report of this moment would be made of. An
 //! event waits until what it says is settled ([`news::SETTLED`]), so that it is told once and within two seconds.
 
+mod kept_frames;
 pub mod kernel;
 mod news;
 mod totals;
 
 use crate::assembly::{Asked, assemble};
 use crate::pipeline::{Analyzer, Options};
+use kept_frames::KeptFrames;
 use news::News;
 use rekeyscope_capture::file::{CaptureInfo, Frame};
 use rekeyscope_keylog::KeyMaterial;
@@ -23,6 +25,7 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{WatchEvent, WatchTotals};
 pub use totals::count;
+use totals::settle;
 
 /// A record that is this much larger than it should be leaves behind what is over at once; before, as soon as no rekey is under way.
 const PATIENCE: f64 = 1.25;
@@ -64,8 +67,10 @@ pub struct LiveWatch {
     retention: Retention,
     news: News,
     totals: WatchTotals,
-    /// Lost seconds by label of what was left behind.
-    left_behind: Vec<(String, f64)>,
+    /// The frames since the watch began, while that is little enough to be read once more.
+    kept: Option<KeptFrames>,
+    /// What the analyzer was made with.
+    made_with: (Options, Vec<SecretBytes>),
     packets: u64,
     newest: Option<Timestamp>,
     /// The newest frame of the last look, and the packets until then.
@@ -80,22 +85,33 @@ impl LiveWatch {
         keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
+        let made_with = (options.clone(), pre_shared_keys.clone());
         let analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
         LiveWatch {
             analyzer,
             retention,
             news: News::default(),
             totals: WatchTotals::default(),
-            left_behind: Vec::new(),
+            kept: None,
+            made_with,
             packets: 0,
             newest: None,
             looked: (None, 0),
         }
     }
 
-    /// Keys are written while the capture goes on: the first packets of an SA wait for its key for a moment.
+    /// Keys are written while the capture goes on: the first packets of an SA wait for its key for a moment, and what was read without
+    /// it is read once more when it comes.
     pub fn keys_grow(&mut self) {
         self.analyzer.keys_grow();
+        self.kept = Some(KeptFrames::default());
+    }
+
+    /// There are these counters of the kernel: they begin at 0.
+    pub fn expect_kernel(&mut self, counters: impl Iterator<Item = String>) {
+        for counter in counters {
+            self.totals.kernel.entry(counter).or_default();
+        }
     }
 
     /// Takes one frame.
@@ -104,6 +120,9 @@ impl LiveWatch {
         self.newest = self.newest.max(Some(frame.time));
         if self.looked.0.is_none() {
             self.looked.0 = self.newest;
+        }
+        if self.kept.as_mut().is_some_and(|kept| !kept.take(frame)) {
+            self.kept = None;
         }
         self.analyzer.push(frame);
     }
@@ -127,15 +146,25 @@ impl LiveWatch {
         self.analyzer.diagnostics_mut()
     }
 
-    /// Takes `keys` in place of those that it has: files grow.
+    /// Takes `keys` in place of those that it has: files grow. What was read without them is read once more, where it was kept.
     pub fn replace_keys(&mut self, keys: KeyMaterial) {
-        self.analyzer.replace_keys(keys);
+        let Some(kept) = self.kept.as_ref().filter(|_| self.analyzer.has_unread()) else {
+            self.analyzer.replace_keys(keys);
+            return;
+        };
+        let (options, pre_shared_keys) = self.made_with.clone();
+        self.analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
+        self.analyzer.keys_grow();
+        kept.frames().for_each(|frame| self.analyzer.push(&frame));
     }
 
-    /// An event that an earlier run said: it counts, and is not said again.
-    pub fn remember(&mut self, event: &WatchEvent) {
-        self.news.remember(event);
-        count(&mut self.totals, event);
+    /// Events that an earlier run said: they count, and are not said again.
+    pub fn remember(&mut self, events: &[WatchEvent]) {
+        for event in events {
+            self.news.remember(event);
+            count(&mut self.totals, event);
+        }
+        totals::settle_earlier(&mut self.totals, events);
     }
 
     /// Counters since the beginning.
@@ -158,7 +187,7 @@ impl LiveWatch {
         let events = self.news.of(&analysis, now, false);
         self.account(&analysis, now, &events);
         if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
-            self.left_behind = lost_seconds(&self.left_behind, &analysis);
+            self.kept = None;
             self.analyzer.leave_behind(self.lately(now));
         }
         events
@@ -166,25 +195,33 @@ impl LiveWatch {
 
     /// The end: what was not said, settled or not, and the document of what was not left behind.
     pub fn finish(mut self, info: &CaptureInfo, asked: &Asked) -> (Vec<WatchEvent>, Analysis, WatchTotals) {
+        let lately = self
+            .newest
+            .unwrap_or_default()
+            .plus_seconds(-self.retention.lately_s);
         let record = self.analyzer.finish();
         let analysis = assemble(&record, info, asked);
         let now = record.totals.last_time.unwrap_or_default();
         let events = self.news.of(&analysis, now, true);
-        let mut totals = self.totals;
-        events.iter().for_each(|event| count(&mut totals, event));
-        (events, analysis, totals)
+        events.iter().for_each(|event| count(&mut self.totals, event));
+        let settled = self.news.take_settled();
+        settled
+            .into_iter()
+            .for_each(|rekey| settle(&mut self.totals, rekey));
+        totals::observe(&mut self.totals, &analysis, lately);
+        (self.totals.packets, self.totals.last_packet) = (self.packets, self.newest);
+        (events, analysis, self.totals)
     }
 
     fn account(&mut self, analysis: &Analysis, now: Timestamp, events: &[WatchEvent]) {
         events.iter().for_each(|event| count(&mut self.totals, event));
+        let settled = self.news.take_settled();
+        settled
+            .into_iter()
+            .for_each(|rekey| settle(&mut self.totals, rekey));
         let lately = self.lately(now);
         totals::observe(&mut self.totals, analysis, lately);
-        self.totals.packets = self.packets;
-        for (label, seconds) in lost_seconds(&self.left_behind, analysis) {
-            let total = self.totals.lost_seconds.entry(label).or_default();
-            // A counter never falls, though an account may move seconds from one label to another.
-            *total = total.max(seconds);
-        }
+        (self.totals.packets, self.totals.last_packet) = (self.packets, self.newest);
     }
 
     fn lately(&self, now: Timestamp) -> Timestamp {
@@ -208,18 +245,4 @@ fn is_quiet(analysis: &Analysis, now: Timestamp) -> bool {
     switches.flatten().all(over)
         && analysis.attempts.iter().rev().take(64).all(|a| over(a.last_time))
         && analysis.outages.iter().all(|o| !o.at_least)
-}
-
-/// Lost seconds by label, with those of what was left behind.
-fn lost_seconds(before: &[(String, f64)], analysis: &Analysis) -> Vec<(String, f64)> {
-    let mut sums = before.to_vec();
-    for line in analysis.account.iter().flat_map(|account| &account.labels) {
-        let label = line.label.as_str();
-        let lost = line.lost_seconds.max(0.0);
-        match sums.iter_mut().find(|(known, _)| known == label) {
-            Some((_, sum)) => *sum += lost,
-            None => sums.push((label.to_string(), lost)),
-        }
-    }
-    sums
 }

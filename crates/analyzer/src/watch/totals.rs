@@ -1,42 +1,148 @@
 //! Events → counters.
 
-use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
+use rekeyscope_model::analysis::{Analysis, Direction, KeyStatus, Protocol};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_model::watch::{BUCKETS, Histogram, Occurrence, TunnelEnds, WatchEvent, WatchTotals};
+use rekeyscope_model::watch::{
+    BUCKETS, Histogram, Occurrence, TunnelEnds, TunnelTotals, WatchEvent, WatchTotals,
+};
+use std::collections::HashMap;
 
 /// Tunnels that are named in metrics; a gateway with more of them has a series for each of the first.
 const MOST_TUNNELS: usize = 256;
 
+/// What a rekey was in the end, both directions together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SettledRekey {
+    /// Longest silence, milliseconds.
+    pub(super) silence_ms: f64,
+    pub(super) cost_seconds: f64,
+}
+
+/// Counts a rekey whose cost is final.
+pub(super) fn settle(totals: &mut WatchTotals, rekey: SettledRekey) {
+    observe_millis(&mut totals.silence, Some(rekey.silence_ms));
+    observe_millis(&mut totals.cost, Some(1_000.0 * rekey.cost_seconds));
+}
+
+/// Counts the rekeys that an earlier run told: what their last events say is what they were.
+pub(super) fn settle_earlier(totals: &mut WatchTotals, events: &[WatchEvent]) {
+    let mut costs = HashMap::new();
+    for event in events {
+        if let Occurrence::RekeyCost {
+            direction,
+            new,
+            cost_seconds,
+            silence_ms,
+            ..
+        } = &event.what
+        {
+            costs.insert((event.ends, *direction, *new), (*silence_ms, *cost_seconds));
+        }
+    }
+    for event in events {
+        let Occurrence::Rekey {
+            new,
+            silence_ms,
+            cost_so_far_seconds,
+            ..
+        } = &event.what
+        else {
+            continue;
+        };
+        let known = Direction::ALL
+            .iter()
+            .filter_map(|direction| costs.get(&(event.ends, *direction, new.get(*direction))));
+        let known: Vec<&(f64, f64)> = known.collect();
+        let so_far = (silence_ms.unwrap_or(0.0), cost_so_far_seconds.unwrap_or(0.0));
+        let known = if known.is_empty() { vec![&so_far] } else { known };
+        let rekey = SettledRekey {
+            silence_ms: known.iter().map(|(silence, _)| *silence).fold(0.0, f64::max),
+            cost_seconds: known.iter().map(|(_, cost)| *cost).sum(),
+        };
+        settle(totals, rekey);
+    }
+}
+
 /// Counts an event.
 pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
+    if let Some(ends) = event.ends
+        && let Some(tunnel) = of_tunnel(totals, ends)
+    {
+        count_for_tunnel(tunnel, event);
+    }
     match &event.what {
         Occurrence::Rekey {
             trigger,
             initiator,
             exchange_ms,
             gap_ms,
-            silence_ms,
             ..
         } => {
             *totals.rekeys.entry((*trigger, *initiator)).or_default() += 1;
             totals.last_rekey = totals.last_rekey.max(Some(event.time));
             observe_millis(&mut totals.exchange, *exchange_ms);
             observe_millis(&mut totals.gap, *gap_ms);
-            observe_millis(&mut totals.silence, *silence_ms);
         }
         Occurrence::RekeyFailed { outcome, .. } => *totals.failures.entry(*outcome).or_default() += 1,
-        Occurrence::OutageEnded { seconds, .. } => {
-            totals.outages.0 += 1;
-            totals.outages.1 += seconds;
+        Occurrence::RekeyCost { cost_seconds, .. } => totals.lost_seconds += cost_seconds,
+        Occurrence::OutageBegan { .. } => totals.outages += 1,
+        Occurrence::OutageEnded {
+            seconds, announced, ..
+        } => {
+            totals.outages += u64::from(!announced);
+            let counted = (seconds - totals.outage_credit).max(0.0);
+            totals.outage_credit -= seconds - counted;
+            totals.outage_seconds += counted;
+        }
+        Occurrence::OutageCorrected {
+            seconds,
+            told_seconds,
+            ..
+        } => {
+            let more = seconds - told_seconds;
+            totals.outage_seconds += more.max(0.0);
+            totals.outage_credit += (-more).max(0.0);
         }
         Occurrence::Kernel { counter, packets, .. } => {
             *totals.kernel.entry(counter.clone()).or_default() += packets;
         }
-        Occurrence::RekeyCost { .. }
-        | Occurrence::OutageBegan { .. }
+        Occurrence::RekeyTrigger { .. }
         | Occurrence::KeyMissing { .. }
         | Occurrence::VerdictChanged { .. } => {}
     }
+}
+
+fn count_for_tunnel(tunnel: &mut TunnelTotals, event: &WatchEvent) {
+    match &event.what {
+        Occurrence::Rekey { .. } => tunnel.rekeys += 1,
+        Occurrence::RekeyFailed { .. } => tunnel.failures += 1,
+        Occurrence::RekeyCost { cost_seconds, .. } => tunnel.lost_seconds += cost_seconds,
+        Occurrence::OutageBegan { .. } => tunnel.outages += 1,
+        Occurrence::OutageEnded {
+            seconds, announced, ..
+        } => {
+            tunnel.outages += u64::from(!announced);
+            tunnel.outage_seconds += seconds;
+        }
+        Occurrence::OutageCorrected {
+            seconds,
+            told_seconds,
+            ..
+        } => {
+            // What was told too long stays counted for the tunnel: a counter never falls.
+            tunnel.outage_seconds += (seconds - told_seconds).max(0.0);
+        }
+        _ => {}
+    }
+}
+
+/// The counters of a tunnel; `None` beyond the bound.
+fn of_tunnel(totals: &mut WatchTotals, ends: TunnelEnds) -> Option<&mut TunnelTotals> {
+    let room = totals.by_tunnel.len() < MOST_TUNNELS;
+    if room {
+        return Some(totals.by_tunnel.entry(ends).or_default());
+    }
+    totals.by_tunnel.get_mut(&ends)
 }
 
 fn observe_millis(histogram: &mut Histogram, millis: Option<f64>) {
@@ -58,16 +164,20 @@ pub(super) fn observe(totals: &mut WatchTotals, analysis: &Analysis, lately: Tim
         sa.protocol == Protocol::Esp && sa.inner_bytes.is_none() && sa.key.status != KeyStatus::Verified
     });
     totals.keys_missing = keyless.count() as u64;
+    // The record begins anew when what is over is left behind; a counter goes on.
+    let beyond = analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
+    totals.not_analysed = totals.not_analysed.max(beyond.map(|d| d.count).sum());
     totals.tunnels.clear();
     for tunnel in in_use().filter_map(|sa| analysis.tunnels.get(sa.tunnel)) {
+        let ends = TunnelEnds {
+            client: tunnel.a,
+            gateway: tunnel.b,
+        };
+        // Its counters are there before anything happens, so that the first failure is an increase.
+        of_tunnel(totals, ends);
         if totals.tunnels.len() < MOST_TUNNELS {
-            let ends = TunnelEnds {
-                client: tunnel.a,
-                gateway: tunnel.b,
-            };
-            totals
-                .tunnels
-                .insert(ends, (tunnel.encapsulation, tunnel.ike_version));
+            let what = (tunnel.encapsulation, tunnel.ike_version);
+            totals.tunnels.insert(ends, what);
         }
     }
 }

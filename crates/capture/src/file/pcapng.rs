@@ -216,7 +216,9 @@ impl PcapngWalk {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
                 if frame > 1 {
-                    diagnostics.count("appended", "pcapng", Some(frame), || Message::new("oddity-appended"));
+                    diagnostics.count("appended", "pcapng", Some(frame), || {
+                        Message::new("oddity-appended")
+                    });
                 }
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();

@@ -60,7 +60,11 @@ fn read_whole(bytes: &[u8]) -> Outcome {
     let outcome = read(bytes).unwrap();
     assert!(!outcome.info.truncated, "{:?}", outcome.diagnostics);
     // Sections one behind the other are said, and all right.
-    let others: Vec<_> = outcome.kinds().into_iter().filter(|(kind, _)| *kind != "appended").collect();
+    let others: Vec<_> = outcome
+        .kinds()
+        .into_iter()
+        .filter(|(kind, _)| *kind != "appended")
+        .collect();
     assert_eq!(others, []);
     outcome
 }

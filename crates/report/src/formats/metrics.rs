@@ -1,8 +1,10 @@
 //! Counters of `rekeyscope watch` for Prometheus: OpenMetrics 1.0, and the older text format that node_exporter's textfile
 //! collector reads. Base units, no timestamps, no label by SPI.
 
-use rekeyscope_model::time::NANOS_PER_SECOND;
-use rekeyscope_model::watch::{BUCKETS, Histogram, WatchTotals};
+use rekeyscope_model::analysis::{AttemptOutcome, TriggerKind};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::watch::{BUCKETS, Histogram, TunnelEnd, TunnelEnds, TunnelTotals, WatchTotals};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Which text.
@@ -20,64 +22,87 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
         text: String::new(),
         format,
     };
-    let rekeys = totals.rekeys.iter();
+    page.gauge(
+        "rekeyscope_build_info",
+        "The program.",
+        [(vec![owned(("version", env!("CARGO_PKG_VERSION")))], 1.0)].into_iter(),
+    );
+    let kinds = TriggerKind::ALL
+        .iter()
+        .flat_map(|trigger| TunnelEnd::ALL.iter().map(|end| (*trigger, *end)));
     page.counter(
         "rekeyscope_rekeys",
         "Rekeys by what ran out and who began.",
-        rekeys.map(|((trigger, end), n)| {
+        kinds.map(|(trigger, end)| {
             let labels = [("trigger", trigger.as_str()), ("initiator", end.as_str())];
-            (labels.map(owned).to_vec(), *n as f64)
+            let n = totals.rekeys.get(&(trigger, end)).copied().unwrap_or(0);
+            (labels.map(owned).to_vec(), n as f64)
         }),
     );
-    let failures = totals.failures.iter();
+    let failures = AttemptOutcome::ALL.iter().filter(|outcome| outcome.failed());
     page.counter(
         "rekeyscope_rekey_failures",
         "Rekeys that came to nothing or were not answered.",
-        failures.map(|(outcome, n)| (vec![owned(("reason", outcome.as_str()))], *n as f64)),
+        failures.map(|outcome| {
+            let n = totals.failures.get(outcome).copied().unwrap_or(0);
+            (vec![owned(("reason", outcome.as_str()))], n as f64)
+        }),
     );
-    let (outages, down) = totals.outages;
+    let alone = |value: f64| [(vec![], value)].into_iter();
     page.counter(
         "rekeyscope_outages",
-        "Times during which nothing passed and that are over.",
-        [(vec![], outages as f64)].into_iter(),
+        "Times during which nothing passed.",
+        alone(totals.outages as f64),
     );
     page.counter(
         "rekeyscope_outage_seconds",
-        "Their seconds.",
-        [(vec![], down)].into_iter(),
+        "Seconds of those that are over.",
+        alone(totals.outage_seconds),
     );
-    page.histogram(
-        "rekeyscope_rekey_silence_seconds",
-        "Longest pause in new data at a rekey.",
-        &totals.silence,
-    );
-    page.histogram(
-        "rekeyscope_rekey_gap_seconds",
-        "Last packet on the old SA to the first on the new one.",
-        &totals.gap,
-    );
-    page.histogram(
-        "rekeyscope_rekey_exchange_seconds",
-        "First to last message of the exchange.",
-        &totals.exchange,
-    );
-    let lost = totals.lost_seconds.iter();
     page.counter(
         "rekeyscope_lost_seconds",
-        "Seconds that transfers took beyond what their bytes take at the path's rate, by cause.",
-        lost.map(|(label, seconds)| (vec![owned(("label", label))], *seconds)),
+        "Seconds that rekeys cost transfers, as the ledger of the report has them.",
+        [(vec![owned(("label", "rekey"))], totals.lost_seconds)].into_iter(),
     );
-    let last = totals.last_rekey;
+    for (name, help, histogram) in [
+        (
+            "rekeyscope_rekey_silence_seconds",
+            "Longest time without an arrival that a rekey owns; 0 where it owns none.",
+            &totals.silence,
+        ),
+        (
+            "rekeyscope_rekey_cost_seconds",
+            "Cost of a rekey, both directions together; 0 where it cost nothing.",
+            &totals.cost,
+        ),
+        (
+            "rekeyscope_rekey_gap_seconds",
+            "Last packet on the old SA to the first on the new one.",
+            &totals.gap,
+        ),
+        (
+            "rekeyscope_rekey_exchange_seconds",
+            "First to last message of the exchange.",
+            &totals.exchange,
+        ),
+    ] {
+        page.histogram(name, help, histogram);
+    }
+    let seconds = |time: Timestamp| time.0 as f64 / NANOS_PER_SECOND as f64;
     page.gauge(
         "rekeyscope_last_rekey_timestamp_seconds",
         "When the newest rekey began, by the capture's clock.",
-        last.iter()
-            .map(|time| (vec![], time.0 as f64 / NANOS_PER_SECOND as f64)),
+        totals.last_rekey.iter().map(|time| (vec![], seconds(*time))),
+    );
+    page.gauge(
+        "rekeyscope_last_packet_timestamp_seconds",
+        "When the newest packet came, by the capture's clock.",
+        totals.last_packet.iter().map(|time| (vec![], seconds(*time))),
     );
     page.gauge(
         "rekeyscope_sas_without_key",
         "SAs with packets in the last minute that no key opens.",
-        [(vec![], totals.keys_missing as f64)].into_iter(),
+        alone(totals.keys_missing as f64),
     );
     let tunnels = totals.tunnels.iter();
     page.gauge(
@@ -85,6 +110,7 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
         "A tunnel with packets in the last minute.",
         tunnels.map(|(ends, (encapsulation, ike))| {
             let labels = [
+                ("tunnel", tunnel_label(ends)),
                 ("client", ends.client.to_string()),
                 ("gateway", ends.gateway.to_string()),
                 ("encapsulation", encapsulation.to_string()),
@@ -93,10 +119,16 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
             (labels.into_iter().collect(), 1.0)
         }),
     );
+    page.tunnels(&totals.by_tunnel);
     page.counter(
         "rekeyscope_packets",
         "Packets of the capture.",
-        [(vec![], totals.packets as f64)].into_iter(),
+        alone(totals.packets as f64),
+    );
+    page.counter(
+        "rekeyscope_packets_not_analysed",
+        "IPsec packets beyond the bounds of tunnels and SAs: counted and not analysed.",
+        alone(totals.not_analysed as f64),
     );
     let kernel = totals.kernel.iter();
     page.counter(
@@ -109,6 +141,40 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
     }
     page.text
 }
+
+/// The name of a tunnel in all metrics: its ends. An SPI would be a new series for every rekey.
+fn tunnel_label(ends: &TunnelEnds) -> String {
+    format!("{}-{}", ends.client, ends.gateway)
+}
+
+/// Metric, what it is, and where a tunnel has it.
+type TunnelCounter = (&'static str, &'static str, fn(&TunnelTotals) -> f64);
+
+const TUNNEL_COUNTERS: [TunnelCounter; 5] = [
+    ("rekeyscope_tunnel_rekeys", "Rekeys of a tunnel.", |t| {
+        t.rekeys as f64
+    }),
+    (
+        "rekeyscope_tunnel_rekey_failures",
+        "Rekeys of a tunnel that came to nothing or were not answered.",
+        |t| t.failures as f64,
+    ),
+    (
+        "rekeyscope_tunnel_outages",
+        "Times during which nothing passed in a direction of a tunnel.",
+        |t| t.outages as f64,
+    ),
+    (
+        "rekeyscope_tunnel_outage_seconds",
+        "Seconds of those that are over.",
+        |t| t.outage_seconds,
+    ),
+    (
+        "rekeyscope_tunnel_lost_seconds",
+        "Seconds that rekeys cost the transfers of a tunnel.",
+        |t| t.lost_seconds,
+    ),
+];
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -135,6 +201,17 @@ impl MetricsPage {
     fn gauge(&mut self, name: &str, help: &str, samples: impl Iterator<Item = (Labels, f64)>) {
         self.family(name, "gauge", help);
         samples.for_each(|(labels, value)| self.sample(name, &labels, value));
+    }
+
+    fn tunnels(&mut self, tunnels: &BTreeMap<TunnelEnds, TunnelTotals>) {
+        for (name, help, value) in TUNNEL_COUNTERS {
+            let samples = tunnels.iter();
+            self.counter(
+                name,
+                help,
+                samples.map(|(ends, totals)| (vec![("tunnel", tunnel_label(ends))], value(totals))),
+            );
+        }
     }
 
     fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {

@@ -28,7 +28,7 @@ pub fn summary(totals: &WatchTotals, language: Language) -> String {
     let counted = |id: &str, n: u64| format::counted(t, id, n);
     let rekeys = counted("watch-count-rekeys", totals.rekeys.values().sum());
     let failures = counted("watch-count-failures", totals.failures.values().sum());
-    let outages = counted("watch-count-outages", totals.outages.0);
+    let outages = counted("watch-count-outages", totals.outages);
     let packets = counted("counted-packets", totals.packets);
     t.fill(
         "watch-summary",
@@ -101,6 +101,24 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
                 ],
             )
         }
+        Occurrence::RekeyTrigger { trigger, .. } => t.fill(
+            "watch-rekey-trigger",
+            &[("trigger", &words::trigger_kind(t, *trigger))],
+        ),
+        Occurrence::OutageCorrected {
+            direction: d,
+            seconds,
+            ..
+        } if *seconds > 0.0 => {
+            let length = format::seconds(*seconds);
+            t.fill(
+                "watch-outage-corrected",
+                &[("direction", &direction(*d)), ("length", &length)],
+            )
+        }
+        Occurrence::OutageCorrected { direction: d, .. } => {
+            t.fill("watch-outage-none", &[("direction", &direction(*d))])
+        }
         Occurrence::OutageBegan { direction: d } => {
             t.fill("watch-outage-began", &[("direction", &direction(*d))])
         }
@@ -108,6 +126,7 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             direction: d,
             seconds,
             ended_by,
+            ..
         } => {
             let (length, end) = (format::seconds(*seconds), words::outage_end(t, *ended_by));
             t.fill(

@@ -57,11 +57,19 @@ impl Analyzer {
         }
         let sas = self.record.sas.associations();
         let recent = |since: Timestamp| now.nanos_since(since) < PATIENCE;
-        self.awaited.sas.retain(|&(sa, since)| recent(since) && !sas[sa].opens());
+        self.awaited
+            .sas
+            .retain(|&(sa, since)| recent(since) && !sas[sa].opens());
         if self.batch.held_bytes() > MOST_BYTES {
             self.awaited.forget();
         }
         !self.awaited.sas.is_empty()
+    }
+
+    /// Packets of an SA without a key were taken in as closed.
+    pub(crate) fn has_unread(&self) -> bool {
+        let mut sas = self.record.sas.associations().iter();
+        sas.any(|a| !a.opens() && a.counters.packets > 0)
     }
 
     /// Tries the keys on what waits for one.
