@@ -41,7 +41,11 @@ fn labs() -> Vec<Lab> {
         .map(|folder| Lab {
             name: folder.file_name().unwrap().to_string_lossy().into_owned(),
             capture: folder.join("trace.pcap"),
-            keys: vec![folder.join("keys.esp_sa")],
+            keys: ["keys.esp_sa", "keys.ikev1", "keys.ikev2"]
+                .map(|name| folder.join(name))
+                .into_iter()
+                .filter(|file| file.exists())
+                .collect(),
             truth: serde_json::from_str(&fs::read_to_string(folder.join("truth.json")).unwrap()).unwrap(),
         })
         .collect();
@@ -123,8 +127,9 @@ fn lines(lab: &Lab, keys: Keys) -> Vec<(Timestamp, String)> {
 fn played(lab: &Lab, keys: Keys) -> (Vec<(Timestamp, WatchEvent)>, Analysis) {
     let mut log = tempfile::Builder::new().suffix(".esp_sa").tempfile().unwrap();
     let mut lines = lines(lab, keys).into_iter().peekable();
+    let mut begun = false;
     let mut material = |until: Timestamp| {
-        let mut grew = false;
+        let mut grew = !std::mem::replace(&mut begun, true);
         while let Some((_, line)) = lines.next_if(|(written, _)| *written <= until) {
             log.write_all(line.as_bytes()).unwrap();
             grew = true;
@@ -132,6 +137,12 @@ fn played(lab: &Lab, keys: Keys) -> (Vec<(Timestamp, WatchEvent)>, Analysis) {
         grew.then(|| {
             let mut keys = KeyMaterial::default();
             keys.read(log.path()).unwrap();
+            // Those of IKE were there before its first message.
+            let of_ike = lab
+                .keys
+                .iter()
+                .filter(|file| file.extension().is_some_and(|e| e != "esp_sa"));
+            of_ike.for_each(|file| keys.read(file).unwrap());
             keys
         })
     };

@@ -69,6 +69,10 @@ pub struct LiveWatch {
     totals: WatchTotals,
     /// The frames since the watch began, while that is little enough to be read once more.
     kept: Option<KeptFrames>,
+    /// The keys that it has, while frames are kept.
+    keys: KeyMaterial,
+    /// Packets that were read without the key of their SA, and that no key opens.
+    half_read: u64,
     /// What the analyzer was made with.
     made_with: (Options, Vec<SecretBytes>),
     packets: u64,
@@ -86,8 +90,10 @@ impl LiveWatch {
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
         let made_with = (options.clone(), pre_shared_keys.clone());
-        let analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
+        let analyzer = Analyzer::with_pre_shared_keys(options, keys.clone(), pre_shared_keys);
         LiveWatch {
+            keys,
+            half_read: 0,
             analyzer,
             retention,
             news: News::default(),
@@ -148,14 +154,24 @@ impl LiveWatch {
 
     /// Takes `keys` in place of those that it has: files grow. What was read without them is read once more, where it was kept.
     pub fn replace_keys(&mut self, keys: KeyMaterial) {
-        let Some(kept) = self.kept.as_ref().filter(|_| self.analyzer.has_unread()) else {
-            self.analyzer.replace_keys(keys);
-            return;
-        };
+        if self.kept.is_some() {
+            self.keys = keys.clone();
+        }
+        let unread = self.analyzer.has_unread();
+        self.analyzer.replace_keys(keys);
+        if unread {
+            self.read_again();
+        }
+    }
+
+    /// Reads what was kept with the keys of now.
+    fn read_again(&mut self) {
+        let Some(kept) = &self.kept else { return };
         let (options, pre_shared_keys) = self.made_with.clone();
-        self.analyzer = Analyzer::with_pre_shared_keys(options, keys, pre_shared_keys);
+        self.analyzer = Analyzer::with_pre_shared_keys(options, self.keys.clone(), pre_shared_keys);
         self.analyzer.keys_grow();
         kept.frames().for_each(|frame| self.analyzer.push(&frame));
+        self.half_read = self.analyzer.half_read();
     }
 
     /// Events that an earlier run said: they count, and are not said again.
@@ -183,11 +199,18 @@ impl LiveWatch {
         if self.analyzer.awaits_keys_at(now) {
             return Vec::new();
         }
+        // Its key came while packets were on their way to be read without it.
+        if self.analyzer.half_read() > self.half_read {
+            self.read_again();
+            if self.analyzer.awaits_keys_at(now) {
+                return Vec::new();
+            }
+        }
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
         let events = self.news.of(&analysis, now, false);
         self.account(&analysis, now, &events);
         if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
-            self.kept = None;
+            (self.kept, self.keys) = (None, KeyMaterial::default());
             self.analyzer.leave_behind(self.lately(now));
         }
         events

@@ -85,6 +85,8 @@ struct KnownOutage {
     announced: bool,
     /// It was looked at once more.
     reviewed: bool,
+    /// Since then it is in no document.
+    absent: Option<Timestamp>,
 }
 
 impl KnownOutage {
@@ -397,9 +399,16 @@ impl News {
                     what,
                 }));
             };
+            let mut until = Timestamp(i64::MIN);
             for outage in outages {
+                // Of several SAs of a direction that are down at once, one stands for all.
+                if outage.start < until {
+                    continue;
+                }
+                until = outage.end.unwrap_or(look.now);
                 let place = rest.iter().position(|known| known.is(outage));
                 let mut own = place.and_then(|place| rest.remove(place));
+                own.iter_mut().for_each(|own| own.absent = None);
                 if look.is_certain(lane, outage) {
                     let told = tell_outage(&mut own, outage, look);
                     put(
@@ -525,6 +534,7 @@ impl News {
                         end: None,
                         announced: true,
                         reviewed: false,
+                        absent: None,
                     });
             }
             Occurrence::OutageEnded {
@@ -539,6 +549,7 @@ impl News {
                         end,
                         announced: false,
                         reviewed: false,
+                        absent: None,
                     }),
                 }
             }
@@ -586,6 +597,7 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
             end: over.map(|end| (end, seconds)),
             announced: over.is_none(),
             reviewed: false,
+            absent: None,
         });
         return Some(told);
     };
@@ -608,8 +620,9 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
 
 /// What is said of an outage that was told and is none by the document.
 fn tell_none(own: &mut KnownOutage, direction: Direction, look: &Look<'_>) -> Option<Occurrence> {
-    let told = own.end.map_or((own.start, 0.0), |end| end);
-    if own.reviewed || !look.settled(told.0, REVIEWED) {
+    let told = own.end.unwrap_or((own.start, 0.0));
+    let absent = *own.absent.get_or_insert(look.now);
+    if own.reviewed || !look.settled(told.0.max(absent), REVIEWED) {
         return None;
     }
     own.reviewed = true;

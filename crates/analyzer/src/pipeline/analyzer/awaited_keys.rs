@@ -67,9 +67,19 @@ impl Analyzer {
     }
 
     /// Packets of an SA without a key were taken in as closed.
-    pub(crate) fn has_unread(&self) -> bool {
+    pub(crate) fn has_unread(&mut self) -> bool {
+        if !self.awaits_keys() {
+            self.flush();
+        }
         let mut sas = self.record.sas.associations().iter();
         sas.any(|a| !a.opens() && a.counters.packets > 0)
+    }
+
+    /// Packets that were taken in as closed, of SAs whose key is known now.
+    pub(crate) fn half_read(&self) -> u64 {
+        let sas = self.record.sas.associations().iter().filter(|a| a.opens());
+        sas.map(|a| a.counters.packets.saturating_sub(a.counters.opened))
+            .sum()
     }
 
     /// Tries the keys on what waits for one.
