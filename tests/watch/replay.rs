@@ -14,10 +14,11 @@ use rekeyscope::pipeline::{Analyzer, Options};
 use rekeyscope::watch::{LiveWatch, Retention};
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::{Analysis, Direction};
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_model::watch::WatchEvent;
+use rekeyscope_model::watch::{Occurrence, WatchEvent};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
@@ -183,38 +184,301 @@ fn played(lab: &Lab, keys: Keys) -> (Vec<(Timestamp, WatchEvent)>, Analysis) {
     (told, analysis)
 }
 
-fn main() {
-    let only = std::env::var("LAB").unwrap_or_default();
-    for lab in labs() {
-        if !lab.name.contains(&only) {
-            continue;
-        }
-        let report = analyze_lab(&lab);
-        for keys in Keys::ALL {
-            let (told, _) = played(&lab, keys);
-            println!("== {} keys {}", lab.name, keys.name());
-            for (when, event) in &told {
-                let late = when.seconds_since(event.time);
-                println!("  late {late:6.2} {}", serde_json::to_string(event).unwrap());
+/// A direction of a tunnel that was down: begin, end and length; without an end it was down at the end of the capture.
+#[derive(Debug, Clone)]
+struct Down {
+    direction: Direction,
+    start: Timestamp,
+    seconds: Option<f64>,
+    /// When it was told first.
+    told: Timestamp,
+}
+
+/// What was told in the end.
+fn downs(told: &[(Timestamp, WatchEvent)]) -> Vec<Down> {
+    let mut downs: Vec<Down> = Vec::new();
+    for (when, event) in told {
+        match &event.what {
+            Occurrence::OutageBegan { direction } => downs.push(Down {
+                direction: *direction,
+                start: event.time,
+                seconds: None,
+                told: *when,
+            }),
+            Occurrence::OutageEnded {
+                direction,
+                announced,
+                seconds,
+                ..
+            } => {
+                let mut open = downs.iter_mut().rev();
+                let open =
+                    open.find(|down| *announced && down.direction == *direction && down.seconds.is_none());
+                let start = event.time.plus_seconds(-seconds);
+                match open {
+                    Some(open) => (open.start, open.seconds) = (start, Some(*seconds)),
+                    None => downs.push(Down {
+                        direction: *direction,
+                        start,
+                        seconds: Some(*seconds),
+                        told: *when,
+                    }),
+                }
             }
-        }
-        println!("== {} report", lab.name);
-        for outage in &report.outages {
-            println!(
-                "  {:?} {} {:?} {}",
-                outage.direction, outage.start, outage.end, outage.seconds
-            );
-        }
-        for impact in report
-            .rekeys
-            .iter()
-            .flat_map(|rekey| &rekey.impact)
-            .filter(|i| i.hurt)
-        {
-            println!(
-                "  {:?} cost {:?} silence {:?}",
-                impact.direction, impact.cost_seconds, impact.silence_ms
-            );
+            Occurrence::OutageCorrected {
+                direction,
+                began,
+                seconds,
+                ..
+            } => {
+                let is_it = |down: &&mut Down| down.direction == *direction && near(down.start, *began, 1.5);
+                let own = downs
+                    .iter_mut()
+                    .find(is_it)
+                    .expect("only what was told is corrected");
+                (own.start, own.seconds) = (*began, Some(*seconds));
+            }
+            _ => {}
         }
     }
+    downs.retain(|down| down.seconds != Some(0.0));
+    downs
+}
+
+fn near(one: Timestamp, other: Timestamp, seconds: f64) -> bool {
+    one.seconds_since(other).abs() <= seconds
+}
+
+/// What the report says of the same: outages, several of a direction at once as one, and silences of rekeys.
+fn facts(
+    report: &Analysis,
+) -> (
+    Vec<(Direction, Timestamp, f64, bool)>,
+    Vec<(Direction, Timestamp, f64)>,
+) {
+    let mut outages: Vec<(Direction, Timestamp, f64, bool)> = Vec::new();
+    for outage in &report.outages {
+        let inside = outages.iter().any(|(direction, start, seconds, _)| {
+            *direction == outage.direction && outage.start < start.plus_seconds(*seconds)
+        });
+        if !inside {
+            outages.push((outage.direction, outage.start, outage.seconds, outage.at_least));
+        }
+    }
+    let mut silences = Vec::new();
+    for ledger in &report.ledger {
+        for interval in ledger.rekeys.iter().flat_map(|own| &own.intervals) {
+            if let Some(arrived) = interval.arrived {
+                silences.push((
+                    ledger.direction,
+                    interval.from,
+                    arrived.seconds_since(interval.from),
+                ));
+            }
+        }
+    }
+    (outages, silences)
+}
+
+/// Lengths are told to the microsecond, and a clock of captures tells it.
+const SAME_S: f64 = 0.002;
+/// Within this an outage is told after it is certain.
+const IN_TIME_S: f64 = 2.0;
+/// From this length on an outage is told while it lasts, and from this one on at all.
+const BEGAN_S: f64 = 1.0;
+const ENDED_S: f64 = 0.2;
+
+#[derive(Debug, Default)]
+struct Row {
+    rekeys: (usize, usize),
+    costs: (usize, usize),
+    outages: (usize, usize),
+    /// The latest outage: seconds from its begin and from when it was certain.
+    late: (f64, f64),
+    corrections: usize,
+    verdicts: usize,
+    wrong: Vec<String>,
+}
+
+fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
+    let (told, _) = played(lab, keys);
+    let mut row = Row::default();
+    let written: Vec<Timestamp> = lines(lab, keys).into_iter().map(|(written, _)| written).collect();
+    let rekeys = told
+        .iter()
+        .filter(|(_, event)| matches!(event.what, Occurrence::Rekey { .. }));
+    row.rekeys = (rekeys.count(), report.rekeys.len());
+    if row.rekeys.0 != row.rekeys.1 {
+        row.wrong.push("not each rekey once".to_string());
+    }
+    let mut costs: Vec<(Direction, Option<Spi>, f64, f64)> = Vec::new();
+    for (_, event) in &told {
+        if let Occurrence::RekeyCost {
+            direction,
+            new,
+            cost_seconds,
+            silence_ms,
+            ..
+        } = &event.what
+        {
+            costs.push((*direction, *new, *cost_seconds, *silence_ms));
+        }
+    }
+    let hurt = report.rekeys.iter().flat_map(|rekey| {
+        let hurt = rekey.impact.iter().filter(|impact| impact.hurt);
+        hurt.map(move |impact| (rekey, impact))
+    });
+    for (rekey, impact) in hurt {
+        row.costs.1 += 1;
+        let new = rekey.new.get(impact.direction);
+        let told = costs
+            .iter()
+            .filter(|(direction, spi, ..)| (*direction, *spi) == (impact.direction, new));
+        let told: Vec<_> = told.collect();
+        let same =
+            |value: Option<f64>, told: f64, unit: f64| (value.unwrap_or(0.0) - told).abs() <= SAME_S * unit;
+        match told.as_slice() {
+            [(_, _, cost, silence)]
+                if same(impact.cost_seconds, *cost, 1.0) && same(impact.silence_ms, *silence, 1_000.0) =>
+            {
+                row.costs.0 += 1;
+            }
+            told => row.wrong.push(format!(
+                "rekey {}: cost {:?} s, silence {:?} ms, told {told:?}",
+                rekey.index, impact.cost_seconds, impact.silence_ms
+            )),
+        }
+    }
+    if costs.len() > row.costs.1 {
+        row.wrong.push(format!(
+            "{} costs told, {} in the report",
+            costs.len(),
+            row.costs.1
+        ));
+    }
+    let (outages, silences) = facts(report);
+    let downs = downs(&told);
+    for (direction, start, seconds, at_least) in &outages {
+        if *seconds < ENDED_S {
+            continue;
+        }
+        row.outages.1 += 1;
+        let is_it = |down: &&Down| {
+            let same = match down.seconds {
+                Some(told) => (told - seconds).abs() <= SAME_S,
+                None => *at_least,
+            };
+            down.direction == *direction && near(down.start, *start, SAME_S) && same
+        };
+        let Some(own) = downs.iter().find(is_it) else {
+            row.wrong
+                .push(format!("{direction:?} {start}: {seconds} s is not told"));
+            continue;
+        };
+        row.outages.0 += 1;
+        let end = start.plus_seconds(*seconds);
+        let told_at_end = *seconds < BEGAN_S;
+        // Before its key is there a packet says nothing.
+        let key = written
+            .iter()
+            .filter(|written| **written <= end.plus_seconds(6.0))
+            .max();
+        let certain = if told_at_end {
+            end
+        } else {
+            start.plus_seconds(BEGAN_S)
+        };
+        let certain = certain.max(key.copied().filter(|key| *key > *start).unwrap_or(certain));
+        let late = (own.told.seconds_since(*start), own.told.seconds_since(certain));
+        if late.1 > row.late.1 || row.late.0 == 0.0 {
+            row.late = late;
+        }
+        if late.1 > IN_TIME_S {
+            row.wrong.push(format!(
+                "{direction:?} {start}: {seconds} s told {:.1} s late",
+                late.1
+            ));
+        }
+    }
+    for down in &downs {
+        let in_report = outages
+            .iter()
+            .map(|(direction, start, seconds, _)| (*direction, *start, *seconds));
+        let is_fact = in_report
+            .chain(silences.iter().copied())
+            .any(|(direction, start, seconds)| {
+                direction == down.direction
+                    && near(start, down.start, SAME_S)
+                    && down.seconds.is_none_or(|told| (told - seconds).abs() <= SAME_S)
+            });
+        if !is_fact {
+            row.wrong.push(format!("false: {down:?}"));
+        }
+    }
+    let count = |is: fn(&Occurrence) -> bool| told.iter().filter(|(_, event)| is(&event.what)).count();
+    row.corrections = count(|what| matches!(what, Occurrence::OutageCorrected { .. }));
+    row.verdicts = count(|what| matches!(what, Occurrence::VerdictChanged { .. }));
+    let span = report.capture.duration_s.unwrap_or(0.0);
+    // One when there is something to say, one a minute, and the last word.
+    let directions = report.impact.len().max(1);
+    if row.verdicts > directions * (2 + (span / 60.0) as usize) {
+        row.wrong
+            .push(format!("{} verdicts in {span:.0} s", row.verdicts));
+    }
+    row
+}
+
+/// Prints the table; `--events CAPTURE` prints what was told of one.
+fn main() -> std::process::ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let labs = labs();
+    if let [option, name] = arguments.as_slice()
+        && option == "--events"
+    {
+        for lab in labs.iter().filter(|lab| lab.name == *name) {
+            for keys in Keys::ALL {
+                println!("== {} keys {}", lab.name, keys.name());
+                for (when, event) in played(lab, keys).0 {
+                    let late = when.seconds_since(event.time);
+                    println!("  late {late:6.2} {}", serde_json::to_string(&event).unwrap());
+                }
+            }
+        }
+        return std::process::ExitCode::SUCCESS;
+    }
+    println!(
+        "| capture | keys | rekeys | costs | outages | told after their begin, after they are certain | corrections | verdicts |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let mut wrong = 0;
+    for lab in labs
+        .iter()
+        .filter(|lab| arguments.is_empty() || arguments.contains(&lab.name))
+    {
+        let report = analyze_lab(lab);
+        for keys in Keys::ALL {
+            let row = row(lab, &report, keys);
+            let late = match row.outages.0 {
+                0 => "–".to_string(),
+                _ => format!("{:.2} s, {:.2} s", row.late.0, row.late.1.max(0.0)),
+            };
+            println!(
+                "| {} | {} | {} of {} | {} of {} | {} of {} | {late} | {} | {} |",
+                lab.name,
+                keys.name(),
+                row.rekeys.0,
+                row.rekeys.1,
+                row.costs.0,
+                row.costs.1,
+                row.outages.0,
+                row.outages.1,
+                row.corrections,
+                row.verdicts
+            );
+            row.wrong.iter().for_each(|what| println!("    WRONG {what}"));
+            wrong += row.wrong.len();
+        }
+    }
+    println!("{wrong} differ");
+    std::process::ExitCode::from(u8::from(wrong > 0))
 }

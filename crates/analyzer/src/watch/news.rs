@@ -92,7 +92,8 @@ struct KnownOutage {
 impl KnownOutage {
     fn is(&self, outage: &Outage) -> bool {
         let until = |end: Option<Timestamp>| end.unwrap_or(Timestamp(i64::MAX - SAME_OUTAGE));
-        outage.start <= until(self.end.map(|(end, _)| end)).plus_nanos(SAME_OUTAGE)
+        let own = self.end.map(|(end, _)| end).or(self.absent);
+        outage.start <= until(own).plus_nanos(SAME_OUTAGE)
             && self.start <= until(outage.end).plus_nanos(SAME_OUTAGE)
     }
 }
@@ -166,9 +167,39 @@ impl<'a> Look<'a> {
             .map(|interval| interval.from)
             .min()
             .unwrap_or(over);
-        let beside = |time: Timestamp, side: i64| time.plus_nanos(side * COST_SETTLED);
-        let unread = self.is_unread((ends, direction), beside(from, -1), beside(over, 1));
+        // A ledger speaks of inner bytes where all packets around could be read, and of sealed ones elsewhere.
+        let unread = self.is_unread((ends, direction), from.plus_nanos(-COST_SETTLED), self.now);
         self.settled(over, if unread { KEYS_AWAITED } else { COST_SETTLED })
+    }
+
+    /// The silence of a rekey that began at `start`: its end, its length in seconds, and what ended it.
+    fn silence_of_rekey(
+        &self,
+        (ends, direction): WatchedDirection,
+        start: Timestamp,
+    ) -> Option<(Timestamp, f64, OutageEnd)> {
+        let rekeys = self.analysis.rekeys.iter();
+        let own = rekeys
+            .filter(|rekey| self.ends(rekey.tunnel) == Some(ends))
+            .flat_map(|rekey| {
+                let intervals = self.own(rekey, direction).map_or(&[][..], |own| &own.intervals);
+                intervals.iter().map(move |interval| (rekey, interval))
+            });
+        own.filter_map(|(rekey, interval)| {
+            let end = interval.arrived?;
+            let is_it = interval.from.nanos_since(start).abs() <= SAME_OUTAGE && start < end;
+            let switched = rekey
+                .switched
+                .get(direction)
+                .is_some_and(|switched| switched <= end);
+            let ended_by = if switched {
+                OutageEnd::NewSa
+            } else {
+                OutageEnd::OldSa
+            };
+            is_it.then(|| (end, end.seconds_since(interval.from), ended_by))
+        })
+        .next()
     }
 
     /// An outage that the inner transfer tells is none while packets of its direction wait for a key: they may have carried what is missed.
@@ -423,7 +454,9 @@ impl News {
             }
             // They are in the document no more.
             for mut own in rest {
-                put(tell_none(&mut own, lane.1, look), own.start);
+                let told = tell_none(&mut own, lane, look);
+                let end = own.end.filter(|(_, seconds)| *seconds > 0.0);
+                put(told, end.map_or(own.start, |(end, _)| end));
                 known.push_back(own);
             }
             known.make_contiguous().sort_by_key(|own| own.start);
@@ -618,8 +651,23 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
     })
 }
 
-/// What is said of an outage that was told and is none by the document.
-fn tell_none(own: &mut KnownOutage, direction: Direction, look: &Look<'_>) -> Option<Occurrence> {
+/// What is said of an outage that was told and is none by the document. Where the silence is that of a rekey, it ends with that.
+fn tell_none(own: &mut KnownOutage, lane: WatchedDirection, look: &Look<'_>) -> Option<Occurrence> {
+    let direction = lane.1;
+    if own.end.is_none()
+        && let Some((end, seconds, ended_by)) = look.silence_of_rekey(lane, own.start)
+    {
+        if !look.settled(end, SETTLED) {
+            return None;
+        }
+        (own.end, own.reviewed) = (Some((end, seconds)), true);
+        return Some(Occurrence::OutageEnded {
+            direction,
+            announced: own.announced,
+            seconds,
+            ended_by,
+        });
+    }
     let told = own.end.unwrap_or((own.start, 0.0));
     let absent = *own.absent.get_or_insert(look.now);
     if own.reviewed || !look.settled(told.0.max(absent), REVIEWED) {
