@@ -3,10 +3,6 @@
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_model::time::Timestamp;
 
-/// Bytes that are kept: a quarter of the memory that a watch may take. They are 25 s at 10 Mbit/s; from then on a key that comes later than
-/// packets wait for it opens what comes behind it.
-const MOST_BYTES: usize = 32 << 20;
-
 #[derive(Debug)]
 struct KeptFrame {
     number: u64,
@@ -25,10 +21,10 @@ pub(super) struct KeptFrames {
 }
 
 impl KeptFrames {
-    /// Keeps a frame; false where there is no more room.
-    pub(super) fn take(&mut self, frame: &Frame<'_>) -> bool {
+    /// Keeps a frame; false where there is no more room in `most` bytes.
+    pub(super) fn take(&mut self, frame: &Frame<'_>, most: usize) -> bool {
         let size = self.bytes.len() + frame.data.len() + self.list.len() * size_of::<KeptFrame>();
-        if size > MOST_BYTES {
+        if size > most {
             return false;
         }
         self.bytes.extend_from_slice(frame.data);

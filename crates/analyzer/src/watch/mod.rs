@@ -46,6 +46,9 @@ pub struct Retention {
     pub exchanges: usize,
     /// What was in use within so many seconds is not over.
     pub lately_s: f64,
+    /// Bytes of frames that are kept since the beginning, to be read once more when a key comes late; from then on a key that comes later
+    /// than packets wait for it opens what comes behind it.
+    pub kept_bytes: usize,
 }
 
 impl Default for Retention {
@@ -56,6 +59,8 @@ impl Default for Retention {
             sas: 2_000,
             exchanges: 8_000,
             lately_s: 60.0,
+            // A quarter of those 128 MB; 25 s at 10 Mbit/s.
+            kept_bytes: 32 << 20,
         }
     }
 }
@@ -127,8 +132,12 @@ impl LiveWatch {
         if self.looked.0.is_none() {
             self.looked.0 = self.newest;
         }
-        if self.kept.as_mut().is_some_and(|kept| !kept.take(frame)) {
-            self.kept = None;
+        if self
+            .kept
+            .as_mut()
+            .is_some_and(|kept| !kept.take(frame, self.retention.kept_bytes))
+        {
+            (self.kept, self.keys) = (None, KeyMaterial::default());
         }
         self.analyzer.push(frame);
     }
@@ -200,14 +209,14 @@ impl LiveWatch {
             return Vec::new();
         }
         // Its key came while packets were on their way to be read without it.
-        if self.analyzer.half_read() > self.half_read {
+        if self.kept.is_some() && self.analyzer.half_read() > self.half_read {
             self.read_again();
             if self.analyzer.awaits_keys_at(now) {
                 return Vec::new();
             }
         }
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
-        let events = self.news.of(&analysis, now, false);
+        let events = self.news.of(&analysis, now, false, self.kept.is_some());
         self.account(&analysis, now, &events);
         if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
             (self.kept, self.keys) = (None, KeyMaterial::default());
@@ -225,7 +234,7 @@ impl LiveWatch {
         let record = self.analyzer.finish();
         let analysis = assemble(&record, info, asked);
         let now = record.totals.last_time.unwrap_or_default();
-        let events = self.news.of(&analysis, now, true);
+        let events = self.news.of(&analysis, now, true, self.kept.is_some());
         events.iter().for_each(|event| count(&mut self.totals, event));
         let settled = self.news.take_settled();
         settled

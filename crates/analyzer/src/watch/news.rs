@@ -74,6 +74,8 @@ impl<T: Copy + Eq + Hash, V> KnownNames<T, V> {
     }
 }
 
+/// First packet and last one without a key, of the SAs of a tunnel.
+type Unread = BTreeMap<TunnelEnds, VecDeque<(Timestamp, Timestamp)>>;
 /// A direction of a tunnel.
 type WatchedDirection = (TunnelEnds, Direction);
 
@@ -124,6 +126,7 @@ pub(super) struct News {
     keyless: KnownNames<(TunnelEnds, Option<Spi>)>,
     outages: BTreeMap<WatchedDirection, VecDeque<KnownOutage>>,
     verdicts: BTreeMap<WatchedDirection, KnownVerdict>,
+    unread: Unread,
     /// Rekeys whose cost became final since the last look.
     settled: Vec<SettledRekey>,
 }
@@ -134,8 +137,7 @@ struct Look<'a> {
     now: Timestamp,
     /// Nothing comes after it, so all is settled.
     last: bool,
-    /// First and last packet of SAs that wait for a key.
-    unread: BTreeMap<WatchedDirection, Vec<(Timestamp, Timestamp)>>,
+    unread: Unread,
 }
 
 impl<'a> Look<'a> {
@@ -168,7 +170,7 @@ impl<'a> Look<'a> {
             .min()
             .unwrap_or(over);
         // A ledger speaks of inner bytes where all packets around could be read, and of sealed ones elsewhere.
-        let unread = self.is_unread((ends, direction), from.plus_nanos(-COST_SETTLED), self.now);
+        let unread = self.is_unread(ends, from.plus_nanos(-COST_SETTLED), self.now);
         self.settled(over, if unread { KEYS_AWAITED } else { COST_SETTLED })
     }
 
@@ -202,31 +204,42 @@ impl<'a> Look<'a> {
         .next()
     }
 
-    /// An outage that the inner transfer tells is none while packets of its direction wait for a key: they may have carried what is missed.
+    /// An outage that the inner transfer tells is none while packets of its tunnel wait for a key: they may have carried what is missed.
     fn is_certain(&self, direction: WatchedDirection, outage: &Outage) -> bool {
         outage.confidence == Confidence::Low
-            || !self.is_unread(direction, outage.start, outage.end.unwrap_or(self.now))
+            || !self.is_unread(direction.0, outage.start, outage.end.unwrap_or(self.now))
     }
 
     fn settled(&self, since: Timestamp, nanos: i64) -> bool {
         self.last || self.now.nanos_since(since) >= nanos
     }
 
-    /// Packets between `from` and `to` wait for a key: what they carried is not known.
-    fn is_unread(&self, direction: WatchedDirection, from: Timestamp, to: Timestamp) -> bool {
-        let stretches = self.unread.get(&direction);
+    /// Packets between `from` and `to` wait for a key: what they carried is not known, nor what they acknowledged.
+    fn is_unread(&self, ends: TunnelEnds, from: Timestamp, to: Timestamp) -> bool {
+        let stretches = self.unread.get(&ends);
         stretches.is_some_and(|all| all.iter().any(|(first, last)| *first <= to && from <= *last))
     }
 }
 
 impl News {
     /// What is new in `analysis`, in order of time. `last`: nothing comes after it, so all is settled.
-    pub(super) fn of(&mut self, analysis: &Analysis, now: Timestamp, last: bool) -> Vec<WatchEvent> {
+    /// `read_again`: what could not be read is, once its key comes; else it stays unread.
+    pub(super) fn of(
+        &mut self,
+        analysis: &Analysis,
+        now: Timestamp,
+        last: bool,
+        read_again: bool,
+    ) -> Vec<WatchEvent> {
+        if read_again {
+            self.unread.clear();
+        }
+        note_unread(analysis, &mut self.unread);
         let look = Look {
             analysis,
             now,
             last,
-            unread: unread(analysis),
+            unread: self.unread.clone(),
         };
         let mut events = Vec::new();
         for rekey in &analysis.rekeys {
@@ -510,7 +523,7 @@ impl News {
         let stands = known
             .told
             .is_some_and(|(_, when)| !look.settled(when, VERDICT_STANDS));
-        let is_unread = !last && look.is_unread(lane, now.plus_nanos(-REVIEWED), now);
+        let is_unread = !last && look.is_unread(ends, now.plus_nanos(-REVIEWED), now);
         // What was left behind took the rekeys with it; that is no other verdict.
         let is_empty = matches!(verdict, Verdict::NoRekeys | Verdict::NoTraffic);
         if !holds || !is_news || is_empty || stands || is_unread {
@@ -701,11 +714,10 @@ fn keys_given(analysis: &Analysis) -> bool {
     files.any(|file| file.esp_keys + file.ike_keys > 0)
 }
 
-/// The SAs that wait for a key, where there are keys at all; without any nothing else comes.
-fn unread(analysis: &Analysis) -> BTreeMap<WatchedDirection, Vec<(Timestamp, Timestamp)>> {
-    let mut unread: BTreeMap<WatchedDirection, Vec<(Timestamp, Timestamp)>> = BTreeMap::new();
+/// Notes the SAs that wait for a key, where there are keys at all; without any nothing else comes.
+fn note_unread(analysis: &Analysis, unread: &mut Unread) {
     if !keys_given(analysis) {
-        return unread;
+        return;
     }
     for sa in analysis.security_associations.iter().filter(|sa| !is_opened(sa)) {
         let (Some(tunnel), Some(first), Some(last)) =
@@ -717,14 +729,15 @@ fn unread(analysis: &Analysis) -> BTreeMap<WatchedDirection, Vec<(Timestamp, Tim
             client: tunnel.a,
             gateway: tunnel.b,
         };
-        let direction = if sa.dst == tunnel.b {
-            Direction::AToB
-        } else {
-            Direction::BToA
-        };
-        unread.entry((ends, direction)).or_default().push((first, last));
+        let known = unread.entry(ends).or_default();
+        match known.iter_mut().find(|(known, _)| *known == first) {
+            Some(known) => known.1 = last,
+            None => known.push_back((first, last)),
+        }
+        if known.len() > MOST_OUTAGES {
+            known.pop_front();
+        }
     }
-    unread
 }
 
 fn end_of(ends: TunnelEnds, address: Option<std::net::IpAddr>) -> TunnelEnd {

@@ -76,7 +76,8 @@ impl Analyzer {
     }
 
     /// Packets that were taken in as closed, of SAs whose key is known now.
-    pub(crate) fn half_read(&self) -> u64 {
+    pub(crate) fn half_read(&mut self) -> u64 {
+        self.flush();
         let sas = self.record.sas.associations().iter().filter(|a| a.opens());
         sas.map(|a| a.counters.packets.saturating_sub(a.counters.opened))
             .sum()
