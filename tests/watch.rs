@@ -12,7 +12,7 @@ use rekeyscope_model::analysis::{Analysis, Direction, Rekey};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_model::watch::{Occurrence, WatchEvent};
+use rekeyscope_model::watch::{Occurrence, WatchEvent, WatchTotals};
 use std::collections::BTreeMap;
 
 /// As the program looks, by the capture's clock.
@@ -119,6 +119,135 @@ fn what_is_told_is_what_the_report_says() {
     }
 }
 
+/// Each outage of the report is told in time, once, with its length, and nothing else is; a verdict stands for a minute.
+#[test]
+fn outages_are_told_once_and_verdicts_stand() {
+    let mut seen = 0;
+    for lab in labs() {
+        let (analysis, told) = (analyze_lab(&lab), watched(&lab, Retention::default()));
+        let mut ended = Vec::new();
+        let mut verdicts: BTreeMap<Direction, Vec<Timestamp>> = BTreeMap::new();
+        for (when, event) in &told {
+            match &event.what {
+                Occurrence::OutageEnded { seconds, .. } => {
+                    assert!(
+                        when.seconds_since(event.time) <= IN_TIME_S,
+                        "{}: {event:?}",
+                        lab.name
+                    );
+                    ended.push((event.time, *seconds));
+                }
+                Occurrence::VerdictChanged { direction, .. } => {
+                    verdicts.entry(*direction).or_default().push(*when)
+                }
+                Occurrence::OutageCorrected { .. } => panic!("{}: {event:?}", lab.name),
+                _ => {}
+            }
+        }
+        let mut once = ended.clone();
+        once.dedup_by_key(|(end, _)| *end);
+        assert_eq!(once, ended, "{}", lab.name);
+        for outage in analysis.outages.iter().filter(|outage| outage.end.is_some()) {
+            let is_told = ended.iter().any(|(end, seconds)| {
+                let length = (seconds - outage.seconds).abs();
+                Some(*end) == outage.end && length < 0.001
+            });
+            assert!(is_told, "{}: {} is not in {ended:?}", lab.name, outage.start);
+            seen += 1;
+        }
+        for times in verdicts.values() {
+            // The last one is the last word.
+            let told = times.split_last().map_or(&[][..], |(_, told)| told);
+            let stands = told.windows(2).all(|pair| pair[1].seconds_since(pair[0]) >= 60.0);
+            assert!(stands, "{}: {times:?}", lab.name);
+        }
+    }
+    assert!(seen >= 7, "{seen}");
+}
+
+/// The first rekeys of a capture show no limit yet; what triggered them is told when the next ones do.
+#[test]
+fn the_trigger_of_the_first_rekeys_is_told_when_it_is_known() {
+    let lab = lab_of_sample("l2tp_kb_modp1024_down");
+    let mut triggers = BTreeMap::new();
+    for (_, event) in watched(&lab, Retention::default()) {
+        match event.what {
+            Occurrence::Rekey { trigger, new, .. } | Occurrence::RekeyTrigger { trigger, new } => {
+                triggers.insert(new.a_to_b, trigger);
+            }
+            _ => {}
+        }
+    }
+    let report: Vec<_> = analyze_lab(&lab)
+        .rekeys
+        .iter()
+        .map(|rekey| (rekey.new.a_to_b, rekey.trigger.kind))
+        .collect();
+    assert_eq!(triggers.into_iter().collect::<Vec<_>>().len(), report.len());
+    let told = watched(&lab, Retention::default());
+    let later = told
+        .iter()
+        .filter(|(_, event)| matches!(event.what, Occurrence::RekeyTrigger { .. }));
+    assert_eq!(later.count(), 2);
+}
+
+/// Counters are those of the ledger, however often the capture is looked at.
+#[test]
+fn counters_do_not_depend_on_how_often_is_looked() {
+    let lab = lab_of_sample("l2tp_kb_modp1024_down");
+    let often = counted(&lab, LOOK);
+    let once = counted(&lab, i64::MAX / 4);
+    let analysis = analyze_lab(&lab);
+    let cost: f64 = analysis.ledger.iter().map(|ledger| ledger.cost_seconds).sum();
+    let down: f64 = analysis.outages.iter().map(|outage| outage.seconds).sum();
+    for totals in [&often, &once] {
+        assert!(
+            (totals.lost_seconds - cost).abs() < 0.001,
+            "{} {cost}",
+            totals.lost_seconds
+        );
+        assert!(
+            (totals.outage_seconds - down).abs() < 0.001,
+            "{} {down}",
+            totals.outage_seconds
+        );
+        assert_eq!(totals.outages, analysis.outages.len() as u64);
+        for histogram in [&totals.silence, &totals.cost] {
+            assert_eq!(histogram.counts.iter().sum::<u64>(), analysis.rekeys.len() as u64);
+        }
+        assert!((totals.cost.sum - cost).abs() < 0.001);
+        assert_eq!(totals.packets, analysis.capture.packets);
+        assert_eq!(totals.last_packet, analysis.capture.last_time);
+        let tunnel = totals.by_tunnel.values().next().unwrap();
+        assert_eq!(
+            (tunnel.rekeys, tunnel.outages),
+            (analysis.rekeys.len() as u64, totals.outages)
+        );
+    }
+    assert_eq!(often.silence.counts, once.silence.counts);
+}
+
+fn counted(lab: &Lab, every: i64) -> WatchTotals {
+    let mut keys = KeyMaterial::default();
+    lab.keys.iter().for_each(|file| keys.read(file).unwrap());
+    let mut watch = LiveWatch::new(Options::default(), Retention::default(), keys, Vec::new());
+    let mut reader = CaptureReader::open(&lab.capture).unwrap();
+    let info = reader.info().clone();
+    let mut container = Diagnostics::default();
+    let mut due = None;
+    while let Some(frame) = reader.next_frame(&mut container).unwrap() {
+        let next = due.get_or_insert(frame.time.plus_nanos(every));
+        while *next < frame.time {
+            watch.look(*next, &info);
+            *next = next.plus_nanos(every);
+        }
+        watch.push(&frame);
+    }
+    watch
+        .finish(reader.info(), &rekeyscope::assembly::Asked::of(""))
+        .2
+}
+
 /// What is left behind is not missed: the next rekey is told as if it were there, also its trigger.
 #[test]
 fn what_is_over_can_be_left_behind() {
@@ -128,6 +257,7 @@ fn what_is_over_can_be_left_behind() {
         sas: 6,
         exchanges: 4,
         lately_s: 1.0,
+        ..Retention::default()
     };
     let (all, told) = (watched(&lab, Retention::default()), watched(&lab, short));
     is_told(&lab.name, &analyze_lab(&lab), &told);

@@ -56,3 +56,90 @@ fn documents_name_metrics_that_exist() {
     }
     assert!(named > 20);
 }
+
+/// The YAML of the page is what Prometheus reads, and it fires at the first failure: before it the counter stands at 0.
+#[test]
+fn alerts_fire_at_the_first_failure() {
+    use rekeyscope_model::analysis::AttemptOutcome;
+    use rekeyscope_model::watch::WatchTotals;
+    use rekeyscope_report::formats::metrics::{MetricsFormat, render};
+    let value = |totals: &WatchTotals, series: &str| -> Option<String> {
+        let page = render(totals, MetricsFormat::Prometheus);
+        let line = page.lines().find(|line| line.starts_with(series))?.to_string();
+        line.rsplit(' ').next().map(str::to_string)
+    };
+    let (before, mut after) = (WatchTotals::default(), WatchTotals::default());
+    after.failures.insert(AttemptOutcome::Unanswered, 1);
+    after.outages = 1;
+    after.lost_seconds = 60.0;
+    let page = fs::read_to_string(repository().join("docs/watch.md")).unwrap();
+    let alerts = page
+        .split("```yaml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .unwrap();
+    let indented: String = alerts.lines().map(|line| format!("    {line}\n")).collect();
+    let rules = format!("groups:\n- name: rekeyscope\n  rules:\n{indented}");
+    let mut series = String::new();
+    for name in [
+        "rekeyscope_rekey_failures_total{reason=\"unanswered\"}",
+        "rekeyscope_lost_seconds_total{label=\"rekey\"}",
+        "rekeyscope_outages_total",
+    ] {
+        let (before, after) = (value(&before, name), value(&after, name).unwrap());
+        let before = before.unwrap_or_else(|| panic!("{name} is not there before"));
+        assert_eq!(before, "0", "{name}");
+        series += &format!("  - series: '{name}'\n    values: '{before}x40 {after}x80'\n");
+    }
+    let test = format!(
+        "rule_files: [rules.yml]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n{series}  alert_rule_test:\n\
+         \x20 - eval_time: 11m\n    alertname: RekeyFails\n    exp_alerts: [{{exp_labels: {{reason: unanswered}}}}]\n\
+         \x20 - eval_time: 11m\n    alertname: RekeysCostThroughput\n    exp_alerts: [{{exp_labels: {{label: rekey}}}}]\n\
+         \x20 - eval_time: 11m\n    alertname: NothingPasses\n    exp_alerts: [{{exp_labels: {{}}}}]\n\
+         \x20 - eval_time: 9m\n    alertname: RekeyFails\n    exp_alerts: []\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("rules.yml"), rules).unwrap();
+    fs::write(folder.path().join("test.yml"), test).unwrap();
+    let ran = Command::new("promtool")
+        .current_dir(folder.path())
+        .args(["test", "rules", "test.yml"])
+        .output();
+    let Ok(ran) = ran else {
+        println!("skipped: no promtool");
+        return;
+    };
+    let said = String::from_utf8_lossy(&ran.stdout).to_string() + &String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{said}");
+}
+
+/// Each label that is known is there from the start, and a tunnel has one name in all its series.
+#[test]
+fn zeros_are_there_from_the_start_and_a_tunnel_has_one_name() {
+    use rekeyscope_model::watch::{TunnelEnds, TunnelTotals, WatchTotals};
+    use rekeyscope_report::formats::metrics::{MetricsFormat, render};
+    let mut totals = WatchTotals::default();
+    let page = render(&totals, MetricsFormat::OpenMetrics);
+    let samples = |name: &str| {
+        page.lines()
+            .filter(|line| line.starts_with(&format!("{name}{{")))
+            .count()
+    };
+    assert_eq!(samples("rekeyscope_rekeys_total"), 18, "{page}");
+    assert_eq!(samples("rekeyscope_rekey_failures_total"), 4, "{page}");
+    assert_eq!(samples("rekeyscope_build_info"), 1, "{page}");
+    let ends = TunnelEnds {
+        client: "10.9.0.2".parse().unwrap(),
+        gateway: "10.9.0.1".parse().unwrap(),
+    };
+    totals.by_tunnel.insert(ends, TunnelTotals::default());
+    totals
+        .tunnels
+        .insert(ends, (rekeyscope_model::analysis::Encapsulation::Esp, Some(1)));
+    let page = render(&totals, MetricsFormat::OpenMetrics);
+    let named = page
+        .lines()
+        .filter(|line| line.contains("tunnel=\"10.9.0.2-10.9.0.1\""));
+    assert_eq!(named.count(), 6, "{page}");
+    accepted_by_promtool(&render(&totals, MetricsFormat::Prometheus));
+}

@@ -204,7 +204,11 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     assert!(address.starts_with("127.0.0.1:"));
     let ask = |path: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -216,6 +220,24 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     );
     assert!(!answer.contains("rekeyscope_sas_without_key 0\n"), "{answer}");
     assert!(ask("/").starts_with("HTTP/1.1 404"));
+    // Clients that say nothing keep nobody waiting.
+    let stalled: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(address).unwrap()).collect();
+    for path in ["/metrics", "/metrics?name=x"] {
+        assert!(ask(path).starts_with("HTTP/1.1 200 OK"), "{path}");
+    }
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\n"),
+        "{answer}"
+    );
+    drop(stalled);
     let keys = lab
         .keys
         .iter()
@@ -237,6 +259,76 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     let document: Analysis = serde_json::from_slice(&document).unwrap();
     let sas = &document.security_associations;
     assert!(sas[0].inner_bytes.is_none() && sas.last().unwrap().inner_bytes.is_some());
+}
+
+fn document(path: &Path) -> Analysis {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// `cat one two`, and `tail -F` over a rotation.
+#[test]
+fn a_capture_behind_another_one_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let labs = ["l2tp_kb_modp1024_down", "l2tp_pfs4096_down"].map(lab_of_sample);
+    let mut watch = Running::start(folder.path(), &["-", "--json-lines", "--json", "end.json"]);
+    for lab in &labs {
+        watch.feed(&fs::read(&lab.capture).unwrap());
+    }
+    drop(watch.child.stdin.take());
+    assert_eq!(watch.child.wait().unwrap().code(), Some(0));
+    let document = document(&folder.path().join("end.json"));
+    let whole = labs
+        .iter()
+        .map(|lab| analyze_lab(lab).capture.packets)
+        .sum::<u64>();
+    assert_eq!(document.capture.packets, whole);
+    let said = document.diagnostics.iter().find(|d| d.kind == "appended");
+    assert_eq!(said.map(|d| d.count), Some(1));
+}
+
+#[test]
+fn the_files_of_a_ring_buffer_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = folder.path().join("ring");
+    fs::create_dir(&ring).unwrap();
+    let lab = lab_of_sample("l2tp_kb_modp1024_down");
+    let capture = fs::read(&lab.capture).unwrap();
+    let (header, mut at) = (&capture[..24], 24);
+    let mut places = Vec::new();
+    while at < capture.len() {
+        places.push(at);
+        at += 16 + u32::from_le_bytes(capture[at + 8..at + 12].try_into().unwrap()) as usize;
+    }
+    let third = places.len() / 3;
+    let parts = [
+        24..places[third],
+        places[third]..places[2 * third],
+        places[2 * third]..capture.len(),
+    ];
+    // Names say nothing of the order, as `tcpdump -W` begins anew with the first.
+    let names = ["x.pcap2", "x.pcap0", "x.pcap1"];
+    let write =
+        |n: usize| fs::write(ring.join(names[n]), [header, &capture[parts[n].clone()]].concat()).unwrap();
+    write(0);
+    fs::write(ring.join("notes.txt"), "no capture").unwrap();
+    let keys = lab.keys[0].to_str().unwrap();
+    let watch = Running::start(
+        folder.path(),
+        &["ring", "--keys", keys, "--json-lines", "--json", "end.json"],
+    );
+    let rekey = |line: &str| line.contains("\"event\":\"rekey\"");
+    while !rekey(&watch.line()) {}
+    for n in [1, 2] {
+        std::thread::sleep(Duration::from_millis(50));
+        write(n);
+    }
+    let mut rest = 1;
+    while rest < analyze_lab(&lab).rekeys.len() {
+        rest += usize::from(rekey(&watch.line()));
+    }
+    assert_eq!(watch.end("-INT").0, Some(0));
+    let packets = document(&folder.path().join("end.json")).capture.packets;
+    assert_eq!(packets, places.len() as u64);
 }
 
 #[test]

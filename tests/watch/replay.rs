@@ -36,9 +36,8 @@ struct Lab {
 }
 
 fn labs() -> Vec<Lab> {
-    let folder = rekeyscope_testkit::lab::folder().expect("the captures beside the repository");
-    let folders = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let mut labs: Vec<Lab> = folders
+    let folders = rekeyscope_testkit::lab::captures().into_iter();
+    folders
         .map(|folder| Lab {
             name: folder.file_name().unwrap().to_string_lossy().into_owned(),
             capture: folder.join("trace.pcap"),
@@ -49,9 +48,7 @@ fn labs() -> Vec<Lab> {
                 .collect(),
             truth: serde_json::from_str(&fs::read_to_string(folder.join("truth.json")).unwrap()).unwrap(),
         })
-        .collect();
-    labs.sort_by(|a, b| a.name.cmp(&b.name));
-    labs
+        .collect()
 }
 
 fn analyze_lab(lab: &Lab) -> Analysis {

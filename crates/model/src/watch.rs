@@ -290,3 +290,24 @@ pub struct WatchTotals {
     /// What the kernel dropped, by counter.
     pub kernel: BTreeMap<String, u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_says_microseconds() {
+        let event = WatchEvent {
+            time: Timestamp(0),
+            ends: None,
+            what: Occurrence::OutageEnded {
+                direction: Direction::AToB,
+                announced: true,
+                seconds: 0.583_496_448_123,
+                ended_by: OutageEnd::NewSa,
+            },
+        };
+        let line = serde_json::to_string(&event).unwrap();
+        assert!(line.contains("\"seconds\":0.583496,"), "{line}");
+    }
+}

@@ -6,6 +6,7 @@
 mod events;
 mod key_files;
 mod metrics;
+mod ring_buffer;
 
 use crate::command::options::WatchArguments;
 use crate::command::outputs::Outputs;
@@ -19,9 +20,10 @@ use metrics::MetricsPlaces;
 use rekeyscope::assembly::Asked;
 use rekeyscope::watch::kernel::{self, KernelCounters};
 use rekeyscope::watch::{LiveWatch, Retention};
-use rekeyscope_capture::file::CaptureInfo;
+use rekeyscope_capture::file::{CaptureInfo, CaptureReader};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
+use ring_buffer::RingBuffer;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,7 +46,15 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     let lines = EventLines::open(&arguments, &read)?;
     let places = MetricsPlaces::open(&arguments, replacement)?;
     let mut container = Diagnostics::default();
-    let mut reader = PacketSource::open(input, None)?;
+    let mut reader = if input.capture.is_dir() {
+        let files = Box::new(RingBuffer::new(&input.capture));
+        PacketSource::One(CaptureReader::from_stream(
+            files,
+            &input.capture.to_string_lossy(),
+        )?)
+    } else {
+        PacketSource::open(input, None)?
+    };
     reader.look_ahead(&mut container)?;
     let secrets = reader.take_secrets();
     let keys = read::read_keys(input, &secrets)?;
@@ -63,6 +73,12 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
         keys.pre_shared,
     );
     watch.remember(lines.earlier());
+    let growing = GrowingKeys::new(input.clone(), secrets);
+    if growing.may_grow() {
+        watch.keys_grow();
+    }
+    let kernel = arguments.xfrm_stat.clone().map(KernelFile::new).transpose()?;
+    watch.expect_kernel(kernel.iter().flat_map(|file| file.before.keys().cloned()));
     let asked = Asked {
         path: input.capture.to_string_lossy().into_owned(),
         no_keys: input.no_keys,
@@ -75,8 +91,8 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
         asked,
         arrived: now(),
         next_look: now() + LOOK,
-        keys: GrowingKeys::new(input.clone(), secrets),
-        kernel: arguments.xfrm_stat.clone().map(KernelFile::new).transpose()?,
+        keys: growing,
+        kernel,
         lines,
         places,
         outputs,

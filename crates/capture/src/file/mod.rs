@@ -34,4 +34,5 @@ pub use in_flight::InFlight;
 pub use info::CaptureInfo;
 pub use link_type::{LinkType, link_type_name};
 pub use reader::CaptureReader;
+pub use recognise::is_plain_capture;
 pub use secrets::EspSecrets;

@@ -1,6 +1,10 @@
 //! Says what a file is that is no capture, for the one sentence that the user gets to read.
 
 use crate::file::source::Compression;
+use crate::file::{pcap, pcapng};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// Captures of other programs, by their first bytes.
 const CAPTURES: &[(&[u8], &str)] = &[
@@ -34,6 +38,13 @@ const MAGICS: &[(&[u8], &str)] = &[
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"SQLite format 3", "an SQLite database"),
 ];
+
+/// Whether a file begins as a capture that is not compressed.
+pub fn is_plain_capture(path: &Path) -> bool {
+    let mut head = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && (pcap::is_pcap(&head) || pcapng::is_pcapng(&head))
+}
 
 /// Where a tar archive has its magic.
 const TAR_MAGIC_AT: usize = 257;

@@ -76,6 +76,7 @@ do-unknown = Do: look at the table of rekeys and their display filters (-v).
 answer-cut = The packets of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes.
 answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
 answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
+answer-beyond = Not analysed: { $packets } of { $all }, of more tunnels or SAs than are kept. Filter the capture by address first.
 answer-more = … { $n } more: -v
 answer-further = More: -v (every figure and filter), --html FILE (pictures).
 # $what: counted things that only -v lists

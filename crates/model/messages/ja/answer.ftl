@@ -72,6 +72,7 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。ESP のバイト数で数えています。
 answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
 answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
+answer-beyond = 解析していないパケット: { $all }のうち { $packets }（保持できる数を超えるトンネルまたは SA）。先にアドレスで絞り込んでください。
 answer-more = … ほか { $n } 件: -v
 answer-further = 詳細: -v（すべての数値とフィルター）、--html FILE（図）
 # $what: counted things that only -v lists

@@ -31,6 +31,11 @@ impl GrowingKeys {
         keys
     }
 
+    /// There is a file that keys may come to.
+    pub(super) fn may_grow(&self) -> bool {
+        self.files().next().is_some()
+    }
+
     /// Keys inside the capture came.
     pub(super) fn met(&mut self, secrets: Vec<EspSecrets>) {
         self.secrets.extend(secrets);

@@ -3,21 +3,18 @@
 use crate::command::options::WatchArguments;
 use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rekeyscope_model::watch::WatchTotals;
 use rekeyscope_report::formats::metrics::{self, MetricsFormat};
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tiny_http::{Header, Method, Response, Server};
 
 /// The file is written this often; it is read every 15 s and more seldom.
 const EVERY: Duration = Duration::from_secs(5);
-/// A client that asks slower than this is not answered.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest request that is read.
-const LONGEST_REQUEST: u64 = 8 << 10;
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The places.
 pub(super) struct MetricsPlaces {
@@ -48,7 +45,8 @@ impl MetricsPlaces {
                 let address = listener.local_addr().unwrap_or(address);
                 output::complain(&format!("metrics at http://{address}/metrics"));
             }
-            std::thread::spawn(move || serve(&listener, &page));
+            let server = Server::from_listener(listener, None).map_err(|error| anyhow!("{error}"))?;
+            std::thread::spawn(move || serve(&server, &page));
         }
         places.update(&WatchTotals::default())?;
         Ok(places)
@@ -82,37 +80,23 @@ impl MetricsPlaces {
     }
 }
 
-/// One client after another: a scrape is a single question, so that a server of a library would be more code than this.
-fn serve(listener: &TcpListener, page: &Mutex<String>) {
-    for client in listener.incoming().flatten() {
-        let _ = answer(client, page);
-    }
-}
-
-fn answer(mut client: TcpStream, page: &Mutex<String>) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
-    let mut lines = BufReader::new(client.try_clone()?.take(LONGEST_REQUEST)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    for header in lines {
-        if header?.is_empty() {
-            break;
-        }
-    }
-    let mut words = request.split_whitespace();
-    let (status, body) = match (words.next(), words.next()) {
-        (Some("GET" | "HEAD"), Some("/metrics")) => (
-            "200 OK",
-            page.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        ),
-        _ => ("404 Not Found", "metrics are at /metrics\n".to_string()),
+/// Answers whoever asks; a client that is slow with its question has a thread of the server for itself.
+fn serve(server: &Server, page: &Mutex<String>) {
+    let Ok(content_type) = Header::from_bytes("Content-Type", OPENMETRICS) else {
+        return;
     };
-    let length = body.len();
-    let body = if request.starts_with("HEAD") { "" } else { &body };
-    write!(
-        client,
-        "HTTP/1.1 {status}\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n\
-         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    )?;
-    client.flush()
+    for request in server.incoming_requests() {
+        let path = request.url().split('?').next().unwrap_or_default();
+        let reads = matches!(request.method(), Method::Get | Method::Head);
+        let response = if path == "/metrics" && reads {
+            let text = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Response::from_string(text).with_header(content_type.clone())
+        } else if path == "/metrics" {
+            Response::from_string("metrics are read by GET\n").with_status_code(405)
+        } else {
+            Response::from_string("metrics are at /metrics\n").with_status_code(404)
+        };
+        // Who asked may be gone.
+        let _ = request.respond(response);
+    }
 }

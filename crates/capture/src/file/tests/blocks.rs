@@ -21,6 +21,28 @@ fn simple_packets_take_the_time_of_their_predecessor() {
     }
 }
 
+/// `cat one two`, and `tail -F` over a ring buffer: each header says how its packets are read.
+#[test]
+fn captures_one_behind_the_other_are_read_on() {
+    let packets = containers::packets(3);
+    let files = [
+        containers::pcap(PcapKind::Micros, Order::Little, 1, &packets).0,
+        containers::pcap(PcapKind::Nanos, Order::Big, 1, &packets).0,
+        containers::pcap(PcapKind::Modified, Order::Little, 1, &packets).0,
+        containers::pcapng(Order::Little, 1, 9, 0, &packets),
+        containers::pcapng(Order::Big, 1, 6, 0, &packets),
+    ];
+    for first in &files {
+        for second in &files {
+            let outcome = read(&[first.as_slice(), second].concat()).unwrap();
+            let alone = [first, second].map(|file| read(file).unwrap().packets);
+            assert_eq!(outcome.packets, alone.concat());
+            assert_eq!(outcome.kinds(), [("appended", 1)]);
+            assert!(!outcome.info.truncated);
+        }
+    }
+}
+
 #[test]
 fn drop_counters_are_summed_once() {
     let packets = containers::packets(3);

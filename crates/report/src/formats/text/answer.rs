@@ -285,6 +285,14 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
         let numbers = [("missing", missing.as_str()), ("total", &total)];
         page.paragraph(&focus.t.fill(id, &numbers));
     }
+    let beyond = focus.analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
+    let beyond: u64 = beyond.map(|d| d.count).sum();
+    if beyond > 0 {
+        let packets = format::count(beyond);
+        let all = format::counted(focus.t, "counted-packets", focus.analysis.capture.packets);
+        let numbers = [("packets", packets.as_str()), ("all", &all)];
+        page.paragraph(&focus.t.fill("answer-beyond", &numbers));
+    }
 }
 
 /// Keeps so many rows; says how many it leaves out.
