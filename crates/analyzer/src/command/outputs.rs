@@ -2,7 +2,7 @@
 
 use crate::command::fleet::FleetTables;
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, Reserved, folder};
+use crate::command::output::{self, MadeFolders, Reserved};
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
@@ -28,6 +28,7 @@ pub(crate) struct Outputs {
     verbose: bool,
     language: Language,
     replacement: Replacement,
+    _made: MadeFolders,
 }
 
 impl Outputs {
@@ -44,7 +45,7 @@ impl Outputs {
         };
         let (json, html) = (file(&arguments.json)?, file(&arguments.html)?);
         let folders = [&arguments.csv, &arguments.svg, &arguments.png];
-        folders.into_iter().flatten().try_for_each(|path| folder(path))?;
+        let made = MadeFolders::make(folders.into_iter().flatten().map(PathBuf::as_path))?;
         Ok(Outputs {
             json,
             html,
@@ -56,6 +57,7 @@ impl Outputs {
             verbose: arguments.verbose,
             language: arguments.lang.language(),
             replacement: replacement.clone(),
+            _made: made,
         })
     }
 

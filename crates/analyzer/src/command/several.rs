@@ -1,7 +1,7 @@
 //! Several captures or documents in one run: a report of each, and an index with a line per capture.
 
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, Reserved, folder};
+use crate::command::output::{self, MadeFolders, Reserved};
 use crate::command::outputs::{self, Outputs, json_of, text_options};
 use crate::command::replace::Replacement;
 use anyhow::Result;
@@ -25,7 +25,7 @@ pub(crate) fn run<I: Sync>(
     let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
     let folders = [&outputs.json, &outputs.csv, &outputs.svg, &outputs.png];
     let folders = folders.into_iter().flatten().map(PathBuf::as_path).chain(index);
-    folders.filter(|p| p.as_os_str() != "-").try_for_each(folder)?;
+    let _made = MadeFolders::make(folders.filter(|p| p.as_os_str() != "-"))?;
     let index = index
         .map(|dir| Reserved::new(&dir.join(format!("{INDEX}.html")), replacement))
         .transpose()?;

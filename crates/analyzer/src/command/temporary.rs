@@ -1,15 +1,21 @@
 //! Files that get their names when they are complete. A signal that ends the program removes those that are not; what SIGKILL
-//! leaves is a file called `.tmp` and six letters beside the place of the output.
+//! leaves is a file called `.rekeyscope-` and six letters beside the place of the output, which the next run there removes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// Temporary files that may be there now, for the signals.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// How the names of temporary files begin.
+const PREFIX: &str = ".rekeyscope-";
+/// Between making a file and locking it there is less than this, also on a busy machine.
+const JUST_NOW: Duration = Duration::from_secs(60);
 
 /// A file in the folder of its place; removed on drop.
 pub(crate) struct Temporary {
@@ -26,7 +32,12 @@ impl Temporary {
         signals::watch();
         // The signals wait meanwhile: they know of every file that is there.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = tempfile::Builder::new().make_in(folder, |path| create(path, mode))?;
+        remove_abandoned(folder);
+        let file = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .make_in(folder, |path| create(path, mode))?;
+        // It shows who is alive; a file system without locks has files that stay.
+        let _ = file.as_file().try_lock();
         // Some have got their names, or are gone.
         unfinished.retain(|path| path.exists());
         unfinished.push(file.path().into());
@@ -41,6 +52,29 @@ impl Temporary {
     pub(crate) fn persist(self) -> io::Result<()> {
         self.file.persist(&self.place)?;
         Ok(())
+    }
+}
+
+/// Removes what killed runs left in a folder: files that nobody holds.
+fn remove_abandoned(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| {
+        entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(PREFIX.as_bytes())
+    });
+    for entry in ours {
+        let age = entry
+            .metadata()
+            .ok()
+            .and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+        // One that was made just now may not be locked yet.
+        let is_old = age.is_some_and(|age| age > JUST_NOW);
+        let file = OpenOptions::new().write(true).open(entry.path());
+        if is_old && file.is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

@@ -23,7 +23,7 @@ const OUTAGE_ENDED_S: f64 = 0.2;
 /// Two outages of a direction nearer than this are one that was seen better the second time.
 const SAME_OUTAGE: i64 = NANOS_PER_SECOND;
 /// An outage that is over is looked at once more after this, and told again where it was another one: by then the ledger has its four seconds
-/// on each side, and a sender that waits for its timer (at most 3 s behind three doublings of one second, RFC 6298 §5.5) has sent again.
+/// on each side, and what IKE asked meanwhile is answered or known as unanswered.
 const REVIEWED: i64 = 10 * NANOS_PER_SECOND;
 /// Outages of a direction that are remembered for that.
 const MOST_OUTAGES: usize = 64;
@@ -606,7 +606,11 @@ impl News {
                     known.end = known.end.or(Some((time, 0.0)));
                 }
             }
-            Occurrence::KeyMissing { spi, .. } => drop(self.keyless.insert((ends, Some(*spi)), ())),
+            Occurrence::KeyMissing { spi, .. } => {
+                for name in [None, Some(*spi)] {
+                    self.keyless.insert((ends, name), ());
+                }
+            }
             Occurrence::VerdictChanged {
                 direction, verdict, ..
             } => {
