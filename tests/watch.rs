@@ -168,7 +168,10 @@ fn outages_are_told_once_and_verdicts_stand() {
 /// The first rekeys of a capture show no limit yet; what triggered them is told when the next ones do.
 #[test]
 fn the_trigger_of_the_first_rekeys_is_told_when_it_is_known() {
-    let lab = lab_of_sample("l2tp_kb_modp1024_down");
+    // With the keys of IKE the limits are read from the beginning.
+    let mut lab = lab_of_sample("l2tp_kb_modp1024_down");
+    lab.keys
+        .retain(|file| file.extension().is_some_and(|end| end == "esp_sa"));
     let mut triggers = BTreeMap::new();
     for (_, event) in watched(&lab, Retention::default()) {
         match event.what {
@@ -183,7 +186,10 @@ fn the_trigger_of_the_first_rekeys_is_told_when_it_is_known() {
         .iter()
         .map(|rekey| (rekey.new.a_to_b, rekey.trigger.kind))
         .collect();
-    assert_eq!(triggers.into_iter().collect::<Vec<_>>().len(), report.len());
+    let differ = report
+        .iter()
+        .filter(|(new, trigger)| triggers.get(new) != Some(trigger));
+    assert_eq!(differ.count(), 0, "{triggers:?} {report:?}");
     let told = watched(&lab, Retention::default());
     let later = told
         .iter()

@@ -258,7 +258,8 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     let document = fs::read(folder.path().join("end.json")).unwrap();
     let document: Analysis = serde_json::from_slice(&document).unwrap();
     let sas = &document.security_associations;
-    assert!(sas[0].inner_bytes.is_none() && sas.last().unwrap().inner_bytes.is_some());
+    // What came before its key was kept, and is read.
+    assert!(sas.iter().all(|sa| sa.packets == 0 || sa.inner_bytes.is_some()));
 }
 
 fn document(path: &Path) -> Analysis {

@@ -57,6 +57,12 @@ impl Temporary {
 
 /// Removes what killed runs left in a folder: files that nobody holds.
 fn remove_abandoned(folder: &Path) {
+    let here = Path::new(".");
+    let folder = if folder.as_os_str().is_empty() {
+        here
+    } else {
+        folder
+    };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| {
         entry

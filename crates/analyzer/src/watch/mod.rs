@@ -6,11 +6,14 @@
 //! ```
 //!
 //! There is one truth in the program: what a look says is read from the document that a report of this moment would be made of. An
-//! event waits until what it says is settled ([`news::SETTLED`]), so that it is told once and within two seconds.
+//! event waits until what it says is settled ([`look::SETTLED`]), so that it is told once and within two seconds.
 
 mod kept_frames;
 pub mod kernel;
+mod known_names;
+mod look;
 mod news;
+mod outage_news;
 mod totals;
 
 use crate::assembly::{Asked, assemble};

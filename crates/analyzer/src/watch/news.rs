@@ -1,105 +1,24 @@
 //! What a document says that was not said before.
 
+use super::known_names::KnownNames;
+use super::look::{
+    Look, REVIEWED, SETTLED, UnreadStretches, WatchedDirection, is_opened, keys_given, note_unread,
+};
+use super::outage_news::OutageNews;
 use super::totals::SettledRekey;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnd, TunnelEnds, WatchEvent};
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
-/// An event is told when this much has passed since its last packet. An SA that goes on for more than a second beside its supposed
-/// successor is none that was renewed (`ipsec::rekey::detect`); with looks every half second this stays below two seconds.
-pub(super) const SETTLED: i64 = 1_250 * NANOS_PER_MILLI;
 /// A request is told of as unanswered after so many copies, or after so long: it may be answered yet, but a person wants to know.
 const UNANSWERED_COPIES: u64 = 3;
 const UNANSWERED_AFTER: i64 = 10 * NANOS_PER_SECOND;
-/// Time that has to pass behind a rekey before its cost is told: the rate without it is that of four seconds on each side.
-const COST_SETTLED: i64 = 4 * NANOS_PER_SECOND;
-/// An outage is told while it lasts after this, …
-const OUTAGE_BEGAN_S: f64 = 1.0;
-/// … and one that ended from this length on.
-const OUTAGE_ENDED_S: f64 = 0.2;
-/// Two outages of a direction nearer than this are one that was seen better the second time.
-const SAME_OUTAGE: i64 = NANOS_PER_SECOND;
-/// An outage that is over is looked at once more after this, and told again where it was another one: by then the ledger has its four seconds
-/// on each side, and what IKE asked meanwhile is answered or known as unanswered.
-const REVIEWED: i64 = 10 * NANOS_PER_SECOND;
-/// Outages of a direction that are remembered for that.
-const MOST_OUTAGES: usize = 64;
-/// An outage that was told is another one when its length differs by more than a capture's clock may.
-const SAME_LENGTH_S: f64 = 0.001;
 /// A verdict is told again after this at the earliest: each rekey moves the figures, and who is told of each change learns nothing.
 const VERDICT_STANDS: i64 = 60 * NANOS_PER_SECOND;
-/// A cost waits this long at most for the keys of the packets around it.
-const KEYS_AWAITED: i64 = 30 * NANOS_PER_SECOND;
 /// Packets of an SA without a key before it is told.
 const KEY_PACKETS: u64 = 8;
-/// Most of each kind that are known by name; the oldest are forgotten, which the analysis left behind long ago.
-const MOST_KNOWN: usize = 1 << 14;
-
-/// What is known by name, with a bound: the oldest give way.
-#[derive(Debug)]
-struct KnownNames<T, V = ()> {
-    names: HashMap<T, V>,
-    order: VecDeque<T>,
-}
-
-impl<T, V> Default for KnownNames<T, V> {
-    fn default() -> Self {
-        KnownNames {
-            names: HashMap::new(),
-            order: VecDeque::new(),
-        }
-    }
-}
-
-impl<T: Copy + Eq + Hash, V> KnownNames<T, V> {
-    /// True when it was not known.
-    fn insert(&mut self, name: T, what: V) -> bool {
-        let new = self.names.insert(name, what).is_none();
-        if new {
-            self.order.push_back(name);
-            if self.order.len() > MOST_KNOWN
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.names.remove(&oldest);
-            }
-        }
-        new
-    }
-
-    fn get_mut(&mut self, name: T) -> Option<&mut V> {
-        self.names.get_mut(&name)
-    }
-}
-
-/// First packet and last one without a key, of the SAs of a tunnel.
-type Unread = BTreeMap<TunnelEnds, VecDeque<(Timestamp, Timestamp)>>;
-/// A direction of a tunnel.
-type WatchedDirection = (TunnelEnds, Direction);
-
-#[derive(Debug, Clone)]
-struct KnownOutage {
-    start: Timestamp,
-    /// Its end and length as told.
-    end: Option<(Timestamp, f64)>,
-    announced: bool,
-    /// It was looked at once more.
-    reviewed: bool,
-    /// Since then it is in no document.
-    absent: Option<Timestamp>,
-}
-
-impl KnownOutage {
-    fn is(&self, outage: &Outage) -> bool {
-        let until = |end: Option<Timestamp>| end.unwrap_or(Timestamp(i64::MAX - SAME_OUTAGE));
-        let own = self.end.map(|(end, _)| end).or(self.absent);
-        outage.start <= until(own).plus_nanos(SAME_OUTAGE)
-            && self.start <= until(outage.end).plus_nanos(SAME_OUTAGE)
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 struct KnownVerdict {
     /// The one that was told, and when.
@@ -124,101 +43,11 @@ pub(super) struct News {
     costs: KnownNames<(WatchedDirection, Timestamp)>,
     attempts: KnownNames<(TunnelEnds, Timestamp)>,
     keyless: KnownNames<(TunnelEnds, Option<Spi>)>,
-    outages: BTreeMap<WatchedDirection, VecDeque<KnownOutage>>,
+    outages: OutageNews,
     verdicts: BTreeMap<WatchedDirection, KnownVerdict>,
-    unread: Unread,
+    unread: UnreadStretches,
     /// Rekeys whose cost became final since the last look.
     settled: Vec<SettledRekey>,
-}
-
-/// A document, and when it was looked at.
-struct Look<'a> {
-    analysis: &'a Analysis,
-    now: Timestamp,
-    /// Nothing comes after it, so all is settled.
-    last: bool,
-    unread: Unread,
-}
-
-impl<'a> Look<'a> {
-    fn ends(&self, tunnel: usize) -> Option<TunnelEnds> {
-        let tunnel = self.analysis.tunnels.get(tunnel)?;
-        Some(TunnelEnds {
-            client: tunnel.a,
-            gateway: tunnel.b,
-        })
-    }
-
-    /// What the ledger has of a rekey in a direction.
-    fn own(&self, rekey: &Rekey, direction: Direction) -> Option<&'a LedgerRekey> {
-        let ledger = self.analysis.ledger_of(rekey.tunnel, direction)?;
-        ledger.rekeys.iter().find(|own| own.rekey == rekey.index)
-    }
-
-    /// The rekey is over in both directions, and what it owns; the time behind gives the rate without it, and all of it could be read.
-    fn cost_is_final(&self, ends: TunnelEnds, rekey: &Rekey, direction: Direction) -> bool {
-        let intervals = self.own(rekey, direction).map_or(&[][..], |own| &own.intervals);
-        let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a]
-            .into_iter()
-            .flatten();
-        let Some(over) = intervals.iter().map(|interval| interval.to).chain(switched).max() else {
-            return self.last;
-        };
-        let from = intervals
-            .iter()
-            .map(|interval| interval.from)
-            .min()
-            .unwrap_or(over);
-        // A ledger speaks of inner bytes where all packets around could be read, and of sealed ones elsewhere.
-        let unread = self.is_unread(ends, from.plus_nanos(-COST_SETTLED), self.now);
-        self.settled(over, if unread { KEYS_AWAITED } else { COST_SETTLED })
-    }
-
-    /// The silence of a rekey that began at `start`: its end, its length in seconds, and what ended it.
-    fn silence_of_rekey(
-        &self,
-        (ends, direction): WatchedDirection,
-        start: Timestamp,
-    ) -> Option<(Timestamp, f64, OutageEnd)> {
-        let rekeys = self.analysis.rekeys.iter();
-        let own = rekeys
-            .filter(|rekey| self.ends(rekey.tunnel) == Some(ends))
-            .flat_map(|rekey| {
-                let intervals = self.own(rekey, direction).map_or(&[][..], |own| &own.intervals);
-                intervals.iter().map(move |interval| (rekey, interval))
-            });
-        own.filter_map(|(rekey, interval)| {
-            let end = interval.arrived?;
-            let is_it = interval.from.nanos_since(start).abs() <= SAME_OUTAGE && start < end;
-            let switched = rekey
-                .switched
-                .get(direction)
-                .is_some_and(|switched| switched <= end);
-            let ended_by = if switched {
-                OutageEnd::NewSa
-            } else {
-                OutageEnd::OldSa
-            };
-            is_it.then(|| (end, end.seconds_since(interval.from), ended_by))
-        })
-        .next()
-    }
-
-    /// An outage that the inner transfer tells is none while packets of its tunnel wait for a key: they may have carried what is missed.
-    fn is_certain(&self, direction: WatchedDirection, outage: &Outage) -> bool {
-        outage.confidence == Confidence::Low
-            || !self.is_unread(direction.0, outage.start, outage.end.unwrap_or(self.now))
-    }
-
-    fn settled(&self, since: Timestamp, nanos: i64) -> bool {
-        self.last || self.now.nanos_since(since) >= nanos
-    }
-
-    /// Packets between `from` and `to` wait for a key: what they carried is not known, nor what they acknowledged.
-    fn is_unread(&self, ends: TunnelEnds, from: Timestamp, to: Timestamp) -> bool {
-        let stretches = self.unread.get(&ends);
-        stretches.is_some_and(|all| all.iter().any(|(first, last)| *first <= to && from <= *last))
-    }
 }
 
 impl News {
@@ -257,7 +86,7 @@ impl News {
             };
             events.extend(self.attempt(ends, attempt, now, last));
         }
-        self.outages(&look, &mut events);
+        self.outages.of(&look, &mut events);
         for sa in &analysis.security_associations {
             let Some(ends) = look.ends(sa.tunnel) else {
                 continue;
@@ -423,62 +252,6 @@ impl News {
         })
     }
 
-    fn outages(&mut self, look: &Look<'_>, events: &mut Vec<WatchEvent>) {
-        let mut seen: BTreeMap<WatchedDirection, Vec<&Outage>> = BTreeMap::new();
-        for outage in &look.analysis.outages {
-            if let Some(ends) = look.ends(outage.tunnel) {
-                seen.entry((ends, outage.direction)).or_default().push(outage);
-            }
-        }
-        for lane in self.outages.keys() {
-            seen.entry(*lane).or_default();
-        }
-        for (lane, outages) in seen {
-            let known = self.outages.entry(lane).or_default();
-            let mut rest: VecDeque<KnownOutage> = std::mem::take(known);
-            let mut put = |event: Option<Occurrence>, time| {
-                events.extend(event.map(|what| WatchEvent {
-                    time,
-                    ends: Some(lane.0),
-                    what,
-                }));
-            };
-            let mut until = Timestamp(i64::MIN);
-            for outage in outages {
-                // Of several SAs of a direction that are down at once, one stands for all.
-                if outage.start < until {
-                    continue;
-                }
-                until = outage.end.unwrap_or(look.now);
-                let place = rest.iter().position(|known| known.is(outage));
-                let mut own = place.and_then(|place| rest.remove(place));
-                own.iter_mut().for_each(|own| own.absent = None);
-                if look.is_certain(lane, outage) {
-                    let told = tell_outage(&mut own, outage, look);
-                    put(
-                        told,
-                        outage
-                            .end
-                            .filter(|_| outage.seconds > 0.0)
-                            .unwrap_or(outage.start),
-                    );
-                }
-                known.extend(own);
-            }
-            // They are in the document no more.
-            for mut own in rest {
-                let told = tell_none(&mut own, lane, look);
-                let end = own.end.filter(|(_, seconds)| *seconds > 0.0);
-                put(told, end.map_or(own.start, |(end, _)| end));
-                known.push_back(own);
-            }
-            known.make_contiguous().sort_by_key(|own| own.start);
-            while known.len() > MOST_OUTAGES {
-                known.pop_front();
-            }
-        }
-    }
-
     fn keyless(&mut self, ends: TunnelEnds, sa: &SecurityAssociation, look: &Look<'_>) -> Option<WatchEvent> {
         let (first, last) = (sa.first_time?, sa.last_time?);
         let settled = |since| look.settled(since, SETTLED);
@@ -571,41 +344,9 @@ impl News {
                 self.costs.insert(((ends, *direction), time), ());
             }
             Occurrence::RekeyFailed { .. } => drop(self.attempts.insert((ends, time), ())),
-            Occurrence::OutageBegan { direction } => {
-                self.outages
-                    .entry((ends, *direction))
-                    .or_default()
-                    .push_back(KnownOutage {
-                        start: time,
-                        end: None,
-                        announced: true,
-                        reviewed: false,
-                        absent: None,
-                    });
-            }
-            Occurrence::OutageEnded {
-                direction, seconds, ..
-            } => {
-                let (start, end) = (time.plus_seconds(-seconds), Some((time, *seconds)));
-                let known = self.outages.entry((ends, *direction)).or_default();
-                match known.back_mut().filter(|known| known.end.is_none()) {
-                    Some(known) => known.end = end,
-                    None => known.push_back(KnownOutage {
-                        start,
-                        end,
-                        announced: false,
-                        reviewed: false,
-                        absent: None,
-                    }),
-                }
-            }
-            Occurrence::OutageCorrected { direction, began, .. } => {
-                let known = self.outages.entry((ends, *direction)).or_default();
-                for known in known.iter_mut().filter(|known| known.start == *began) {
-                    known.reviewed = true;
-                    known.end = known.end.or(Some((time, 0.0)));
-                }
-            }
+            Occurrence::OutageBegan { .. }
+            | Occurrence::OutageEnded { .. }
+            | Occurrence::OutageCorrected { .. } => self.outages.remember(ends, event),
             Occurrence::KeyMissing { spi, .. } => {
                 for name in [None, Some(*spi)] {
                     self.keyless.insert((ends, name), ());
@@ -625,123 +366,9 @@ impl News {
     }
 }
 
-/// What a look says of an outage; `own` is what is known of it.
-fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) -> Option<Occurrence> {
-    let direction = outage.direction;
-    let over = outage.end.filter(|end| look.settled(*end, SETTLED));
-    let (seconds, ended_by) = (outage.seconds, outage.ended_by);
-    let ended = |announced| Occurrence::OutageEnded {
-        direction,
-        announced,
-        seconds,
-        ended_by,
-    };
-    let Some(own) = own else {
-        let told = match (outage.end, over) {
-            (None, _) if outage.seconds >= OUTAGE_BEGAN_S => Occurrence::OutageBegan { direction },
-            (_, Some(_)) if outage.seconds >= OUTAGE_ENDED_S => ended(false),
-            _ => return None,
-        };
-        *own = Some(KnownOutage {
-            start: outage.start,
-            end: over.map(|end| (end, seconds)),
-            announced: over.is_none(),
-            reviewed: false,
-            absent: None,
-        });
-        return Some(told);
-    };
-    let Some((end, told_seconds)) = own.end else {
-        own.end = Some((over?, seconds));
-        return Some(ended(own.announced));
-    };
-    if own.reviewed || !look.settled(end, REVIEWED) {
-        return None;
-    }
-    own.reviewed = true;
-    let differs = (seconds - told_seconds).abs() > SAME_LENGTH_S;
-    differs.then_some(Occurrence::OutageCorrected {
-        direction,
-        began: outage.start,
-        seconds,
-        told_seconds,
-    })
-}
-
-/// What is said of an outage that was told and is none by the document. Where the silence is that of a rekey, it ends with that.
-fn tell_none(own: &mut KnownOutage, lane: WatchedDirection, look: &Look<'_>) -> Option<Occurrence> {
-    let direction = lane.1;
-    if own.end.is_none()
-        && let Some((end, seconds, ended_by)) = look.silence_of_rekey(lane, own.start)
-    {
-        if !look.settled(end, SETTLED) {
-            return None;
-        }
-        (own.end, own.reviewed) = (Some((end, seconds)), true);
-        return Some(Occurrence::OutageEnded {
-            direction,
-            announced: own.announced,
-            seconds,
-            ended_by,
-        });
-    }
-    let told = own.end.unwrap_or((own.start, 0.0));
-    let absent = *own.absent.get_or_insert(look.now);
-    if own.reviewed || !look.settled(told.0.max(absent), REVIEWED) {
-        return None;
-    }
-    own.reviewed = true;
-    own.end = Some(told);
-    // What was left behind is in no document.
-    let first = look.analysis.capture.first_time;
-    first
-        .is_some_and(|first| first <= own.start)
-        .then_some(Occurrence::OutageCorrected {
-            direction,
-            began: own.start,
-            seconds: 0.0,
-            told_seconds: told.1,
-        })
-}
-
 fn names_of(ends: TunnelEnds, rekey: &Rekey) -> Vec<(WatchedDirection, Spi)> {
     let name = |direction: &Direction| Some(((ends, *direction), rekey.new.get(*direction)?));
     Direction::ALL.iter().filter_map(name).collect()
-}
-
-fn is_opened(sa: &SecurityAssociation) -> bool {
-    sa.inner_bytes.is_some() || sa.key.status == KeyStatus::Verified || sa.protocol == Protocol::Ah
-}
-
-fn keys_given(analysis: &Analysis) -> bool {
-    let mut files = analysis.key_files.iter();
-    files.any(|file| file.esp_keys + file.ike_keys > 0)
-}
-
-/// Notes the SAs that wait for a key, where there are keys at all; without any nothing else comes.
-fn note_unread(analysis: &Analysis, unread: &mut Unread) {
-    if !keys_given(analysis) {
-        return;
-    }
-    for sa in analysis.security_associations.iter().filter(|sa| !is_opened(sa)) {
-        let (Some(tunnel), Some(first), Some(last)) =
-            (analysis.tunnels.get(sa.tunnel), sa.first_time, sa.last_time)
-        else {
-            continue;
-        };
-        let ends = TunnelEnds {
-            client: tunnel.a,
-            gateway: tunnel.b,
-        };
-        let known = unread.entry(ends).or_default();
-        match known.iter_mut().find(|(known, _)| *known == first) {
-            Some(known) => known.1 = last,
-            None => known.push_back((first, last)),
-        }
-        if known.len() > MOST_OUTAGES {
-            known.pop_front();
-        }
-    }
 }
 
 fn end_of(ends: TunnelEnds, address: Option<std::net::IpAddr>) -> TunnelEnd {

@@ -15,6 +15,7 @@ mod in_flight;
 mod info;
 mod interface;
 mod link_type;
+mod magic;
 mod order;
 mod pcap;
 mod pcapng;

@@ -7,8 +7,8 @@
 use crate::file::buffer::Buffer;
 use crate::file::info::CaptureInfo;
 use crate::file::link_type::LinkType;
+use crate::file::magic::{HEADER_LEN, MODIFIED_BIG, USUAL_BIG, begins_file, begins_section};
 use crate::file::order::ByteOrder;
-use crate::file::pcapng::{is_pcapng, is_section};
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
 use pcap_parser::nom::{Err, IResult, Needed};
 use pcap_parser::{
@@ -19,7 +19,6 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::borrow::Cow;
 use std::io;
 
-const FILE_HEADER_LEN: usize = 24;
 const RECORD_HEADER_LEN: usize = 16;
 /// Interface index, protocol and packet type after the usual record header.
 const MODIFIED_RECORD_HEADER_LEN: usize = 24;
@@ -27,42 +26,6 @@ const MODIFIED_RECORD_HEADER_LEN: usize = 24;
 const USUAL_SNAP_LEN: usize = 262_144;
 /// Most that a file header can allow. Larger ones are written by tools that mean "no limit".
 const LARGEST_SNAP_LEN: usize = 16 * 1024 * 1024;
-
-/// Modified format, big-endian: pcap-parser does not know it (`the_same_packets_from_every_container`). It gets to see
-/// [`USUAL_BIG`] instead, and [`PcapWalk::step`] takes the longer record header into account.
-const MODIFIED_BIG: &[u8] = &[0xa1, 0xb2, 0xcd, 0x34];
-const USUAL_BIG: &[u8] = &[0xa1, 0xb2, 0xc3, 0xd4];
-
-/// True when the bytes begin a pcap file; the magic is enough.
-pub(super) fn is_pcap(head: &[u8]) -> bool {
-    head.len() >= 4
-        && (head.starts_with(MODIFIED_BIG) || !matches!(parse_pcap_header(head), Err(Err::Error(_))))
-}
-
-/// Another pcap file begins here. As the time of a packet its magic number would lie in 1976, 2021 or 2055, and the version that every
-/// program writes (2.4) would be its fraction.
-#[inline]
-pub(super) fn begins_file(buffer: &mut Buffer) -> io::Result<bool> {
-    // Each magic number of pcap begins or ends with this byte.
-    const MAGIC_END: u8 = 0xa1;
-    if !matches!(buffer.available(), [MAGIC_END, ..] | [_, _, _, MAGIC_END, ..]) {
-        return Ok(false);
-    }
-    let is_header = is_pcap(buffer.available()) && buffer.ensure(HEADER_LEN)?;
-    Ok(is_header && matches!(buffer.available().get(4..8), Some(&[2, 0, 4, 0] | &[0, 2, 0, 4])))
-}
-
-/// A pcapng file begins here.
-#[inline]
-fn begins_section(buffer: &mut Buffer) -> io::Result<bool> {
-    Ok(buffer.available().first() == Some(&0x0a)
-        && is_pcapng(buffer.available())
-        && buffer.ensure(HEADER_LEN)?
-        && is_section(buffer.available()))
-}
-
-/// Bytes of the file header (draft-ietf-opsawg-pcap §4).
-pub(super) const HEADER_LEN: usize = 24;
 
 /// The state of a walk through a pcap file.
 #[derive(Debug, Default)]
@@ -199,13 +162,10 @@ impl PcapWalk {
 
     #[cold]
     fn read_header(&mut self, buffer: &mut Buffer, info: &mut CaptureInfo) -> io::Result<Option<PcapHeader>> {
-        buffer.ensure(FILE_HEADER_LEN)?;
-        self.header = buffer
-            .available()
-            .get(..FILE_HEADER_LEN)
-            .and_then(PcapHeader::read);
+        buffer.ensure(HEADER_LEN)?;
+        self.header = buffer.available().get(..HEADER_LEN).and_then(PcapHeader::read);
         if let Some(header) = self.header {
-            buffer.consume(FILE_HEADER_LEN);
+            buffer.consume(HEADER_LEN);
             info.note_link_type(header.link_type);
         }
         Ok(self.header)

@@ -8,13 +8,13 @@
 use crate::file::buffer::{Buffer, LARGEST_RECORD};
 use crate::file::info::CaptureInfo;
 use crate::file::interface::{Interface, listed, number};
+use crate::file::magic::{begins_file, order_of_section};
 use crate::file::order::ByteOrder;
-use crate::file::pcap;
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
 use crate::file::secrets::{SECRETS_BLOCK, SecretsSeen};
 use pcap_parser::{
-    BOM_MAGIC, Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock,
-    OptionCode, SHB_MAGIC, SPB_MAGIC, SimplePacketBlock,
+    Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, ISB_MAGIC, InterfaceDescriptionBlock, OptionCode,
+    SHB_MAGIC, SPB_MAGIC, SimplePacketBlock,
 };
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::text::Message;
@@ -36,24 +36,6 @@ const MOST_INTERFACES: usize = 65_536;
 const EPB_DROPCOUNT: OptionCode = OptionCode(4);
 /// Where the data of an enhanced packet block begins.
 const PACKET_DATA_AT: usize = 28;
-
-/// The byte order of a section, by the magic in its header: wanted before the length of that header can be read, and all that
-/// is wanted of it.
-fn order_of_section(block: &[u8]) -> Option<ByteOrder> {
-    [ByteOrder::Little, ByteOrder::Big]
-        .into_iter()
-        .find(|order| order.u32(block, 8) == Some(BOM_MAGIC))
-}
-
-/// True when the first bytes can begin a pcapng file; with fewer than 12 of them only the block type is looked at.
-pub(super) fn is_pcapng(head: &[u8]) -> bool {
-    head.starts_with(&SHB_MAGIC.to_be_bytes()) && (head.len() < 12 || order_of_section(head).is_some())
-}
-
-/// True when they are the beginning of a section header block.
-pub(super) fn is_section(head: &[u8]) -> bool {
-    head.len() >= 12 && is_pcapng(head)
-}
 
 /// Bytes of the shortest section header block (draft-ietf-opsawg-pcapng §4.1).
 pub(super) const SHORTEST_SECTION_HEADER: usize = 28;
@@ -122,7 +104,7 @@ impl PcapngWalk {
                 }));
             }
             // Within a section no block has a type that reads like the magic number of pcap.
-            if pcap::begins_file(buffer)? {
+            if begins_file(buffer)? {
                 info.dropped_reported = self.dropped();
                 return Ok(RecordStep::Appended);
             }

@@ -3,7 +3,8 @@
 use crate::file::buffer::Buffer;
 use crate::file::frame::{Frame, Item, Raw};
 use crate::file::info::CaptureInfo;
-use crate::file::pcap::{self, PcapWalk};
+use crate::file::magic::{HEADER_LEN, is_pcap, is_pcapng};
+use crate::file::pcap::PcapWalk;
 use crate::file::pcapng::{self, PcapngWalk};
 use crate::file::recognise;
 use crate::file::record::{CaptureEnd, ContainerRecord, RecordStep};
@@ -86,20 +87,20 @@ impl CaptureReader {
     fn recognise(stream: Box<dyn Read + Send>) -> io::Result<Recognised> {
         let mut buffer = Buffer::new(ByteSource::new(stream)?);
         buffer.ensure(4)?;
-        if pcap::is_pcap(buffer.available()) {
-            if !buffer.ensure(pcap::HEADER_LEN)? {
+        if is_pcap(buffer.available()) {
+            if !buffer.ensure(HEADER_LEN)? {
                 return Ok(Recognised::Foreign(beginning("pcap", &buffer)));
             }
             let walk = ContainerWalk::Pcap(PcapWalk::default());
             return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcap));
         }
-        if pcapng::is_pcapng(buffer.available()) {
+        if is_pcapng(buffer.available()) {
             buffer.ensure(12)?;
         }
-        if pcapng::is_pcapng(buffer.available()) && !buffer.ensure(pcapng::SHORTEST_SECTION_HEADER)? {
+        if is_pcapng(buffer.available()) && !buffer.ensure(pcapng::SHORTEST_SECTION_HEADER)? {
             return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }
-        if pcapng::is_pcapng(buffer.available()) {
+        if is_pcapng(buffer.available()) {
             let walk = ContainerWalk::Pcapng(PcapngWalk::new());
             return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcapng));
         }
@@ -248,7 +249,7 @@ impl CaptureReader {
         diagnostics.count("appended", layer, Some(frame + 1), || {
             Message::new("oddity-appended")
         });
-        self.walk = match pcap::is_pcap(self.buffer.available()) {
+        self.walk = match is_pcap(self.buffer.available()) {
             true => ContainerWalk::Pcap(PcapWalk::default()),
             false => ContainerWalk::Pcapng(PcapngWalk::new()),
         };

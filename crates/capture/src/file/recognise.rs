@@ -1,7 +1,7 @@
 //! Says what a file is that is no capture, for the one sentence that the user gets to read.
 
+use crate::file::magic::{is_pcap, is_pcapng};
 use crate::file::source::Compression;
-use crate::file::{pcap, pcapng};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -43,7 +43,7 @@ const MAGICS: &[(&[u8], &str)] = &[
 pub fn is_plain_capture(path: &Path) -> bool {
     let mut head = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && (pcap::is_pcap(&head) || pcapng::is_pcapng(&head))
+    read.is_ok() && (is_pcap(&head) || is_pcapng(&head))
 }
 
 /// Where a tar archive has its magic.

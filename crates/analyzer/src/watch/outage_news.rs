@@ -1,0 +1,222 @@
+//! Outages: each is told once, and once more where it was another one.
+
+use super::look::{Look, MOST_OUTAGES, REVIEWED, SAME_OUTAGE, SETTLED, WatchedDirection};
+use rekeyscope_model::analysis::Outage;
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::watch::{Occurrence, TunnelEnds, WatchEvent};
+use std::collections::{BTreeMap, VecDeque};
+
+/// An outage is told while it lasts after this, …
+const OUTAGE_BEGAN_S: f64 = 1.0;
+/// … and one that ended from this length on.
+const OUTAGE_ENDED_S: f64 = 0.2;
+/// An outage that was told is another one when its length differs by more than a capture's clock may.
+const SAME_LENGTH_S: f64 = 0.001;
+
+#[derive(Debug, Clone)]
+struct KnownOutage {
+    start: Timestamp,
+    /// Its end and length as told.
+    end: Option<(Timestamp, f64)>,
+    announced: bool,
+    /// It was looked at once more.
+    reviewed: bool,
+    /// Since then it is in no document.
+    absent: Option<Timestamp>,
+}
+
+impl KnownOutage {
+    fn is(&self, outage: &Outage) -> bool {
+        let until = |end: Option<Timestamp>| end.unwrap_or(Timestamp(i64::MAX - SAME_OUTAGE));
+        let own = self.end.map(|(end, _)| end).or(self.absent);
+        outage.start <= until(own).plus_nanos(SAME_OUTAGE)
+            && self.start <= until(outage.end).plus_nanos(SAME_OUTAGE)
+    }
+}
+
+/// What was told of outages.
+#[derive(Debug, Default)]
+pub(super) struct OutageNews {
+    known: BTreeMap<WatchedDirection, VecDeque<KnownOutage>>,
+}
+
+impl OutageNews {
+    /// Says what is new of all outages.
+    pub(super) fn of(&mut self, look: &Look<'_>, events: &mut Vec<WatchEvent>) {
+        let mut seen: BTreeMap<WatchedDirection, Vec<&Outage>> = BTreeMap::new();
+        for outage in &look.analysis.outages {
+            if let Some(ends) = look.ends(outage.tunnel) {
+                seen.entry((ends, outage.direction)).or_default().push(outage);
+            }
+        }
+        for lane in self.known.keys() {
+            seen.entry(*lane).or_default();
+        }
+        for (lane, outages) in seen {
+            let known = self.known.entry(lane).or_default();
+            let mut rest: VecDeque<KnownOutage> = std::mem::take(known);
+            let mut put = |event: Option<Occurrence>, time| {
+                events.extend(event.map(|what| WatchEvent {
+                    time,
+                    ends: Some(lane.0),
+                    what,
+                }));
+            };
+            let mut until = Timestamp(i64::MIN);
+            for outage in outages {
+                // Of several SAs of a direction that are down at once, one stands for all.
+                if outage.start < until {
+                    continue;
+                }
+                until = outage.end.unwrap_or(look.now);
+                let place = rest.iter().position(|known| known.is(outage));
+                let mut own = place.and_then(|place| rest.remove(place));
+                own.iter_mut().for_each(|own| own.absent = None);
+                if look.is_certain(lane, outage) {
+                    let told = tell_outage(&mut own, outage, look);
+                    put(
+                        told,
+                        outage
+                            .end
+                            .filter(|_| outage.seconds > 0.0)
+                            .unwrap_or(outage.start),
+                    );
+                }
+                known.extend(own);
+            }
+            // They are in the document no more.
+            for mut own in rest {
+                let told = tell_none(&mut own, lane, look);
+                let end = own.end.filter(|(_, seconds)| *seconds > 0.0);
+                put(told, end.map_or(own.start, |(end, _)| end));
+                known.push_back(own);
+            }
+            known.make_contiguous().sort_by_key(|own| own.start);
+            while known.len() > MOST_OUTAGES {
+                known.pop_front();
+            }
+        }
+    }
+
+    /// What an earlier run said.
+    pub(super) fn remember(&mut self, ends: TunnelEnds, event: &WatchEvent) {
+        let time = event.time;
+        match &event.what {
+            Occurrence::OutageBegan { direction } => {
+                self.known
+                    .entry((ends, *direction))
+                    .or_default()
+                    .push_back(KnownOutage {
+                        start: time,
+                        end: None,
+                        announced: true,
+                        reviewed: false,
+                        absent: None,
+                    });
+            }
+            Occurrence::OutageEnded {
+                direction, seconds, ..
+            } => {
+                let (start, end) = (time.plus_seconds(-seconds), Some((time, *seconds)));
+                let known = self.known.entry((ends, *direction)).or_default();
+                match known.back_mut().filter(|known| known.end.is_none()) {
+                    Some(known) => known.end = end,
+                    None => known.push_back(KnownOutage {
+                        start,
+                        end,
+                        announced: false,
+                        reviewed: false,
+                        absent: None,
+                    }),
+                }
+            }
+            Occurrence::OutageCorrected { direction, began, .. } => {
+                let known = self.known.entry((ends, *direction)).or_default();
+                for known in known.iter_mut().filter(|known| known.start == *began) {
+                    known.reviewed = true;
+                    known.end = known.end.or(Some((time, 0.0)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a look says of an outage; `own` is what is known of it.
+fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) -> Option<Occurrence> {
+    let direction = outage.direction;
+    let over = outage.end.filter(|end| look.settled(*end, SETTLED));
+    let (seconds, ended_by) = (outage.seconds, outage.ended_by);
+    let ended = |announced| Occurrence::OutageEnded {
+        direction,
+        announced,
+        seconds,
+        ended_by,
+    };
+    let Some(own) = own else {
+        let told = match (outage.end, over) {
+            (None, _) if outage.seconds >= OUTAGE_BEGAN_S => Occurrence::OutageBegan { direction },
+            (_, Some(_)) if outage.seconds >= OUTAGE_ENDED_S => ended(false),
+            _ => return None,
+        };
+        *own = Some(KnownOutage {
+            start: outage.start,
+            end: over.map(|end| (end, seconds)),
+            announced: over.is_none(),
+            reviewed: false,
+            absent: None,
+        });
+        return Some(told);
+    };
+    let Some((end, told_seconds)) = own.end else {
+        own.end = Some((over?, seconds));
+        return Some(ended(own.announced));
+    };
+    if own.reviewed || !look.settled(end, REVIEWED) {
+        return None;
+    }
+    own.reviewed = true;
+    let differs = (seconds - told_seconds).abs() > SAME_LENGTH_S;
+    differs.then_some(Occurrence::OutageCorrected {
+        direction,
+        began: outage.start,
+        seconds,
+        told_seconds,
+    })
+}
+
+/// What is said of an outage that was told and is none by the document. Where the silence is that of a rekey, it ends with that.
+fn tell_none(own: &mut KnownOutage, lane: WatchedDirection, look: &Look<'_>) -> Option<Occurrence> {
+    let direction = lane.1;
+    if own.end.is_none()
+        && let Some((end, seconds, ended_by)) = look.silence_of_rekey(lane, own.start)
+    {
+        if !look.settled(end, SETTLED) {
+            return None;
+        }
+        (own.end, own.reviewed) = (Some((end, seconds)), true);
+        return Some(Occurrence::OutageEnded {
+            direction,
+            announced: own.announced,
+            seconds,
+            ended_by,
+        });
+    }
+    let told = own.end.unwrap_or((own.start, 0.0));
+    let absent = *own.absent.get_or_insert(look.now);
+    if own.reviewed || !look.settled(told.0.max(absent), REVIEWED) {
+        return None;
+    }
+    own.reviewed = true;
+    own.end = Some(told);
+    // What was left behind is in no document.
+    let first = look.analysis.capture.first_time;
+    first
+        .is_some_and(|first| first <= own.start)
+        .then_some(Occurrence::OutageCorrected {
+            direction,
+            began: own.start,
+            seconds: 0.0,
+            told_seconds: told.1,
+        })
+}
