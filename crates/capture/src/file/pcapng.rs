@@ -52,6 +52,8 @@ pub(super) struct PcapngWalk {
     pub(super) secrets: SecretsSeen,
     /// Blocks without a packet are steps of their own.
     pub(super) gives_blocks: bool,
+    /// A section header was read.
+    in_section: bool,
 }
 
 /// What a block meant.
@@ -82,6 +84,7 @@ impl PcapngWalk {
             last_time: Timestamp::default(),
             secrets: SecretsSeen::default(),
             gives_blocks: false,
+            in_section: false,
         }
     }
 
@@ -197,7 +200,7 @@ impl PcapngWalk {
         match self.order.u32(block, 0).unwrap_or(0) {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
-                if frame > 1 {
+                if std::mem::replace(&mut self.in_section, true) {
                     diagnostics.count("appended", "pcapng", Some(frame), || {
                         Message::new("oddity-appended")
                     });

@@ -163,6 +163,8 @@ fn a_tail_of_zeros_is_damage_and_not_a_million_empty_packets() {
         bytes.extend([0; 100_000]);
         let outcome = read(&bytes).unwrap();
         assert!(outcome.packets == packets && outcome.info.truncated, "{name}");
-        assert_eq!(outcome.kinds(), [("damaged", 1)], "{name}");
+        let kinds = outcome.kinds().into_iter();
+        let damage: Vec<_> = kinds.filter(|(kind, _)| *kind != "appended").collect();
+        assert_eq!(damage, [("damaged", 1)], "{name}");
     }
 }
