@@ -6,6 +6,7 @@
 mod account;
 mod ah;
 mod awaited_keys;
+mod awaited_sas;
 mod clock;
 mod duplicates;
 mod esp;
@@ -32,7 +33,7 @@ use crate::throughput::connections::Connections;
 use crate::throughput::flow::FlowTable;
 use crate::throughput::meter::Meters;
 use crate::traffic::TrafficReading;
-use awaited_keys::AwaitedKeys;
+use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
 use key_files::key_files;

@@ -14,22 +14,6 @@ const MOST_BYTES: usize = 16 << 20;
 /// Packets that are tried with a new key of their SA: one is enough where it holds IP, eight always.
 const TRIED: usize = 8;
 
-/// The SAs whose key is awaited.
-#[derive(Debug, Default)]
-pub(super) struct AwaitedKeys {
-    /// Keys come while the capture goes on.
-    grow: bool,
-    /// Each with the time of its first packet.
-    sas: Vec<(SaIndex, Timestamp)>,
-}
-
-impl AwaitedKeys {
-    /// No packet waits any more.
-    pub(super) fn forget(&mut self) {
-        self.sas.clear();
-    }
-}
-
 impl Analyzer {
     /// From now on keys may come after the first packets of their SA.
     pub(crate) fn keys_grow(&mut self) {
