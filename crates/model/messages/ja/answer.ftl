@@ -2,7 +2,7 @@
 
 ## 1 行目（クライアントが複数のとき）
 
-answer-of-client = { $client } について: { $sentence }
+answer-of-client = { $client }：{ $sentence }
 client-of-tunnel = { $client }（トンネル { $tunnel }）
 
 ## 1 行目（リキーの失敗、impact/tell/failed.rs）
