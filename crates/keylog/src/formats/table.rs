@@ -35,7 +35,11 @@ const YAMAHA_LOG: &str = "Yamaha key log";
 
 /// Whether a line begins a record of a format that says nothing of what stands before its lines.
 pub(crate) fn begins_record(line: &[u8]) -> bool {
-    begins_any(line)
+    // `30 EA` ends a key as well as it numbers an SA with its flags.
+    let digits = line
+        .iter()
+        .all(|byte| byte.is_ascii_hexdigit() || byte.is_ascii_whitespace());
+    begins_any(line) && !digits
         || starts_row(line)
         || pluto::begins(line)
         || racoon::begins(line)
