@@ -431,7 +431,7 @@ fn new_bytes_fit_what_iperf3_counted() {
         else {
             continue;
         };
-        // Two transfers have two files of iperf3, and one that a failed rekey ended for good has no figures of both its ends.
+        // Runs of two transfers have two files of iperf3, and one that a failed rekey ended for good has no figures of both its ends.
         let whole = read("iperf3-2.json").is_none() && iperf["error"].is_null();
         if !whole || iperf["start"]["test_start"]["protocol"] != "TCP" {
             continue;

@@ -119,7 +119,7 @@ fn what_is_told_is_what_the_report_says() {
     }
 }
 
-/// Each outage of the report is told in time, once, with its length, and nothing else is; a verdict stands for a minute.
+/// Every outage of the report is told in time, once, with its length, and nothing else is; a verdict stands for a minute.
 #[test]
 fn outages_are_told_once_and_verdicts_stand() {
     let mut seen = 0;
@@ -168,7 +168,7 @@ fn outages_are_told_once_and_verdicts_stand() {
 /// The first rekeys of a capture show no limit yet; what triggered them is told when the next ones do.
 #[test]
 fn the_trigger_of_the_first_rekeys_is_told_when_it_is_known() {
-    // With the keys of IKE the limits are read from the beginning.
+    // The keys of IKE show the limits from the beginning.
     let mut lab = lab_of_sample("l2tp_kb_modp1024_down");
     lab.keys
         .retain(|file| file.extension().is_some_and(|end| end == "esp_sa"));
@@ -208,16 +208,16 @@ fn counters_do_not_depend_on_how_often_is_looked() {
     let down: f64 = analysis.outages.iter().map(|outage| outage.seconds).sum();
     for totals in [&often, &once] {
         assert!(
-            (totals.lost_seconds - cost).abs() < 0.001,
+            (totals.all.lost_seconds - cost).abs() < 0.001,
             "{} {cost}",
-            totals.lost_seconds
+            totals.all.lost_seconds
         );
         assert!(
-            (totals.outage_seconds - down).abs() < 0.001,
+            (totals.all.outage_seconds - down).abs() < 0.001,
             "{} {down}",
-            totals.outage_seconds
+            totals.all.outage_seconds
         );
-        assert_eq!(totals.outages, analysis.outages.len() as u64);
+        assert_eq!(totals.all.outages, analysis.outages.len() as u64);
         for histogram in [&totals.silence, &totals.cost] {
             assert_eq!(histogram.counts.iter().sum::<u64>(), analysis.rekeys.len() as u64);
         }
@@ -227,7 +227,7 @@ fn counters_do_not_depend_on_how_often_is_looked() {
         let tunnel = totals.by_tunnel.values().next().unwrap();
         assert_eq!(
             (tunnel.rekeys, tunnel.outages),
-            (analysis.rekeys.len() as u64, totals.outages)
+            (analysis.rekeys.len() as u64, totals.all.outages)
         );
     }
     assert_eq!(often.silence.counts, once.silence.counts);

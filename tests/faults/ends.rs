@@ -60,7 +60,7 @@ fn a_signal_ends_it_and_nothing_stays() {
     }
 }
 
-/// What a killed run left goes with the next one; what another run still writes stays.
+/// Files that a killed run left go with the next one; those that another run still writes stay.
 #[test]
 fn the_next_run_removes_what_a_killed_one_left() {
     let place = Place::new();

@@ -36,7 +36,7 @@ impl Sa {
         }
     }
 
-    /// What a text of that format tells: a combined mode has a salt behind its key, here the first bytes of the other, and no authentication key.
+    /// Keys that a text of that format tells: a combined mode has a salt behind its key, here the first bytes of the other, and no authentication key.
     fn truth(&self, format: &str) -> String {
         let (key, auth) = (solid(&self.key), solid(&self.auth));
         match format.ends_with(COMBINED) {
@@ -173,7 +173,7 @@ fn xfrm_keys(sa: &Sa) -> String {
     format!("\tauth-trunc hmac(sha1) 0x{auth} 96\n\tenc cbc(aes) 0x{key}")
 }
 
-/// As iproute2 and the kernel of 2026 write it.
+/// Lines that iproute2 and the kernel of 2026 add.
 const XFRM_NEW: &str = "\ttfcpad 0\n\tif_id 0x2a\n\tpcpu-num 3\n\tdir in\n\tcrypto offload parameters: dev eth0 dir in mode crypto\n\tanti-replay context: seq 0x0, oseq 0x1, bitmap 0x00000000\n\tlastused 2026-11-20 20:12:03\n";
 
 fn vpp_as(sas: &[Sa; 2], sa_line: impl Fn(usize, &Sa) -> String, keys: impl Fn(&Sa) -> String) -> String {

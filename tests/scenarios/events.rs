@@ -170,7 +170,7 @@ fn a_delete_of_the_ike_sa_is_told_without_keys_too() {
     assert_eq!((read.known, unread.known), (Certainty::Read, Certainty::Proven));
 }
 
-/// No key opens a message of IKEv1; the SAs that end with it tell. After a silence it may as well be a check of a peer.
+/// No key opens a message of IKEv1; the SAs that end with it tell. A message after a silence may as well be a check of a peer.
 #[test]
 fn a_delete_of_ikev1_is_known_by_the_sas_that_end_with_it() {
     let [read, unread] = both(super::failure::break_before_make, EventKind::ChildDeleted);

@@ -70,8 +70,8 @@ fn alerts_fire_at_the_first_failure() {
     };
     let (before, mut after) = (WatchTotals::default(), WatchTotals::default());
     after.failures.insert(AttemptOutcome::Unanswered, 1);
-    after.outages = 1;
-    after.lost_seconds = 60.0;
+    after.all.outages = 1;
+    after.all.lost_seconds = 60.0;
     let page = fs::read_to_string(repository().join("docs/watch.md")).unwrap();
     let alerts = page
         .split("```yaml\n")
@@ -113,10 +113,10 @@ fn alerts_fire_at_the_first_failure() {
     assert!(ran.status.success(), "{said}");
 }
 
-/// Each label that is known is there from the start, and a tunnel has one name in all its series.
+/// Every label that is known is there from the start, and a tunnel has one name in all its series.
 #[test]
 fn zeros_are_there_from_the_start_and_a_tunnel_has_one_name() {
-    use rekeyscope_model::watch::{TunnelEnds, TunnelTotals, WatchTotals};
+    use rekeyscope_model::watch::{TunnelEnds, WatchCounters, WatchTotals};
     use rekeyscope_report::formats::metrics::{MetricsFormat, render};
     let mut totals = WatchTotals::default();
     let page = render(&totals, MetricsFormat::OpenMetrics);
@@ -132,7 +132,7 @@ fn zeros_are_there_from_the_start_and_a_tunnel_has_one_name() {
         client: "10.9.0.2".parse().unwrap(),
         gateway: "10.9.0.1".parse().unwrap(),
     };
-    totals.by_tunnel.insert(ends, TunnelTotals::default());
+    totals.by_tunnel.insert(ends, WatchCounters::default());
     totals
         .tunnels
         .insert(ends, (rekeyscope_model::analysis::Encapsulation::Esp, Some(1)));

@@ -202,17 +202,18 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
         .and_then(|rest| rest.split('/').next());
     let address = address.unwrap_or_else(|| panic!("no address in {line}"));
     assert!(address.starts_with("127.0.0.1:"));
-    let ask = |path: &str| {
+    let request = |method: &str, path: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
         write!(
             stream,
-            "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         )
         .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
     };
+    let ask = |path: &str| request("GET", path);
     let answer = ask("/metrics");
     assert!(
         answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("# EOF\n"),
@@ -225,14 +226,7 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     for path in ["/metrics", "/metrics?name=x"] {
         assert!(ask(path).starts_with("HTTP/1.1 200 OK"), "{path}");
     }
-    let mut stream = TcpStream::connect(address).unwrap();
-    write!(
-        stream,
-        "HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = request("HEAD", "/metrics");
     assert!(
         answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("\r\n\r\n"),
         "{answer}"
@@ -258,7 +252,7 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     let document = fs::read(folder.path().join("end.json")).unwrap();
     let document: Analysis = serde_json::from_slice(&document).unwrap();
     let sas = &document.security_associations;
-    // What came before its key was kept, and is read.
+    // Packets that came before their key were kept, and are read.
     assert!(sas.iter().all(|sa| sa.packets == 0 || sa.inner_bytes.is_some()));
 }
 

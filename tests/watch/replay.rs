@@ -24,7 +24,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// As the program looks, by the capture's clock.
+/// Time between two looks of the program, by the capture's clock.
 const LOOK: i64 = NANOS_PER_SECOND / 2;
 
 /// A capture with its keys and ground truth.
@@ -63,12 +63,12 @@ fn analyze_lab(lab: &Lab) -> Analysis {
     assemble(&analyzer.finish(), reader.info(), &Asked::of(""))
 }
 
-/// When the keys of an SA stand in the file.
+/// Moment at which the keys of an SA stand in the file.
 #[derive(Debug, Clone, Copy)]
 enum Keys {
-    /// Before the capture begins.
+    /// The keys are there before the capture begins.
     Early,
-    /// So many seconds behind the SA.
+    /// The keys come so many seconds behind the SA.
     After(f64),
     /// The same, and nothing is kept to be read once more: what was not read stays so, and nothing false is told of it.
     Lost(f64),
@@ -125,7 +125,7 @@ fn lines(lab: &Lab, keys: Keys) -> Vec<(Timestamp, String)> {
     lines
 }
 
-/// What is told, and when by the capture's clock. The end comes three seconds behind the last frame, as on a link that goes on.
+/// Events with the time by the capture's clock at which they are told. The end comes three seconds behind the last frame, as on a link that goes on.
 fn played(lab: &Lab, keys: Keys) -> (Vec<(Timestamp, WatchEvent)>, Analysis) {
     let mut log = tempfile::Builder::new().suffix(".esp_sa").tempfile().unwrap();
     let mut lines = lines(lab, keys).into_iter().peekable();
@@ -143,7 +143,7 @@ fn played(lab: &Lab, keys: Keys) -> (Vec<(Timestamp, WatchEvent)>, Analysis) {
         grew.then(|| {
             let mut keys = KeyMaterial::default();
             keys.read(log.path()).unwrap();
-            // Those of IKE were there before its first message.
+            // Keys of IKE were there before its first message.
             let of_ike = lab
                 .keys
                 .iter()
@@ -195,11 +195,11 @@ struct Down {
     direction: Direction,
     start: Timestamp,
     seconds: Option<f64>,
-    /// When it was told first.
+    /// Time at which the outage was told first.
     told: Timestamp,
 }
 
-/// What was told in the end.
+/// Outages as they were told in the end.
 fn downs(told: &[(Timestamp, WatchEvent)]) -> Vec<Down> {
     let mut downs: Vec<Down> = Vec::new();
     for (when, event) in told {
@@ -254,7 +254,7 @@ fn near(one: Timestamp, other: Timestamp, seconds: f64) -> bool {
     one.seconds_since(other).abs() <= seconds
 }
 
-/// What the report says of the same: outages, several of a direction at once as one, and silences of rekeys.
+/// Facts of the report that may be told as outages: outages, several of a direction at once as one, and silences of rekeys.
 fn facts(
     report: &Analysis,
 ) -> (
@@ -289,7 +289,7 @@ fn facts(
 const SAME_S: f64 = 0.002;
 /// Within this an outage is told after it is certain.
 const IN_TIME_S: f64 = 2.0;
-/// From this length on an outage is told while it lasts, and from this one on at all.
+/// Length from which on an outage is told while it lasts, and length from which on it is told at all, seconds.
 const BEGAN_S: f64 = 1.0;
 const ENDED_S: f64 = 0.2;
 
@@ -383,7 +383,7 @@ fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
         row.outages.0 += 1;
         let end = start.plus_seconds(*seconds);
         let told_at_end = *seconds < BEGAN_S;
-        // Before its key is there a packet says nothing.
+        // A packet says nothing before its key is there.
         let key = written
             .iter()
             .filter(|written| **written <= end.plus_seconds(6.0))
@@ -405,7 +405,7 @@ fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
             ));
         }
     }
-    // What was not read stays so: then a length is that of sealed packets.
+    // Packets without a key stay unread, and lengths are then those of sealed packets.
     let same_s = if let Keys::Lost(_) = keys { BEGAN_S } else { SAME_S };
     for down in &downs {
         let in_report = outages
@@ -429,7 +429,7 @@ fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
     row.corrections = count(|what| matches!(what, Occurrence::OutageCorrected { .. }));
     row.verdicts = count(|what| matches!(what, Occurrence::VerdictChanged { .. }));
     let span = report.capture.duration_s.unwrap_or(0.0);
-    // One when there is something to say, one a minute, and the last word.
+    // A verdict is told when there is something to say, once a minute, and at the end.
     let directions = report.impact.len().max(1);
     if row.verdicts > directions * (2 + (span / 60.0) as usize) {
         row.wrong

@@ -61,7 +61,7 @@ function source.choose(arguments, environment, state, beside)
     profile = arguments.profile or environment.profile or state.profile,
     mode = arguments.mode or environment.mode or state.mode or "ephemeral",
     program = arguments.program or environment.program,
-    -- What a log derives keys from needs the capture, whoever names the log.
+    -- A log from which keys are derived needs the capture, whoever names the log.
     capture = beside and beside.capture,
   }
   if arguments.keylog and arguments.keylog ~= "" then

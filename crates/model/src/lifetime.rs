@@ -5,6 +5,6 @@
 pub const LIFETIME_KILOBYTE: u64 = 1_000;
 /// The largest reading of it, Windows'.
 pub const LARGEST_LIFETIME_KILOBYTE: u64 = 1_024;
-/// Two volumes or ages that differ by less, as a share of the larger, are the same limit: the two readings of the kilobyte are 2.4 % apart,
+/// Share of the larger by which two volumes or ages of the same limit differ at most: the two readings of the kilobyte are 2.4 % apart,
 /// a daemon looks at its SAs every second or every few packets, and a capture counts padding and headers otherwise than each kernel does.
 pub const SAME_LIMIT: f64 = 0.03;

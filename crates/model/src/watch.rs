@@ -84,7 +84,7 @@ pub enum Occurrence {
         #[serde(default, serialize_with = "micros_of_some_seconds")]
         cost_so_far_seconds: Option<f64>,
     },
-    /// What triggered a rekey that was told as `unknown`: the ones behind it show which limit SAs reach. `time` as in its `rekey`.
+    /// The trigger of a rekey that was told as `unknown`: rekeys behind it show which limit SAs reach. `time` is that of its `rekey`.
     RekeyTrigger {
         /// Why.
         trigger: TriggerKind,
@@ -139,9 +139,9 @@ pub enum Occurrence {
     },
     /// An outage that was told is another one by what came behind it, or by keys that came late. At most once for an outage.
     OutageCorrected {
-        /// Which direction.
+        /// Direction of the outage.
         direction: Direction,
-        /// When the outage began.
+        /// Time at which the outage began.
         began: Timestamp,
         /// How long it lasted; 0 where there was none.
         #[serde(serialize_with = "micros_of_seconds")]
@@ -235,9 +235,9 @@ pub struct Histogram {
     pub sum: f64,
 }
 
-/// Counters of one tunnel.
+/// Counters of all tunnels, or of one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct TunnelTotals {
+pub struct WatchCounters {
     /// Rekeys.
     pub rekeys: u64,
     /// Rekeys that came to nothing.
@@ -246,14 +246,16 @@ pub struct TunnelTotals {
     pub outages: u64,
     /// Seconds of outages that are over.
     pub outage_seconds: f64,
-    /// Seconds that rekeys cost.
+    /// Seconds by which outages were told too long: the next ones count less, as a counter never falls.
+    pub outage_credit: f64,
+    /// Seconds that rekeys cost, in their final events.
     pub lost_seconds: f64,
 }
 
 /// Counters since the watch began. Without SPIs: a label by SPI would be a new series for every rekey.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WatchTotals {
-    /// By trigger and initiator, as the rekeys were told.
+    /// Rekeys by trigger and initiator, as they were told.
     pub rekeys: BTreeMap<(TriggerKind, TunnelEnd), u64>,
     /// By outcome.
     pub failures: BTreeMap<AttemptOutcome, u64>,
@@ -265,14 +267,8 @@ pub struct WatchTotals {
     pub gap: Histogram,
     /// First to last exchange message.
     pub exchange: Histogram,
-    /// Outages.
-    pub outages: u64,
-    /// Seconds of outages that are over.
-    pub outage_seconds: f64,
-    /// Seconds by which outages were told too long: the next ones count less, as a counter never falls.
-    pub outage_credit: f64,
-    /// Seconds that rekeys cost, in their final events.
-    pub lost_seconds: f64,
+    /// Counters of all tunnels.
+    pub all: WatchCounters,
     /// The newest rekey.
     pub last_rekey: Option<Timestamp>,
     /// The newest packet.
@@ -282,7 +278,7 @@ pub struct WatchTotals {
     /// The tunnels with packets lately (bounded).
     pub tunnels: BTreeMap<TunnelEnds, (Encapsulation, Option<u8>)>,
     /// Counters of the first tunnels (bounded).
-    pub by_tunnel: BTreeMap<TunnelEnds, TunnelTotals>,
+    pub by_tunnel: BTreeMap<TunnelEnds, WatchCounters>,
     /// Packets of the capture.
     pub packets: u64,
     /// Packets beyond the bounds of tunnels and SAs.

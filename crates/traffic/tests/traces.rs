@@ -297,37 +297,32 @@ fn a_reset_gives_up_what_waits() {
     );
 }
 
-/// What a side sends behind its own RST shows that the connection goes on (RFC 5961 §3.2); what was under way towards it does not.
+/// Tells behind each packet whether the client's data waits.
+fn waits(lines: &str) -> Vec<bool> {
+    let mut tracker = Tracker::new();
+    let packets = packets(lines, [0, 0]);
+    let waits = packets.iter().map(|packet| {
+        tracker.push(packet);
+        tracker.waits(Direction::AToB)
+    });
+    waits.collect()
+}
+
+/// A packet that a side sends behind its own RST shows that the connection goes on (RFC 5961 §3.2); one that was under way towards it does not.
 #[test]
 fn nothing_waits_in_a_connection_that_was_reset() {
     let lines = "0 > 0:100 ack 0
                  5 < R 0:0
                  6 > 100:100 ack 0
                  9 < 0:0 ack 100";
-    let mut tracker = Tracker::new();
-    let waits: Vec<bool> = packets(lines, [0, 0])
-        .iter()
-        .map(|packet| {
-            tracker.push(packet);
-            tracker.waits(Direction::AToB)
-        })
-        .collect();
-    assert_eq!(waits, [true, false, false, true]);
+    assert_eq!(waits(lines), [true, false, false, true]);
 }
 
 #[test]
 fn a_handshake_has_no_data_that_waits() {
     let lines = "0 > S 100:0
                  1 > 101:50 ack 1";
-    let mut tracker = Tracker::new();
-    let waits: Vec<bool> = packets(lines, [0, 0])
-        .iter()
-        .map(|packet| {
-            tracker.push(packet);
-            tracker.waits(Direction::AToB)
-        })
-        .collect();
-    assert_eq!(waits, [false, true]);
+    assert_eq!(waits(lines), [false, true]);
 }
 
 #[test]

@@ -38,7 +38,7 @@ __all__ = [
 try:
     __version__ = importlib.metadata.version("rekeyscope")
 except importlib.metadata.PackageNotFoundError:
-    # From the sources, without a wheel.
+    # The sources have no wheel with a version.
     __version__ = "0"
 
 Path = Union[str, "os.PathLike[str]"]

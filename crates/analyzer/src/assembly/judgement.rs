@@ -34,7 +34,7 @@ pub(crate) struct Judgement {
     pub(crate) projection: Vec<Projection>,
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
     pub(crate) measured: MeasuredFlows,
-    /// What arrived of each transfer, by the ledger.
+    /// Data of each transfer that arrived, by the ledger.
     pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>,
 }
 

@@ -12,9 +12,9 @@ use tempfile::NamedTempFile;
 /// Temporary files that may be there now, for the signals.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// How the names of temporary files begin.
+/// Beginning of the names of temporary files.
 const PREFIX: &str = ".rekeyscope-";
-/// Between making a file and locking it there is less than this, also on a busy machine.
+/// Time within which a run has locked the file that it made, also on a busy machine.
 const JUST_NOW: Duration = Duration::from_secs(60);
 
 /// A file in the folder of its place; removed on drop.
@@ -36,7 +36,7 @@ impl Temporary {
         let file = tempfile::Builder::new()
             .prefix(PREFIX)
             .make_in(folder, |path| create(path, mode))?;
-        // It shows who is alive; a file system without locks has files that stay.
+        // The lock shows that its run is alive. On a file system without locks, files of killed runs stay.
         let _ = file.as_file().try_lock();
         // Some have got their names, or are gone.
         unfinished.retain(|path| path.exists());
@@ -75,7 +75,7 @@ fn remove_abandoned(folder: &Path) {
             .metadata()
             .ok()
             .and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
-        // One that was made just now may not be locked yet.
+        // The run that made a file just now may not have locked it yet.
         let is_old = age.is_some_and(|age| age > JUST_NOW);
         let file = OpenOptions::new().write(true).open(entry.path());
         if is_old && file.is_ok_and(|file| file.try_lock().is_ok()) {

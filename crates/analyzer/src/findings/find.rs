@@ -1,4 +1,4 @@
-//! What was wrong that no rekey caused. One file per subject: [`sizes`], [`loss`], [`sas`] look at one tunnel and
+//! Troubles that no rekey caused, one file for each subject: [`sizes`], [`loss`], [`sas`] look at one tunnel and
 //! direction (a [`lane::Lane`]), [`trace`] at the capture.
 
 use crate::findings::lane::Lane;

@@ -1,12 +1,12 @@
-//! What was told, by name.
+//! Names of events that were told.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-/// Most of each kind that are known by name; the oldest are forgotten, which the analysis left behind long ago.
+/// Most names of a kind that are known; the oldest are forgotten, which the analysis left behind long ago.
 const MOST_KNOWN: usize = 1 << 14;
 
-/// What is known by name, with a bound: the oldest give way.
+/// Values by name, with a bound: the oldest give way.
 #[derive(Debug)]
 pub(super) struct KnownNames<T, V = ()> {
     names: HashMap<T, V>,

@@ -1,5 +1,7 @@
 //! A look at the document of a moment: what is settled, what is final, what is certain.
 
+use rekeyscope_impact::ledger::RATE_SIDE;
+use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::TunnelEnds;
@@ -8,16 +10,16 @@ use std::collections::{BTreeMap, VecDeque};
 /// An event is told when this much has passed since its last packet. An SA that goes on for more than a second beside its supposed
 /// successor is none that was renewed (`ipsec::rekey::detect`); with looks every half second this stays below two seconds.
 pub(super) const SETTLED: i64 = 1_250 * NANOS_PER_MILLI;
-/// Time that has to pass behind a rekey before its cost is told: the rate without it is that of four seconds on each side.
-pub(super) const COST_SETTLED: i64 = 4 * NANOS_PER_SECOND;
-/// Two outages of a direction nearer than this are one that was seen better the second time.
-pub(super) const SAME_OUTAGE: i64 = NANOS_PER_SECOND;
+/// Outages of a direction that lie nearer to each other are one, which was seen better the second time: packets on their way move its ends by
+/// as much.
+pub(super) const SAME_OUTAGE: i64 = ON_ITS_WAY;
 /// Outages of a direction that are remembered for that.
 pub(super) const MOST_OUTAGES: usize = 64;
-/// An outage that is over is looked at once more after this, and told again where it was another one: by then the ledger has its four seconds
-/// on each side, and what IKE asked meanwhile is answered or known as unanswered.
+/// Time after which an outage that is over is looked at once more, and told again where it was another one: by then the ledger has its
+/// [`RATE_SIDE`] behind it, and charon has repeated what it asked meanwhile (after 4 s).
 pub(super) const REVIEWED: i64 = 10 * NANOS_PER_SECOND;
-/// A cost waits this long at most for the keys of the packets around it.
+/// Longest time that a cost waits for the keys of the packets around it: half of the minute after which an SA without packets is left behind
+/// ([`Retention::lately_s`](super::Retention)).
 pub(super) const KEYS_AWAITED: i64 = 30 * NANOS_PER_SECOND;
 
 /// First packet and last one without a key, of the SAs of a tunnel.
@@ -25,11 +27,11 @@ pub(super) type UnreadStretches = BTreeMap<TunnelEnds, VecDeque<(Timestamp, Time
 /// A direction of a tunnel.
 pub(super) type WatchedDirection = (TunnelEnds, Direction);
 
-/// A document, and when it was looked at.
+/// A document, and the time of the look at it.
 pub(super) struct Look<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) now: Timestamp,
-    /// Nothing comes after it, so all is settled.
+    /// True where nothing comes after the look, so that all is settled.
     pub(super) last: bool,
     pub(super) unread: UnreadStretches,
 }
@@ -43,13 +45,13 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// What the ledger has of a rekey in a direction.
+    /// The ledger's entry of a rekey in a direction.
     pub(super) fn own(&self, rekey: &Rekey, direction: Direction) -> Option<&'a LedgerRekey> {
         let ledger = self.analysis.ledger_of(rekey.tunnel, direction)?;
         ledger.rekeys.iter().find(|own| own.rekey == rekey.index)
     }
 
-    /// The rekey is over in both directions, and what it owns; the time behind gives the rate without it, and all of it could be read.
+    /// Tells whether a rekey and all that it owns are over in a direction, long enough ago for the rate without it, and could be read.
     pub(super) fn cost_is_final(&self, ends: TunnelEnds, rekey: &Rekey, direction: Direction) -> bool {
         let intervals = self.own(rekey, direction).map_or(&[][..], |own| &own.intervals);
         let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a]
@@ -64,8 +66,8 @@ impl<'a> Look<'a> {
             .min()
             .unwrap_or(over);
         // A ledger speaks of inner bytes where all packets around could be read, and of sealed ones elsewhere.
-        let unread = self.is_unread(ends, from.plus_nanos(-COST_SETTLED), self.now);
-        self.settled(over, if unread { KEYS_AWAITED } else { COST_SETTLED })
+        let unread = self.is_unread(ends, from.plus_nanos(-RATE_SIDE), self.now);
+        self.settled(over, if unread { KEYS_AWAITED } else { RATE_SIDE })
     }
 
     /// The silence of a rekey that began at `start`: its end, its length in seconds, and what ended it.
@@ -98,7 +100,7 @@ impl<'a> Look<'a> {
         .next()
     }
 
-    /// An outage that the inner transfer tells is none while packets of its tunnel wait for a key: they may have carried what is missed.
+    /// Tells whether an outage is certain: while packets of its tunnel wait for a key, they may have carried what is missed.
     pub(super) fn is_certain(&self, direction: WatchedDirection, outage: &Outage) -> bool {
         outage.confidence == Confidence::Low
             || !self.is_unread(direction.0, outage.start, outage.end.unwrap_or(self.now))
@@ -108,7 +110,7 @@ impl<'a> Look<'a> {
         self.last || self.now.nanos_since(since) >= nanos
     }
 
-    /// Packets between `from` and `to` wait for a key: what they carried is not known, nor what they acknowledged.
+    /// Tells whether packets between `from` and `to` wait for a key: nobody knows what they carried or acknowledged.
     pub(super) fn is_unread(&self, ends: TunnelEnds, from: Timestamp, to: Timestamp) -> bool {
         let stretches = self.unread.get(&ends);
         stretches.is_some_and(|all| all.iter().any(|(first, last)| *first <= to && from <= *last))

@@ -8,7 +8,6 @@
 //! There is one truth in the program: what a look says is read from the document that a report of this moment would be made of. An
 //! event waits until what it says is settled ([`look::SETTLED`]), so that it is told once and within two seconds.
 
-mod kept_frames;
 pub mod kernel;
 mod known_names;
 mod look;
@@ -18,9 +17,8 @@ mod totals;
 
 use crate::assembly::{Asked, assemble};
 use crate::pipeline::{Analyzer, Options};
-use kept_frames::KeptFrames;
 use news::News;
-use rekeyscope_capture::file::{CaptureInfo, Frame};
+use rekeyscope_capture::file::{CaptureInfo, Frame, KeptFrames};
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -75,13 +73,13 @@ pub struct LiveWatch {
     retention: Retention,
     news: News,
     totals: WatchTotals,
-    /// The frames since the watch began, while that is little enough to be read once more.
+    /// Frames since the watch began, while they are few enough to be read once more.
     kept: Option<KeptFrames>,
-    /// The keys that it has, while frames are kept.
+    /// Keys of the analyzer, while frames are kept.
     keys: KeyMaterial,
     /// Packets that were read without the key of their SA, and that no key opens.
     half_read: u64,
-    /// What the analyzer was made with.
+    /// Options and pre-shared keys of the analyzer.
     made_with: (Options, Vec<SecretBytes>),
     packets: u64,
     newest: Option<Timestamp>,
@@ -121,7 +119,7 @@ impl LiveWatch {
         self.kept = Some(KeptFrames::default());
     }
 
-    /// There are these counters of the kernel: they begin at 0.
+    /// Begins the counters of the kernel at 0.
     pub fn expect_kernel(&mut self, counters: impl Iterator<Item = String>) {
         for counter in counters {
             self.totals.kernel.entry(counter).or_default();
@@ -135,12 +133,11 @@ impl LiveWatch {
         if self.looked.0.is_none() {
             self.looked.0 = self.newest;
         }
-        if self
-            .kept
-            .as_mut()
-            .is_some_and(|kept| !kept.take(frame, self.retention.kept_bytes))
-        {
-            (self.kept, self.keys) = (None, KeyMaterial::default());
+        if let Some(kept) = &mut self.kept {
+            kept.push(frame);
+            if kept.size() > self.retention.kept_bytes {
+                (self.kept, self.keys) = (None, KeyMaterial::default());
+            }
         }
         self.analyzer.push(frame);
     }
@@ -211,7 +208,7 @@ impl LiveWatch {
         if self.analyzer.awaits_keys_at(now) {
             return Vec::new();
         }
-        // Its key came while packets were on their way to be read without it.
+        // A key came while packets of its SA were on their way to be read without it.
         if self.kept.is_some() && self.analyzer.half_read() > self.half_read {
             self.read_again();
             if self.analyzer.awaits_keys_at(now) {
@@ -220,7 +217,13 @@ impl LiveWatch {
         }
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
         let events = self.news.of(&analysis, now, false, self.kept.is_some());
-        self.account(&analysis, now, &events);
+        let (lately, seen) = (self.lately(now), (self.packets, self.newest));
+        account(
+            (&mut self.totals, &mut self.news),
+            (&analysis, lately),
+            &events,
+            seen,
+        );
         if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
             (self.kept, self.keys) = (None, KeyMaterial::default());
             self.analyzer.leave_behind(self.lately(now));
@@ -230,33 +233,19 @@ impl LiveWatch {
 
     /// The end: what was not said, settled or not, and the document of what was not left behind.
     pub fn finish(mut self, info: &CaptureInfo, asked: &Asked) -> (Vec<WatchEvent>, Analysis, WatchTotals) {
-        let lately = self
-            .newest
-            .unwrap_or_default()
-            .plus_seconds(-self.retention.lately_s);
+        let lately = self.lately(self.newest.unwrap_or_default());
         let record = self.analyzer.finish();
         let analysis = assemble(&record, info, asked);
         let now = record.totals.last_time.unwrap_or_default();
         let events = self.news.of(&analysis, now, true, self.kept.is_some());
-        events.iter().for_each(|event| count(&mut self.totals, event));
-        let settled = self.news.take_settled();
-        settled
-            .into_iter()
-            .for_each(|rekey| settle(&mut self.totals, rekey));
-        totals::observe(&mut self.totals, &analysis, lately);
-        (self.totals.packets, self.totals.last_packet) = (self.packets, self.newest);
+        let seen = (self.packets, self.newest);
+        account(
+            (&mut self.totals, &mut self.news),
+            (&analysis, lately),
+            &events,
+            seen,
+        );
         (events, analysis, self.totals)
-    }
-
-    fn account(&mut self, analysis: &Analysis, now: Timestamp, events: &[WatchEvent]) {
-        events.iter().for_each(|event| count(&mut self.totals, event));
-        let settled = self.news.take_settled();
-        settled
-            .into_iter()
-            .for_each(|rekey| settle(&mut self.totals, rekey));
-        let lately = self.lately(now);
-        totals::observe(&mut self.totals, analysis, lately);
-        (self.totals.packets, self.totals.last_packet) = (self.packets, self.newest);
     }
 
     fn lately(&self, now: Timestamp) -> Timestamp {
@@ -272,7 +261,22 @@ impl LiveWatch {
     }
 }
 
-/// No rekey, attempt or outage is under way.
+/// Counts the events of a look, and what holds at it. `seen`: packets, and the time of the newest.
+fn account(
+    (totals, news): (&mut WatchTotals, &mut News),
+    (analysis, lately): (&Analysis, Timestamp),
+    events: &[WatchEvent],
+    seen: (u64, Option<Timestamp>),
+) {
+    events.iter().for_each(|event| count(totals, event));
+    news.take_settled()
+        .into_iter()
+        .for_each(|rekey| settle(totals, rekey));
+    totals::observe(totals, analysis, lately);
+    (totals.packets, totals.last_packet) = seen;
+}
+
+/// Tells whether no rekey, attempt or outage is under way.
 fn is_quiet(analysis: &Analysis, now: Timestamp) -> bool {
     let over = |time: Timestamp| now.nanos_since(time) > 10 * NANOS_PER_SECOND;
     let rekeys = analysis.rekeys.iter().rev().take(64);

@@ -1,4 +1,4 @@
-//! What a document says that was not said before.
+//! A document → the events that were not told before.
 
 use super::known_names::KnownNames;
 use super::look::{
@@ -7,36 +7,37 @@ use super::look::{
 use super::outage_news::OutageNews;
 use super::totals::SettledRekey;
 use rekeyscope_model::analysis::*;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnd, TunnelEnds, WatchEvent};
 use std::collections::BTreeMap;
 
-/// A request is told of as unanswered after so many copies, or after so long: it may be answered yet, but a person wants to know.
-const UNANSWERED_COPIES: u64 = 3;
+/// Time after which a request is told as unanswered: a person wants to know, although an answer may still come.
 const UNANSWERED_AFTER: i64 = 10 * NANOS_PER_SECOND;
-/// A verdict is told again after this at the earliest: each rekey moves the figures, and who is told of each change learns nothing.
+/// Least time between two verdicts of a direction that are told: each rekey moves the figures, and who is told of each change learns nothing.
 const VERDICT_STANDS: i64 = 60 * NANOS_PER_SECOND;
 /// Packets of an SA without a key before it is told.
 const KEY_PACKETS: u64 = 8;
+
 #[derive(Debug, Clone, Copy)]
 struct KnownVerdict {
-    /// The one that was told, and when.
+    /// The verdict that was told, and the time.
     told: Option<(Verdict, Timestamp)>,
-    /// The one of the last look.
+    /// The verdict of the last look.
     last: Verdict,
 }
 
 /// A rekey that was told, by one of its new SAs.
 #[derive(Debug, Clone, Copy)]
 struct KnownRekey {
-    /// Its trigger as told.
+    /// Trigger as told.
     trigger: TriggerKind,
-    /// Its cost is final.
+    /// True once the cost is final.
     settled: bool,
 }
 
-/// What was said.
+/// The events that were told.
 #[derive(Debug, Default)]
 pub(super) struct News {
     rekeys: KnownNames<(WatchedDirection, Spi), KnownRekey>,
@@ -51,8 +52,8 @@ pub(super) struct News {
 }
 
 impl News {
-    /// What is new in `analysis`, in order of time. `last`: nothing comes after it, so all is settled.
-    /// `read_again`: what could not be read is, once its key comes; else it stays unread.
+    /// Says the news of `analysis`, in order of time. `last`: nothing comes after it, so all is settled. `read_again`: packets without a key
+    /// are read once it comes; else they stay unread.
     pub(super) fn of(
         &mut self,
         analysis: &Analysis,
@@ -115,7 +116,7 @@ impl News {
         let (first, last) = (switched.clone().min(), switched.max());
         let time = rekey.started.or(first)?;
         let done = rekey.exchange_ms.map(|ms| time.plus_seconds(ms / 1_000.0));
-        // Without a packet yet it is agreed on and not in use: those told wait for the first.
+        // A rekey without a packet yet is agreed on and not in use.
         if !look.settled(last.max(done).unwrap_or(time), SETTLED) {
             return None;
         }
@@ -231,7 +232,7 @@ impl News {
         }
         let is_certain = match attempt.outcome {
             AttemptOutcome::Unanswered => {
-                attempt.transmissions >= UNANSWERED_COPIES
+                attempt.transmissions >= LEAST_NOT_BY_CHANCE
                     || now.nanos_since(attempt.first_time) >= UNANSWERED_AFTER
             }
             AttemptOutcome::Refused => true,
@@ -259,7 +260,7 @@ impl News {
         if is_opened(sa) || !awaited {
             return None;
         }
-        // Without any keys one line for the tunnel is enough.
+        // One line for the tunnel is enough where there are no keys at all.
         let name = (ends, keys_given(look.analysis).then_some(sa.spi));
         let new = self.keyless.insert(name, ());
         // The line for the tunnel names its first SA.
@@ -297,7 +298,7 @@ impl News {
             .told
             .is_some_and(|(_, when)| !look.settled(when, VERDICT_STANDS));
         let is_unread = !last && look.is_unread(ends, now.plus_nanos(-REVIEWED), now);
-        // What was left behind took the rekeys with it; that is no other verdict.
+        // Rekeys that were left behind are gone from the verdict, which is no other one for that.
         let is_empty = matches!(verdict, Verdict::NoRekeys | Verdict::NoTraffic);
         if !holds || !is_news || is_empty || stands || is_unread {
             return None;
@@ -316,7 +317,7 @@ impl News {
         })
     }
 
-    /// What an earlier run said.
+    /// Takes an event that an earlier run told.
     pub(super) fn remember(&mut self, event: &WatchEvent) {
         let Some(ends) = event.ends else { return };
         let time = event.time;

@@ -2,26 +2,27 @@
 
 use super::look::{Look, MOST_OUTAGES, REVIEWED, SAME_OUTAGE, SETTLED, WatchedDirection};
 use rekeyscope_model::analysis::Outage;
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnds, WatchEvent};
+use rekeyscope_traffic::LEAST_TIMEOUT;
 use std::collections::{BTreeMap, VecDeque};
 
-/// An outage is told while it lasts after this, …
+/// Length, seconds, from which on an outage is told while it lasts: the least retransmission timeout of RFC 6298 §2.4.
 const OUTAGE_BEGAN_S: f64 = 1.0;
-/// … and one that ended from this length on.
-const OUTAGE_ENDED_S: f64 = 0.2;
-/// An outage that was told is another one when its length differs by more than a capture's clock may.
+/// Least length, seconds, of an outage that is told when it is over: no sender's timer is shorter.
+const OUTAGE_ENDED_S: f64 = LEAST_TIMEOUT as f64 / NANOS_PER_SECOND as f64;
+/// Difference of lengths, seconds, from which on an outage is told again: sentences give no more digits than a millisecond.
 const SAME_LENGTH_S: f64 = 0.001;
 
 #[derive(Debug, Clone)]
 struct KnownOutage {
     start: Timestamp,
-    /// Its end and length as told.
+    /// End and length, seconds, as told.
     end: Option<(Timestamp, f64)>,
     announced: bool,
-    /// It was looked at once more.
+    /// True where the outage was looked at once more.
     reviewed: bool,
-    /// Since then it is in no document.
+    /// Time since which no document has it.
     absent: Option<Timestamp>,
 }
 
@@ -34,14 +35,14 @@ impl KnownOutage {
     }
 }
 
-/// What was told of outages.
+/// The outages that were told.
 #[derive(Debug, Default)]
 pub(super) struct OutageNews {
     known: BTreeMap<WatchedDirection, VecDeque<KnownOutage>>,
 }
 
 impl OutageNews {
-    /// Says what is new of all outages.
+    /// Says the news of all outages.
     pub(super) fn of(&mut self, look: &Look<'_>, events: &mut Vec<WatchEvent>) {
         let mut seen: BTreeMap<WatchedDirection, Vec<&Outage>> = BTreeMap::new();
         for outage in &look.analysis.outages {
@@ -64,7 +65,7 @@ impl OutageNews {
             };
             let mut until = Timestamp(i64::MIN);
             for outage in outages {
-                // Of several SAs of a direction that are down at once, one stands for all.
+                // One stands for several SAs of a direction that are down at once.
                 if outage.start < until {
                     continue;
                 }
@@ -84,7 +85,7 @@ impl OutageNews {
                 }
                 known.extend(own);
             }
-            // They are in the document no more.
+            // The document has the others no more.
             for mut own in rest {
                 let told = tell_none(&mut own, lane, look);
                 let end = own.end.filter(|(_, seconds)| *seconds > 0.0);
@@ -98,7 +99,7 @@ impl OutageNews {
         }
     }
 
-    /// What an earlier run said.
+    /// Takes an event that an earlier run told.
     pub(super) fn remember(&mut self, ends: TunnelEnds, event: &WatchEvent) {
         let time = event.time;
         match &event.what {
@@ -142,7 +143,7 @@ impl OutageNews {
     }
 }
 
-/// What a look says of an outage; `own` is what is known of it.
+/// Says the news of an outage; `own` is what was told of it.
 fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) -> Option<Occurrence> {
     let direction = outage.direction;
     let over = outage.end.filter(|end| look.settled(*end, SETTLED));
@@ -185,7 +186,7 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
     })
 }
 
-/// What is said of an outage that was told and is none by the document. Where the silence is that of a rekey, it ends with that.
+/// Says the news of an outage that was told and that the document has no more; one that became a rekey's silence ends with that.
 fn tell_none(own: &mut KnownOutage, lane: WatchedDirection, look: &Look<'_>) -> Option<Occurrence> {
     let direction = lane.1;
     if own.end.is_none()
@@ -209,7 +210,7 @@ fn tell_none(own: &mut KnownOutage, lane: WatchedDirection, look: &Look<'_>) -> 
     }
     own.reviewed = true;
     own.end = Some(told);
-    // What was left behind is in no document.
+    // No document has what was left behind.
     let first = look.analysis.capture.first_time;
     first
         .is_some_and(|first| first <= own.start)

@@ -3,14 +3,14 @@
 use rekeyscope_model::analysis::{Analysis, Direction, KeyStatus, Protocol};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_model::watch::{
-    BUCKETS, Histogram, Occurrence, TunnelEnds, TunnelTotals, WatchEvent, WatchTotals,
+    BUCKETS, Histogram, Occurrence, TunnelEnds, WatchCounters, WatchEvent, WatchTotals,
 };
 use std::collections::HashMap;
 
 /// Tunnels that are named in metrics; a gateway with more of them has a series for each of the first.
 const MOST_TUNNELS: usize = 256;
 
-/// What a rekey was in the end, both directions together.
+/// A rekey whose cost is final, both directions together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SettledRekey {
     /// Longest silence, milliseconds.
@@ -65,10 +65,11 @@ pub(super) fn settle_earlier(totals: &mut WatchTotals, events: &[WatchEvent]) {
 
 /// Counts an event.
 pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
+    count_what(&mut totals.all, &event.what);
     if let Some(ends) = event.ends
         && let Some(tunnel) = of_tunnel(totals, ends)
     {
-        count_for_tunnel(tunnel, event);
+        count_what(tunnel, &event.what);
     }
     match &event.what {
         Occurrence::Rekey {
@@ -84,15 +85,26 @@ pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
             observe_millis(&mut totals.gap, *gap_ms);
         }
         Occurrence::RekeyFailed { outcome, .. } => *totals.failures.entry(*outcome).or_default() += 1,
-        Occurrence::RekeyCost { cost_seconds, .. } => totals.lost_seconds += cost_seconds,
-        Occurrence::OutageBegan { .. } => totals.outages += 1,
+        Occurrence::Kernel { counter, packets, .. } => {
+            *totals.kernel.entry(counter.clone()).or_default() += packets;
+        }
+        _ => {}
+    }
+}
+
+fn count_what(counters: &mut WatchCounters, what: &Occurrence) {
+    match what {
+        Occurrence::Rekey { .. } => counters.rekeys += 1,
+        Occurrence::RekeyFailed { .. } => counters.failures += 1,
+        Occurrence::RekeyCost { cost_seconds, .. } => counters.lost_seconds += cost_seconds,
+        Occurrence::OutageBegan { .. } => counters.outages += 1,
         Occurrence::OutageEnded {
             seconds, announced, ..
         } => {
-            totals.outages += u64::from(!announced);
-            let counted = (seconds - totals.outage_credit).max(0.0);
-            totals.outage_credit -= seconds - counted;
-            totals.outage_seconds += counted;
+            counters.outages += u64::from(!announced);
+            let counted = (seconds - counters.outage_credit).max(0.0);
+            counters.outage_credit -= seconds - counted;
+            counters.outage_seconds += counted;
         }
         Occurrence::OutageCorrected {
             seconds,
@@ -100,44 +112,18 @@ pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
             ..
         } => {
             let more = seconds - told_seconds;
-            totals.outage_seconds += more.max(0.0);
-            totals.outage_credit += (-more).max(0.0);
+            counters.outage_seconds += more.max(0.0);
+            counters.outage_credit += (-more).max(0.0);
         }
-        Occurrence::Kernel { counter, packets, .. } => {
-            *totals.kernel.entry(counter.clone()).or_default() += packets;
-        }
-        Occurrence::RekeyTrigger { .. }
+        Occurrence::Kernel { .. }
+        | Occurrence::RekeyTrigger { .. }
         | Occurrence::KeyMissing { .. }
         | Occurrence::VerdictChanged { .. } => {}
     }
 }
 
-fn count_for_tunnel(tunnel: &mut TunnelTotals, event: &WatchEvent) {
-    match &event.what {
-        Occurrence::Rekey { .. } => tunnel.rekeys += 1,
-        Occurrence::RekeyFailed { .. } => tunnel.failures += 1,
-        Occurrence::RekeyCost { cost_seconds, .. } => tunnel.lost_seconds += cost_seconds,
-        Occurrence::OutageBegan { .. } => tunnel.outages += 1,
-        Occurrence::OutageEnded {
-            seconds, announced, ..
-        } => {
-            tunnel.outages += u64::from(!announced);
-            tunnel.outage_seconds += seconds;
-        }
-        Occurrence::OutageCorrected {
-            seconds,
-            told_seconds,
-            ..
-        } => {
-            // What was told too long stays counted for the tunnel: a counter never falls.
-            tunnel.outage_seconds += (seconds - told_seconds).max(0.0);
-        }
-        _ => {}
-    }
-}
-
 /// The counters of a tunnel; `None` beyond the bound.
-fn of_tunnel(totals: &mut WatchTotals, ends: TunnelEnds) -> Option<&mut TunnelTotals> {
+fn of_tunnel(totals: &mut WatchTotals, ends: TunnelEnds) -> Option<&mut WatchCounters> {
     let room = totals.by_tunnel.len() < MOST_TUNNELS;
     if room {
         return Some(totals.by_tunnel.entry(ends).or_default());
@@ -164,7 +150,7 @@ pub(super) fn observe(totals: &mut WatchTotals, analysis: &Analysis, lately: Tim
         sa.protocol == Protocol::Esp && sa.inner_bytes.is_none() && sa.key.status != KeyStatus::Verified
     });
     totals.keys_missing = keyless.count() as u64;
-    // The record begins anew when what is over is left behind; a counter goes on.
+    // A counter goes on where the record begins anew, because what is over was left behind.
     let beyond = analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
     totals.not_analysed = totals.not_analysed.max(beyond.map(|d| d.count).sum());
     totals.tunnels.clear();
@@ -173,7 +159,7 @@ pub(super) fn observe(totals: &mut WatchTotals, analysis: &Analysis, lately: Tim
             client: tunnel.a,
             gateway: tunnel.b,
         };
-        // Its counters are there before anything happens, so that the first failure is an increase.
+        // Counters at 0 make the first failure an increase.
         of_tunnel(totals, ends);
         if totals.tunnels.len() < MOST_TUNNELS {
             let what = (tunnel.encapsulation, tunnel.ike_version);

@@ -38,11 +38,11 @@ pub(super) fn is_section(head: &[u8]) -> bool {
     head.len() >= 12 && is_pcapng(head)
 }
 
-/// Another pcap file begins here. As the time of a packet its magic number would lie in 1976, 2021 or 2055, and the version that every
+/// Tells whether another pcap file begins here. As the time of a packet its magic number would lie in 1976, 2021 or 2055, and the version that every
 /// program writes (2.4) would be its fraction.
 #[inline]
 pub(super) fn begins_file(buffer: &mut Buffer) -> io::Result<bool> {
-    // Each magic number of pcap begins or ends with this byte.
+    // All magic numbers of pcap begin or end with this byte.
     const MAGIC_END: u8 = 0xa1;
     if !matches!(buffer.available(), [MAGIC_END, ..] | [_, _, _, MAGIC_END, ..]) {
         return Ok(false);

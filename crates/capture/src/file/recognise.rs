@@ -39,7 +39,7 @@ const MAGICS: &[(&[u8], &str)] = &[
     (b"SQLite format 3", "an SQLite database"),
 ];
 
-/// Whether a file begins as a capture that is not compressed.
+/// Tells whether a file begins as a capture that is not compressed.
 pub fn is_plain_capture(path: &Path) -> bool {
     let mut head = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));

@@ -39,7 +39,7 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
         (!same.is_empty()).then_some((own, same.len() as u64, mean))
     };
     let (by_volume, by_age) = (alike(volume, |other| other.0), alike(age, |other| other.1));
-    // At an even rate a volume takes an even time. A limit in seconds is kept more closely than the volume.
+    // A volume takes an even time at an even rate. A limit in seconds is kept more closely than the volume.
     let is_volume = match (by_volume, by_age) {
         (Some(volume), Some(age)) => volume.2 <= CLOSER * age.2,
         (volume, _) => volume.is_some(),

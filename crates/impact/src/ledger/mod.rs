@@ -32,6 +32,7 @@ mod undisturbed;
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
 pub use input::{FailedSpan, LEAST_COST, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume};
 pub use ownership::Owner;
+pub use price::RATE_SIDE;
 pub use sealed::{SealedBook, sealed_ledger, was_over};
 pub use slow::SlowRekeys;
 pub use sums::{LabelSum, LabelledTime, label_sums};

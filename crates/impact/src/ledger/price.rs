@@ -5,8 +5,8 @@ use super::input::{RuleTimes, TimeSpan};
 use super::spans::{before, behind, nanos};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Undisturbed time on each side of a rekey that gives the rate there.
-const SIDE: i64 = 4 * NANOS_PER_SECOND;
+/// Undisturbed time on each side of a rekey that gives the rate there, nanoseconds.
+pub const RATE_SIDE: i64 = 4 * NANOS_PER_SECOND;
 /// Longest distance of undisturbed time from a rekey: farther away the path may be another one.
 const FARTHEST: i64 = 20 * NANOS_PER_SECOND;
 
@@ -33,7 +33,7 @@ pub(super) fn rate_without(
     (usual, capacity, times): (f64, Option<f64>, RuleTimes),
 ) -> RateWithout {
     // Sides are whole round trips, as a window is: part of a burst is no rate.
-    let side = (SIDE + times.window - 1) / times.window * times.window;
+    let side = (RATE_SIDE + times.window - 1) / times.window * times.window;
     let sides = [
         before(undisturbed, from, FARTHEST, side),
         behind(undisturbed, to, FARTHEST, side),

@@ -3,12 +3,10 @@
 use super::arrivals::ArrivedBytes;
 use super::book::LedgerBook;
 use super::input::{LedgerInput, TimeSpan};
+use super::price::RATE_SIDE;
 use super::spans::{before, behind, joined, without};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::collections::BTreeMap;
-
-/// Time on each side of an interval whose labels share what the interval carried.
-const BESIDE: i64 = 4 * NANOS_PER_SECOND;
 
 /// A stretch of the transfer and its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +76,8 @@ pub fn label_sums<L: Copy + Ord>(
     let outside: Vec<TimeSpan> = pieces.iter().map(|piece| piece.0).collect();
     for own in &book.intervals {
         sums.entry(owner(&own.owner)).or_default().nanos += own.nanos;
-        let mut beside = before(&outside, own.from, i64::MAX, BESIDE);
-        beside.extend(behind(&outside, own.to, i64::MAX, BESIDE));
+        let mut beside = before(&outside, own.from, i64::MAX, RATE_SIDE);
+        beside.extend(behind(&outside, own.to, i64::MAX, RATE_SIDE));
         let within = [(own.from, own.to)];
         let inside = labels
             .iter()

@@ -44,7 +44,7 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
         AccountWhole::Faster => (|line| line.seconds, "account-brief-faster"),
     };
     let by_loss = whole == AccountWhole::Longer;
-    // Without TCP nothing but rekeys and outages has a label.
+    // Nothing but rekeys and outages has a label without TCP.
     if !by_loss && account.own_from == OwnRate::Beside {
         return None;
     }

@@ -27,7 +27,7 @@ const MOST_THREADS: usize = 1_024;
 /// IKE secrets take the cookies that their thread names at most this many lines later.
 const COOKIE_LINES: u64 = 200;
 
-/// What a syslog calls the daemon.
+/// Names that a syslog has for the daemon.
 const PROGRAMS: [&[u8]; 4] = [b"charon", b"ipsec", b"strongswan", b"daemon."];
 
 /// Reader of the log.

@@ -40,7 +40,7 @@ pub(crate) struct Child {
 struct SideKeys {
     encryption: Bytes,
     integrity: Bytes,
-    /// Where a dump of one of them lacks rows.
+    /// Line of a dump of one of them that lacks rows.
     cut: Option<u64>,
 }
 
@@ -269,7 +269,7 @@ impl Child {
     }
 }
 
-/// Whether a key of that label is the initiator's, and whether it encrypts.
+/// Tells of a label whether its key is the initiator's, and whether it encrypts.
 fn key_of(label: &[u8]) -> Option<(bool, bool)> {
     match label {
         b"encryption initiator key" => Some((true, true)),

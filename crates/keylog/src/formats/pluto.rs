@@ -151,7 +151,7 @@ fn debug_message(raw: &[u8]) -> Option<&[u8]> {
     raw.get(bar + 1..)?.strip_prefix(b" ").filter(|_| framed)
 }
 
-/// Whether a line is a debugging line of pluto with a label that is known here.
+/// Tells whether a line is a debugging line of pluto with a label that is known here.
 pub(crate) fn begins(line: &[u8]) -> bool {
     line.strip_prefix(b"| ").and_then(label).is_some()
 }

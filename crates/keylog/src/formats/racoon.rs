@@ -105,7 +105,7 @@ impl KeyFormat for Racoon {
     }
 }
 
-/// Whether a line begins with a level, or with a time and a level.
+/// Tells whether a line begins with a level, or with a time and a level.
 pub(crate) fn begins(line: &[u8]) -> bool {
     let rest = after_program(stamp::header(line).rest, &[b"racoon"]);
     LEVELS.iter().any(|level| rest.starts_with(level))

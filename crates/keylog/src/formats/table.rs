@@ -33,7 +33,7 @@ pub(crate) fn keeps_senders_apart(name: &str) -> bool {
 const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
 const YAMAHA_LOG: &str = "Yamaha key log";
 
-/// Whether a line begins a record of a format that says nothing of what stands before its lines.
+/// Tells whether a line begins a record of a format that says nothing of what stands before its lines.
 pub(crate) fn begins_record(line: &[u8]) -> bool {
     // `30 EA` ends a key as well as it numbers an SA with its flags.
     let digits = line

@@ -86,7 +86,7 @@ impl KeyFormat for VppIke {
     }
 }
 
-/// Whether a line begins an IKE SA.
+/// Tells whether a line begins an IKE SA.
 pub(crate) fn begins(line: &[u8]) -> bool {
     line.starts_with(b"iip ") && word_after(line, b"ispi").is_some()
 }

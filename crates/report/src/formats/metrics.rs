@@ -3,7 +3,7 @@
 
 use rekeyscope_model::analysis::{AttemptOutcome, TriggerKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_model::watch::{BUCKETS, Histogram, TunnelEnd, TunnelEnds, TunnelTotals, WatchTotals};
+use rekeyscope_model::watch::{BUCKETS, Histogram, TunnelEnd, TunnelEnds, WatchCounters, WatchTotals};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -52,17 +52,17 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
     page.counter(
         "rekeyscope_outages",
         "Times during which nothing passed.",
-        alone(totals.outages as f64),
+        alone(totals.all.outages as f64),
     );
     page.counter(
         "rekeyscope_outage_seconds",
         "Seconds of those that are over.",
-        alone(totals.outage_seconds),
+        alone(totals.all.outage_seconds),
     );
     page.counter(
         "rekeyscope_lost_seconds",
         "Seconds that rekeys cost transfers, as the ledger of the report has them.",
-        [(vec![owned(("label", "rekey"))], totals.lost_seconds)].into_iter(),
+        [(vec![owned(("label", "rekey"))], totals.all.lost_seconds)].into_iter(),
     );
     for (name, help, histogram) in [
         (
@@ -148,7 +148,7 @@ fn tunnel_label(ends: &TunnelEnds) -> String {
 }
 
 /// Metric, what it is, and where a tunnel has it.
-type TunnelCounter = (&'static str, &'static str, fn(&TunnelTotals) -> f64);
+type TunnelCounter = (&'static str, &'static str, fn(&WatchCounters) -> f64);
 
 const TUNNEL_COUNTERS: [TunnelCounter; 5] = [
     ("rekeyscope_tunnel_rekeys", "Rekeys of a tunnel.", |t| {
@@ -203,7 +203,7 @@ impl MetricsPage {
         samples.for_each(|(labels, value)| self.sample(name, &labels, value));
     }
 
-    fn tunnels(&mut self, tunnels: &BTreeMap<TunnelEnds, TunnelTotals>) {
+    fn tunnels(&mut self, tunnels: &BTreeMap<TunnelEnds, WatchCounters>) {
         for (name, help, value) in TUNNEL_COUNTERS {
             let samples = tunnels.iter();
             self.counter(

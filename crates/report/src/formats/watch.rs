@@ -28,7 +28,7 @@ pub fn summary(totals: &WatchTotals, language: Language) -> String {
     let counted = |id: &str, n: u64| format::counted(t, id, n);
     let rekeys = counted("watch-count-rekeys", totals.rekeys.values().sum());
     let failures = counted("watch-count-failures", totals.failures.values().sum());
-    let outages = counted("watch-count-outages", totals.outages);
+    let outages = counted("watch-count-outages", totals.all.outages);
     let packets = counted("counted-packets", totals.packets);
     t.fill(
         "watch-summary",

@@ -316,7 +316,7 @@ impl Outages {
                     ..self.circumstances(&own, candidate, events, *open, *open)
                 };
                 let kind = judge(CarriedKind::Unread, candidate, &around);
-                // Whether anything waited, only an outage tells, or what the control plane did.
+                // An outage tells that something waited, and so does what the control plane did; a loss does not.
                 let is_told = match kind {
                     Some(IntervalKind::Outage(_)) => true,
                     Some(IntervalKind::ShortOutage(facts)) => facts.shown_by == ShownBy::ControlPlane,

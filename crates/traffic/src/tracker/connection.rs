@@ -275,7 +275,7 @@ impl Connection {
         }
     }
 
-    /// Whether data of a direction is in flight, in a connection that nobody reset. SYN and FIN take a sequence number and are no data.
+    /// Tells whether data of a direction is in flight, in a connection that nobody reset. SYN and FIN take a sequence number and are no data.
     #[inline]
     pub(super) fn waits(&self, of: Direction) -> bool {
         let side = &self.sides[slot(of)];

@@ -173,7 +173,7 @@ impl Tracker {
         &self.settled
     }
 
-    /// Whether data of a direction waits for its acknowledgement, in the connection of the last packet. A SYN and a FIN are no data.
+    /// Tells whether data of a direction waits for its acknowledgement, in the connection of the last packet. A SYN and a FIN are no data.
     #[inline]
     pub fn waits(&self, of: Direction) -> bool {
         let connection = self.current.and_then(|place| self.connections.get(place));

@@ -69,7 +69,7 @@ pub(crate) struct OutputArguments {
 
     /// Show every figure, filter and row in the terminal
     ///
-    /// That is each figure, display filters, events, projections, and tables in full.
+    /// The report then has each figure, display filters, events, projections, and tables in full.
     #[arg(short, long, help_heading = REPORT)]
     pub(crate) verbose: bool,
 

@@ -31,7 +31,7 @@ impl GrowingKeys {
         keys
     }
 
-    /// There is a file that keys may come to.
+    /// Tells whether there is a file that keys may come to.
     pub(super) fn may_grow(&self) -> bool {
         self.files().next().is_some()
     }

@@ -96,7 +96,7 @@ fn serve(server: &Server, page: &Mutex<String>) {
         } else {
             Response::from_string("metrics are at /metrics\n").with_status_code(404)
         };
-        // Who asked may be gone.
+        // The client may be gone.
         let _ = request.respond(response);
     }
 }

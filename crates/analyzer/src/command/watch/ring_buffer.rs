@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Between two looks for more packets, or for the next file.
+/// Pause between two looks for more packets, or for the next file: a twentieth of the 2 s within which an event is told.
 const POLL: Duration = Duration::from_millis(100);
 
 /// Files follow each other in the order in which they were written last. Names do not tell it: `tcpdump -W` begins anew with the first.
@@ -38,11 +38,20 @@ impl RingBuffer {
             .filter(|file| current.as_ref().is_none_or(|current| file > current));
         let mut later: Vec<FilePlace> = later.collect();
         later.sort();
-        // Without its header nobody knows whether it becomes one of them.
+        // A file without its header may become a capture, or something else.
         later
             .into_iter()
             .map(|(_, path)| path)
             .find(|path| is_plain_capture(path))
+    }
+}
+
+impl RingBuffer {
+    fn read_current(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match &mut self.current {
+            Some((_, file)) => file.read(into),
+            None => Ok(0),
+        }
     }
 }
 
@@ -54,19 +63,21 @@ fn place(path: PathBuf) -> Option<FilePlace> {
 impl Read for RingBuffer {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            // First the next file, then the rest of this one: its writer has left it where there is another.
-            let next = self.next();
-            if let Some((_, file)) = &mut self.current {
-                let read = file.read(into)?;
-                if read > 0 {
-                    return Ok(read);
-                }
+            let read = self.read_current(into)?;
+            if read > 0 {
+                return Ok(read);
             }
-            match next {
-                // It may be gone already: the ring has gone round.
-                Some(path) => self.current = File::open(&path).ok().map(|file| (path, file)),
-                None => std::thread::sleep(POLL),
+            let Some(next) = self.next() else {
+                std::thread::sleep(POLL);
+                continue;
+            };
+            // The writer has left this file where there is another, and may have written to it since the last read.
+            let rest = self.read_current(into)?;
+            if rest > 0 {
+                return Ok(rest);
             }
+            // The next file is gone already where the ring has gone round.
+            self.current = File::open(&next).ok().map(|file| (next, file));
         }
     }
 }

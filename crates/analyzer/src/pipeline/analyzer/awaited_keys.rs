@@ -1,26 +1,26 @@
-//! Keys that a log is about to hold: a daemon writes them when its SA is made, a log server takes them to the file, and the first packets
-//! of the SA are there before. They wait for that long in the batch, and what is behind them with them, so that all is read in order.
+//! Packets wait in the batch for a key that a log is about to hold, and all packets behind them with them, so that everything is read in
+//! order: a daemon writes the key when its SA is made, a log server takes it to the file, and the first packets are there before.
 
 use super::Analyzer;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
-/// Packets wait for a key this long. A look comes every 0.4 s, and an outage is told within 2 s of when it is certain: what is left is a
-/// second for the wait, and some for the look itself.
+/// Longest wait of a packet for a key: an outage is told within 2 s of when it is certain, a look comes every 0.4 s and takes some time, and
+/// a second is left.
 const PATIENCE: i64 = 1_000 * NANOS_PER_MILLI;
-/// Bytes that wait at most: a second at 128 Mbit/s. A faster link is read at once.
+/// Most bytes that wait: a second at 128 Mbit/s. A faster link is read at once.
 const MOST_BYTES: usize = 16 << 20;
-/// Packets that are tried with a new key of their SA: one is enough where it holds IP, eight always.
+/// Most packets that are tried with a new key of their SA: one is enough where it holds IP, eight always.
 const TRIED: usize = 8;
 
 impl Analyzer {
-    /// From now on keys may come after the first packets of their SA.
+    /// Lets packets wait for their key from now on.
     pub(crate) fn keys_grow(&mut self) {
         self.awaited.grow = true;
     }
 
-    /// A packet of `sa` came: the first one without a key waits for it.
+    /// Notes a packet of `sa`; the first one without a key waits for it.
     pub(super) fn await_key(&mut self, sa: SaIndex, time: Timestamp) {
         let association = &self.record.sas.associations()[sa];
         if self.awaited.grow && association.queued == 0 && !association.opens() {
@@ -28,13 +28,13 @@ impl Analyzer {
         }
     }
 
-    /// Whether packets wait for a key by the newest packet's time.
+    /// Tells whether packets wait for a key by the newest packet's time.
     pub(super) fn awaits_keys(&mut self) -> bool {
         let newest = self.record.totals.last_time;
         newest.is_some_and(|newest| self.awaits_keys_at(newest))
     }
 
-    /// Whether packets wait for a key at `now`.
+    /// Tells whether packets wait for a key at `now`.
     pub(crate) fn awaits_keys_at(&mut self, now: Timestamp) -> bool {
         if self.awaited.sas.is_empty() {
             return false;
@@ -50,7 +50,7 @@ impl Analyzer {
         !self.awaited.sas.is_empty()
     }
 
-    /// Packets of an SA without a key were taken in as closed.
+    /// Tells whether packets of an SA without a key were taken in as closed.
     pub(crate) fn has_unread(&mut self) -> bool {
         if !self.awaits_keys() {
             self.flush();
@@ -59,7 +59,7 @@ impl Analyzer {
         sas.any(|a| !a.opens() && a.counters.packets > 0)
     }
 
-    /// Packets that were taken in as closed, of SAs whose key is known now.
+    /// Counts packets that were taken in as closed, of SAs whose key is known now.
     pub(crate) fn half_read(&mut self) -> u64 {
         self.flush();
         let sas = self.record.sas.associations().iter().filter(|a| a.opens());

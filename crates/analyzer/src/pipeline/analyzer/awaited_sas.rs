@@ -6,14 +6,14 @@ use rekeyscope_model::time::Timestamp;
 /// The SAs whose key is awaited.
 #[derive(Debug, Default)]
 pub(super) struct AwaitedKeys {
-    /// Keys come while the capture goes on.
+    /// True where keys come while the capture goes on.
     pub(super) grow: bool,
-    /// Each with the time of its first packet.
+    /// The SAs, each with the time of its first packet.
     pub(super) sas: Vec<(SaIndex, Timestamp)>,
 }
 
 impl AwaitedKeys {
-    /// No packet waits any more.
+    /// Lets no packet wait any more.
     pub(super) fn forget(&mut self) {
         self.sas.clear();
     }

@@ -8,7 +8,7 @@
 use crate::pipeline::analyzer::stretches::Stretches;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
 use foldhash::HashMap;
-use rekeyscope_capture::file::{Frame, LinkType};
+use rekeyscope_capture::file::{Frame, KeptFrames};
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner, TcpSegment};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
@@ -90,50 +90,6 @@ impl Sender {
 
 type Line = (TunnelIndex, Direction, FlowKey);
 
-/// A frame that waits for the decision, as the reader had it.
-#[derive(Debug)]
-struct HeldFrame {
-    number: u64,
-    time: Timestamp,
-    link_type: LinkType,
-    original_len: u32,
-    /// Where its bytes end; they begin where those of the frame before end.
-    end: usize,
-}
-
-/// All that wait, in their order.
-#[derive(Debug, Default)]
-pub(super) struct HeldFrames {
-    list: Vec<HeldFrame>,
-    bytes: Vec<u8>,
-}
-
-impl HeldFrames {
-    /// The frames, in no block.
-    pub(super) fn frames(&self) -> impl Iterator<Item = Frame<'_>> {
-        let mut begin = 0;
-        self.list.iter().map(move |held| Frame {
-            number: held.number,
-            time: held.time,
-            link_type: held.link_type,
-            original_len: held.original_len,
-            data: &self.bytes[std::mem::replace(&mut begin, held.end)..held.end],
-            block: None,
-        })
-    }
-
-    fn push(&mut self, frame: &Frame<'_>) {
-        self.bytes.extend_from_slice(frame.data);
-        self.list.push(HeldFrame {
-            number: frame.number,
-            time: frame.time,
-            link_type: frame.link_type,
-            original_len: frame.original_len,
-            end: self.bytes.len(),
-        });
-    }
-}
-
 /// The state of the clock.
 #[derive(Debug, Default)]
 pub(super) struct CaptureClock {
@@ -142,7 +98,8 @@ pub(super) struct CaptureClock {
     /// Time of the last frame, offset added.
     previous: Option<Timestamp>,
     stretches: Stretches,
-    held: HeldFrames,
+    /// Frames that wait for the decision.
+    held: KeptFrames,
     senders: Vec<(Line, Sender)>,
     places: HashMap<Line, usize>,
     /// The place of each direction's last packet: many packets of one flow come in a row.
@@ -173,33 +130,32 @@ impl CaptureClock {
 
     /// Whether frames wait for the decision.
     pub(super) fn holds(&self) -> bool {
-        !self.held.list.is_empty()
+        !self.held.is_empty()
     }
 
     /// Whether the times jump again behind the frames that wait.
     pub(super) fn jumps_again(&self, stamped: Timestamp) -> bool {
-        let last = self.held.list.last();
-        last.is_some_and(|last| is_jump(stamped, last.time))
+        let last = self.held.last_time();
+        last.is_some_and(|last| is_jump(stamped, last))
     }
 
     /// Keeps a frame until the decision. True when there are enough of them.
     pub(super) fn hold(&mut self, frame: &Frame<'_>) -> bool {
         self.held.push(frame);
-        self.held.list.len() >= MOST_HELD || self.held.bytes.len() >= MOST_HELD_BYTES
+        self.held.len() >= MOST_HELD || self.held.size() >= MOST_HELD_BYTES
     }
 
     /// The frames that wait, and the time before the jump.
-    pub(super) fn take_held(&mut self) -> Option<(HeldFrames, Timestamp)> {
+    pub(super) fn take_held(&mut self) -> Option<(KeptFrames, Timestamp)> {
         let held = std::mem::take(&mut self.held);
         self.previous
-            .filter(|_| !held.list.is_empty())
+            .filter(|_| !held.is_empty())
             .map(|previous| (held, previous))
     }
 
     /// Takes the memory of frames that were handed on, for the next ones.
-    pub(super) fn reuse(&mut self, mut held: HeldFrames) {
-        held.list.clear();
-        held.bytes.clear();
+    pub(super) fn reuse(&mut self, mut held: KeptFrames) {
+        held.clear();
         self.held = held;
     }
 

@@ -2,9 +2,9 @@
 
 use super::Analyzer;
 use crate::decode::{Pending, decode_one};
-use crate::pipeline::analyzer::clock::{HeldFrames, Signs};
+use crate::pipeline::analyzer::clock::Signs;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
-use rekeyscope_capture::file::Frame;
+use rekeyscope_capture::file::{Frame, KeptFrames};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -65,7 +65,7 @@ impl Analyzer {
         }
     }
 
-    fn signs(&mut self, held: &HeldFrames, previous: Timestamp) -> Signs {
+    fn signs(&mut self, held: &KeptFrames, previous: Timestamp) -> Signs {
         let mut signs = Signs::default();
         let Some(mut framing) = self.framing_ahead.take() else {
             return signs;

@@ -37,7 +37,7 @@ pub struct UnansweredCheck {
     pub asked: u64,
 }
 
-/// All of them in order of time; each was asked [`LEAST_NOT_BY_CHANCE`] times or more.
+/// Checks in order of time that were asked [`LEAST_NOT_BY_CHANCE`] times or more without an answer.
 pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<UnansweredCheck> {
     let speakers = Speakers::of(evidence);
     let mut found = Vec::new();

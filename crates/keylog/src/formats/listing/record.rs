@@ -10,16 +10,16 @@ use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
-/// What a label says.
+/// Meaning of a label.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Field {
     /// Values follow.
     Values(&'static [Awaited]),
     /// The SA is of another protocol.
     NotEsp,
-    /// This side sends on the SA.
+    /// The SA is one on which this side sends.
     Outbound,
-    /// What follows is of that transform.
+    /// Values that follow are of that transform.
     Of(KeyKind),
     /// Nothing more stands on this line.
     Skip,

@@ -1,19 +1,19 @@
-//! What a logger writes before every line of a listing: a time in any form, a host, a program, a number. Formats of logs know their own framing;
-//! listings and tables have none, so their records begin only behind it.
+//! Loggers write a time in any form, a host, a program or a number before every line of a listing. Formats of logs know their own framing; listings and
+//! tables have none, so their records begin only behind it.
 
 use crate::lines::outer::sender;
 use crate::lines::text::{About, Text, TextLine};
 
-/// Whether a line begins a record that nothing stands before.
+/// Tells whether a line begins a record that nothing stands before.
 pub(crate) type Begins = fn(&[u8]) -> bool;
 
-/// Lines that are looked at.
+/// Most lines that are looked at: a listing of hundreds of SAs.
 const SAMPLE: usize = 2_000;
-/// Fewest lines by which a framing is known.
+/// Fewest lines by which a framing is known: two may be alike by chance.
 const FEWEST: usize = 3;
-/// Bytes at the start of a line in which the framing ends.
+/// Most bytes that the framing takes: RFC 5424 allows a time of 32, a host and a program, and hosts and programs are short.
 const REACH: usize = 120;
-/// Lines of ten that the framing stands before.
+/// Lines of ten that begin with the framing: the others are what a person or a pager added.
 const FRAMED: usize = 9;
 
 /// The lines without what stands before nearly all of them, where a record begins behind it and none begins with it.
@@ -48,7 +48,7 @@ pub(super) fn framed(text: &Text, begins: Begins) -> Option<Text> {
     let len = ends.find(|len| lines.iter().any(|line| begins_behind(line, *len)))?;
     let mut next = text.next();
     for line in text.lines() {
-        // Of an empty message the blank before it was not kept.
+        // Editors cut the blank at the end of an empty message.
         let end = behind(line.bytes, len).unwrap_or(0);
         let host = sender(line.bytes.get(..end).unwrap_or_default());
         let about = About {

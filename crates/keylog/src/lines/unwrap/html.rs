@@ -93,7 +93,7 @@ fn entity(text: &[u8]) -> Option<(char, usize)> {
     Some((character.chars().next()?, name.len()))
 }
 
-/// What a tag does to a text.
+/// Effect of a tag on a text.
 #[derive(Default)]
 enum TagKind {
     Line,

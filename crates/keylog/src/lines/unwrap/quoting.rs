@@ -24,7 +24,7 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
         })
         .min()?;
     let bars = has_bars(text);
-    // Where every line is quoted, one mark of each is the mail's: a line that a terminal broke may begin with another.
+    // One mark of each line is the mail's where every line is quoted: a line that a terminal broke may begin with another.
     let (quoted, lines) = text.count(|line| line.starts_with(b">"));
     let is_mail = quoted == lines;
     text.map(|line| {
@@ -57,7 +57,7 @@ fn most((held, all): (usize, usize)) -> bool {
 
 /// Whether bars stand before the lines that are not the writer's own: pluto begins its lines so.
 fn has_bars(text: &Text) -> bool {
-    // Behind a bar that an entity follows, a page has to be read first.
+    // A bar that an entity follows is a page's, which has to be read first.
     let bar = |line: &[u8]| {
         let line = line.trim_ascii_start();
         line.starts_with(b"|") && !line.starts_with(b"|&")

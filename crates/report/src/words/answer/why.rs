@@ -58,7 +58,7 @@ pub(super) fn shared_explanation<'a>(
     })
 }
 
-/// Most of the cost is silence in which nothing was lost. Without keys an application that pauses there would look the same.
+/// Tells whether most of the cost is silence in which nothing was lost: an application that pauses there looks the same without keys.
 pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
     focus.ledger(headline).is_some_and(|ledger| {
         let cost = |silent: bool| -> f64 {
