@@ -63,6 +63,8 @@ pub(crate) enum Command {
     /// What does a rekey cost, seen over several captures (or analyses saved by --json)
     Compare(CompareArguments),
     /// Follow a capture that goes on: a line for each rekey, failure, outage and missing key within two seconds; metrics
+    ///
+    /// A folder stands for the files of a ring buffer in it, which are followed in the order in which they are written.
     Watch(Box<WatchArguments>),
     /// Put the many small tables of --parquet together, month by month
     #[cfg(feature = "parquet")]

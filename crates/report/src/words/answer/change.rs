@@ -145,15 +145,19 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(expecting(focus, headline, &text, without.or(Some(expected))))
 }
 
-/// A limit that no message shows, by the most that an SA had carried when its renewal began. Windows renews at 250,000 kB, and offers no
-/// setting.
+/// A limit that no message shows: the point that line 2 names, else the most that an SA had carried when its renewal began. Windows renews
+/// at 250,000 kB, and offers no setting.
 fn learnt_limit<'a>(
     focus: &Focus,
     headline: &Impact,
     by_volume: impl Iterator<Item = &'a Rekey>,
 ) -> Option<String> {
     let t = focus.t;
-    let kilobytes = by_volume.filter_map(|r| r.trigger.bytes).max()?.div_ceil(1_000);
+    let carried = by_volume.filter_map(|r| r.trigger.bytes).max()?.div_ceil(1_000);
+    let named = why::shared_explanation(focus, headline)
+        .filter(|_| !why::is_silence_alone(focus, headline))
+        .and_then(|shared| shared.explained.explanation.limit_kilobytes);
+    let kilobytes = named.unwrap_or(carried);
     let longer = PROJECTED_KILOBYTES
         .into_iter()
         .find(|longer| *longer > kilobytes)?;
