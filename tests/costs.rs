@@ -2,6 +2,7 @@
 //! kernels that `truth.json` was made of.
 
 mod beyond;
+mod children;
 mod logs;
 mod lost;
 mod of_the_sender;

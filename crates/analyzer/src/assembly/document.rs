@@ -93,6 +93,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let mut judged = judgement(
         record,
         Known {
+            children: &children,
+            lineage: None,
             successions: &successions,
             attempts: &failures.attempts,
             rekeys: &rekeys,

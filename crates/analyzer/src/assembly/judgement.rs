@@ -1,6 +1,7 @@
 //! Every tunnel and direction judged: its ledger, its account, the verdict.
 
 use crate::assembly::account::{MeasuredFlows, surroundings};
+use crate::assembly::children::{lineages, rests_of};
 use crate::assembly::known::Known;
 use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
@@ -11,7 +12,7 @@ use rekeyscope_impact::ledger::{
     swallow_beyond_volume, was_over,
 };
 use rekeyscope_impact::tell::account::sentence;
-use rekeyscope_impact::verdict::{JudgedDirection, judge, project, rekey_costs};
+use rekeyscope_impact::verdict::{JudgedDirection, LEAST_SHARE, judge, project, rekey_costs};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
@@ -56,6 +57,20 @@ struct JudgedLine {
     rekeys: Vec<(usize, RekeyImpact)>,
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
     arrived: Option<((TunnelIndex, Direction), Vec<ArrivedRun>)>,
+}
+
+impl JudgedLine {
+    /// Seconds that rekeys and failures took, where they are a share of the transfer that a sentence names.
+    fn lost(&self) -> f64 {
+        let Some(ledger) = &self.ledger else { return 0.0 };
+        let down: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
+        let lost = ledger.cost_seconds + down;
+        if lost < LEAST_SHARE * ledger.seconds {
+            0.0
+        } else {
+            lost
+        }
+    }
 }
 
 /// Packets that a direction carried.
@@ -197,8 +212,45 @@ fn carried(
     }
 }
 
-/// Judges one direction.
+/// Judges one direction; where it has child SAs side by side, the one that loses more on its own than all together stands for it.
 fn judge_line(
+    record: &Record,
+    known: Known<'_>,
+    of: (TunnelIndex, Direction),
+    carried: Option<CarriedLine>,
+) -> JudgedLine {
+    let lineages = lineages(record, of.0, known.children, known.successions);
+    let line = match &carried {
+        Some(CarriedLine::Read(line)) if !lineages.is_empty() => Some(line.clone()),
+        _ => None,
+    };
+    let mut judged = judge_traffic(record, known, of, carried);
+    let Some(line) = line else { return judged };
+    for lineage in &lineages {
+        let Some(part) = lineage.part_of(&line) else {
+            continue;
+        };
+        let suffered = known.outages.iter().filter(|outage| lineage.suffers(outage));
+        let asked = known
+            .attempts
+            .iter()
+            .filter(|attempt| lineage.is_asked_for_by(attempt));
+        let own = Known {
+            outages: &suffered.cloned().collect::<Vec<_>>(),
+            attempts: &asked.cloned().collect::<Vec<_>>(),
+            lineage: Some(lineage),
+            ..known
+        };
+        let alone = judge_traffic(record, own, of, Some(CarriedLine::Read(part)));
+        if alone.lost() > judged.lost() {
+            judged = alone;
+        }
+    }
+    judged
+}
+
+/// Judges the traffic of one direction.
+fn judge_traffic(
     record: &Record,
     known: Known<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
@@ -206,8 +258,10 @@ fn judge_line(
 ) -> JudgedLine {
     let events = LedgerEvents::of(record, (tunnel, direction), known);
     let mut around = surroundings(record, (tunnel, direction), known);
-    if let Some(line) = &carried {
-        line.widen(&mut around.rests);
+    match (&carried, known.lineage) {
+        (Some(CarriedLine::Read(line)), Some(_)) => around.rests = rests_of(line, &events.rekeys),
+        (Some(line), _) => line.widen(&mut around.rests),
+        (None, _) => {}
     }
     if let Some(CarriedLine::Sealed(line)) = &carried
         && was_over(&line.data, &line.answers)
@@ -217,7 +271,7 @@ fn judge_line(
     let mut of_tunnel: Vec<usize> = known
         .rekeys
         .iter()
-        .filter(|r| r.tunnel == tunnel)
+        .filter(|r| r.tunnel == tunnel && is_of_lineage(known, r.index))
         .map(|r| r.index)
         .collect();
     of_tunnel.sort_unstable();
@@ -241,7 +295,7 @@ fn judge_line(
     };
     let labelled = carried
         .as_ref()
-        .and_then(|line| labels(record, (tunnel, direction), line, &around));
+        .and_then(|line| labels(record, known, (tunnel, direction), line, &around));
     let mut kept = JudgedLine {
         impact: judge(&about),
         ledger: None,
@@ -285,7 +339,12 @@ fn judge_line(
         return kept;
     }
     let holes = holes_within(&events.holes, span);
-    let ledger = published(&book, basis, (tunnel, published_direction), holes.1);
+    let ledger = Ledger {
+        inner: known
+            .lineage
+            .and_then(|lineage| lineage.ends(record, tunnel, direction)),
+        ..published(&book, basis, (tunnel, published_direction), holes.1)
+    };
     let transfers: Vec<TransferImpact> = book.transfers.iter().map(transfer).collect();
     about.ledger = Some(&ledger);
     about.transfers = &transfers;
@@ -321,12 +380,16 @@ fn judge_line(
 /// Labels of the waits of a direction, by its packets.
 fn labels(
     record: &Record,
+    known: Known<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
     carried: &CarriedLine,
     around: &Surroundings,
 ) -> Option<LabelledDirection> {
     let readable = matches!(carried, CarriedLine::Read(_));
     let mut connections = record.connections.of(tunnel, readable);
+    if let Some(lineage) = known.lineage {
+        connections.retain(|own| lineage.carries(record, ConnectionId(own.number), direction));
+    }
     if !readable {
         // Packets that cannot be read hold control messages too: only the data has an account.
         let (first, last) = carried.span()?;
@@ -336,6 +399,15 @@ fn labels(
     }
     let connections: Vec<&AccountConnection> = connections.iter().map(|c| &**c).collect();
     label(&connections, slot(direction), around, &record.options.account())
+}
+
+/// Tells whether the rekey with this index renewed the child SAs that are judged.
+fn is_of_lineage(known: Known<'_>, rekey: usize) -> bool {
+    let Some(lineage) = known.lineage else {
+        return true;
+    };
+    let succession = known.successions.get(rekey);
+    succession.is_some_and(|succession| lineage.is_renewed_by(succession))
 }
 
 fn transfer(span: &TransferSpan) -> TransferImpact {

@@ -102,7 +102,7 @@ fn rekeys(
     };
     let numbered = known.successions.iter().enumerate();
     let mut spans: Vec<RekeySpan> = numbered
-        .filter(|(_, s)| s.tunnel == tunnel)
+        .filter(|(_, s)| s.tunnel == tunnel && known.lineage.is_none_or(|own| own.is_renewed_by(s)))
         .filter_map(span)
         .collect();
     spans.sort_by_key(|span| (span.asked, span.first_on_new.iter().flatten().max().copied()));
@@ -245,6 +245,7 @@ pub(super) fn published(
     Ledger {
         tunnel,
         direction,
+        inner: None,
         basis,
         seconds: seconds(book.nanos),
         bytes: book.bytes,

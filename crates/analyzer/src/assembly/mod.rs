@@ -2,6 +2,7 @@
 
 mod account;
 mod attempts;
+mod children;
 mod close_up;
 mod costs;
 pub mod document;

@@ -11,6 +11,7 @@ use rekeyscope_ipsec::esp::inner::{FlowKey, Inner};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Flow};
 use rekeyscope_traffic::Segment;
+use std::net::IpAddr;
 
 /// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction
 /// ([`FlowTable::others`]); every payload byte counts as new there.
@@ -204,6 +205,22 @@ impl FlowTable {
         let mut all = self.flows.iter();
         all.find(|(key, state)| state.connection == connection && key.1 == direction)
             .map(|(key, _)| key.2)
+    }
+
+    /// Source and destination of the flow with most new bytes of a direction of a tunnel, among those with the wanted ends.
+    pub(crate) fn busiest_ends(
+        &self,
+        tunnel: usize,
+        direction: Direction,
+        wanted: impl Fn((IpAddr, IpAddr)) -> bool,
+    ) -> Option<(IpAddr, IpAddr)> {
+        let own = self
+            .flows
+            .iter()
+            .filter(|(key, _)| (key.0, key.1) == (tunnel, direction));
+        let own = own.filter(|(key, _)| wanted((key.2.src, key.2.dst)));
+        let most = own.max_by_key(|(_, state)| state.totals.new_bytes);
+        most.map(|(key, _)| (key.2.src, key.2.dst))
     }
 
     /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.

@@ -24,6 +24,7 @@ fn ledger(costs: &[(usize, f64, f64)]) -> Ledger {
     };
     let cost: f64 = costs.iter().map(|own| own.1).sum();
     Ledger {
+        inner: None,
         tunnel: 0,
         direction: Direction::BToA,
         basis: LedgerBasis::Acknowledgements,

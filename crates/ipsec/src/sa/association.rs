@@ -292,6 +292,11 @@ impl Association {
         &self.inner_ends
     }
 
+    /// Tells whether [`Association::inner_ends`] may lack pairs.
+    pub fn carries_more_inner_ends(&self) -> bool {
+        self.inner_ends.len() == Self::MOST_INNER_ENDS
+    }
+
     /// Notes the inner source and destination of an opened packet.
     #[inline]
     pub fn carry(&mut self, ends: (IpAddr, IpAddr)) {

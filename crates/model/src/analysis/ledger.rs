@@ -6,6 +6,7 @@ use crate::analysis::plain_data::plain_data;
 use crate::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 
 plain_data! {
     /// Ledger of one tunnel and direction. An interval that a rekey or a failure owns costs its length, less the time that the bytes which
@@ -15,6 +16,10 @@ plain_data! {
         pub tunnel: usize,
         /// Direction of the data.
         pub direction: Direction,
+        /// Inner addresses, sender and receiver, of the child SA that lost more on its own than all of the tunnel together; `null` where
+        /// the ledger is that of all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub inner: Option<(IpAddr, IpAddr)>,
         /// Basis that shows which bytes arrived.
         pub basis: LedgerBasis,
         /// Length of the transfer without rests, seconds.

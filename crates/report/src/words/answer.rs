@@ -18,13 +18,19 @@ use crate::words::focus::Focus;
 /// failed, where nothing shows its traffic; else of what rekeys cost. Of several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
     let told = outage::of_outages(focus).or_else(|| orphan::of_orphan(focus));
+    let first = focus.analysis.impact.first();
+    let host = match &told {
+        None => first.and_then(|headline| client::host(focus, headline)),
+        Some(_) => None,
+    };
     let answer = told.unwrap_or_else(|| Answer {
-        tunnel: focus.analysis.impact.first().map(|headline| headline.tunnel),
+        tunnel: first.map(|headline| headline.tunnel),
         headline: headline::headline(focus),
         why: why::why(focus),
         change: change::change(focus),
     });
-    match answer.tunnel.and_then(|tunnel| client::client(focus, tunnel)) {
+    let client = || client::client(focus, answer.tunnel?);
+    match host.or_else(client) {
         Some(client) => {
             let args = [("client", client.as_str()), ("sentence", &answer.headline)];
             Answer {

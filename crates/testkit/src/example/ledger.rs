@@ -21,6 +21,7 @@ pub(super) fn of_rekeys(shape: &Shape, document: &Analysis, tunnel: usize) -> Le
     let seconds = shape.seconds - 2.0;
     let cost_seconds: f64 = rekeys.iter().map(|own| own.cost_seconds).sum();
     Ledger {
+        inner: None,
         tunnel,
         direction: Direction::BToA,
         basis: match shape.keys {

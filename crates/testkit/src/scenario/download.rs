@@ -1,21 +1,33 @@
 //! The download and the passing of time: segments of the server, acknowledgements of the client.
 
 use crate::headers::{Tcp, ipv4, udp};
-use crate::scenario::packets::{l2tp, tcp_packet};
+use crate::scenario::packets::l2tp;
 use crate::scenario::world::{MILLI, RTT, SEGMENT, SERVER, World};
 use std::collections::VecDeque;
 
-/// A packet of the server.
-fn from_server(seq: u32, window: u16, len: usize) -> Vec<u8> {
-    let tcp = Tcp {
-        seq,
-        window,
-        ..Tcp::default()
-    };
-    l2tp(&tcp_packet(0, false, tcp, len))
-}
-
 impl World {
+    /// A packet of one of several connections, with so many bytes of payload.
+    pub(super) fn tcp_packet(&self, connection: u16, from_client: bool, tcp: Tcp<'_>, len: usize) -> Vec<u8> {
+        let (server, client) = ([10, 66, 0, 1], self.inner_client);
+        let (src, dst, ports) = if from_client {
+            (client, server, (40_000 + connection, 5201))
+        } else {
+            (server, client, (5201, 40_000 + connection))
+        };
+        let segment = Tcp { ports, ..tcp }.segment(&vec![0x61; len]);
+        ipv4(src, dst, 6, &segment)
+    }
+
+    /// A packet of the server.
+    fn server_packet(&self, seq: u32, window: u16, len: usize) -> Vec<u8> {
+        let tcp = Tcp {
+            seq,
+            window,
+            ..Tcp::default()
+        };
+        l2tp(&self.tcp_packet(0, false, tcp, len))
+    }
+
     /// Data flows for a while; every second segment is acknowledged a round trip later.
     pub fn steady(&mut self, millis: u64) {
         let end = self.now + millis * MILLI;
@@ -38,7 +50,8 @@ impl World {
 
     /// Sends one byte; it arrives.
     pub fn tiny_segment(&mut self) {
-        self.esp_down(&from_server(self.seq, 0xffff, 1));
+        let byte = self.server_packet(self.seq, 0xffff, 1);
+        self.esp_down(&byte);
         self.seq += 1;
         self.expected = self.seq;
         self.acks.push_back((self.now + RTT, self.expected));
@@ -49,7 +62,7 @@ impl World {
         let datagram = udp(5201, 40_000, &[0x61; SEGMENT]);
         let end = self.now + millis * MILLI;
         while self.now < end {
-            self.esp_down(&l2tp(&ipv4([10, 66, 0, 1], [10, 66, 0, 2], 17, &datagram)));
+            self.esp_down(&l2tp(&ipv4([10, 66, 0, 1], self.inner_client, 17, &datagram)));
             self.step(self.tick);
         }
     }
@@ -75,7 +88,8 @@ impl World {
 
     /// Sends the segment at `seq`.
     pub fn resend(&mut self, seq: u32) {
-        self.esp_down(&from_server(seq, 0xffff, self.segment_len));
+        let segment = self.server_packet(seq, 0xffff, self.segment_len);
+        self.esp_down(&segment);
     }
 
     /// Time passes; acknowledgements pass the capture.
@@ -109,11 +123,12 @@ impl World {
             window,
             ..Tcp::default()
         };
-        self.esp_up(&l2tp(&tcp_packet(0, true, tcp, 0)));
+        let packet = l2tp(&self.tcp_packet(0, true, tcp, 0));
+        self.esp_up(&packet);
     }
 
     /// L2TP in clear.
     pub fn leak(&mut self) {
-        self.capture(ipv4(SERVER, self.client, 17, &from_server(1, 100, 10)));
+        self.capture(ipv4(SERVER, self.client, 17, &self.server_packet(1, 100, 10)));
     }
 }

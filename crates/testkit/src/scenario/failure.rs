@@ -4,7 +4,6 @@ use crate::headers::Tcp;
 use crate::ike::chain;
 use crate::scenario::ikev1::{QuickMode, phase1_cipher};
 use crate::scenario::ikev2::ChildRekey;
-use crate::scenario::packets::tcp_packet;
 use crate::scenario::world::World;
 
 /// Payload types: notification of IKEv1 (RFC 2408 §3.1) and IKEv2 (RFC 7296 §3.2).
@@ -76,6 +75,6 @@ impl World {
             window: 0xffff,
             ..Tcp::default()
         };
-        self.capture(tcp_packet(0, false, tcp, self.segment_len));
+        self.capture(self.tcp_packet(0, false, tcp, self.segment_len));
     }
 }

@@ -1,7 +1,7 @@
 //! IPsec packets and what is inside them.
 
 use crate::esp::Suite;
-use crate::headers::{self, Tcp};
+use crate::headers;
 use crate::scenario::sa::Sa;
 
 /// UDP.
@@ -23,16 +23,4 @@ pub(super) fn authenticate(sa: Sa, payload: &[u8]) -> Vec<u8> {
 /// UDP 1701, L2TP data header with length, PPP.
 pub(super) fn l2tp(ip: &[u8]) -> Vec<u8> {
     headers::l2tp(0x4000, 1, &headers::ppp(ip))
-}
-
-/// A packet of one of several connections, with so many bytes of payload.
-pub(super) fn tcp_packet(connection: u16, from_client: bool, tcp: Tcp<'_>, len: usize) -> Vec<u8> {
-    let (server, client) = ([10, 66, 0, 1], [10, 66, 0, 2]);
-    let (src, dst, ports) = if from_client {
-        (client, server, (40_000 + connection, 5201))
-    } else {
-        (server, client, (5201, 40_000 + connection))
-    };
-    let segment = Tcp { ports, ..tcp }.segment(&vec![0x61; len]);
-    headers::ipv4(src, dst, 6, &segment)
 }

@@ -1,7 +1,7 @@
 //! An upload beside the download, over a connection of its own.
 
 use crate::headers::Tcp;
-use crate::scenario::packets::{l2tp, tcp_packet};
+use crate::scenario::packets::l2tp;
 use crate::scenario::world::World;
 
 const CONNECTION: u16 = 1;
@@ -15,7 +15,8 @@ impl World {
             seq: 1_000 + self.uploaded,
             ..Tcp::default()
         };
-        self.esp_up(&l2tp(&tcp_packet(CONNECTION, true, data, len)));
+        let segment = l2tp(&self.tcp_packet(CONNECTION, true, data, len));
+        self.esp_up(&segment);
         self.uploaded += len as u32;
         if (self.uploaded / len as u32).is_multiple_of(2) {
             let ack = Tcp {
@@ -23,7 +24,8 @@ impl World {
                 ack: 1_000 + self.uploaded,
                 ..Tcp::default()
             };
-            self.esp_down(&l2tp(&tcp_packet(CONNECTION, false, ack, 0)));
+            let answer = l2tp(&self.tcp_packet(CONNECTION, false, ack, 0));
+            self.esp_down(&answer);
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct World {
     pub segment_len: usize,
     /// Where the client is: its outer address.
     pub client: [u8; 4],
+    /// Address of the client inside the tunnel.
+    pub inner_client: [u8; 4],
     /// UDP encapsulation with this port at the client's side.
     pub nat_port: Option<u16>,
     /// AH instead of ESP.
@@ -89,6 +91,7 @@ impl World {
             tick: TICK,
             segment_len: SEGMENT,
             client: CLIENT,
+            inner_client: [10, 66, 0, 2],
             nat_port: None,
             ah: false,
             mtu: None,
@@ -199,7 +202,7 @@ impl World {
 
     pub(super) fn new_spis(&mut self) -> [u32; 2] {
         let n = self.spis.len() as u32;
-        let spis = [0xd000_0000 + n, 0xa000_0000 + n];
+        let spis = [self.down, self.up].map(|sa| (sa.spi & 0xffff_0000) + n);
         self.spis.extend(spis);
         spis
     }

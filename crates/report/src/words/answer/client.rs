@@ -1,7 +1,7 @@
-//! The name of the client that an answer speaks of.
+//! The name of the client, or of the host behind a child SA, that an answer speaks of.
 
 use crate::words::focus::Focus;
-use rekeyscope_model::analysis::{Direction, Tunnel};
+use rekeyscope_model::analysis::{Direction, Impact, Tunnel};
 use std::net::IpAddr;
 
 /// Names the client of a tunnel, where the document has several that carry data; `None` where it has one.
@@ -29,4 +29,17 @@ pub(super) fn client(focus: &Focus, tunnel: usize) -> Option<String> {
             &[("client", &own.a.to_string()), ("tunnel", &tunnel.to_string())],
         )
     })
+}
+
+/// Names the host whose child SA suffers, where the ledger of a verdict is that of one child SA of several: by the address that no other
+/// traffic of the tunnel has.
+pub(super) fn host(focus: &Focus, headline: &Impact) -> Option<String> {
+    let (src, dst) = focus.ledger(headline)?.inner?;
+    let flows = focus.analysis.flows.iter();
+    let mut others = flows.filter(|flow| {
+        let ends = (flow.src, flow.dst);
+        flow.tunnel == headline.tunnel && ends != (src, dst) && ends != (dst, src)
+    });
+    let is_shared = others.any(|flow| flow.src == dst || flow.dst == dst);
+    Some(if is_shared { src } else { dst }.to_string())
 }
