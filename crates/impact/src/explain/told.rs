@@ -128,7 +128,6 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 
 /// The time without a way, where what followed was the sender's timer.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
-    let (_, last) = outage.dead?;
     // A renewal that brought the way back did so with its last message, so there was no way until then.
     let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa);
     let renewals = analysis.attempts.iter().filter(|attempt| {
@@ -139,7 +138,7 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
         .map(|attempt| attempt.last_time)
         .filter(|at| within.contains(at))
         .max();
-    let last = last.max(over.unwrap_or(last)).min(end(outage));
+    let last = outage.dead.map(|(_, last)| last).max(over)?.min(end(outage));
     let no_way = last.seconds_since(outage.start);
     (!is_open(outage) && no_way > 0.0 && outage.seconds - no_way > TIMER_S).then_some(no_way)
 }

@@ -1,7 +1,7 @@
 //! A packet that did not arrive.
 
 use crate::packet::EspNumber;
-use crate::segment::Settlement;
+use crate::segment::{Fate, Settlement};
 use rekeyscope_model::time::Timestamp;
 
 /// A transmission in vain.
@@ -17,6 +17,8 @@ pub struct LostPacket {
     pub bytes: u32,
     /// Whether it opens a connection.
     pub syn: bool,
+    /// Whether it arrived all the same, as a copy of what had arrived: the way was open then.
+    pub superfluous: bool,
 }
 
 impl LostPacket {
@@ -27,6 +29,7 @@ impl LostPacket {
             esp: settled.esp,
             bytes: settled.len,
             syn: settled.syn,
+            superfluous: matches!(settled.fate, Fate::Superfluous { unheard: 0 }),
         }
     }
 }

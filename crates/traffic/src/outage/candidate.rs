@@ -94,9 +94,11 @@ impl InVain {
         self.packets.iter().map(|packet| packet.time).min()
     }
 
-    pub(super) fn last(&self) -> Option<Timestamp> {
-        let kept = self.packets.iter().map(|packet| packet.time).max();
-        kept.max(self.more_until)
+    /// From the first transmission that did not arrive to the last.
+    pub(super) fn swallowed(&self) -> Option<(Timestamp, Timestamp)> {
+        let swallowed = self.packets.iter().filter(|packet| !packet.superfluous);
+        let times = || swallowed.clone().map(|packet| packet.time);
+        Some((times().min()?, times().max().max(self.more_until)?))
     }
 
     /// Acknowledgements that the sender did not hear.

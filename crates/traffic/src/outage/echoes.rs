@@ -27,6 +27,7 @@ impl EchoRequest {
             esp: self.sent.esp,
             bytes: self.bytes,
             syn: false,
+            superfluous: false,
         }
     }
 }

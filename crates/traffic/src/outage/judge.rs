@@ -108,12 +108,9 @@ pub(super) fn judge(
 /// From the first transmission in vain to the last, or to the new IKE SA behind it; before what brought the way back nobody may have
 /// sent anything.
 fn dead(candidate: &Candidate, around: &Circumstances) -> Option<(Timestamp, Timestamp)> {
-    let in_vain = &candidate.in_vain;
-    let first = in_vain
-        .first()
-        .or(around.new_ike_sa.map(|_| candidate.from.time))?;
-    let last = in_vain.last().max(around.new_ike_sa)?;
-    Some((first, last))
+    let swallowed = candidate.in_vain.swallowed();
+    let (first, last) = swallowed.or(around.new_ike_sa.map(|back| (candidate.from.time, back)))?;
+    Some((first, last.max(around.new_ike_sa.unwrap_or(last))))
 }
 
 /// Groups of transmissions; none where only connections were asked for.

@@ -115,6 +115,7 @@ impl UnreadTunnel {
             esp: packet.esp,
             bytes,
             syn: false,
+            superfluous: false,
         };
         let ended = sent.backoff.full(lost, since, sent.arrivals.is_busy());
         if let Some((candidate, small)) = ended {
