@@ -73,6 +73,17 @@ fn json_on_stdout_is_the_document_alone() {
     assert_eq!(document["security_associations"].as_array().unwrap().len(), 16);
 }
 
+/// The lines of a report are folded at 80 columns; a line of JSON is not.
+#[test]
+fn the_document_has_the_three_lines_of_the_report() {
+    let report = run(&[text(&sample())]).stdout;
+    let report = report.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let document = document(&run(&[text(&sample()), "--json", "-"]).stdout);
+    let line = |name: &str| document["answer"][name].as_str().unwrap().replace('`', "");
+    let three = ["headline", "why", "do"].map(line).join(" ");
+    assert!(report.replace('`', "").starts_with(&three), "{three}");
+}
+
 #[test]
 fn two_runs_give_the_same_document() {
     let once = run(&[text(&sample()), "--json", "-"]).stdout;

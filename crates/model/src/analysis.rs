@@ -57,6 +57,9 @@ plain_data! {
         pub generator: Generator,
         /// What was read.
         pub capture: Capture,
+        /// The three lines that every report begins with, in English (documents of versions before this field have none).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub answer: Option<AnswerLines>,
         /// Pairs of addresses with IPsec between them.
         pub tunnels: Vec<Tunnel>,
         /// IKE SAs (phase 1 in IKEv1).

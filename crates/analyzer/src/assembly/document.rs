@@ -135,6 +135,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
             version: env!("CARGO_PKG_VERSION").into(),
         },
         capture: capture(record, info, asked),
+        answer: None,
         tunnels,
         ike_sas: places.ike_sas(record),
         exchanges: places.exchanges(record, &evidence, &pair::Openings::new(&evidence, &children)),

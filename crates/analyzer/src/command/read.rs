@@ -19,6 +19,7 @@ use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language, Message};
+use rekeyscope_report::words::answer_lines;
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -136,6 +137,10 @@ pub(crate) fn analyze_beside(
             assembly::with_two_points(analysis, &here, other)
         }
         None => analysis,
+    };
+    let analysis = Analysis {
+        answer: Some(answer_lines(&analysis)),
+        ..analysis
     };
     Ok((analysis, KeyRing::new(&record)))
 }

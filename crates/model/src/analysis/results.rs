@@ -65,6 +65,16 @@ plain_data! {
         /// The same with kilobytes of 1,024 bytes.
         pub fraction_1024: Option<f64>,
     }
+    /// The answer of a report, as its first three lines say it.
+    pub struct AnswerLines {
+        /// What happened, with the number.
+        pub headline: String,
+        /// Why, with the frames that show it; may be empty.
+        pub why: String,
+        /// What to do about it; backticks set off what is typed.
+        #[serde(rename = "do")]
+        pub remedy: String,
+    }
     /// The verdict on one tunnel and direction. The cost of rekeys stands in `ledger`.
     pub struct Impact {
         /// Index in `tunnels`.

@@ -16,6 +16,7 @@ mod events;
 pub(crate) mod explanations;
 pub mod focus;
 pub mod format;
+mod in_document;
 mod keys;
 mod lengths;
 mod two_points;
@@ -40,6 +41,7 @@ pub(crate) use common::{
 };
 pub(crate) use cost::{cost_of, effect, ledger_why};
 pub(crate) use events::{change_of_address, events};
+pub use in_document::answer_lines;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use two_points::{lost_between, two_points};
 pub(crate) use verdict::{counted, explained, in_full, rates, share_of_gap, told_failure, verdict};

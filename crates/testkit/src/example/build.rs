@@ -39,6 +39,7 @@ pub fn build(shape: &Shape) -> Analysis {
 /// A capture without a single packet.
 pub fn empty() -> Analysis {
     Analysis {
+        answer: None,
         schema_version: SCHEMA_VERSION,
         generator: Generator {
             name: "rekeyscope".into(),
