@@ -14,6 +14,7 @@ use crate::pipeline::record::Record;
 use crate::throughput::flow::ConnectionId;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
+use rekeyscope_impact::tell::failed::FailureFacts;
 use rekeyscope_ipsec::rekey::{Evidence, Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::*;
@@ -123,10 +124,15 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let findings = findings::findings(record, info, &failures.outages);
     let impact = verdicts::with_failures(
         judged.impact,
-        &failures,
-        (&rekeys, &judged.ledger),
-        &tunnels,
-        record.totals.first_time,
+        FailureFacts {
+            tunnels: &tunnels,
+            attempts: &failures.attempts,
+            rekeys: &rekeys,
+            outages: &failures.outages,
+            events: &events.events,
+            ledgers: &judged.ledger,
+            origin: record.totals.first_time.unwrap_or_default(),
+        },
     );
     Analysis {
         schema_version: SCHEMA_VERSION,

@@ -65,7 +65,8 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
 }
 
 /// The capture itself stops for most of it, right behind what was lost: a sender that waits would have tried again. Nothing that the
-/// control plane did explains it, so it may as well be two captures one behind the other.
+/// control plane did explains it, so it may as well be two captures one behind the other. A sender without an SA does not try again: where
+/// data comes back with the first packet of another SA, it waited for that one.
 fn stops(
     record: &Record,
     interval: &Interval,
@@ -84,7 +85,19 @@ fn stops(
     let (from, to) = (interval.from, interval.to);
     let silence = record.diagnosis.whole_run.longest_silence(from, to);
     let silent = silence.is_some_and(|silence| 2 * silence.to.nanos_since(silence.from) >= interval.nanos());
-    by_silence && silent && undelivered.shown_by == ShownBy::Swallowed && !undelivered.open
+    let waited = interval
+        .spis
+        .1
+        .is_some_and(|sa| begins(record, sa as SaIndex, from));
+    by_silence && silent && !waited && undelivered.shown_by == ShownBy::Swallowed && !undelivered.open
+}
+
+/// Whether the capture holds the first packet of an SA, and it came after `time`.
+fn begins(record: &Record, sa: SaIndex, time: Timestamp) -> bool {
+    let association = record.sas.associations().get(sa);
+    association.is_some_and(|own| {
+        own.first.is_some_and(|first| first.0 > time) && own.sequence.missing_at_start() == 0
+    })
 }
 
 fn holds(longer: &Interval, other: &Interval) -> bool {

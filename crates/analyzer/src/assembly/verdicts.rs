@@ -1,23 +1,14 @@
 //! The order of verdicts: failures, then who loses most, then the busiest.
 
-use crate::assembly::attempts::Failures;
-use rekeyscope_impact::tell::failed::failed;
+use rekeyscope_impact::tell::failed::{FailureFacts, failed};
 use rekeyscope_impact::verdict::LEAST_SHARE;
-use rekeyscope_model::analysis::{Impact, Ledger, Rekey, Tunnel, Verdict};
+use rekeyscope_model::analysis::{Impact, Ledger, Verdict};
 use rekeyscope_model::text::Said;
-use rekeyscope_model::time::Timestamp;
 
 /// Puts failures first, ahead of the ledger's words on the rekeys that succeeded, and then the transfer that suffers.
-pub(crate) fn with_failures(
-    mut impact: Vec<Impact>,
-    failures: &Failures,
-    (rekeys, ledgers): (&[Rekey], &[Ledger]),
-    tunnels: &[Tunnel],
-    origin: Option<Timestamp>,
-) -> Vec<Impact> {
-    let origin = origin.unwrap_or_default();
-    let outages = (&failures.outages[..], ledgers);
-    for told in failed((&failures.attempts, rekeys), outages, tunnels, origin) {
+pub(crate) fn with_failures(mut impact: Vec<Impact>, facts: FailureFacts<'_>) -> Vec<Impact> {
+    let ledgers = facts.ledgers;
+    for told in failed(facts) {
         let own = |i: &&mut Impact| {
             i.tunnel == told.tunnel && told.direction.is_none_or(|direction| i.direction == direction)
         };

@@ -3,7 +3,8 @@
 use crate::explain::is_cost_of_renewal;
 use crate::tell::words::seconds;
 use rekeyscope_model::analysis::{
-    Attempt, AttemptOutcome, Direction, ExplanationCause, Ledger, Outage, OutageEnd, Rekey, Tunnel,
+    Attempt, AttemptOutcome, Direction, Event, EventKind, ExplanationCause, Ledger, Outage, OutageEnd, Rekey,
+    Tunnel,
 };
 use rekeyscope_model::text::{Arg, Message};
 use rekeyscope_model::time::Timestamp;
@@ -21,37 +22,45 @@ pub struct ToldFailure {
     pub messages: Vec<Message>,
 }
 
-/// One entry for each tunnel in which rekeys failed or SAs died, in order of the tunnels. `origin`: time zero of the report.
-pub fn failed(
-    (attempts, rekeys): (&[Attempt], &[Rekey]),
-    (outages, ledgers): (&[Outage], &[Ledger]),
-    tunnels: &[Tunnel],
-    origin: Timestamp,
-) -> Vec<ToldFailure> {
+/// Lists of the document that failures are read from.
+#[derive(Debug, Clone, Copy)]
+pub struct FailureFacts<'a> {
+    /// Tunnels.
+    pub tunnels: &'a [Tunnel],
+    /// Attempts to renew SAs.
+    pub attempts: &'a [Attempt],
+    /// Rekeys.
+    pub rekeys: &'a [Rekey],
+    /// Outages.
+    pub outages: &'a [Outage],
+    /// Events.
+    pub events: &'a [Event],
+    /// Ledgers.
+    pub ledgers: &'a [Ledger],
+    /// Time zero of the report.
+    pub origin: Timestamp,
+}
+
+/// One entry for each tunnel in which rekeys failed or SAs died, in order of the tunnels.
+pub fn failed(facts: FailureFacts<'_>) -> Vec<ToldFailure> {
     let of_tunnel = |tunnel: &Tunnel| {
         let own = Told {
-            all_attempts: attempts,
-            ledgers,
-            rekeys,
-            attempts: attempts.iter().filter(|a| a.tunnel == tunnel.id).collect(),
-            outages: outages.iter().filter(|o| o.tunnel == tunnel.id).collect(),
+            facts,
+            attempts: facts.attempts.iter().filter(|a| a.tunnel == tunnel.id).collect(),
+            outages: facts.outages.iter().filter(|o| o.tunnel == tunnel.id).collect(),
             tunnel,
-            origin,
         };
         own.tell()
     };
-    tunnels.iter().filter_map(of_tunnel).collect()
+    facts.tunnels.iter().filter_map(of_tunnel).collect()
 }
 
 /// What is spoken of.
 struct Told<'a> {
-    all_attempts: &'a [Attempt],
-    ledgers: &'a [Ledger],
-    rekeys: &'a [Rekey],
+    facts: FailureFacts<'a>,
     attempts: Vec<&'a Attempt>,
     outages: Vec<&'a Outage>,
     tunnel: &'a Tunnel,
-    origin: Timestamp,
 }
 
 impl Told<'_> {
@@ -67,9 +76,13 @@ impl Told<'_> {
             ),
             None => {
                 let attempt = self.for_good()?;
-                let headline =
-                    Message::new("headline-failed").with("down", Message::new("headline-not-down"));
-                let headline = headline.with("time", self.moment(attempt.first_time));
+                let down = match self.ended(attempt) {
+                    Some(time) => self.about("headline-sa-ended", time),
+                    None => Message::new("headline-not-down"),
+                };
+                let headline = self
+                    .about("headline-failed", attempt.first_time)
+                    .with("down", down);
                 (self.of_attempt(attempt), headline, None)
             }
         };
@@ -95,12 +108,14 @@ impl Told<'_> {
     fn is_failure(&self, outage: &Outage) -> bool {
         let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
         cause != Some(ExplanationCause::CaptureHole)
-            && (!is_cost_of_renewal(outage, self.all_attempts, self.rekeys) || self.is_down_before(outage))
+            && (!is_cost_of_renewal(outage, self.facts.attempts, self.facts.rekeys)
+                || self.is_down_before(outage))
     }
 
     /// Tells whether the tunnel was down, by the ledger, for half of the outage before anybody asked for the renewal that ended it.
     fn is_down_before(&self, outage: &Outage) -> bool {
         let own = self
+            .facts
             .ledgers
             .iter()
             .filter(|l| (l.tunnel, l.direction) == (outage.tunnel, outage.direction));
@@ -144,7 +159,7 @@ impl Told<'_> {
     }
 
     fn moment(&self, time: Timestamp) -> String {
-        format!("{:.1} s", time.seconds_since(self.origin))
+        format!("{:.1} s", time.seconds_since(self.facts.origin))
     }
 
     fn about(&self, id: &str, time: Timestamp) -> Message {
@@ -161,7 +176,28 @@ impl Told<'_> {
             AttemptOutcome::LimitWithoutAttempt => about("failed-limit"),
             _ => about("failed-unanswered").with("requests", attempt.transmissions),
         };
-        message.with("outage", Message::new("failed-no-outage"))
+        message.with(
+            "outage",
+            match self.ended(attempt) {
+                Some(time) => self.about("failed-sa-ended", time),
+                None => Message::new("failed-no-outage"),
+            },
+        )
+    }
+
+    /// The end of the old SA that came after the request in vain.
+    fn ended(&self, attempt: &Attempt) -> Option<Timestamp> {
+        let ends = |event: &&Event| match event.kind {
+            EventKind::ChildDeleted => event.successor != Some(true),
+            EventKind::LimitReached => true,
+            _ => false,
+        };
+        let own = self
+            .facts
+            .events
+            .iter()
+            .filter(|event| event.tunnel == Some(self.tunnel.id) && event.time > attempt.first_time);
+        own.filter(ends).map(|event| event.time).min()
     }
 
     /// Attempts of the same outcome.

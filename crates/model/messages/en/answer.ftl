@@ -13,6 +13,7 @@ headline-failed = The rekey at { $time } failed: { $down }.
 headline-outage = Nothing was delivered from { $time } on: { $down }.
 headline-down = the tunnel was down for { $seconds }
 headline-down-open = the tunnel stayed down ({ $seconds } so far)
+headline-sa-ended = the SA ended at { $time }, without a successor
 headline-not-down = no outage was seen
 
 ## Line 2
@@ -64,6 +65,10 @@ do-longer-capture = Do: capture a longer transfer, with more rekeys in it.
 do-keys-or-other-end = Do: give the keys (--keys FILE), or capture at the other end of the tunnel.
 do-other-end = Do: capture at the other end of the tunnel, too (--also-from FILE).
 do-capture-load = Do: capture again while a large file goes through the tunnel.
+disorder-line = The packets of this file are not in the order of time: { $back } of { $packets } go back.
+disorder-why = What waited for what, and for how long, cannot be told from such a file.
+do-sort = Do: sort it (`reordercap FILE SORTED`), and run this again with the sorted file.
+do-capture-both = Do: capture where the packets of both directions pass.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.

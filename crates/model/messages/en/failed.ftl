@@ -38,6 +38,7 @@ failed-by-slow-exchange = the key exchange took long
 failed-by-replay-window = packets came too late for the replay window
 failed-by-unexplained = these packets do not show why
 # $outage
+failed-sa-ended = the old SA ended at { $time }, and no new one took its place
 failed-no-outage = no outage is seen in this capture
 failed-outage-open = nothing passed for { $seconds } or more
 failed-outage-new-sa = nothing passed for { $seconds }, until a new SA carried data

@@ -11,6 +11,7 @@ headline-failed = { $time } のリキー（鍵更新）が失敗: { $down }
 headline-outage = { $time } から何も届かず: { $down }
 headline-down = トンネルが { $seconds } 不通
 headline-down-open = トンネルは { $seconds } 以上不通のまま
+headline-sa-ended = SA は { $time } に後継なしで終了
 headline-not-down = 不通は見られません
 
 ## 2 行目
@@ -60,6 +61,10 @@ do-longer-capture = 対策: より多くのリキーが入る、より長い転�
 do-keys-or-other-end = 対策: 鍵を指定する（--keys FILE）か、トンネルの反対側でキャプチャしてください。
 do-other-end = 対策: トンネルの反対側でもキャプチャしてください（--also-from FILE）。
 do-capture-load = 対策: 大きなファイルをトンネルで転送しながら、もう一度キャプチャしてください。
+disorder-line = パケットが時刻の順に並んでいません（{ $packets } 個のうち { $back } 個が逆戻り）。
+disorder-why = このままでは、何が何をどれだけ待ったのかは分かりません。
+do-sort = 対策: 並べ替えてから（`reordercap FILE SORTED`）、そのファイルでもう一度実行してください。
+do-capture-both = 対策: 両方向のパケットが通る場所でキャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーについては不要です。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。

@@ -32,6 +32,7 @@ failed-by-slow-exchange = 鍵交換に時間がかかった
 failed-by-replay-window = リプレイウィンドウより遅れたパケット
 failed-by-unexplained = このキャプチャからは原因不明
 # $outage
+failed-sa-ended = 古い SA は { $time } に終わり、代わる新しい SA はありませんでした
 failed-no-outage = このキャプチャに不通は見られません
 failed-outage-open = { $seconds } 以上何も通りませんでした
 failed-outage-new-sa = 新しい SA がデータを運ぶまで { $seconds } の間、何も通りませんでした

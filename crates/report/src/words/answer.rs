@@ -3,6 +3,7 @@
 
 mod change;
 mod client;
+mod disorder;
 mod headline;
 mod lines;
 mod loss;
@@ -17,6 +18,9 @@ use crate::words::focus::Focus;
 /// The answer of a document: of its outages where they cost more than rekeys, or have not ended; of an SA that ended after its renewal had
 /// failed, where nothing shows its traffic; else of what rekeys cost. Of several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
+    if let Some(answer) = disorder::of_disorder(focus) {
+        return answer;
+    }
     let told = outage::of_outages(focus).or_else(|| orphan::of_orphan(focus));
     let first = focus.analysis.impact.first();
     let host = match &told {

@@ -3,7 +3,7 @@
 use crate::words::clean;
 use crate::words::format::{self, or_unknown};
 use rekeyscope_impact::tell;
-use rekeyscope_impact::tell::failed::ToldFailure;
+use rekeyscope_impact::tell::failed::{FailureFacts, ToldFailure};
 use rekeyscope_model::analysis::{Analysis, Counted, Impact, Verdict};
 use rekeyscope_model::text::Catalogue;
 
@@ -54,12 +54,15 @@ pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
         return None;
     }
     let origin = analysis.capture.first_time.unwrap_or_default();
-    let told = tell::failed::failed(
-        (&analysis.attempts, &analysis.rekeys),
-        (&analysis.outages, &analysis.ledger),
-        &analysis.tunnels,
+    let told = tell::failed::failed(FailureFacts {
+        tunnels: &analysis.tunnels,
+        attempts: &analysis.attempts,
+        rekeys: &analysis.rekeys,
+        outages: &analysis.outages,
+        events: &analysis.events,
+        ledgers: &analysis.ledger,
         origin,
-    );
+    });
     told.into_iter()
         .find(|told| headline.is_none_or(|i| i.tunnel == told.tunnel))
 }

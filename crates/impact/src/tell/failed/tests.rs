@@ -65,7 +65,15 @@ fn outage(index: usize) -> Outage {
 
 fn told(attempts: &[Attempt], outages: &[Outage]) -> Option<(String, String)> {
     let tunnels = [tunnel(0), tunnel(1)];
-    let mut all = failed((attempts, &[]), (outages, &[]), &tunnels, at(100));
+    let mut all = failed(FailureFacts {
+        tunnels: &tunnels,
+        attempts,
+        rekeys: &[],
+        outages,
+        events: &[],
+        ledgers: &[],
+        origin: at(100),
+    });
     assert!(all.len() <= 1 && all.iter().all(|f| f.tunnel == 0));
     let own = all.pop()?;
     Some((

@@ -28,6 +28,7 @@ pub(super) fn change(focus: &Focus) -> String {
                 _ => t.word("do-nothing"),
             }),
         Verdict::Inconclusive => t.word(other_capture(focus, headline)),
+        Verdict::NoTraffic if why::one_way(focus, headline).is_some() => t.word("do-capture-both"),
         Verdict::NoTraffic => t.word("do-capture-load"),
     }
 }

@@ -3,7 +3,7 @@
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{clean, format};
-use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::{Analysis, AttemptOutcome, ExchangeKind};
 use rekeyscope_model::text::Catalogue;
 
 pub(super) fn headline(focus: &Focus) -> String {
@@ -19,13 +19,34 @@ pub(super) fn headline(focus: &Focus) -> String {
 
 /// Without a transfer in a tunnel there is no verdict.
 fn without_verdict(t: &Catalogue, analysis: &Analysis) -> String {
-    let rekeys = format::counted(t, "counted-rekeys", analysis.rekeys.len() as u64);
+    let renewals = analysis.rekeys.len().max(renewals(analysis));
+    let rekeys = format::counted(t, "counted-rekeys", renewals as u64);
     match analysis.capture.packets {
         0 => t.word("no-verdict-empty"),
         _ if analysis.capture.ike_packets == 0 || analysis.tunnels.is_empty() => {
             t.word("no-verdict-no-tunnel")
         }
-        _ if analysis.rekeys.is_empty() => t.word("no-verdict-ike-only"),
+        _ if renewals == 0 => t.word("no-verdict-ike-only"),
         _ => t.fill("no-verdict-ike-rekeys", &[("rekeys", &rekeys)]),
     }
+}
+
+/// Exchanges that made child SAs and were not the first of their tunnel, as far as messages show it that no key opens.
+fn renewals(analysis: &Analysis) -> usize {
+    let made = |tunnel: usize| {
+        let completed = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
+        let own = analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
+        own.filter(|a| completed.contains(&a.outcome)).count()
+    };
+    let begins = |tunnel: usize| {
+        let mut own = analysis.exchanges.iter().filter(|e| e.tunnel == tunnel);
+        own.any(|e| {
+            matches!(
+                e.kind,
+                ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
+            )
+        })
+    };
+    let of = |tunnel: usize| made(tunnel).saturating_sub(usize::from(begins(tunnel)));
+    (0..analysis.tunnels.len()).map(of).sum()
 }

@@ -21,6 +21,7 @@ pub(super) fn why(focus: &Focus) -> String {
         Verdict::Failed | Verdict::Shown | Verdict::Some => Some(of_rekeys(focus, headline)),
         Verdict::Bounded | Verdict::NoRekeys => what_limits(focus, headline),
         Verdict::Inconclusive => Some(undecided(focus, headline)),
+        Verdict::NoTraffic if one_way(focus, headline).is_some() => None,
         Verdict::NoTraffic => Some(t.word("why-no-data")),
     };
     let sentences: Vec<String> = said.into_iter().chain(one_way(focus, headline)).collect();
