@@ -158,6 +158,7 @@ cure-silent-renewed = make the lifetimes of both ends the same{ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}
 } and capture at the end of { $who }, too.
+cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
 cure-large-packets = lower the MSS or the MTU of the tunnel (`rekeyscope overhead` gives the figures), and see what changed: suite or encapsulation.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.

@@ -133,6 +133,7 @@ cure-silent-renewed = 両側の SA の寿命をそろえ、{ $esp ->
     [udp] NAT キープアライブを 20 秒以内ごとに送り、
    *[plain] {""}
 }{ $who }の側でもキャプチャしてください。
+cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
 cure-large-packets = トンネルの MSS か MTU を下げ（数値は `rekeyscope overhead`）、変わったもの（暗号スイート、カプセル化）を調べてください。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。

@@ -219,14 +219,12 @@ impl<'a> Explained<'a> {
                 "cure-address-changed",
             ),
             ExplanationCause::PeerSilent => {
-                let cure = match self.brought_back() {
-                    true => "cure-silent-renewed",
-                    false => "cure-peer-silent",
-                };
+                let cure = self.cure_of_silence("cure-peer-silent");
                 ids("outage-peer-silent", "explains-peer-silent", cure)
             }
             ExplanationCause::PathSilent => {
-                ids("outage-path-silent", "explains-path-silent", "cure-path-silent")
+                let cure = self.cure_of_silence("cure-path-silent");
+                ids("outage-path-silent", "explains-path-silent", cure)
             }
             ExplanationCause::LargePackets => {
                 let why = match e.count {
@@ -294,9 +292,9 @@ impl<'a> Explained<'a> {
     fn who(&self) -> String {
         let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
         let receiver = || Some(self.silent_time.direction.pick(tunnel?.b, tunnel?.a));
-        let unexplained = self.is(ExplanationCause::Unexplained);
+        let of_nobody = self.is(ExplanationCause::Unexplained) || self.is(ExplanationCause::PathSilent);
         let address: Option<IpAddr> = match self.explanation.by {
-            None if unexplained => receiver(),
+            None if of_nobody => receiver(),
             by => by,
         };
         side(self.t(), tunnel, address)
@@ -382,6 +380,7 @@ impl<'a> Explained<'a> {
     fn renewal(&self) -> Option<String> {
         let t = self.t();
         let at = || Some(moment(self.focus, self.exchange()?.first_time));
+        let back = || at().unwrap_or_else(|| moment(self.focus, self.silent_time.end));
         match self.explanation.cause {
             ExplanationCause::LimitReached | ExplanationCause::NewSaLost | ExplanationCause::SlowExchange => {
                 let seconds = self.explanation.seconds?;
@@ -396,13 +395,8 @@ impl<'a> Explained<'a> {
                 })
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
-                let moment = at()?;
-                self.brought_back().then(|| {
-                    t.fill(
-                        "outage-brought-back",
-                        &[("moment", moment.as_str()), ("esp", self.esp())],
-                    )
-                })
+                let args = [("moment", &*back()), ("esp", self.esp())];
+                self.brought_back().then(|| t.fill("outage-brought-back", &args))
             }
             ExplanationCause::LargePackets => {
                 let moment = at()?;
@@ -412,9 +406,22 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// Whether a renewal ended it.
+    /// Whether a renewal ended it: its exchange, or another SA where no IKE was captured.
     fn brought_back(&self) -> bool {
-        self.silent_time.ended_by_renewal && self.exchange().is_some()
+        self.silent_time.ended_by_renewal && (self.exchange().is_some() || self.is_without_ike())
+    }
+
+    fn is_without_ike(&self) -> bool {
+        self.focus.analysis.capture.ike_packets == 0
+    }
+
+    /// The cure of a silence; `path`: that of one that no renewal ended.
+    fn cure_of_silence(&self, path: &'static str) -> &'static str {
+        match self.brought_back() {
+            true if self.is_without_ike() => "cure-silent-without-ike",
+            true => "cure-silent-renewed",
+            false => path,
+        }
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
