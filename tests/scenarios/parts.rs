@@ -140,3 +140,32 @@ fn a_file_written_backwards_is_to_be_sorted() {
     assert!(lines.headline.contains("not in the order of time"), "{lines:?}");
     assert!(lines.remedy.contains("reordercap"), "{lines:?}");
 }
+
+/// ```text
+///        ◀═ data, all acknowledged; a second of nothing
+/// client ── two messages that no key opens; a minute of nothing
+/// client ◀══▶ server  a new IKE SA, and data
+/// ```
+#[test]
+fn whoever_says_good_bye_and_comes_back_was_not_gone() {
+    let mut w = World::new();
+    w.main_mode();
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(1_000);
+    let (down, up) = (w.down.spi, w.up.spi);
+    w.delete(down);
+    w.delete(up);
+    w.wait(60_000);
+    w.main_mode();
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    let analysis = without_keys(w);
+    assert_eq!(analysis.outages, []);
+    let line = headline(&analysis);
+    assert!(
+        !line.contains("lost its SAs") && !line.contains("silent"),
+        "{line}"
+    );
+}

@@ -99,6 +99,19 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
             };
             found.push(seen(kind, event));
         }
+        if let Some(message) = farewell(sources, (index, ike_sa), exchange) {
+            let event = Event {
+                by: Some(message.src),
+                successor: Some(false),
+                ..Event::at(
+                    EventKind::IkeSaDeleted,
+                    Certainty::Inferred,
+                    message.time,
+                    message.frame,
+                )
+            };
+            found.push(seen(EventKind::IkeSaDeleted, event));
+        }
         if let Some(request) = unread_request(exchange) {
             let renewed = renewals.excuse(sources.answered(tunnel), tunnel, request.time);
             let (kind, known) = what(
@@ -171,6 +184,34 @@ fn pair_ends_with<'a>(
     let mut near = near.iter().take_while(|end| end.last <= until);
     let own = near.find(|end| end.first >= since && sources.children[end.child].tunnel == tunnel)?;
     Some((message, own.child))
+}
+
+/// The last message of an IKEv1 SA, where it is an unread one without an answer, right behind another such one of the same side. Whoever
+/// ends an IKE SA deletes its child SAs and then it, each by a message that nobody answers (RFC 2408 §5.15); a check whether the peer lives is
+/// one message, and the next comes seconds later (RFC 3706 §6).
+fn farewell<'a>(
+    sources: &EventSources<'_>,
+    (index, ike_sa): (usize, usize),
+    exchange: &'a Exchange,
+) -> Option<&'a MessageRecord> {
+    let message = exchange.records.first()?;
+    let says = |exchange: &Exchange| {
+        let first = exchange
+            .records
+            .first()
+            .filter(|_| exchange.is_one_sided() && !exchange.decrypted)?;
+        (exchange.kind == ExchangeKind::Informational && first.src == message.src).then_some(first.time)
+    };
+    says(exchange)?;
+    let mut others = sources
+        .of_ike_sa(ike_sa)
+        .iter()
+        .filter(|&&e| e != index)
+        .map(|&e| sources.exchange(e));
+    let goes_on = others.clone().any(|e| e.last_time() > Some(message.time));
+    let before = message.time.plus_nanos(-CARRIES_UNTIL);
+    let deleted_children = others.any(|e| says(e).is_some_and(|time| before <= time && time <= message.time));
+    (sources.ike_sa(ike_sa).version == 1 && !goes_on && deleted_children).then_some(message)
 }
 
 /// The target of an unread Delete. After that of an IKE SA nothing more is sent under its SPIs, and its child SAs fall silent unless

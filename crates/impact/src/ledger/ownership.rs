@@ -162,7 +162,7 @@ impl OwnershipRules<'_> {
         let Some(rekey) = rekey else {
             return Ruling::Nobody;
         };
-        if is_of_the_sender(silence, rekey) {
+        if is_of_the_sender(silence, rekey, self.times.timeout) {
             return Ruling::Acquitted;
         }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
@@ -247,11 +247,13 @@ impl OwnershipRules<'_> {
 }
 
 /// Whether the sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the
-/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived; or it was over, and the new SA in use. Then a
-/// sender that waits for an acknowledgement sends again and again, as its timer doubles; one that does not has nothing to send.
-fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan) -> bool {
+/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived, or lived on for a timeout (`timeout`) in which a sender
+/// with data sends; or it was over, and the new SA in use. Then a sender that waits for an acknowledgement sends again and again, as its
+/// timer doubles; one that does not has nothing to send.
+fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan, timeout: i64) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
-    let lives = rekey.is_below_limit() && rekey.deleted.is_none_or(|deleted| deleted > silence.to);
+    let lived_on = silence.to.min(silence.from.plus_nanos(timeout));
+    let lives = rekey.is_below_limit() && rekey.deleted.is_none_or(|deleted| deleted > lived_on);
     let before = silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE) && lives;
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);

@@ -315,6 +315,10 @@ impl Outages {
                     largest_echo: small.largest,
                     ..self.circumstances(&own, candidate, events, *open, *open)
                 };
+                let candidate = &Candidate {
+                    over: was_over(candidate, events, tunnel.tunnel),
+                    ..candidate.clone()
+                };
                 let kind = judge(CarriedKind::Unread, candidate, &around);
                 // An outage tells that something waited, and so does what the control plane did; a loss does not.
                 let is_told = match kind {
@@ -408,6 +412,25 @@ fn leaves_none(kind: EventKind) -> bool {
             | EventKind::Unanswered
             | EventKind::Collision
     )
+}
+
+/// Whether nothing was sent for two timeouts, and then a side ended the IKE SA: the transfer was over before that.
+fn was_over(candidate: &Candidate, events: &[Event], tunnel: u32) -> bool {
+    let since = candidate.from.time.plus_nanos(2 * candidate.before.rto);
+    let until = candidate.to.time;
+    let ends = |event: &&Event| {
+        event.kind == EventKind::IkeSaDeleted
+            && concerns(event, tunnel)
+            && since < event.time
+            && event.time <= until
+    };
+    let quiet = |event: &Event| {
+        candidate
+            .in_vain
+            .between(candidate.from.time, event.time)
+            .is_empty()
+    };
+    events.iter().find(ends).is_some_and(quiet)
 }
 
 fn concerns(event: &Event, tunnel: u32) -> bool {
