@@ -247,8 +247,8 @@ fn the_first_line_says_what_happened() {
         ),
         (
             "l2tp_hour",
-            "The client fell silent at 19.96 s: nothing since",
-            "198.51.100.7 fell silent at 19.96 s: nothing since",
+            "The client fell silent at 19.88 s: nothing since",
+            "198.51.100.7 fell silent at 19.88 s: nothing since",
         ),
         (
             "invalid_spi",
@@ -257,7 +257,7 @@ fn the_first_line_says_what_happened() {
         ),
         (
             "mtu_sender",
-            "Large packets probably stopped passing at 19.89 s",
+            "Large packets probably stopped passing at 19.81 s",
             "Nothing was delivered since 19.93 s (36.0 s)",
         ),
     ];

@@ -105,7 +105,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     );
     let attempts = &failures.seen;
     costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
-    as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger);
+    as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger, ends);
     for (index, effect) in judged.rekeys {
         let Some(rekey) = rekeys.get_mut(index) else {
             continue;
@@ -169,8 +169,8 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
 }
 
 /// A stall has one length: an outage in which the whole transfer stood lasts until the transfer's own data arrives again. What others than
-/// the transfer delivered before that does not end it.
-fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger]) {
+/// the transfer delivered before that does not end it; nor does the end of the capture, while the sender still waits for its timer.
+fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger], ends: Timestamp) {
     for outage in outages {
         let own = |l: &&Ledger| (l.tunnel, l.direction) == (outage.tunnel, outage.direction);
         let Some(ledger) = ledgers.iter().find(own) else {
@@ -185,6 +185,18 @@ fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger]) {
             outage.start = own.from;
             outage.end = own.arrived;
             outage.seconds = own.arrived.unwrap_or(end).seconds_since(own.from);
+            continue;
+        }
+        let lasts = |down: &&LedgerDown| {
+            let own = &down.interval;
+            // The timer doubles: after its last copy a sender waits as long as it has waited for all copies together.
+            let next_try = own.to.plus_nanos(own.to.nanos_since(own.from));
+            own.arrived.is_none() && own.from <= outage.start && next_try >= ends
+        };
+        if let Some(down) = ledger.down.iter().find(lasts) {
+            (outage.start, outage.end, outage.ended_by) = (down.interval.from, None, OutageEnd::End);
+            outage.seconds = ends.seconds_since(outage.start);
+            outage.at_least = true;
         }
     }
 }

@@ -89,7 +89,17 @@ fn stops(
         .spis
         .1
         .is_some_and(|sa| begins(record, sa as SaIndex, from));
-    by_silence && silent && !waited && undelivered.shown_by == ShownBy::Swallowed && !undelivered.open
+    let mut gaps = interval
+        .lost
+        .windows(2)
+        .filter_map(|two| Some(two.last()?.time.nanos_since(two.first()?.time)));
+    let tried_again = gaps.any(|gap| gap >= LEAST_TIMEOUT);
+    by_silence
+        && silent
+        && !waited
+        && !tried_again
+        && undelivered.shown_by == ShownBy::Swallowed
+        && !undelivered.open
 }
 
 /// Whether the capture holds the first packet of an SA, and it came after `time`.

@@ -142,7 +142,10 @@ fn answer_lost(exchange: &Exchange) -> Option<Event> {
         count: Some(exchange.requests().count() as u64),
         spis: exchange.rekeys.clone(),
         ..Event::at(
-            EventKind::AnswerLost,
+            match exchange.kind {
+                ExchangeKind::Informational => EventKind::ChecksUnheard,
+                _ => EventKind::AnswerLost,
+            },
             Certainty::Proven,
             answer.time,
             answer.frame,

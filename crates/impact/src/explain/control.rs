@@ -1,7 +1,7 @@
 //! Rows about the control plane: deleted (2), deleted first (3), refused (4), unanswered (5), both at once (6), SAs lost (10).
 
 use crate::explain::same_limits::learnt_limit;
-use crate::explain::scene::MadeByExchange;
+use crate::explain::scene::{MadeByExchange, SilencesOfSide};
 use crate::explain::view::{OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
@@ -16,6 +16,9 @@ pub(super) const REQUEST_IS_OUT: i64 = seconds(30);
 /// A collision is settled by a Delete of the SA that is superfluous; charon repeats a request first after 4 s, and its answer comes back
 /// within another one or two.
 const COLLISION_IS_SETTLED: i64 = seconds(6);
+
+/// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
+const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
 const DELETES: &[EventKind] = &[
     EventKind::ChildDeleted,
@@ -171,6 +174,13 @@ pub(super) fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bo
     !view.outage.of_rekey && view.is_silent(explanation.by)
 }
 
+/// Neither ESP nor IKE of the side that did not answer passes. Fragments of a message show that its sender lives.
+pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let fragments =
+        event_of(view, explanation).is_some_and(|event| event.kind == EventKind::FragmentsIncomplete);
+    !fragments && all_silent(view, explanation)
+}
+
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {
     checked_in_vain(view).or_else(|| began_anew(view))
 }
@@ -199,29 +209,43 @@ fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
         })
 }
 
-/// The side that had fallen silent begins a new IKE SA although the old one lives.
+/// A new IKE SA begins although the old one lives, after one side alone had fallen silent: that side lost its SAs, whether it comes back or the
+/// other one asks anew. A host that answers "port unreachable" runs no daemon.
 fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let until = outage.to.plus_nanos(view.near());
-    let begins = view.events(&[EventKind::NewIkeSa], outage.from, until);
-    let silent_before = |event: &&Event| {
-        let half = event.time.min(outage.to).nanos_since(outage.from) / 2;
-        let side = event.by.and_then(|by| view.side(by));
-        side.is_some_and(|side| side.no_esp.1.nanos_since(side.no_esp.0) >= half)
+    let mut begins = view.events(&[EventKind::NewIkeSa], outage.from, until);
+    let anew = begins.find(|event| event.successor == Some(true))?;
+    let half = anew.time.min(outage.to).nanos_since(outage.from) / 2;
+    let silent = |side: &&SilencesOfSide| {
+        let (from, to) = side.nothing;
+        to.min(anew.time).nanos_since(from) >= half
     };
-    let anew = begins
-        .filter(|event| event.successor == Some(true))
-        .find(silent_before)?;
+    let unreachable = view
+        .events(&[EventKind::Unreachable], outage.from, anew.time)
+        .find(|event| {
+            event
+                .notify
+                .as_deref()
+                .is_some_and(|what| NO_DAEMON.contains(&what))
+        });
+    let mut silent_sides = outage.silences.iter().filter(silent);
+    let lost = match (unreachable, silent_sides.next(), silent_sides.next()) {
+        (Some(event), ..) => event.by?,
+        (None, Some(only), None) => only.side,
+        _ => return None,
+    };
     let told = view
         .events(&[EventKind::InitialContact], anew.time, until)
-        .find(|event| event.by == anew.by);
-    let events: Vec<&Event> = [Some(anew), told].into_iter().flatten().collect();
-    let certainty = match told {
+        .find(|event| event.by == Some(lost));
+    let events: Vec<&Event> = [Some(anew), told, unreachable].into_iter().flatten().collect();
+    let certainty = match told.or(unreachable) {
         Some(_) => Certainty::Proven,
         None => Certainty::Inferred,
     };
     let explanation = by_events(view, ExplanationCause::PeerLostSas, &events)?;
     Some(Explanation {
+        by: Some(lost),
         certainty,
         count: None,
         ..explanation
@@ -238,8 +262,13 @@ pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bo
 fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     let since = view.outage.from.plus_nanos(-view.near());
     let until = view.begin().plus_nanos(view.near());
-    view.events(DELETES, since, until)
-        .find(|event| event.successor != Some(true))
+    let mut all = view
+        .events(DELETES, since, until)
+        .filter(|event| event.successor != Some(true));
+    let first = all.next()?;
+    // Whoever deletes an IKE SA deletes its child SAs first.
+    let of_ike_sa = all.find(|event| event.kind == EventKind::IkeSaDeleted && event.by == first.by);
+    Some(of_ike_sa.unwrap_or(first))
 }
 
 fn exchange_since(view: &OutageView<'_>, time: Timestamp) -> Option<usize> {
@@ -254,7 +283,7 @@ pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let delete = delete_at_begin(view)?;
     exchange_since(view, delete.time)
         .is_none()
-        .then(|| by_event(view, ExplanationCause::Deleted, delete))
+        .then(|| learnt_limit(view, by_event(view, ExplanationCause::Deleted, delete)))
 }
 
 pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {

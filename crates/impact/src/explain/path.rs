@@ -1,7 +1,9 @@
 //! Rows about the path and the capture: hole (1), address changed (11), silent (12), large packets (13), and what nothing explains (17).
 
+use crate::explain::scene::SilencesOfSide;
 use crate::explain::view::{OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 
 /// A sender whose data went to the old address has tried twice again by then (RFC 6298: after 1 s, and 2 s more).
@@ -32,9 +34,11 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
         )
         .next()?;
     let silent = outage.silences.iter().any(|side| view.fills_half(side.nothing));
+    // The other side may go on to the old place, and hear from the new one all the time.
+    let at_begin = change.time <= outage.from.plus_nanos(CHANGE_TAKES_EFFECT);
     // Data that was delivered after it shows that the new way worked.
     let worked = outage.from > change.time.plus_nanos(view.near());
-    (silent && !worked).then(|| {
+    ((silent || at_begin) && !worked).then(|| {
         let explanation = Explanation {
             by: change.by,
             event: Some(change.index),
@@ -90,6 +94,41 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         .iter()
         .filter(|side| of.is_none_or(|of| of.side == side.side));
     Some(view.with_frames(explanation, last.filter_map(|side| side.last_frame)))
+}
+
+/// What one side sends passes the capture, and the other side acts as if it had not: it repeats what was acknowledged, or a check that was
+/// answered.
+pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let since = outage.from.plus_nanos(-view.near());
+    let checks: Vec<&Event> = view
+        .events(&[EventKind::ChecksUnheard], since, outage.to)
+        .collect();
+    let [_, receiver] = &outage.silences;
+    let by_segments = (outage.unheard >= LEAST_NOT_BY_CHANCE).then_some(receiver.side);
+    let by_checks = checks.first().and_then(|event| event.by);
+    let by = by_segments.or(by_checks)?;
+    let explanation = Explanation {
+        by: Some(by),
+        event: checks.first().map(|event| event.index),
+        ..Explanation::of(ExplanationCause::Unheard, Certainty::Proven)
+    };
+    Some(view.with_frames(explanation, checks.iter().map(|event| event.frame)))
+}
+
+/// ESP of one side no longer comes, and its IKE does. A sender that waits for its timer sends nothing either.
+pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let is_silent = |side: &&SilencesOfSide| view.fills_half(side.no_esp) && !view.fills_half(side.nothing);
+    let [sender, receiver] = &outage.silences;
+    let sender = Some(sender).filter(|_| outage.swallowed == 0).filter(is_silent);
+    let silent = sender.or(Some(receiver).filter(is_silent))?;
+    let explanation = Explanation {
+        by: Some(silent.side),
+        seconds: Some(silent.no_esp.1.seconds_since(silent.no_esp.0)),
+        ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
+    };
+    Some(view.with_frames(explanation, silent.last_frame))
 }
 
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {

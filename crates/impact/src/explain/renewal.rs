@@ -25,9 +25,11 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         ExplanationCause::Unanswered => {
             explanation.exchange.is_some() && explanation.count.is_none_or(|sent| sent < LEAST_NOT_BY_CHANCE)
         }
-        ExplanationCause::PeerSilent | ExplanationCause::PathSilent | ExplanationCause::Unexplained => {
-            rekeys.iter().any(|rekey| begins_at(rekey, outage))
-        }
+        ExplanationCause::PeerSilent
+        | ExplanationCause::PathSilent
+        | ExplanationCause::EspSilent
+        | ExplanationCause::Unheard
+        | ExplanationCause::Unexplained => rekeys.iter().any(|rekey| begins_at(rekey, outage)),
         _ => false,
     };
     let led_to = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);

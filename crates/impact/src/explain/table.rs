@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 19] = [
+pub static ROWS: [ExplanationRow; 21] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -74,11 +74,11 @@ pub static ROWS: [ExplanationRow; 19] = [
         id: "unanswered",
         causes: &[ExplanationCause::Unanswered],
         needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came; or the answer came to a later copy, after data had stopped",
-        unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage",
+        unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage; fragments of its messages are a sign of life",
         explains_short: true,
         explains_rekeys: true,
         holds: control::unanswered,
-        excluded: control::all_silent,
+        excluded: control::not_answered_by_the_silent,
     },
     ExplanationRow {
         id: "answer-lost",
@@ -93,7 +93,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "peer-restarted",
         causes: &[ExplanationCause::PeerLostSas],
-        needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or the side that had fallen silent began a new IKE SA although the old one lived",
+        needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or a new IKE SA began although the old one lived, after one side alone had fallen silent, or said that no daemon listens",
         unless: "ESP of that peer passes for half of the outage; an SA was deleted before",
         explains_short: true,
         explains_rekeys: true,
@@ -143,7 +143,7 @@ pub static ROWS: [ExplanationRow; 19] = [
     ExplanationRow {
         id: "address-changed",
         causes: &[ExplanationCause::AddressChanged],
-        needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it",
+        needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or the outage begins within 3 s of the change",
         unless: "",
         explains_short: false,
         explains_rekeys: true,
@@ -198,6 +198,26 @@ pub static ROWS: [ExplanationRow; 19] = [
         explains_short: false,
         explains_rekeys: false,
         holds: path::silent,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "unheard",
+        causes: &[ExplanationCause::Unheard],
+        needs: "three acknowledgements in the capture were not heard, or a check was answered in the capture and came again",
+        unless: "",
+        explains_short: false,
+        explains_rekeys: false,
+        holds: path::unheard,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "esp-silent",
+        causes: &[ExplanationCause::EspSilent],
+        needs: "no ESP came from one side for half of it, and its IKE did; the sender has lost nothing that the capture shows",
+        unless: "",
+        explains_short: false,
+        explains_rekeys: false,
+        holds: path::esp_silent,
         excluded: never,
     },
     ExplanationRow {

@@ -462,6 +462,8 @@ fn a_new_sa_that_nobody_answers() {
 fn an_address_that_changed() {
     let mut moved = scene();
     moved.event(EventKind::AddressChanged, 10.5, CLIENT);
+    is(&moved, AddressChanged);
+    moved.events[0].time = at(14.0);
     is(&moved, Unexplained);
     let mut silent = moved.clone();
     silent.silent(GATEWAY, 10.0, 18.0);

@@ -45,7 +45,8 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
             continue;
         }
         let same = |(other, theirs): &(&Outage, &Explanation)| {
-            (other.tunnel, theirs.cause, theirs.by) == (outage.tunnel, explanation.cause, explanation.by)
+            (other.tunnel, family(theirs.cause), theirs.by)
+                == (outage.tunnel, family(explanation.cause), explanation.by)
         };
         match groups.iter_mut().find(|group| group.iter().any(same)) {
             Some(group) => group.push((outage, explanation)),
@@ -77,6 +78,14 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         others_pass: others_pass(analysis, outage),
         alike,
     })
+}
+
+/// A Delete that nothing follows, and one that a new exchange follows, are one fault: who deletes did not renew before.
+fn family(cause: ExplanationCause) -> ExplanationCause {
+    match cause {
+        ExplanationCause::BreakBeforeMake => ExplanationCause::Deleted,
+        other => other,
+    }
 }
 
 /// Packets that only the capture lacks were no outage of the tunnel.

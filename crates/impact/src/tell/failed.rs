@@ -230,6 +230,8 @@ fn label(cause: ExplanationCause) -> &'static str {
         ExplanationCause::AddressChanged => "failed-by-address-changed",
         ExplanationCause::PeerSilent => "failed-by-peer-silent",
         ExplanationCause::PathSilent => "failed-by-path-silent",
+        ExplanationCause::Unheard => "failed-by-unheard",
+        ExplanationCause::EspSilent => "failed-by-esp-silent",
         ExplanationCause::LargePackets => "failed-by-large-packets",
         ExplanationCause::SlowExchange => "failed-by-slow-exchange",
         ExplanationCause::ReplayWindow => "failed-by-replay-window",

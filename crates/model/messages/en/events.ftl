@@ -20,6 +20,7 @@ event-unanswered = { $who } did not answer a request for a new SA ({ $count ->
    *[other] sent { $count } times
 })
 event-answered-late = { $who } answered a request for a new SA that had been sent { $count } times
+event-checks-unheard = the answer of { $who } to a check is in the capture, and the check comes again
 event-answer-lost = the answer of { $who } is in the capture, and the request comes again
 event-child-deleted = { $who } { $probably }deleted an SA{ $follows ->
     [nothing] , and none had taken its place

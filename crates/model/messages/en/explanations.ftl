@@ -10,6 +10,7 @@ outage-at = at { $moment }
 outage-times = { $n } times
 outage-probably = probably{ " " }
 outage-down = { $nothing } passed for { $seconds }
+outage-down-over = { $nothing } passed for { $seconds }, to its end
 outage-down-open = { $nothing } since ({ $seconds })
 outage-down-since = { $receiver }down since { $from } ({ $seconds })
 outage-down-each = { $nothing } passed for { $seconds } each
@@ -36,6 +37,9 @@ outage-address-changed = the { $what ->
    *[address] address
 } of { $who } { $probably }changed { $at }
 outage-peer-silent = { $who } { $probably }fell silent { $at }
+outage-fragments = messages of { $who } for a new SA { $probably }came in part only { $at }
+outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
+outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
 outage-path-silent = both sides { $probably }fell silent { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
@@ -97,6 +101,8 @@ explains-invalid-spi = { $who } said INVALID-SPI { $count ->
 explains-restarted = nothing came from { $who } until a new IKE SA began: it had lost the old one.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
 explains-peer-silent = neither ESP nor IKE came from { $who } for { $took }.
+explains-unheard = the packets of { $who } are in this capture, and the other side repeats what they had answered: they are lost behind it.
+explains-esp-silent = no ESP came from { $who } for { $took }, and its IKE did: a NAT mapping or a filter lets IKE pass alone, or there is no SA to send on.
 explains-path-silent = neither ESP nor IKE came from either side for { $took }.
 explains-large-packets = packets of up to { $bytes } bytes passed, and no larger one did.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
@@ -159,6 +165,8 @@ cure-silent-renewed = make the lifetimes of both ends the same{ $esp ->
    *[plain] {""}
 } and capture at the end of { $who }, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
+cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. Not the rekeys.
+cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP. Send NAT keepalives at least every 20 s.
 cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
 cure-large-packets = lower the MSS or the MTU of the tunnel (`rekeyscope overhead` gives the figures), and see what changed: suite or encapsulation.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.

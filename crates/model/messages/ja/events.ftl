@@ -13,6 +13,7 @@ event-change = { $at }に{ $said }{ $more ->
 event-refused = { $who }が新しい SA を{ $probably }拒否
 event-unanswered = { $who }が新しい SA の要求（送信 { $count } 回）に無応答
 event-answered-late = { $who }が新しい SA の要求に、{ $count } 回送られてから応答
+event-checks-unheard = 生存確認への{ $who }の応答はキャプチャにあるのに、確認が再送されている
 event-answer-lost = { $who }の応答はキャプチャにあるのに、要求が再送されている
 event-child-deleted = { $who }が SA を{ $probably }削除{ $follows ->
     [nothing] 、代わりの SA なし

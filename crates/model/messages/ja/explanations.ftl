@@ -10,6 +10,7 @@ outage-at = {" "}{ $moment }に
 outage-times = {" "}{ $n } 回
 outage-probably = おそらく
 outage-down = { $nothing }が { $seconds }不通
+outage-down-over = { $nothing }が最後まで { $seconds }不通
 outage-down-open = 以後 { $seconds }、{ $nothing }が不通のまま
 outage-down-since = { $from }以後 { $seconds }、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }不通
@@ -36,6 +37,9 @@ outage-address-changed = { $who }の{ $what ->
    *[address] アドレス
 }が{ $probably }{ $at }変化
 outage-peer-silent = { $who }からの通信が{ $probably }{ $at }途絶
+outage-fragments = { $who }の新しい SA の要求が{ $probably }{ $at }一部しか届かず
+outage-unheard = { $who }のパケットが{ $probably }{ $at }届かなくなり
+outage-esp-silent = { $who }からの ESP が{ $probably }{ $at }途絶
 outage-path-silent = 両側からの通信が{ $probably }{ $at }途絶
 outage-large-packets = 大きなパケットが{ $probably }{ $at }通らず
 outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引く
@@ -79,6 +83,8 @@ explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しまし
 explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届いていません。古い SA を失っています。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-peer-silent = { $who }から ESP も IKE も { $took }届きませんでした。
+explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は応答済みのものを繰り返しています。キャプチャ地点より先で失われています。
+explains-esp-silent = { $who }から ESP は { $took }来ませんでしたが、IKE は来ていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
 explains-path-silent = 両側とも ESP も IKE も { $took }ありませんでした。
 explains-large-packets = { $bytes } バイトまでのパケットは通り、それより大きいものは届きませんでした。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
@@ -134,6 +140,8 @@ cure-silent-renewed = 両側の SA の寿命をそろえ、{ $esp ->
    *[plain] {""}
 }{ $who }の側でもキャプチャしてください。
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
+cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーが原因ではありません。
+cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以内ごとに送ってください。
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
 cure-large-packets = トンネルの MSS か MTU を下げ（数値は `rekeyscope overhead`）、変わったもの（暗号スイート、カプセル化）を調べてください。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。

@@ -349,6 +349,8 @@ plain_names! {
         LcpTerminated = "lcp_terminated",
         /// L2TP Hellos or LCP echoes were not answered.
         EchoUnanswered = "echo_unanswered",
+        /// A check whether the peer lives was answered, and came again.
+        ChecksUnheard = "checks_unheard",
         /// The first fragment of a message came without the others, or no message in fragments was answered.
         FragmentsIncomplete = "fragments_incomplete",
         /// The first packet of a new SA has a number above 1.
@@ -405,6 +407,10 @@ plain_names! {
         PeerSilent = "peer_silent",
         /// The path was silent: nothing came from either side, or of one of several tunnels.
         PathSilent = "path_silent",
+        /// Packets of one side did not arrive, though they are in the capture.
+        Unheard = "unheard",
+        /// ESP of one side no longer came, though its IKE did.
+        EspSilent = "esp_silent",
         /// Large packets no longer passed.
         LargePackets = "large_packets",
         /// The key exchange took long.

@@ -108,6 +108,7 @@ fn id(kind: EventKind) -> &'static str {
         EventKind::CallDisconnected => "event-call-disconnected",
         EventKind::LcpTerminated => "event-lcp-terminated",
         EventKind::EchoUnanswered => "event-echo-unanswered",
+        EventKind::ChecksUnheard => "event-checks-unheard",
         EventKind::FragmentsIncomplete => "event-fragments-incomplete",
         EventKind::FirstNumber => "event-first-number",
         EventKind::OnlySmallPass => "event-only-small-pass",

@@ -28,8 +28,6 @@ struct SilentTime {
     start: Timestamp,
     end: Timestamp,
     swallowed: u64,
-    /// First packet that did not arrive, where that is known.
-    first_lost: Option<Timestamp>,
     /// A new SA brought the way back.
     ended_by_renewal: bool,
 }
@@ -52,7 +50,6 @@ impl<'a> Explained<'a> {
                 .end
                 .unwrap_or_else(|| outage.start.plus_seconds(outage.seconds)),
             swallowed: outage.swallowed,
-            first_lost: outage.dead.map(|(first, _)| first),
             ended_by_renewal: matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa),
         };
         Some(Explained {
@@ -76,7 +73,6 @@ impl<'a> Explained<'a> {
             start: longest.from,
             end: stop(longest),
             swallowed: u64::from(rekey.swallowed),
-            first_lost: None,
             ended_by_renewal: true,
         };
         Some(Explained {
@@ -96,6 +92,10 @@ impl<'a> Explained<'a> {
 
     fn exchange(&self) -> Option<&'a Exchange> {
         self.focus.analysis.exchanges.get(self.explanation.exchange?)
+    }
+
+    fn exchange_of_event(&self) -> Option<usize> {
+        self.event()?.exchange
     }
 
     fn notification(&self) -> Option<&'a str> {
@@ -172,7 +172,12 @@ impl<'a> Explained<'a> {
                 ids("outage-refused", why, "cure-refused")
             }
             ExplanationCause::Unanswered if kind == Some(EventKind::FragmentsIncomplete) => {
-                ids("outage-unanswered", "explains-fragments", "cure-fragments")
+                // The side that splits its messages is named where the capture stands behind the loss.
+                let clause = match self.exchange_of_event() {
+                    Some(_) => "outage-unanswered",
+                    None => "outage-fragments",
+                };
+                ids(clause, "explains-fragments", "cure-fragments")
             }
             ExplanationCause::Unanswered if kind == Some(EventKind::AnsweredLate) => ids(
                 "outage-answered-late",
@@ -226,6 +231,8 @@ impl<'a> Explained<'a> {
                 let cure = self.cure_of_silence("cure-path-silent");
                 ids("outage-path-silent", "explains-path-silent", cure)
             }
+            ExplanationCause::Unheard => ids("outage-unheard", "explains-unheard", "cure-unheard"),
+            ExplanationCause::EspSilent => ids("outage-esp-silent", "explains-esp-silent", "cure-esp-silent"),
             ExplanationCause::LargePackets => {
                 let why = match e.count {
                     Some(_) => "explains-large-packets",
@@ -320,7 +327,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// The begin: with the event where that came first, else with the first packet that did not arrive.
+    /// The begin: with the event where that came first, else with the last delivery.
     fn began(&self) -> String {
         let event = match self.explanation.cause {
             ExplanationCause::Deleted
@@ -334,8 +341,7 @@ impl<'a> Explained<'a> {
             ExplanationCause::SlowExchange => self.exchange().map(|exchange| exchange.first_time),
             _ => None,
         };
-        let first = self.silent_time.first_lost.unwrap_or(self.silent_time.start);
-        moment(self.focus, event.unwrap_or(first))
+        moment(self.focus, event.unwrap_or(self.silent_time.start))
     }
 
     /// Whether the event came while the old SA still carried data.
@@ -368,7 +374,7 @@ impl<'a> Explained<'a> {
     fn alike(&self) -> Option<String> {
         let limit = self
             .limit()
-            .filter(|_| self.is(ExplanationCause::BreakBeforeMake))?;
+            .filter(|_| self.is(ExplanationCause::BreakBeforeMake) || self.is(ExplanationCause::Deleted))?;
         let count = self.explanation.count?.to_string();
         Some(
             self.t()

@@ -306,6 +306,8 @@ fn of_the_path(
         ),
         ("silent", silent(None, None, ExplanationCause::PathSilent)),
         ("silent", several(ExplanationCause::PeerSilent, gateway)),
+        ("unheard", silent(gateway, None, ExplanationCause::Unheard)),
+        ("esp-silent", silent(gateway, None, ExplanationCause::EspSilent)),
         ("large-packets", large(Some(1372), Some(0))),
         ("large-packets", large(None, None)),
         (

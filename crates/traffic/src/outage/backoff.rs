@@ -37,6 +37,8 @@ pub(super) struct Backoff {
     /// Packets of the series: each later one comes after twice the time of the one before.
     series: Vec<Lone>,
     asked: Option<(Timestamp, u32)>,
+    /// The last two small packets that had an answer.
+    asked_before: [Option<Timestamp>; 2],
     /// Time of the other side's last packet.
     heard: Option<Timestamp>,
     small: SmallPassed,
@@ -76,6 +78,7 @@ impl Backoff {
             self.stretch(at)
         });
         self.small = SmallPassed::default();
+        self.asked_before = [None; 2];
         self.series.clear();
         self.series
             .extend(over.filter(|over| gap(over, packet.time) >= LEAST_TIMEOUT));
@@ -100,8 +103,16 @@ impl Backoff {
             && self.series.len() > 1
             && time.nanos_since(asked) <= PATIENCE
         {
-            self.small.answered = self.small.answered.saturating_add(1);
-            self.small.largest = self.small.largest.max(bytes);
+            let [first, second] = self.asked_before;
+            self.asked_before = [second, Some(asked)];
+            // A request for a connection that comes again by its timer was answered in vain.
+            let by_timer = first.zip(second).is_none_or(|(first, second)| {
+                doubled_timer(second.nanos_since(first)).contains(&asked.nanos_since(second))
+            });
+            if !by_timer {
+                self.small.answered = self.small.answered.saturating_add(1);
+                self.small.largest = self.small.largest.max(bytes);
+            }
         }
     }
 

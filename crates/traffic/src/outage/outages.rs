@@ -12,6 +12,7 @@ use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use std::borrow::Cow;
 
 /// Most directions of pairs that are watched, 4 MB without their stretches; beyond, one that was not used lately is forgotten, and its
 /// stretches with it.
@@ -283,8 +284,14 @@ impl Outages {
                 let kind = Some(kind).filter(|kind| *kind != IntervalKind::Rest || unseen(own).is_none())?;
                 Some(interval(own, candidate, open, kind))
             };
-            let closed = own.candidates.iter();
-            all.extend(closed.filter_map(|candidate| judge_one(CarriedKind::Tcp, candidate, false, false)));
+            let waiting = waiting
+                .get(&(own.pair, own.direction))
+                .map_or(&[][..], Vec::as_slice);
+            let closed = own
+                .candidates
+                .iter()
+                .map(|candidate| with_waiting(candidate, waiting, end));
+            all.extend(closed.filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false)));
             let others = own.others.iter();
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
@@ -293,8 +300,7 @@ impl Outages {
             if let Some(candidate) = own.echoes.open(last) {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
             }
-            let waiting = waiting.get(&(own.pair, own.direction));
-            if let Some((candidate, unfinished)) = open(own, waiting.map_or(&[][..], Vec::as_slice), end) {
+            if let Some((candidate, unfinished)) = open(own, waiting, end) {
                 all.extend(judge_one(CarriedKind::Tcp, &candidate, true, unfinished));
             }
             all.extend(unseen(own));
@@ -435,6 +441,18 @@ fn was_over(candidate: &Candidate, events: &[Event], tunnel: u32) -> bool {
 
 fn concerns(event: &Event, tunnel: u32) -> bool {
     event.tunnel.is_none_or(|own| u32::try_from(own) == Ok(tunnel))
+}
+
+/// A stretch with what was sent in it and never acknowledged, though other connections went on behind it.
+fn with_waiting<'a>(candidate: &'a Candidate, waiting: &[Settlement], end: Timestamp) -> Cow<'a, Candidate> {
+    let given_up = |settled: &&Settlement| {
+        candidate.contains(settled.time) && end.nanos_since(settled.time) > candidate.before.rto
+    };
+    let mut candidate = Cow::Borrowed(candidate);
+    for settled in waiting.iter().filter(given_up) {
+        candidate.to_mut().in_vain.push(LostPacket::of(settled), 0);
+    }
+    candidate
 }
 
 /// The stretch that is still open at the end of the transfer, or of the capture; and whether its sender had more.

@@ -1,5 +1,6 @@
 //! Round trip times as the capture sees them: from data to its acknowledgement (RFC 6298).
 
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 use std::ops::RangeInclusive;
 
@@ -37,13 +38,24 @@ pub struct RttEstimator {
     pub var: i64,
     /// The least sample.
     pub min: Option<i64>,
+    /// Samples in a row that were longer than the timeout.
+    late: u64,
 }
 
 impl RttEstimator {
-    /// Takes a sample (RFC 6298 §2.2 and §2.3).
+    /// Takes a sample (RFC 6298 §2.2 and §2.3). One that is longer than the timeout is left out: the sender repeated the segment before the
+    /// acknowledgement came, wherever that copy was lost (Karn's algorithm, §3). So what waited for an outage says nothing of the round trip.
+    /// Where several in a row are as long, the path has become longer.
     #[inline]
     pub fn sample(&mut self, nanos: i64) {
         let nanos = nanos.max(0);
+        if self.smoothed.is_some() && nanos > self.rto() {
+            self.late += 1;
+            if self.late < LEAST_NOT_BY_CHANCE {
+                return;
+            }
+        }
+        self.late = 0;
         self.latest = Some(nanos);
         self.min = Some(self.min.map_or(nanos, |least| least.min(nanos)));
         match &mut self.smoothed {
@@ -76,6 +88,8 @@ mod tests {
         assert_eq!((rtt.smoothed, rtt.var, rtt.min), (Some(800), 400, Some(800)));
         rtt.sample(1_600);
         assert_eq!((rtt.smoothed, rtt.var, rtt.latest), (Some(900), 500, Some(1_600)));
+        rtt.sample(60_000 * NANOS_PER_MILLI);
+        assert_eq!(rtt.latest, Some(1_600), "the segment was sent again meanwhile");
         rtt.sample(-5);
         assert_eq!(rtt.min, Some(0), "a clock that steps back makes no time negative");
     }

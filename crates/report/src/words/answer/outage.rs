@@ -7,7 +7,7 @@ use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{duration, moment, range};
 use rekeyscope_impact::explain::{ToldOutages, told_outages};
-use rekeyscope_model::analysis::ExplanationCause;
+use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
@@ -86,6 +86,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     match (outage.end, times(told)) {
         (None, _) if explained.may_lie_before() => t.fill("outage-down-since", &args),
         (None, _) => t.fill("outage-down-open", &args),
+        (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => t.fill("outage-down-over", &args),
         (Some(_), 0 | 1) => t.fill("outage-down", &args),
         (Some(_), _) => t.fill("outage-down-each", &args),
     }
