@@ -84,10 +84,9 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
             };
             found.push(seen(kind, event));
         }
-        if let Some((message, child)) = pair_ends_with(sources, &ends, (tunnel, ike_sa), exchange) {
-            if of_child.contains_key(&child) {
-                continue;
-            }
+        if let Some((message, child)) = pair_ends_with(sources, &ends, (tunnel, ike_sa), exchange)
+            && !of_child.contains_key(&child)
+        {
             of_child.insert(child, found.len());
             let kind = EventKind::ChildDeleted;
             let own = sources.children[child].sa.into_iter().flatten();

@@ -19,7 +19,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use orphan::{ToldOrphan, told_orphan};
+pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use renewal::is_cost_of_renewal;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,

@@ -1,15 +1,26 @@
-//! An SA that nothing replaced after a request for its successor had failed, in a capture without keys: other SAs of the tunnel go on, and hide
-//! what became of its traffic.
+//! An SA that nothing replaced after a request for its successor had failed, or after a Delete, in a capture without keys: other SAs of the
+//! tunnel go on, and hide what became of its traffic.
 
 use crate::explain::control::{REFUSAL_TAKES_EFFECT, REQUEST_IS_OUT};
-use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, LedgerBasis, SecurityAssociation};
+use rekeyscope_model::analysis::{
+    Analysis, Attempt, AttemptOutcome, Event, EventKind, LedgerBasis, SecurityAssociation,
+};
 use rekeyscope_model::time::Timestamp;
 
-/// An SA that ended so, with the request that failed.
+/// What left an SA without a successor.
+#[derive(Debug, Clone, Copy)]
+pub enum OrphanReason<'a> {
+    /// The request that failed last before its end.
+    Failed(&'a Attempt),
+    /// A Delete at its end.
+    Deleted(&'a Event),
+}
+
+/// An SA that ended so.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldOrphan<'a> {
-    /// The request that failed last before its end.
-    pub attempt: &'a Attempt,
+    /// What ended it.
+    pub reason: OrphanReason<'a>,
     /// The SA; of both directions the one that carried more.
     pub sa: &'a SecurityAssociation,
     /// Time of its last packet.
@@ -53,11 +64,23 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
         attempts.sort_by_key(|a| a.first_time);
         attempts.pop()
     };
+    let deleted = |end: Timestamp| {
+        let mut events = analysis
+            .events
+            .iter()
+            .filter(|event| event.tunnel == Some(headline.tunnel));
+        events.find(|event| {
+            matches!(event.kind, EventKind::ChildDeleted | EventKind::Deleted)
+                && event.successor == Some(false)
+                && event.time.nanos_since(end).abs() <= REFUSAL_TAKES_EFFECT
+        })
+    };
     own()
         .filter_map(|sa| {
             let end = orphan(&sa)?;
-            let attempt = failed(end)?;
-            Some(ToldOrphan { attempt, sa, end })
+            let failed = failed(end).map(OrphanReason::Failed);
+            let reason = failed.or_else(|| deleted(end).map(OrphanReason::Deleted))?;
+            Some(ToldOrphan { reason, sa, end })
         })
         .max_by_key(|told| told.sa.packets)
 }

@@ -1,7 +1,7 @@
 //! The book: the ledger of one direction, made of all its parts.
 
 use super::arrivals::ArrivedBytes;
-use super::input::{LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::input::{LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
 use super::ownership::{Owned, Owner, Ownership, ownership};
 use super::price::{RateWithout, carried, cost, rate_without};
 use super::repair::repaired;
@@ -379,7 +379,8 @@ impl Drafts<'_> {
         let timeouts = joined(self.ownership.timeouts.clone());
         let cut = |span: &TimeSpan| without(*span, &timeouts);
         let undisturbed: Vec<TimeSpan> = undisturbed.iter().flat_map(cut).collect();
-        book.slow = slow(&self.arrivals, &undisturbed, &windows);
+        let least = LEAST_SHARE * to.nanos_since(from) as f64;
+        book.slow = slow(&self.arrivals, &undisturbed, &windows, least);
         let Some(slow) = &book.slow else {
             return;
         };

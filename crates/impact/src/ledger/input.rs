@@ -26,6 +26,8 @@ const LEAST_RATE_TIME: i64 = NANOS_PER_SECOND;
 const LEAST_ROUND_TRIPS: i64 = 10;
 /// A cost below this is said as none, nanoseconds: a scheduler's tick at each end of the way takes as long.
 pub const LEAST_COST: i64 = 10 * NANOS_PER_MILLI;
+/// Rekeys that cost this share of a transfer cost throughput; sentences name no smaller one.
+pub const LEAST_SHARE: f64 = 0.01;
 
 /// A stretch of time.
 pub(super) type TimeSpan = (Timestamp, Timestamp);

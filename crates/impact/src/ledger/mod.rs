@@ -30,7 +30,9 @@ mod sums;
 mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
-pub use input::{FailedSpan, LEAST_COST, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume};
+pub use input::{
+    FailedSpan, LEAST_COST, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume,
+};
 pub use ownership::Owner;
 pub use price::RATE_SIDE;
 pub use sealed::{SealedBook, sealed_ledger, was_over};

@@ -253,7 +253,7 @@ impl OwnershipRules<'_> {
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan, timeout: i64) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
     let lived_on = silence.to.min(silence.from.plus_nanos(timeout));
-    let lives = rekey.is_below_limit() && rekey.deleted.is_none_or(|deleted| deleted > lived_on);
+    let lives = !rekey.reaches_limit() && rekey.deleted.is_none_or(|deleted| deleted > lived_on);
     let before = silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE) && lives;
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);

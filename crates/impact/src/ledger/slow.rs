@@ -72,11 +72,13 @@ impl RateGround<'_> {
     }
 }
 
-/// Tests the windows of rekeys that own nothing. `None` without any, or without undisturbed time to compare with.
+/// Tests the windows of rekeys that own nothing. `None` without any, or without undisturbed time to compare with. `least`:
+/// nanoseconds that they cost together at least where they cost anything.
 pub(super) fn slow(
     arrivals: &ArrivedBytes<'_>,
     undisturbed: &[TimeSpan],
     windows: &[(usize, TimeSpan)],
+    least: f64,
 ) -> Option<SlowRekeys> {
     let mut spans: Vec<TimeSpan> = windows.iter().map(|window| window.1).collect();
     spans = super::spans::joined(spans);
@@ -101,7 +103,7 @@ pub(super) fn slow(
     // A slow-down that chance hid, and what was measured.
     let bound = by_byte.quantile.max(by_time.quantile) + sum.max(0.0);
     let positive: f64 = own.iter().map(|one| one.2.max(0.0)).sum();
-    let is_slow = p <= LEVEL && sum >= LEAST_COST as f64;
+    let is_slow = p <= LEVEL && sum >= least.max(own.len() as f64 * LEAST_COST as f64);
     let share = |one: &(usize, TimeSpan, f64)| (one.0, (one.2.max(0.0) / positive * sum).round() as i64);
     Some(SlowRekeys {
         nanos: sum.round() as i64,

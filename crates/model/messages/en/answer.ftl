@@ -90,7 +90,9 @@ answer-listed = { $what }: -v
 ## An SA ended after its renewal had failed, and without keys its traffic is not seen; $who: outage-client, outage-gateway or an address
 
 orphan-line = { $who } { $what ->
-    [refused] refused
-   *[unanswered] did not answer
-} a renewal: SA { $spi } ended at { $moment } without successor.
+    [deleted] probably deleted an SA
+    [refused] refused a renewal
+   *[unanswered] did not answer a renewal
+}: SA { $spi } ended at { $moment } without successor.
+do-orphan-deleted = Do: find why { $who } deleted it (a lifetime, a command), and give the keys: they show whose traffic it carried.
 orphan-why = Why: without keys nothing shows whose traffic it carried, so one subnet may be down while other SAs go on.

@@ -37,7 +37,7 @@ outage-address-changed = the { $what ->
    *[address] address
 } of { $who } { $probably }changed { $at }
 outage-peer-silent = { $who } { $probably }fell silent { $at }
-outage-fragments = messages of { $who } for a new SA { $probably }came in part only { $at }
+outage-fragments = requests of { $who } { $probably }came in part only { $at }
 outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
 outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
 outage-path-silent = both sides { $probably }fell silent { $at }

@@ -85,8 +85,10 @@ answer-listed = { $what }: -v
 
 ## 更新に失敗した SA が後継なしで終わり、鍵がないため通信が見えない場合
 
-orphan-line = 更新要求{ $what ->
-    [refused] を{ $who }が拒否
-   *[unanswered] に{ $who }が応答せず
+do-orphan-deleted = 対策: { $who }が削除した理由（寿命、コマンド）を調べ、鍵を指定してください。誰の通信だったかが分かります。
+orphan-line = { $what ->
+    [deleted] { $who }が SA を削除（推定）
+    [refused] 更新要求を{ $who }が拒否
+   *[unanswered] 更新要求に{ $who }が応答せず
 }、SA { $spi } が { $moment }に後継なしで終了
 orphan-why = 原因: 鍵がないと SA の中の通信は見えません。ほかの SA が動いていても、一部のサブネットだけが不通の可能性があります。

@@ -37,7 +37,7 @@ outage-address-changed = { $who }の{ $what ->
    *[address] アドレス
 }が{ $probably }{ $at }変化
 outage-peer-silent = { $who }からの通信が{ $probably }{ $at }途絶
-outage-fragments = { $who }の新しい SA の要求が{ $probably }{ $at }一部しか届かず
+outage-fragments = { $who }の要求が{ $probably }{ $at }一部しか届かず
 outage-unheard = { $who }のパケットが{ $probably }{ $at }届かなくなり
 outage-esp-silent = { $who }からの ESP が{ $probably }{ $at }途絶
 outage-path-silent = 両側からの通信が{ $probably }{ $at }途絶

@@ -140,6 +140,7 @@ impl Backoff {
             },
             in_vain,
             over: false,
+            ended_itself: false,
         };
         Some((candidate, self.small))
     }

@@ -160,6 +160,8 @@ pub(super) struct Candidate {
     pub(super) in_vain: InVain,
     /// The last connection was closed or reset in it: nothing waited any more.
     pub(super) over: bool,
+    /// That was within a retransmission timeout of its begin: its end was the transfer's own.
+    pub(super) ended_itself: bool,
 }
 
 impl Candidate {
@@ -179,6 +181,7 @@ impl Candidate {
             before: self.before,
             in_vain: self.in_vain.between(from.time, to.time),
             over: self.over,
+            ended_itself: self.ended_itself,
         };
         [part(self.from, at), part(at, self.to)]
     }

@@ -88,6 +88,8 @@ pub(super) struct PairDelivery {
     sizes: (u32, u32),
     /// The last connection was closed or reset since the last delivery.
     pub(super) closed: Option<Timestamp>,
+    /// What was in flight when it was closed arrives until then.
+    in_flight_until: Timestamp,
 }
 
 impl PairDelivery {
@@ -111,6 +113,7 @@ impl PairDelivery {
             tcp_bytes: 0,
             sizes: (0, 0),
             closed: None,
+            in_flight_until: Timestamp(i64::MIN),
         }
     }
 
@@ -118,6 +121,18 @@ impl PairDelivery {
     #[inline]
     pub(super) fn kept(&self) -> usize {
         self.candidates.len() + self.others.len()
+    }
+
+    /// A connection is closed or reset.
+    pub(super) fn close(&mut self, time: Timestamp) {
+        self.closed = self.closed.max(Some(time));
+        self.in_flight_until = time.plus_nanos(self.before.rto);
+    }
+
+    /// The last connection was closed right behind a delivery.
+    pub(super) fn ends_itself(&self, from: Timestamp) -> bool {
+        let soon = from.plus_nanos(self.before.rto);
+        self.closed.is_some_and(|closed| closed >= from && closed <= soon)
     }
 
     /// The last segment that arrived was full: its sender had more.
@@ -179,7 +194,8 @@ impl PairDelivery {
         self.sizes = (self.sizes.0.max(len), len);
         self.delivered = Some(at);
         // The FIN itself arrives when it is acknowledged.
-        self.closed = self.closed.filter(|closed| at.time <= *closed);
+        let closed = self.closed.filter(|_| at.time <= self.in_flight_until);
+        self.closed = closed.map(|closed| closed.max(at.time));
     }
 
     #[cold]
@@ -208,6 +224,7 @@ impl PairDelivery {
             before: self.before(),
             in_vain: self.in_vain.between(from.time, to.time),
             over: self.closed.is_some_and(|closed| closed >= from.time),
+            ended_itself: self.ends_itself(from.time),
         };
         self.keep(candidate);
     }
@@ -296,6 +313,7 @@ impl PairDelivery {
                 before: Before { rto: 0, ..UNKNOWN },
                 in_vain: InVain::default(),
                 over: false,
+                ended_itself: false,
             };
             self.keep_other(crate::interval::CarriedKind::Datagrams, candidate);
         }

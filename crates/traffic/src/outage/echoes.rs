@@ -69,6 +69,7 @@ impl Echoes {
             before: patient(),
             in_vain,
             over: false,
+            ended_itself: false,
         };
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }
@@ -88,6 +89,7 @@ impl Echoes {
             before: patient(),
             in_vain,
             over: false,
+            ended_itself: false,
         };
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }

@@ -59,8 +59,9 @@ pub(super) fn judge(
         || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
     // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to.
     let more = around.unfinished || around.gone;
-    let stopped =
-        (!candidate.over || around.gone) && (before.busy || swallowed > 0) && (!around.open || more);
+    let stopped = (!candidate.over || around.gone && !candidate.ended_itself)
+        && (before.busy || swallowed > 0)
+        && (!around.open || more);
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
     let shown_by = if tried {

@@ -8,6 +8,7 @@ use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBef
 use crate::packet::{InnerPayload, Packet, TcpHeader};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
+use crate::tcp::LEAST_TIMEOUT;
 use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
@@ -186,14 +187,14 @@ impl Outages {
             }
             InnerPayload::Datagram(bytes) => own.datagram(at, bytes, segment.missing),
             InnerPayload::Unread(_) => {}
-            InnerPayload::Tcp(_) => own.closed = own.closed.max(Some(packet.time)),
+            InnerPayload::Tcp(_) => own.close(packet.time),
         }
         self.kept = self.kept + own.kept() - before;
         if segment.flags & (TcpHeader::RST | TcpHeader::FIN) != 0 {
             // A side that closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
             let place = self.place(segment.pair, packet.tunnel, direction.reverse());
             if let Some(other) = self.directions.at(place, &(segment.pair, direction.reverse())) {
-                other.closed = other.closed.max(Some(packet.time));
+                other.close(packet.time);
             }
         }
     }
@@ -366,8 +367,11 @@ impl Outages {
             (jump.tunnel, jump.direction) == (own.tunnel, own.direction)
                 && jump.pair.is_none_or(|pair| pair == own.pair)
         });
-        let first = events.partition_point(|event| event.time < from);
+        // Packets that are on their way pass behind the Delete of their IKE SA; no sender's timer is as short.
+        let since = from.plus_nanos(-LEAST_TIMEOUT);
+        let first = events.partition_point(|event| event.time < since);
         let inside = events.iter().skip(first).take_while(|event| event.time <= to);
+        let inside = inside.filter(|event| event.time >= from || event.kind == EventKind::IkeSaDeleted);
         let inside = inside.filter(|event| concerns(event, own.tunnel));
         let hint = inside.clone().any(|event| leaves_none(event.kind));
         let inside = inside.filter(|event| ends_ways(event.kind));
@@ -477,6 +481,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
         before,
         in_vain,
         over: own.closed.is_some_and(|closed| closed >= from.time),
+        ended_itself: own.ends_itself(from.time),
     };
     let idle = candidate.in_vain.is_empty() && !unfinished && !before.busy;
     (candidate.is_long_enough() && !idle).then_some((candidate, unfinished))

@@ -232,6 +232,7 @@ impl UnreadSide {
             },
             in_vain: self.unanswered.clone(),
             over: false,
+            ended_itself: false,
         }
     }
 

@@ -217,7 +217,9 @@ impl Connection {
 
     /// Transmissions that nobody has acknowledged yet.
     pub(super) fn waiting(&self) -> impl Iterator<Item = Settlement> {
-        let sides = self.sides.iter().enumerate();
+        // A reset ends all waits; what was on its way passes behind it.
+        let open = self.reset_by.is_none();
+        let sides = self.sides.iter().enumerate().filter(move |_| open);
         sides.flat_map(move |(own, side)| {
             side.waiting().flat_map(move |sent| {
                 let of = move |mark: &SendMark| {

@@ -27,7 +27,9 @@ pub(super) fn change(focus: &Focus) -> String {
                 Some(AccountLabel::TunnelDown) => t.word(without_cause(focus)),
                 _ => t.word("do-nothing"),
             }),
-        Verdict::Inconclusive => t.word(other_capture(focus, headline)),
+        Verdict::Inconclusive => loses_more(focus, headline)
+            .and_then(|_| of_account(focus, headline))
+            .unwrap_or_else(|| t.word(other_capture(focus, headline))),
         Verdict::NoTraffic if why::one_way(focus, headline).is_some() => t.word("do-capture-both"),
         Verdict::NoTraffic => t.word("do-capture-load"),
     }

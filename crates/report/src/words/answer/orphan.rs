@@ -2,10 +2,11 @@
 
 use crate::words::answer::change::in_vain;
 use crate::words::answer::lines::Answer;
+use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
-use rekeyscope_impact::explain::{ToldOrphan, told_orphan};
+use rekeyscope_impact::explain::{OrphanReason, ToldOrphan, told_orphan};
 use rekeyscope_model::analysis::{AttemptOutcome, Verdict};
 
 /// Frames that a sentence names.
@@ -20,28 +21,29 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
     ) {
         return None;
     }
-    let ToldOrphan { attempt, sa, end } = told_orphan(focus.analysis)?;
-    let tunnel = focus.analysis.tunnels.get(attempt.tunnel)?;
-    let ends = [(tunnel.a, "outage-client"), (tunnel.b, "outage-gateway")];
-    let (address, role) = ends
-        .into_iter()
-        .find(|(end, _)| Some(*end) != attempt.initiator)?;
-    let who = match tunnel.roles_known {
-        true => t.word(role),
-        false => address.to_string(),
+    let ToldOrphan { reason, sa, end } = told_orphan(focus.analysis)?;
+    let tunnel = focus.analysis.tunnels.get(sa.tunnel)?;
+    let (what, by, shown_by) = match reason {
+        OrphanReason::Failed(attempt) => {
+            let what = match attempt.outcome {
+                AttemptOutcome::Refused => "refused",
+                _ => "unanswered",
+            };
+            let asked = [tunnel.a, tunnel.b];
+            let by = asked.into_iter().find(|end| Some(*end) != attempt.initiator);
+            (what, by, attempt.evidence_frames.clone())
+        }
+        OrphanReason::Deleted(event) => ("deleted", event.by, vec![event.frame]),
     };
-    let what = match attempt.outcome {
-        AttemptOutcome::Refused => "refused",
-        _ => "unanswered",
-    };
+    let who = side(t, Some(tunnel), by);
     let args = [
-        ("who", who),
+        ("who", who.clone()),
         ("what", what.to_owned()),
         ("spi", sa.spi.to_string()),
         ("moment", moment(focus, end)),
     ];
     let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let frames = attempt.evidence_frames.iter().take(FRAMES).map(u64::to_string);
+    let frames = shown_by.iter().take(FRAMES).map(u64::to_string);
     let frames: Vec<String> = frames
         .chain(sa.last_frame.map(|frame| frame.to_string()))
         .collect();
@@ -50,9 +52,12 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         t.fill("outage-frames", &[("frames", &t.joined(&frames))]),
     ];
     Some(Answer {
-        tunnel: Some(attempt.tunnel),
+        tunnel: Some(sa.tunnel),
         headline: format::capitalised(&t.fill("orphan-line", &args)),
         why: t.sentences(&why),
-        change: in_vain(focus)?,
+        change: match reason {
+            OrphanReason::Failed(_) => in_vain(focus)?,
+            OrphanReason::Deleted(_) => t.fill("do-orphan-deleted", &[("who", &who)]),
+        },
     })
 }

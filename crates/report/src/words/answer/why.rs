@@ -20,6 +20,7 @@ pub(super) fn why(focus: &Focus) -> String {
         _ if told_failure(focus.analysis).is_some() => of_failure(focus),
         Verdict::Failed | Verdict::Shown | Verdict::Some => Some(of_rekeys(focus, headline)),
         Verdict::Bounded | Verdict::NoRekeys => what_limits(focus, headline),
+        Verdict::Inconclusive if loses_more(focus, headline).is_some() => what_limits(focus, headline),
         Verdict::Inconclusive => Some(undecided(focus, headline)),
         Verdict::NoTraffic if one_way(focus, headline).is_some() => None,
         Verdict::NoTraffic => Some(t.word("why-no-data")),
