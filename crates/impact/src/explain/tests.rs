@@ -621,3 +621,60 @@ fn the_table_names_every_cause() {
     ids.dedup();
     assert_eq!(ids.len(), ROWS.len());
 }
+
+/// The other side asks anew after one side alone fell silent, or said that no daemon listens.
+#[test]
+fn a_peer_that_the_other_side_replaced() {
+    let mut asked = scene();
+    asked.silent(GATEWAY, 10.0, 19.0);
+    asked.event(EventKind::NewIkeSa, 19.0, CLIENT).successor = Some(true);
+    assert_eq!(is(&asked, PeerLostSas).by, Some(GATEWAY));
+    let mut both = asked.clone();
+    both.silent(CLIENT, 10.0, 19.0);
+    is(&both, PathSilent);
+    let unreachable = both.event(EventKind::Unreachable, 10.5, GATEWAY);
+    unreachable.notify = Some("host unreachable".to_owned());
+    is(&both, PathSilent);
+    both.events[1].notify = Some("port unreachable".to_owned());
+    let explanation = is(&both, PeerLostSas);
+    assert_eq!(
+        (explanation.by, explanation.certainty),
+        (Some(GATEWAY), Certainty::Proven)
+    );
+}
+
+#[test]
+fn what_one_side_sends_no_longer_arrives() {
+    let mut unheard = scene();
+    unheard.outage().unheard = 2;
+    is(&unheard, Unexplained);
+    unheard.outage().unheard = 3;
+    assert_eq!(is(&unheard, Unheard).by, Some(GATEWAY), "its acknowledgements");
+    let mut checked = scene();
+    checked.event(EventKind::ChecksUnheard, 12.0, CLIENT);
+    assert_eq!(is(&checked, Unheard).by, Some(CLIENT));
+    checked.silent(CLIENT, 10.0, 19.0);
+    is(&checked, PeerSilent);
+}
+
+#[test]
+fn esp_stops_and_ike_goes_on() {
+    let mut sealed = scene();
+    sealed.outages[0].silences[1].no_esp = (at(10.0), at(18.0));
+    assert_eq!(is(&sealed, EspSilent).by, Some(GATEWAY));
+    let mut sender = scene();
+    sender.outages[0].silences[0].no_esp = (at(10.0), at(18.0));
+    is(&sender, Unexplained);
+    sender.outage().swallowed = 0;
+    assert_eq!(is(&sender, EspSilent).by, Some(CLIENT), "it waits for no timer");
+}
+
+#[test]
+fn fragments_are_a_sign_of_life() {
+    let mut pieces = scene();
+    pieces.silent(CLIENT, 10.0, 19.0);
+    pieces.event(EventKind::FragmentsIncomplete, 9.0, CLIENT);
+    assert_eq!(is(&pieces, Unanswered).by, Some(CLIENT));
+    pieces.events[0].kind = EventKind::Unanswered;
+    is(&pieces, PeerSilent);
+}
