@@ -68,8 +68,9 @@ class TruncatedCaptureWarning(UserWarning):
 class Analysis(Mapping):
     """The JSON document, read by its keys, and the tables of `--parquet`.
 
-    Names end with their unit: `_ms` milliseconds, `_s` and `_seconds` seconds, `_mbps` 10^6 bits a second; `bytes` are bytes.
-    Times are UTC by the capture's clock: RFC 3339 in the document, timestamps in the tables. What is not known is `None`.
+    Names end with their unit: `_ms` milliseconds, `_s` and `_seconds` seconds, `_bps` and `_mbps` bits and 10^6 bits a second; `bytes`
+    are bytes. In the tables durations are `_seconds` and rates `_mbps`, whatever the document has (docs/fleet.md). Times are UTC by the
+    capture's clock: RFC 3339 in the document, microseconds in the tables. What is not known is `None`.
     """
 
     def __init__(self, document: dict[str, Any], tables: dict[str, bytes]) -> None:

@@ -37,7 +37,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let places = Outputs::reserve(outputs, &replacement, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies, &replacement)?;
     let reference = reference_job::read(arguments)?;
-    let (analysis, ring) = analyze(arguments, reference.options.clone(), &arguments.input)?;
+    let (analysis, ring) = match analyze(arguments, reference.options.clone(), &arguments.input) {
+        Ok(made) => made,
+        Err(error) => {
+            places.write_failure(&arguments.input.capture, &error)?;
+            return Err(error);
+        }
+    };
     let analysis = reference.compared(analysis);
     let read_whole = read::problems(&analysis).next().is_none();
     let told = copies.write(&arguments.input, &analysis, &ring, &reference.options)?;

@@ -88,6 +88,16 @@ impl Outputs {
         }
         Ok(())
     }
+
+    /// Writes, where tables are wanted, the row of a capture that could not be analysed.
+    pub(crate) fn write_failure(self, capture: &Path, error: &anyhow::Error) -> Result<()> {
+        // A document that cannot be read is no capture.
+        let is_document = matches!(error.downcast_ref(), Some(Error::Document { .. }));
+        match self.tables {
+            Some(tables) if !is_document => tables.write_failure(capture, &error.to_string()),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Makes sure, before any work, that nothing is lost at the places whose names are known.

@@ -63,6 +63,7 @@ pub(crate) fn run<I: Sync>(
             }
             Err(error) => {
                 output::complain(&error.to_string());
+                places.write_failure(name_of(input), &error)?;
                 let path = name_of(input).to_string_lossy();
                 entries.push(Entry::unreadable(&path, &error.to_string(), language));
                 status = ExitCode::FAILURE;

@@ -1,19 +1,18 @@
-//! Many Parquet files of one table → one, column by column, in row groups of the usual size.
+//! Many Parquet files of one table → one, sorted by time, in row groups of the usual size.
 
-use crate::columns::write::{CAPTURES, ROWS_PER_GROUP, captures_entry, properties};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
-use parquet::data_type::DataType;
+use crate::columns::shape::TIME;
+use crate::columns::value::ColumnValue;
+use crate::columns::write::{FILES, TableWriter};
+use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::statistics::Statistics;
+use parquet::record::reader::RowIter;
 use parquet::schema::types::TypePtr;
-use std::fs::File;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// Files that are open at once: below what a system allows a process.
-const FILES_AT_ONCE: usize = 256;
 
 /// What became of the files.
 #[derive(Debug, Default)]
@@ -26,128 +25,158 @@ pub struct Merged {
     pub left: Vec<(PathBuf, String)>,
 }
 
-/// Row groups that become one, by file and place in it.
-type RowGroups = Vec<(PathBuf, usize)>;
-
-/// Writes the rows of `files`, all of one table, to `out`. Those with the columns of the last one are taken.
+/// Writes the rows of `files`, all of one table, to `out`. Those with the columns of the last one are taken. A file is in memory while
+/// its rows are written: captures of the same time are, those of a month are not.
 ///
 /// # Errors
 /// What `out` says, or a file that breaks off behind its description.
 pub fn merge<W: Write + Send>(files: &[PathBuf], out: W) -> Result<Merged> {
     let mut merged = Merged::default();
-    let Some(schema) = files.iter().rev().find_map(|file| schema_of(&open(file).ok()?)) else {
+    let Some(schema) = files
+        .iter()
+        .rev()
+        .find_map(|file| Some(schema_of(&open(file).ok()?)))
+    else {
         return Ok(merged);
     };
-    let mut writer = SerializedFileWriter::new(out, schema.clone(), properties())?;
-    let mut batch = RowGroups::new();
-    let mut rows = 0;
+    let mut waiting = Vec::new();
     for file in files {
-        let reader = match open(file) {
-            Ok(reader) if schema_of(&reader).as_ref() == Some(&schema) => reader,
+        match open(file) {
+            Ok(reader) if schema_of(&reader) == schema => {
+                waiting.push((first_time(&reader), file));
+                merged.taken.push(file.clone());
+            }
             Ok(_) => {
                 let reason = "its columns are not those of the newest file";
                 merged.left.push((file.clone(), reason.into()));
-                continue;
             }
-            Err(error) => {
-                merged.left.push((file.clone(), error.to_string()));
-                continue;
-            }
-        };
-        for (group, described) in reader.metadata().row_groups().iter().enumerate() {
-            let len = usize::try_from(described.num_rows()).unwrap_or(0);
-            if !batch.is_empty() && (rows + len > ROWS_PER_GROUP || batch.len() >= FILES_AT_ONCE) {
-                write_group(&mut writer, std::mem::take(&mut batch))?;
-                rows = 0;
-            }
-            batch.push((file.clone(), group));
-            rows += len;
-            merged.rows += len;
+            Err(error) => merged.left.push((file.clone(), error.to_string())),
         }
-        merged.taken.push(file.clone());
     }
-    if !batch.is_empty() {
-        write_group(&mut writer, batch)?;
+    waiting.sort();
+    let mut waiting = waiting.into_iter().peekable();
+    let mut writer = TableWriter::new(out, schema.clone())?;
+    let place = schema.get_fields().iter().position(|field| field.name() == TIME);
+    let place = place.ok_or_else(|| ParquetError::General(format!("no column {TIME}")))?;
+    let mut open_tables: Vec<OpenTable> = Vec::new();
+    // The time of the next row of every open file, the earliest first.
+    let mut next: BinaryHeap<Reverse<(Option<i64>, usize)>> = BinaryHeap::new();
+    loop {
+        let earliest = next.peek().map(|Reverse((time, _))| *time);
+        let at = if let Some((_, file)) =
+            waiting.next_if(|(first, _)| earliest.is_none_or(|time| *first < time))
+        {
+            open_tables.push(OpenTable::open(file)?);
+            open_tables.len() - 1
+        } else {
+            let Some(Reverse((_, at))) = next.pop() else {
+                break;
+            };
+            let row = open_tables
+                .get_mut(at)
+                .map(|table| std::mem::take(&mut table.row));
+            writer.push(row.unwrap_or_default())?;
+            merged.rows += 1;
+            at
+        };
+        if let Some(time) = open_tables
+            .get_mut(at)
+            .map(|table| table.advance(place))
+            .transpose()?
+            .flatten()
+        {
+            next.push(Reverse((time, at)));
+        }
     }
-    let captures: Vec<String> = merged.taken.iter().flat_map(|file| captures_in(file)).collect();
-    writer.append_key_value_metadata(captures_entry(&captures));
-    writer.close()?;
+    let names: Vec<String> = merged.taken.iter().map(|file| name_of(file)).collect();
+    writer.finish(Some(&names))?;
     Ok(merged)
 }
 
-/// The captures whose rows are in a file, each with the version of its document; none of a file that cannot be read.
-pub fn captures_in(file: &Path) -> Vec<String> {
-    let Ok(reader) = open(file) else {
+/// A file whose rows are being written.
+struct OpenTable {
+    /// None behind the last row.
+    rows: Option<RowIter<'static>>,
+    /// Read and not yet written.
+    row: Vec<ColumnValue>,
+}
+
+impl OpenTable {
+    fn open(file: &Path) -> Result<OpenTable> {
+        let rows = Some(RowIter::from_file_into(Box::new(open(file)?)));
+        let row = Vec::new();
+        Ok(OpenTable { rows, row })
+    }
+
+    /// Reads the next row; its time, where there is one.
+    fn advance(&mut self, place: usize) -> Result<Option<Option<i64>>> {
+        let Some(row) = self.rows.as_mut().and_then(Iterator::next).transpose()? else {
+            self.rows = None;
+            return Ok(None);
+        };
+        self.row = row
+            .into_columns()
+            .into_iter()
+            .map(|(_, field)| field.into())
+            .collect();
+        let time = self.row.get(place).and_then(|cell| match cell {
+            ColumnValue::Integer(time) => Some(*time),
+            _ => None,
+        });
+        Ok(Some(time))
+    }
+}
+
+/// The time of the first row, by the statistics.
+fn first_time(reader: &SerializedFileReader<Bytes>) -> Option<i64> {
+    let group = reader.metadata().row_groups().first()?;
+    let mut columns = group.columns().iter();
+    let time = columns.find(|column| column.column_path().string() == TIME)?;
+    match time.statistics()? {
+        Statistics::Int64(statistics) => statistics.min_opt().copied(),
+        _ => None,
+    }
+}
+
+/// Whether a file is a table.
+///
+/// # Errors
+/// Why it is none.
+pub fn check(file: &Path) -> Result<()> {
+    open(file).map(drop)
+}
+
+/// The files whose rows are in a merged one, by their names in a table: none of a file that cannot be read.
+pub fn files_in(merged: &Path) -> Vec<String> {
+    let Ok(reader) = open(merged) else {
         return Vec::new();
     };
     let entries = reader.metadata().file_metadata().key_value_metadata();
-    let entry = entries.into_iter().flatten().find(|entry| entry.key == CAPTURES);
+    let entry = entries.into_iter().flatten().find(|entry| entry.key == FILES);
     let list = entry.and_then(|entry| entry.value.as_deref()).unwrap_or_default();
     list.split(',').map(str::to_owned).collect()
 }
 
-fn open(file: &Path) -> Result<SerializedFileReader<File>> {
-    SerializedFileReader::new(File::open(file)?)
-}
-
-fn schema_of(reader: &SerializedFileReader<File>) -> Option<TypePtr> {
-    Some(reader.metadata().file_metadata().schema_descr().root_schema_ptr())
-}
-
-/// One row group of several.
-fn write_group<W: Write + Send>(writer: &mut SerializedFileWriter<W>, batch: RowGroups) -> Result<()> {
-    let readers: Result<Vec<_>> = batch
+/// The name of a file in its table, which says day, gateway and capture.
+pub fn name_of(file: &Path) -> String {
+    let parts: Vec<_> = file
         .iter()
-        .map(|(file, group)| Ok((open(file)?, *group)))
+        .rev()
+        .take(3)
+        .map(|part| part.to_string_lossy())
         .collect();
-    let readers = readers?;
-    let mut row_group = writer.next_row_group()?;
-    let mut place = 0;
-    while let Some(mut column) = row_group.next_column()? {
-        for (reader, group) in &readers {
-            copy(
-                reader.get_row_group(*group)?.get_column_reader(place)?,
-                column.untyped(),
-            )?;
-        }
-        column.close()?;
-        place += 1;
-    }
-    row_group.close().map(drop)
+    parts
+        .iter()
+        .rev()
+        .map(AsRef::as_ref)
+        .collect::<Vec<&str>>()
+        .join("/")
 }
 
-/// The types that [`super::write`] uses.
-fn copy(from: ColumnReader, into: &mut ColumnWriter<'_>) -> Result<()> {
-    use {ColumnReader as R, ColumnWriter as W};
-    match (from, into) {
-        (R::BoolColumnReader(from), W::BoolColumnWriter(into)) => copy_typed(from, into),
-        (R::Int32ColumnReader(from), W::Int32ColumnWriter(into)) => copy_typed(from, into),
-        (R::Int64ColumnReader(from), W::Int64ColumnWriter(into)) => copy_typed(from, into),
-        (R::DoubleColumnReader(from), W::DoubleColumnWriter(into)) => copy_typed(from, into),
-        (R::ByteArrayColumnReader(from), W::ByteArrayColumnWriter(into)) => copy_typed(from, into),
-        _ => Err(ParquetError::General(
-            "a column of a type that no table has".into(),
-        )),
-    }
+fn open(file: &Path) -> Result<SerializedFileReader<Bytes>> {
+    SerializedFileReader::new(Bytes::from(std::fs::read(file)?))
 }
 
-fn copy_typed<T: DataType>(mut from: ColumnReaderImpl<T>, into: &mut ColumnWriterImpl<'_, T>) -> Result<()> {
-    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
-    loop {
-        let (records, ..) = from.read_records(
-            ROWS_PER_GROUP,
-            Some(&mut definition),
-            Some(&mut repetition),
-            &mut values,
-        )?;
-        if records == 0 {
-            return Ok(());
-        }
-        // Only lists have these.
-        let lists = Some(repetition.as_slice()).filter(|levels| !levels.is_empty());
-        into.write_batch(&values, Some(&definition), lists)?;
-        values.clear();
-        definition.clear();
-        repetition.clear();
-    }
+fn schema_of(reader: &SerializedFileReader<Bytes>) -> TypePtr {
+    reader.metadata().file_metadata().schema_descr().root_schema_ptr()
 }

@@ -1,11 +1,22 @@
-//! The rows of a table, as JSON objects.
+//! The rows of a table, as JSON objects, sorted by their time.
 
+use crate::columns::shape::TIME;
 use crate::columns::tables::{FleetTable, TWO_POINTS};
 use rekeyscope_model::analysis::{Analysis, TunnelSeries};
-use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// The rows of a table in the document's order.
+/// When a row begins: the first of these fields that it has, or the entry above it, or else the capture's first packet.
+const TIMES: [&str; 6] = [
+    "/started",
+    "/switched/a_to_b",
+    "/switched/b_to_a",
+    "/first_time",
+    "/start",
+    "/from",
+];
+
+/// The rows of a table, the earliest first.
 pub(super) fn rows<'a>(table: &FleetTable, analysis: &'a Analysis) -> Box<dyn Iterator<Item = Value> + 'a> {
     let list = match table.path.first().copied() {
         None => serde_json::to_value([&analysis.capture]),
@@ -14,6 +25,7 @@ pub(super) fn rows<'a>(table: &FleetTable, analysis: &'a Analysis) -> Box<dyn It
         Some("rekeys") => serde_json::to_value(&analysis.rekeys),
         Some("attempts") => serde_json::to_value(&analysis.attempts),
         Some("impact") => serde_json::to_value(&analysis.impact),
+        Some("ledger") => serde_json::to_value(&analysis.ledger),
         Some("account") => serde_json::to_value(&analysis.account),
         Some(TWO_POINTS) => serde_json::to_value(analysis.two_points.as_slice()),
         Some("findings") => serde_json::to_value(&analysis.findings),
@@ -22,15 +34,30 @@ pub(super) fn rows<'a>(table: &FleetTable, analysis: &'a Analysis) -> Box<dyn It
     };
     let mut found = Vec::new();
     let inner = table.path.get(1..).unwrap_or_default();
+    let begin = analysis.capture.first_time;
     descend(
         list.unwrap_or_default(),
         inner,
         &mut Vec::new(),
         &mut |row, above| {
-            found.push(with_lent(table, row, above));
+            let row = with_lent(table, row, above);
+            let time = std::iter::once(&row)
+                .chain(above.iter().rev())
+                .find_map(time_of)
+                .or(begin);
+            found.push((time, row));
         },
     );
-    Box::new(found.into_iter())
+    found.sort_by_key(|(time, _)| *time);
+    Box::new(found.into_iter().map(|(time, mut row)| {
+        row[TIME] = json!(time);
+        row
+    }))
+}
+
+fn time_of(entry: &Value) -> Option<Timestamp> {
+    let mut times = TIMES.iter().filter_map(|field| entry.pointer(field));
+    times.find_map(|time| serde_json::from_value(time.clone()).ok())
 }
 
 /// Goes down the lists, with the entries above each row.
@@ -65,22 +92,28 @@ fn with_lent(table: &FleetTable, mut row: Map<String, Value>, above: &[Value]) -
     Value::Object(row)
 }
 
-/// A row per bin.
+/// A row per bin of all series.
 fn bins(analysis: &Analysis) -> impl Iterator<Item = Value> {
     let bin_ms = analysis.series.bin_ms;
-    let bin = move |series: &TunnelSeries, at: usize| {
-        let since = (at as f64 * bin_ms * NANOS_PER_MILLI as f64).round() as i64;
+    let begin = move |series: &TunnelSeries, at: usize| {
+        series
+            .start
+            .plus_nanos((at as f64 * bin_ms * NANOS_PER_MILLI as f64).round() as i64)
+    };
+    let mut places: Vec<(Timestamp, &TunnelSeries, usize)> = Vec::new();
+    for series in &analysis.series.tunnels {
+        let len = series.inner_new_bytes.len().max(series.outer_bytes.len());
+        places.extend((0..len).map(|at| (begin(series, at), series, at)));
+    }
+    places.sort_by_key(|(time, ..)| *time);
+    places.into_iter().map(move |(time, series, at)| {
         json!({
             "tunnel": series.tunnel,
             "direction": series.direction,
-            "time": series.start.plus_nanos(since),
+            TIME: time,
             "bin_ms": bin_ms,
             "inner_new_bytes": series.inner_new_bytes.get(at),
             "outer_bytes": series.outer_bytes.get(at),
         })
-    };
-    analysis.series.tunnels.iter().flat_map(move |series| {
-        let len = series.inner_new_bytes.len().max(series.outer_bytes.len());
-        (0..len).map(move |at| bin(series, at))
     })
 }

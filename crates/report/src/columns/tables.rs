@@ -13,6 +13,8 @@ pub struct FleetTable {
     pub(super) lent: &'static [(usize, &'static str, &'static str)],
     /// The schema of its rows, in `$defs` of the document's.
     pub(super) row: &'static str,
+    /// Fields whose names an engine reserves, or that say the same under another name elsewhere, and their columns.
+    pub(super) renamed: &'static [(&'static str, &'static str)],
 }
 
 impl FleetTable {
@@ -26,47 +28,52 @@ pub(super) const TWO_POINTS: &str = "two_points";
 
 /// In the order of `docs/fleet.md`.
 pub const TABLES: &[FleetTable] = &[
-    table("captures", &[], &[], "Capture"),
-    table("tunnels", &["tunnels"], &[], "Tunnel"),
+    table("captures", &[], "Capture"),
+    table("tunnels", &["tunnels"], "Tunnel").renaming(&[("id", "tunnel")]),
     table(
         "security_associations",
         &["security_associations"],
-        &[],
         "SecurityAssociation",
     ),
-    table("rekeys", &["rekeys"], &[], "Rekey"),
-    table("rekey_impact", &["rekeys", "impact"], REKEY, "RekeyImpact"),
-    table("attempts", &["attempts"], &[], "Attempt"),
-    table("impact", &["impact"], &[], "Impact"),
-    table("ledger", &["ledger"], &[], "Ledger"),
-    table("account", &["account"], &[], "Account"),
-    table("account_labels", &["account", "labels"], DIRECTION, "AccountLine"),
-    table("findings", &["findings"], &[], "Finding"),
-    table("two_points", &[TWO_POINTS], &[], "TwoPoints"),
+    table("rekeys", &["rekeys"], "Rekey").renaming(&[("index", "rekey")]),
+    table("rekey_impact", &["rekeys", "impact"], "RekeyImpact")
+        .lent(&[(0, "tunnel", "tunnel"), (0, "index", "rekey")]),
+    table("attempts", &["attempts"], "Attempt").renaming(&[("index", "attempt")]),
+    table("impact", &["impact"], "Impact"),
+    table("ledger", &["ledger"], "Ledger"),
+    table("account", &["account"], "Account").renaming(&[("start", "started"), ("end", "ended")]),
+    table("account_labels", &["account", "labels"], "AccountLine")
+        .lent(&[(0, "tunnel", "tunnel"), (0, "direction", "direction")])
+        .renaming(&[("s_per_gb", "seconds_per_gb")]),
+    table("findings", &["findings"], "Finding"),
+    table("two_points", &[TWO_POINTS], "TwoPoints").renaming(&[("from", "since"), ("to", "until")]),
     table(
         "two_points_directions",
         &[TWO_POINTS, "directions"],
-        &[],
         "PointDirection",
-    ),
-    table("two_points_rekeys", &[TWO_POINTS, "rekeys"], &[], "PointRekey"),
+    )
+    .renaming(&[("both", "at_both"), ("order", "packet_order")]),
+    table("two_points_rekeys", &[TWO_POINTS, "rekeys"], "PointRekey"),
     // Its rows are the bins of all series; see `rows.rs`.
-    table("series", &["series"], &[], "Bin"),
+    table("series", &["series"], "Bin"),
 ];
 
-const REKEY: &[(usize, &str, &str)] = &[(0, "tunnel", "tunnel"), (0, "index", "rekey")];
-const DIRECTION: &[(usize, &str, &str)] = &[(0, "tunnel", "tunnel"), (0, "direction", "direction")];
-
-const fn table(
-    name: &'static str,
-    path: &'static [&'static str],
-    lent: &'static [(usize, &'static str, &'static str)],
-    row: &'static str,
-) -> FleetTable {
+const fn table(name: &'static str, path: &'static [&'static str], row: &'static str) -> FleetTable {
     FleetTable {
         name,
         path,
-        lent,
+        lent: &[],
         row,
+        renamed: &[],
+    }
+}
+
+impl FleetTable {
+    const fn lent(self, lent: &'static [(usize, &'static str, &'static str)]) -> FleetTable {
+        FleetTable { lent, ..self }
+    }
+
+    const fn renaming(self, renamed: &'static [(&'static str, &'static str)]) -> FleetTable {
+        FleetTable { renamed, ..self }
     }
 }

@@ -1,81 +1,146 @@
-//! Rows → a Parquet file. Every column is optional; a list has the three levels that the format asks for.
+//! Rows → a Parquet file, sorted by time, with statistics of every column. A list has the three levels that the format asks for.
 
 use crate::columns::rows::rows;
-use crate::columns::shape::{ColumnKind, ColumnShape, columns};
+use crate::columns::shape::{COMMON, ColumnKind, ColumnShape, TIME, columns};
 use crate::columns::tables::FleetTable;
+use crate::columns::value::ColumnValue;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, TimestampType, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
-use parquet::errors::Result;
-use parquet::file::metadata::KeyValue;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
-use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::time::Timestamp;
-use serde_json::Value;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+use rekeyscope_model::analysis::{Analysis, SCHEMA_VERSION};
+use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::sync::Arc;
 
 /// Rows of a row group: what is in memory at once.
-pub(super) const ROWS_PER_GROUP: usize = 65_536;
+const ROWS_PER_GROUP: usize = 65_536;
 
-/// What every row says of its capture.
+/// What every row says of its capture, and what the row of the capture says of its analysis.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// SHA-256 of the capture's bytes, in hex.
-    pub capture: String,
+    /// SHA-256 of the capture's bytes, in hex; none of a capture that was not analysed.
+    pub capture: Option<String>,
     /// The UTC day of its first packet, counted from 1970.
     pub day: Option<i32>,
     /// Where it was taken.
     pub gateway: String,
+    /// Where it lies.
+    pub uri: String,
+    /// Why it, or a part of it, was not analysed.
+    pub problem: Option<String>,
 }
 
-/// Writes one table of a document.
+/// Writes one table of a document; of none, the row of a capture that was not analysed.
 ///
 /// # Errors
 /// What `out` says.
 pub fn write<W: Write + Send>(
     table: &FleetTable,
-    analysis: &Analysis,
+    analysis: Option<&Analysis>,
     origin: &Origin,
     out: W,
 ) -> Result<()> {
     let columns = columns(table);
-    let mut writer = SerializedFileWriter::new(out, schema(&columns)?, properties())?;
-    let mut waiting = rows(table, analysis);
-    loop {
-        let mut group: Vec<Value> = waiting.by_ref().take(ROWS_PER_GROUP).collect();
-        if group.is_empty() {
-            break;
-        }
-        for row in group.iter_mut().filter_map(Value::as_object_mut) {
-            row.insert("capture".into(), origin.capture.as_str().into());
-            row.insert("schema_version".into(), analysis.schema_version.into());
-            row.insert("day".into(), origin.day.into());
-            row.insert("gateway".into(), origin.gateway.as_str().into());
-        }
-        let mut row_group = writer.next_row_group()?;
-        columns
-            .iter()
-            .try_for_each(|column| write_column(&mut row_group, column, &group))?;
-        row_group.close()?;
+    let mut writer = TableWriter::new(out, schema(&columns)?)?;
+    let rows = match analysis {
+        Some(analysis) => rows(table, analysis),
+        None => Box::new(std::iter::once(Value::Object(Map::new()))),
+    };
+    let common = json!({
+        "capture": origin.capture,
+        "schema_version": analysis.map_or(SCHEMA_VERSION, |analysis| analysis.schema_version),
+        "day": origin.day,
+        "gateway": origin.gateway,
+        "uri": origin.uri,
+        "status": if analysis.is_some() { "analysed" } else { "failed" },
+        "problem": origin.problem,
+        "attempts": 1,
+    });
+    for row in rows {
+        let cell = |column: &ColumnShape| match ColumnValue::of(column, &common) {
+            ColumnValue::Missing => ColumnValue::of(column, &row),
+            said => said,
+        };
+        writer.push(columns.iter().map(cell).collect())?;
     }
-    let named = captures_entry(&[format!("{}:{}", origin.capture, analysis.schema_version)]);
-    writer.append_key_value_metadata(named);
-    writer.close().map(drop)
+    writer.finish(None)
 }
 
-/// The key under which a file names the captures in it: digest, colon, version of the document.
-pub(super) const CAPTURES: &str = "rekeyscope.captures";
-
-pub(super) fn captures_entry(captures: &[String]) -> KeyValue {
-    KeyValue::new(CAPTURES.to_owned(), captures.join(","))
+/// Rows on their way into a file.
+pub(super) struct TableWriter<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    schema: TypePtr,
+    waiting: Vec<Vec<ColumnValue>>,
 }
 
-pub(super) fn properties() -> Arc<WriterProperties> {
+impl<W: Write + Send> TableWriter<W> {
+    pub(super) fn new(out: W, schema: TypePtr) -> Result<Self> {
+        Ok(TableWriter {
+            writer: SerializedFileWriter::new(out, schema.clone(), properties())?,
+            schema,
+            waiting: Vec::new(),
+        })
+    }
+
+    /// Takes the next row by time.
+    pub(super) fn push(&mut self, row: Vec<ColumnValue>) -> Result<()> {
+        self.waiting.push(row);
+        if self.waiting.len() < ROWS_PER_GROUP {
+            return Ok(());
+        }
+        self.write_group()
+    }
+
+    fn write_group(&mut self) -> Result<()> {
+        let rows = std::mem::take(&mut self.waiting);
+        let mut group = self.writer.next_row_group()?;
+        for (place, shape) in self.schema.get_fields().iter().enumerate() {
+            let cells = rows
+                .iter()
+                .map(|row| row.get(place).unwrap_or(&ColumnValue::Missing));
+            let Some(mut column) = group.next_column()? else {
+                break;
+            };
+            write_column(column.untyped(), &Levels::of(shape, cells)?)?;
+            column.close()?;
+        }
+        group.close().map(drop)
+    }
+
+    /// Writes the rest, and which files a merged one is made of.
+    pub(super) fn finish(mut self, files: Option<&[String]>) -> Result<()> {
+        if !self.waiting.is_empty() {
+            self.write_group()?;
+        }
+        let files = files.map(|files| KeyValue::new(FILES.to_owned(), files.join(",")));
+        files
+            .into_iter()
+            .for_each(|files| self.writer.append_key_value_metadata(files));
+        self.writer.close().map(drop)
+    }
+}
+
+/// The key under which a merged file names those whose rows it has.
+pub(super) const FILES: &str = "rekeyscope.files";
+
+fn properties() -> Arc<WriterProperties> {
+    let time = COMMON
+        .iter()
+        .position(|(name, ..)| *name == TIME)
+        .unwrap_or_default();
+    let by_time = SortingColumn {
+        column_idx: i32::try_from(time).unwrap_or_default(),
+        descending: false,
+        nulls_first: true,
+    };
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
+        .set_sorting_columns(Some(vec![by_time]))
         .set_created_by(concat!("rekeyscope ", env!("CARGO_PKG_VERSION")).into());
     Arc::new(properties.build())
 }
@@ -97,123 +162,99 @@ fn field(column: &ColumnShape) -> Result<Type> {
             Physical::INT64,
             Some(LogicalType::Timestamp(TimestampType {
                 is_adjusted_to_u_t_c: true,
-                unit: TimeUnit::NANOS,
+                unit: TimeUnit::MICROS,
             })),
         ),
     };
-    let value = |name: &str| {
+    let repetition = match column.is_required {
+        true => Repetition::REQUIRED,
+        false => Repetition::OPTIONAL,
+    };
+    let value = |name: &str, repetition: Repetition| {
         Type::primitive_type_builder(name, physical)
-            .with_repetition(Repetition::OPTIONAL)
+            .with_repetition(repetition)
             .with_logical_type(logical.clone())
             .build()
     };
     if !column.is_list {
-        return value(&column.name);
+        return value(&column.name, repetition);
     }
     let list = Type::group_type_builder("list")
         .with_repetition(Repetition::REPEATED)
-        .with_fields(vec![Arc::new(value("element")?)])
+        .with_fields(vec![Arc::new(value("element", Repetition::OPTIONAL)?)])
         .build()?;
     Type::group_type_builder(&column.name)
-        .with_repetition(Repetition::OPTIONAL)
+        .with_repetition(repetition)
         .with_logical_type(Some(LogicalType::List))
         .with_fields(vec![Arc::new(list)])
         .build()
 }
 
 /// The values of a column with the levels that say which are missing and which belong to one list.
+#[derive(Default)]
 struct Levels<'a> {
-    values: Vec<&'a Value>,
+    values: Vec<&'a ColumnValue>,
     definition: Vec<i16>,
     repetition: Vec<i16>,
 }
 
 impl<'a> Levels<'a> {
-    fn of(column: &ColumnShape, rows: &'a [Value]) -> Self {
-        let mut levels = Levels {
-            values: Vec::with_capacity(rows.len()),
-            definition: Vec::with_capacity(rows.len()),
-            repetition: Vec::new(),
-        };
-        for row in rows {
-            let found = column.path.iter().try_fold(row, |at, name| at.get(name));
-            match found.filter(|value| !value.is_null()) {
-                Some(Value::Array(list)) if column.is_list => levels.push_list(list),
-                Some(value) if !column.is_list => levels.push(1, Some(value), 0),
-                _ => levels.push(0, None, 0),
+    fn of(shape: &Type, cells: impl Iterator<Item = &'a ColumnValue>) -> Result<Self> {
+        let mut levels = Levels::default();
+        let present = i16::from(shape.is_optional());
+        for cell in cells {
+            match cell {
+                ColumnValue::Missing if present == 0 => {
+                    let name = shape.name();
+                    return Err(ParquetError::General(format!(
+                        "a row has no value in the column {name}"
+                    )));
+                }
+                ColumnValue::Missing => levels.push(0, None, 0),
+                ColumnValue::List(list) if list.is_empty() => levels.push(present, None, 0),
+                ColumnValue::List(list) => {
+                    for (at, value) in list.iter().enumerate() {
+                        // Lists of the document hold no null.
+                        levels.push(present + 2, Some(value), i16::from(at > 0));
+                    }
+                }
+                value => levels.push(present, Some(value), 0),
             }
         }
-        levels
+        Ok(levels)
     }
 
-    fn push_list(&mut self, list: &'a [Value]) {
-        if list.is_empty() {
-            return self.push(1, None, 0);
-        }
-        for (at, value) in list.iter().enumerate() {
-            // Lists of the document hold no null.
-            self.push(3, Some(value), i16::from(at > 0));
-        }
-    }
-
-    fn push(&mut self, definition: i16, value: Option<&'a Value>, repetition: i16) {
+    fn push(&mut self, definition: i16, value: Option<&'a ColumnValue>, repetition: i16) {
         self.definition.push(definition);
         self.repetition.push(repetition);
         self.values.extend(value);
     }
 
-    fn map<T>(&self, get: impl Fn(&Value) -> T) -> Vec<T> {
-        self.values.iter().map(|value| get(value)).collect()
+    fn map<T: Default>(&self, get: impl Fn(&ColumnValue) -> Option<T>) -> Vec<T> {
+        self.values
+            .iter()
+            .map(|value| get(value).unwrap_or_default())
+            .collect()
     }
 }
 
-fn write_column<W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    column: &ColumnShape,
-    rows: &[Value],
-) -> Result<()> {
-    let levels = Levels::of(column, rows);
-    let (definition, repetition) = (
-        Some(levels.definition.as_slice()),
-        Some(levels.repetition.as_slice()),
-    );
-    let Some(mut open) = group.next_column()? else {
-        return Ok(());
-    };
-    match open.untyped() {
-        ColumnWriter::BoolColumnWriter(w) => w.write_batch(
-            &levels.map(|v| v.as_bool().unwrap_or_default()),
-            definition,
-            repetition,
-        ),
-        ColumnWriter::Int32ColumnWriter(w) => {
-            let day = |v: &Value| v.as_i64().and_then(|d| i32::try_from(d).ok()).unwrap_or_default();
-            w.write_batch(&levels.map(day), definition, repetition)
-        }
-        ColumnWriter::Int64ColumnWriter(w) if column.kind == ColumnKind::Time => {
-            w.write_batch(&levels.map(nanos), definition, repetition)
-        }
-        ColumnWriter::Int64ColumnWriter(w) => {
-            // A seed may be larger.
-            let integer = |v: &Value| v.as_i64().unwrap_or(i64::MAX);
-            w.write_batch(&levels.map(integer), definition, repetition)
-        }
-        ColumnWriter::DoubleColumnWriter(w) => w.write_batch(
-            &levels.map(|v| v.as_f64().unwrap_or(f64::NAN)),
-            definition,
-            repetition,
-        ),
-        ColumnWriter::ByteArrayColumnWriter(w) => {
-            let text = |v: &Value| ByteArray::from(v.as_str().unwrap_or_default());
-            w.write_batch(&levels.map(text), definition, repetition)
-        }
+fn write_column(column: &mut ColumnWriter<'_>, levels: &Levels<'_>) -> Result<usize> {
+    macro_rules! write {
+        ($writer:ident, $kind:ident, $value:expr) => {{
+            let values = levels.map(|cell| match cell {
+                ColumnValue::$kind(value) => Some($value(value)),
+                _ => None,
+            });
+            $writer.write_batch(&values, Some(&levels.definition), Some(&levels.repetition))
+        }};
+    }
+    match column {
+        ColumnWriter::BoolColumnWriter(w) => write!(w, Boolean, |v: &bool| *v),
+        ColumnWriter::Int32ColumnWriter(w) => write!(w, Day, |v: &i32| *v),
+        ColumnWriter::Int64ColumnWriter(w) => write!(w, Integer, |v: &i64| *v),
+        ColumnWriter::DoubleColumnWriter(w) => write!(w, Number, |v: &f64| *v),
+        ColumnWriter::ByteArrayColumnWriter(w) => write!(w, Text, |v: &String| ByteArray::from(v.as_str())),
         // No column has another type.
         _ => Ok(0),
-    }?;
-    open.close()
-}
-
-fn nanos(time: &Value) -> i64 {
-    let parsed = serde_json::from_value::<Timestamp>(time.clone());
-    parsed.map(|time| time.0).unwrap_or_default()
+    }
 }

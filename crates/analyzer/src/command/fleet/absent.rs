@@ -4,6 +4,7 @@ use crate::command::options::OutputArguments;
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
+use std::path::Path;
 
 /// None.
 pub(crate) enum FleetTables {}
@@ -14,6 +15,10 @@ impl FleetTables {
     }
 
     pub(crate) fn write(self, _: &Analysis) -> Result<()> {
+        match self {}
+    }
+
+    pub(crate) fn write_failure(self, _: &Path, _: &str) -> Result<()> {
         match self {}
     }
 }

@@ -6,7 +6,7 @@ use crate::command::output::{Reserved, complain, folder, note};
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::error::Error;
-use rekeyscope_report::columns::{Merged, TABLES, captures_in, merge};
+use rekeyscope_report::columns::{Merged, TABLES, check, files_in, merge, name_of};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &CompactArguments) -> Result<ExitCode> {
     Ok(status)
 }
 
-/// The files of a table by month, those of one capture once: the newest. (It was analysed for two gateways.)
+/// The files of a table by month, the newest last.
 fn months(table: &Path) -> BTreeMap<String, Vec<PathBuf>> {
     let mut months: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for day in entries(table) {
@@ -81,34 +81,21 @@ const AGAIN: &str = "its capture was analysed again after it was archived: remov
 
 /// One month of one table.
 fn compact(files: Vec<PathBuf>, dir: &Path, replacement: &Replacement) -> Result<Merged> {
-    let archived: HashMap<String, Option<SystemTime>> = entries(dir)
+    let parts = entries(dir);
+    let named = parts
         .iter()
-        .flat_map(|part| {
-            captures_in(part)
-                .into_iter()
-                .map(|capture| (capture, written(part)))
-        })
-        .collect();
-    let mut newest: HashMap<String, PathBuf> = HashMap::new();
-    let mut superseded = BTreeSet::new();
-    let mut left: Vec<(PathBuf, String)> = Vec::new();
-    for file in &files {
-        let captures = captures_in(file);
-        if captures.is_empty() {
-            left.push((file.clone(), "it is no table of --parquet, or damaged".into()));
-        }
-        for capture in captures {
-            match archived.get(&capture) {
-                // Left by a run that was killed.
-                Some(part) if written(file) <= *part => drop(superseded.insert(file.clone())),
-                Some(_) => left.push((file.clone(), AGAIN.into())),
-                None => superseded.extend(newest.insert(capture, file.clone())),
-            }
+        .flat_map(|part| files_in(part).into_iter().map(move |name| (name, written(part))));
+    let archived: HashMap<String, Option<SystemTime>> = named.collect();
+    let (mut wanted, mut superseded, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    for file in files {
+        match (check(&file), archived.get(&name_of(&file))) {
+            (Err(_), _) => left.push((file, "it is no table of --parquet, or damaged".into())),
+            // Left by a run that was killed.
+            (_, Some(part)) if written(&file) <= *part => superseded.push(file),
+            (_, Some(_)) => left.push((file, AGAIN.into())),
+            (_, None) => wanted.push(file),
         }
     }
-    let stays = |file: &PathBuf| left.iter().any(|(stays, _)| stays == file);
-    let wanted = |file: &PathBuf| !superseded.contains(file) && !stays(file);
-    let wanted: Vec<PathBuf> = files.iter().filter(|file| wanted(file)).cloned().collect();
     let mut merged = if wanted.is_empty() {
         Merged::default()
     } else {
@@ -127,9 +114,9 @@ fn compact(files: Vec<PathBuf>, dir: &Path, replacement: &Replacement) -> Result
 /// The new file is named by what is in it.
 fn write(files: &[PathBuf], dir: &Path, replacement: &Replacement) -> Result<Merged> {
     folder(dir)?;
-    let captures: BTreeSet<String> = files.iter().flat_map(|file| captures_in(file)).collect();
-    let list: Vec<String> = captures.into_iter().collect();
-    let name: String = Sha256::digest(list.join("\n"))
+    let names: BTreeSet<String> = files.iter().map(|file| name_of(file)).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    let name: String = Sha256::digest(names.join("\n"))
         .iter()
         .take(8)
         .map(|b| format!("{b:02x}"))

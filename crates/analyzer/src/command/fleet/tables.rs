@@ -1,5 +1,6 @@
 //! `--parquet`: a file per table and capture, named by the capture's content, in Hive partitions. A file appears under its name only
-//! when it is complete, and a second run on the same capture replaces it: nothing is lost, nothing is there twice.
+//! when it is complete, and a second run on the same capture replaces it: nothing is lost, nothing is there twice. Equal captures of one
+//! gateway share their rows, but for those of the table of captures: each has its own there.
 
 use crate::command::options::OutputArguments;
 use crate::command::output::{Reserved, folder};
@@ -9,6 +10,7 @@ use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use rekeyscope_report::columns::{self, FleetTable, Origin, TABLES};
+use sha2::{Digest, Sha256};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -43,49 +45,105 @@ impl FleetTables {
 
     /// Writes all tables, that of the captures last: a capture in it is complete.
     pub(crate) fn write(self, analysis: &Analysis) -> Result<()> {
+        let path = &analysis.capture.path;
         let capture = analysis.capture.sha256.clone().with_context(|| {
-            let path = &analysis.capture.path;
             format!(
                 "the analysis of {path} does not say the digest of its capture: analyse that with --parquet"
             )
         })?;
         let first = analysis.capture.first_time;
         let origin = Origin {
-            capture,
+            capture: Some(capture.clone()),
             day: first.and_then(|time| i32::try_from(time.0.div_euclid(DAY)).ok()),
             gateway: self.gateway.clone().unwrap_or_else(|| gateway_of(analysis)),
+            uri: uri_of(Path::new(path)),
+            problem: analysis
+                .capture
+                .files
+                .iter()
+                .find_map(|file| file.problem.clone()),
         };
         let day = first.map_or(UNKNOWN.into(), |time| {
             time.to_string().chars().take(10).collect::<String>()
         });
-        let partition = format!("day={day}/gateway={}", in_a_path(&origin.gateway));
-        TABLES
-            .iter()
-            .rev()
-            .try_for_each(|table| self.write_one(table, &partition, &origin, analysis))
+        for table in TABLES.iter().rev() {
+            let name = match table.name {
+                CAPTURES => format!("{capture}-{}", digest(&origin.uri)),
+                _ => capture.clone(),
+            };
+            let path = self.place(table.name, &day, &origin.gateway, &name);
+            if table.is_of(analysis) {
+                self.write_one(table, &path, &origin, Some(analysis))?;
+            } else {
+                without(&path)?;
+            }
+        }
+        without(&self.place_of_a_failure(&origin.uri))
+    }
+
+    /// Writes the row of a capture that could not be analysed.
+    pub(crate) fn write_failure(self, capture: &Path, problem: &str) -> Result<()> {
+        let uri = uri_of(capture);
+        let path = self.place_of_a_failure(&uri);
+        let origin = Origin {
+            capture: None,
+            day: None,
+            gateway: self.gateway_given().into(),
+            uri,
+            problem: Some(problem.into()),
+        };
+        let mut captures = TABLES.iter().filter(|table| table.name == CAPTURES);
+        captures.try_for_each(|table| self.write_one(table, &path, &origin, None))
+    }
+
+    fn gateway_given(&self) -> &str {
+        self.gateway.as_deref().unwrap_or("unknown")
+    }
+
+    fn place_of_a_failure(&self, uri: &str) -> PathBuf {
+        self.place(CAPTURES, UNKNOWN, self.gateway_given(), &digest(uri))
+    }
+
+    fn place(&self, table: &str, day: &str, gateway: &str, name: &str) -> PathBuf {
+        let folder = self.dir.join(table).join(format!("day={day}"));
+        let folder = folder.join(format!("gateway={}", in_a_path(gateway)));
+        folder.join(format!("{name}.parquet"))
     }
 
     fn write_one(
         &self,
         table: &FleetTable,
-        partition: &str,
+        path: &Path,
         origin: &Origin,
-        analysis: &Analysis,
+        analysis: Option<&Analysis>,
     ) -> Result<()> {
-        let dir = self.dir.join(table.name).join(partition);
-        let path = dir.join(format!("{}.parquet", origin.capture));
-        if !table.is_of(analysis) {
-            return without(&path);
-        }
-        folder(&dir)?;
+        path.parent().map_or(Ok(()), folder)?;
         let failed = |error| Error::Output {
-            path: path.clone(),
+            path: path.into(),
             source: std::io::Error::other(error),
         };
-        let place = Reserved::new(&path, &self.replacement)?;
+        let place = Reserved::new(path, &self.replacement)?;
         place.fill(|file| columns::write(table, analysis, origin, file).map_err(failed))?;
         Ok(())
     }
+}
+
+/// The table with a row for each capture, analysed or not.
+const CAPTURES: &str = "captures";
+
+/// The name of a capture from any folder; `-` of standard input.
+fn uri_of(path: &Path) -> String {
+    let absolute = std::path::absolute(path).ok().filter(|_| path.as_os_str() != "-");
+    absolute
+        .unwrap_or_else(|| path.into())
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// A name of a file for any URI: equal captures have a row each.
+fn digest(uri: &str) -> String {
+    let bytes = Sha256::digest(uri);
+    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Removes what an earlier analysis of this capture wrote that this one does not have.
