@@ -4,7 +4,9 @@ use crate::columns::rows::rows;
 use crate::columns::shape::{COMMON, ColumnKind, ColumnShape, TIME, columns};
 use crate::columns::tables::FleetTable;
 use crate::columns::value::ColumnValue;
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, TimestampType, Type as Physical};
+use parquet::basic::{
+    Compression, LogicalType, Repetition, TimeUnit, TimestampType, Type as Physical, ZstdLevel,
+};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
@@ -139,7 +141,7 @@ fn properties() -> Arc<WriterProperties> {
         nulls_first: true,
     };
     let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_sorting_columns(Some(vec![by_time]))
         .set_created_by(concat!("rekeyscope ", env!("CARGO_PKG_VERSION")).into());
     Arc::new(properties.build())
