@@ -3,6 +3,7 @@
 mod compare;
 mod help;
 mod keys;
+mod text_of_windows;
 
 use crate::support::{lab_of_sample, repository, sample_names};
 use assert_cmd::Command;

@@ -208,7 +208,18 @@ fn a_pre_shared_key_file_opens_everything() {
         });
         std::fs::write(&log, dh).unwrap();
         let hex: String = PSK.bytes().map(|b| format!("{b:02x}")).collect();
-        for content in [format!("{PSK}\n"), format!("0x{hex}\n")] {
+        // Notepad and PowerShell write UTF-16, `echo` of cmd.exe a blank.
+        let wide = |text: &str| {
+            text.encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect::<Vec<u8>>()
+        };
+        for content in [
+            format!("{PSK}\n").into_bytes(),
+            format!("0x{hex}\n").into_bytes(),
+            wide(&format!("\u{feff}{PSK}\r\n")),
+            format!("\u{feff}{PSK} \r\n").into_bytes(),
+        ] {
             let psk = folder.path().join("psk");
             std::fs::write(&psk, content).unwrap();
             let pcap = lab.pcap();

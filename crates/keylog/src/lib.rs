@@ -18,6 +18,7 @@ mod lines;
 mod material;
 pub mod reading;
 
+pub use crate::lines::encoding::utf8_text;
 pub use crate::material::bounds::{
     LONGEST_LINE, MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS,
     MOST_SPI_SIGHTINGS, SHORTEST_BLOB,

@@ -7,6 +7,7 @@ use crate::command::sources::is_document;
 use crate::command::{output, read};
 use anyhow::{Result, bail};
 use rekeyscope_impact::compare;
+use rekeyscope_keylog::utf8_text;
 use rekeyscope_model::analysis::comparison::{Comparison, Unread};
 use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::text::Language;
@@ -86,7 +87,7 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path)?;
     file.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
-    let analysis: Analysis = match serde_json::from_slice(&bytes) {
+    let analysis: Analysis = match serde_json::from_slice(&utf8_text(&bytes)) {
         Ok(analysis) => analysis,
         Err(error) => bail!(
             "{} is no analysis that --json wrote ({error}); give such a file, or a capture",

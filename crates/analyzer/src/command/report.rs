@@ -6,6 +6,7 @@ use crate::command::replace::Replacement;
 use crate::command::several;
 use anyhow::Result;
 use rekeyscope::overlay;
+use rekeyscope_keylog::utf8_text;
 use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::error::Error;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ fn read(path: &Path, overlays: &OverlayArguments) -> Result<Analysis> {
         std::fs::read(path)
     };
     let bytes = bytes.map_err(|e| failed(e.to_string()))?;
-    let analysis: Analysis = serde_json::from_slice(&bytes).map_err(|e| {
+    let analysis: Analysis = serde_json::from_slice(&utf8_text(&bytes)).map_err(|e| {
         failed(format!(
             "it is no analysis that --json wrote ({e}); give the capture itself without 'report'"
         ))

@@ -2,6 +2,7 @@
 
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_capture::join::{PieceSequence, sequences};
+use rekeyscope_keylog::utf8_text;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -115,7 +116,7 @@ pub(crate) fn is_document(path: &Path) -> bool {
     let mut head = Vec::new();
     let opened = std::fs::File::open(path).ok().filter(|_| is_file);
     let read = opened.and_then(|file| file.take(HEAD).read_to_end(&mut head).ok());
-    read.is_some() && head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
+    read.is_some() && utf8_text(&head).trim_ascii_start().starts_with(b"{")
 }
 
 /// Whether a file is named like a capture: one that cannot be read, among others that can, is told and not passed over.

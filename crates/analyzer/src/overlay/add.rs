@@ -5,6 +5,7 @@
 use crate::overlay::{align, around, iperf3, samples};
 
 use crate::overlay::align::{Doubt, Placed};
+use rekeyscope_keylog::utf8_text;
 use rekeyscope_model::analysis::{
     Analysis, Overlay, OverlayClock, OverlayComparison, OverlayKind, OverlayPoint,
 };
@@ -75,7 +76,10 @@ fn of_csv(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(path).map_err(|e| failed(path, format!("{e}; check its name, and that you may read it")))
+    let bytes = std::fs::read(path);
+    bytes
+        .map(|bytes| utf8_text(&bytes).into_owned())
+        .map_err(|e| failed(path, format!("{e}; check its name, and that you may read it")))
 }
 
 fn failed(path: &Path, reason: String) -> Error {

@@ -1,5 +1,9 @@
 //! How a file writes its characters: bytes, UTF-16 or UTF-32, with a byte order mark or without.
 
+use std::borrow::Cow;
+
+/// Byte order mark of UTF-8.
+pub(crate) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Bytes at the start of a file that tell how it is written.
 pub(crate) const SAMPLE: usize = 4_096;
 /// Units behind a byte order mark of which one at least is a Latin letter.
@@ -45,11 +49,28 @@ fn holds_latin(sample: &[u8], len: usize, low: usize) -> bool {
     latin > others || marked == Some(low) && latin > others / SOME_LATIN
 }
 
-/// Writes wide characters as UTF-8; a unit may lie on both sides of a chunk's end. Half of a surrogate pair becomes a question mark.
+/// A whole text as UTF-8, whatever wrote it: Windows' editors and shells write UTF-16 or a mark before UTF-8. Other bytes stay as they are.
+///
+/// Whoever holds a secret in `bytes` wipes what is returned: it is allocated once, so that no copy stays behind.
+pub fn utf8_text(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match Encoding::of(bytes.get(..SAMPLE).unwrap_or(bytes)) {
+        Encoding::Bytes => Cow::Borrowed(bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes)),
+        Encoding::Wide { len, low } => {
+            // Two bytes of UTF-16 become three of UTF-8 at most, and a cut pair one more.
+            let mut text = Vec::with_capacity(bytes.len() * 3 / 2 + 4);
+            Narrower::default().push(bytes, (len, low), &mut text);
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// Writes wide characters as UTF-8; a unit may lie on both sides of a chunk's end. Half of a surrogate pair alone becomes a question mark.
 #[derive(Default)]
 pub(crate) struct Narrower {
     unit: u32,
     bytes: usize,
+    /// The first half of a surrogate pair (RFC 2781 §2.2).
+    high: Option<u32>,
 }
 
 impl Narrower {
@@ -62,19 +83,56 @@ impl Narrower {
             };
             self.bytes += 1;
             if self.bytes == len {
-                if self.unit != MARK {
-                    let character = char::from_u32(self.unit).unwrap_or('?');
-                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                }
+                let (unit, high) = (self.unit, self.high.take());
                 *self = Narrower::default();
+                match (high, unit) {
+                    (Some(high), 0xdc00..=0xdfff) => {
+                        put(0x1_0000 + ((high & 0x3ff) << 10 | unit & 0x3ff), out);
+                    }
+                    (alone, _) => {
+                        if let Some(half) = alone {
+                            put(half, out);
+                        }
+                        match unit {
+                            0xd800..=0xdbff => self.high = Some(unit),
+                            MARK => {}
+                            _ => put(unit, out),
+                        }
+                    }
+                }
             }
         }
     }
 }
 
+fn put(character: u32, out: &mut Vec<u8>) {
+    let character = char::from_u32(character).unwrap_or('?');
+    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_text_is_utf_8_whoever_wrote_it() {
+        let text = "{\"title\": \"回線 😀\"}\r\n";
+        let units = || text.encode_utf16();
+        let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = units().flat_map(u16::to_be_bytes).collect();
+        for written in [
+            text.as_bytes().to_vec(),
+            [UTF8_MARK, text.as_bytes()].concat(),
+            [&b"\xff\xfe"[..], &little].concat(),
+            [&b"\xfe\xff"[..], &big].concat(),
+            little,
+            big,
+        ] {
+            assert_eq!(utf8_text(&written), text.as_bytes());
+        }
+        let halves = b"\xff\xfea\0\x3d\xd8b\0\x3d\xd8\x3d\xd8\x00\xdec\0";
+        assert_eq!(utf8_text(halves), "a?b?😀c".as_bytes());
+    }
 
     fn wide(text: &str, len: usize, low: usize) -> Vec<u8> {
         let unit = |b: u8| (0..len).map(move |at| if at == low { b } else { 0 });

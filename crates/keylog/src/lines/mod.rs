@@ -3,7 +3,7 @@
 pub(crate) mod algorithm_names;
 pub(crate) mod commands;
 pub(crate) mod dump;
-mod encoding;
+pub(crate) mod encoding;
 pub(crate) mod fields;
 pub(crate) mod hex;
 pub(crate) mod order;

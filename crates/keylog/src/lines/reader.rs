@@ -1,6 +1,6 @@
 //! Bytes → stretches of text of whole lines, small enough to be looked at as a whole. Wide characters become UTF-8.
 
-use crate::lines::encoding::{Encoding, Narrower, SAMPLE};
+use crate::lines::encoding::{Encoding, Narrower, SAMPLE, UTF8_MARK};
 use crate::lines::text::Text;
 use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
@@ -11,8 +11,6 @@ use zeroize::Zeroizing;
 const CHUNK: usize = 256 << 10;
 /// Bytes that are unwrapped as one text: more than any router's log; a larger file is unwrapped piece by piece.
 const WHOLE: usize = 8 << 20;
-/// Byte order mark of UTF-8, also where files were joined.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Receives a stretch of text, and the number of a line that was too long to be read to its end.
 type EachText<'c> = &'c mut dyn FnMut(Text, Option<u64>);
@@ -117,15 +115,16 @@ impl TextStretches<'_> {
     }
 }
 
+/// Files that were joined have marks inside, too.
 fn without_marks(bytes: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
-    if memchr::memmem::find(&bytes, MARK).is_none() {
+    if memchr::memmem::find(&bytes, UTF8_MARK).is_none() {
         return bytes;
     }
     let mut without = Zeroizing::new(Vec::with_capacity(bytes.len()));
     let mut from = 0;
-    for at in memchr::memmem::find_iter(&bytes, MARK) {
+    for at in memchr::memmem::find_iter(&bytes, UTF8_MARK) {
         without.extend_from_slice(bytes.get(from..at).unwrap_or_default());
-        from = at + MARK.len();
+        from = at + UTF8_MARK.len();
     }
     without.extend_from_slice(bytes.get(from..).unwrap_or_default());
     without
