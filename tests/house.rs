@@ -160,6 +160,68 @@ fn unsafe_code_is_in_lanes_only() {
     }
 }
 
+/// Each rounds the last digits as its platform's C library has it; addition, multiplication, division and the square root are exact everywhere (IEEE 754).
+const OF_THE_PLATFORM: [&str; 22] = [
+    "ln", "ln_1p", "log", "log2", "log10", "exp", "exp2", "exp_m1", "powf", "cbrt", "hypot", "sin", "cos",
+    "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "sin_cos",
+];
+
+/// The calls of such functions in a line of code.
+fn of_the_platform(line: &str) -> Option<&'static str> {
+    let called = |name: &str| {
+        [format!(".{name}("), format!("f64::{name}")].iter().any(|call| {
+            let ends =
+                |at: usize| !line[at + call.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            line.match_indices(call.as_str())
+                .any(|(at, _)| call.ends_with('(') || ends(at))
+        })
+    };
+    OF_THE_PLATFORM.into_iter().find(|name| called(name))
+}
+
+/// A document is the same on every system: what computes its figures takes such functions from the crate `libm`.
+#[test]
+fn figures_are_the_same_on_every_platform() {
+    assert_eq!(of_the_platform("let x = y.exp();"), Some("exp"));
+    assert_eq!(of_the_platform("values.map(f64::ln)"), Some("ln"));
+    assert_eq!(
+        of_the_platform("libm::exp(y) + 2_f64.sqrt() + f64::log_of(y)"),
+        None
+    );
+    for name in CRATES.into_iter().filter(|name| *name != "testkit") {
+        for file in crate_files(name).iter().filter(|file| !file.test_only) {
+            let found = file.code.lines().find(|line| of_the_platform(line).is_some());
+            assert_eq!(found, None, "{name}::{}: libm has it", file.module.join("::"));
+        }
+    }
+}
+
+/// Git on Windows writes CRLF by default: a program built from such a checkout would hold other texts.
+#[test]
+fn a_checkout_is_what_was_committed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let files = [
+        "crates/report/templates/report.css",
+        "crates/model/messages/ja/page.ftl",
+        "tests/keylog/nvr_console_crlf.log",
+    ];
+    let written = std::process::Command::new("git")
+        .current_dir(repository())
+        .args(["-c", "core.autocrlf=true", "checkout-index", "--prefix"])
+        .arg(format!("{}/", folder.path().display()))
+        .args(files)
+        .output();
+    if !written.is_ok_and(|output| output.status.success()) {
+        println!("skipped: this is no clone of git's");
+        return;
+    }
+    for file in files {
+        let [here, there] = [repository(), folder.path().to_path_buf()]
+            .map(|folder| std::fs::read(folder.join(file)).unwrap());
+        assert!(here == there, "{file}");
+    }
+}
+
 /// A file of a crate as the test sees it.
 struct SourceFile {
     /// Its place among the modules: `["rekey", "detect"]`.

@@ -85,7 +85,7 @@ impl SilencesElsewhere {
         let as_long = self.lengths.len() - self.lengths.partition_point(|length| *length < silence);
         let reach = window.1.nanos_since(window.0) + silence;
         let expected = as_long as f64 * reach as f64 / self.time.max(1) as f64;
-        1.0 - (-expected).exp()
+        1.0 - libm::exp(-expected)
     }
 }
 

@@ -35,6 +35,6 @@ impl Budget {
             KeyRoad::Explicit | KeyRoad::Derived if checked => MARGIN_BITS_IN_ONE_RECORD,
             _ => MARGIN_BITS,
         };
-        (self.trials.max(1) as f64).log2() + margin
+        libm::log2(self.trials.max(1) as f64) + margin
     }
 }

@@ -130,14 +130,14 @@ pub(super) static TABLE: [SignRow; 34] = [
 /// Bits that a finding says for a key.
 pub(super) fn bits(finding: Sign) -> f64 {
     let row = TABLE.iter().find(|row| row.finding == finding);
-    row.map_or(0.0, |row| row.right.log2() + row.rarity)
+    row.map_or(0.0, |row| libm::log2(row.right) + row.rarity)
 }
 
 /// Bits, mostly negative, that a check says which found nothing of what it asks for. That noise shows nothing is taken for certain.
 pub(super) fn missed(check: Question) -> f64 {
     let found = TABLE.iter().filter(|row| row.check == check);
     let right: f64 = found.map(|row| row.right).sum();
-    (1.0 - right).log2()
+    libm::log2(1.0 - right)
 }
 
 /// What a check says.

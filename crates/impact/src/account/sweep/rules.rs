@@ -201,7 +201,7 @@ impl Sweep<'_> {
         };
         let segments = self.sender.before_loss as f64 / self.half.mss as f64;
         let reno = segments / 2.0 * self.times.rtt as f64;
-        let cubic = (CUBIC_BACK * segments).cbrt() * NANOS_PER_SECOND as f64;
+        let cubic = libm::cbrt(CUBIC_BACK * segments) * NANOS_PER_SECOND as f64;
         !self.sender.lost_from_known_flight
             && self.sender.rounds.climb(self.half.mss)
             && (now - first) as f64 <= reno.max(cubic)
@@ -227,7 +227,7 @@ impl Sweep<'_> {
         if nanos > times.released && !recovering {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
             // Which of the two is larger is all that is asked between: both fade alike.
-            let fade = (-((now - sender.waits_at) as f64) / MEMORY).exp();
+            let fade = libm::exp(-((now - sender.waits_at) as f64) / MEMORY);
             sender.waits_at = now;
             sender.waits_clocked *= fade;
             sender.waits_unclocked *= fade;

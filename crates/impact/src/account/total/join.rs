@@ -104,7 +104,7 @@ impl OpenConnection<'_> {
 }
 
 fn fading(nanos: i64) -> f64 {
-    (-(nanos as f64) / DECAY).exp()
+    libm::exp(-(nanos as f64) / DECAY)
 }
 
 /// The pieces of a direction, which follow each other: all of the time from its first to its last data but rests.

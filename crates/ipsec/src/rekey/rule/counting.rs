@@ -111,7 +111,7 @@ impl Counting {
     }
 
     fn logs(&self) -> Vec<f64> {
-        self.values.iter().map(|v| v.ln()).collect()
+        self.values.iter().map(|v| libm::log(*v)).collect()
     }
 
     pub(super) fn is_volume(&self) -> bool {
