@@ -12,8 +12,8 @@ use rekeyscope_model::analysis::{Analysis, Verdict};
 use rekeyscope_model::text::{Catalogue, Language};
 use std::path::Path;
 
-/// Longest name of a report's file, without its ending.
-const LONGEST_NAME: usize = 80;
+/// Longest name of a report's file in bytes, without its ending: file systems take 255, and a number and an ending follow.
+const LONGEST_NAME: usize = 230;
 
 /// One capture.
 #[derive(Debug, Clone)]
@@ -205,20 +205,28 @@ fn table(t: &Catalogue, entries: &[Entry], columns: usize) -> Table {
 }
 
 /// A name for the reports of an input: its own without the ending, every character that a shell, a URL or a file
-/// system could take for something else as `_`.
+/// system could take for something else as `_`. Letters of other scripts are letters.
 pub fn file_name(input: &Path) -> String {
     let stem = match input.file_stem().map(|s| s.to_string_lossy().into_owned()) {
         Some(stem) if stem == "-" => "stdin".to_string(),
         stem => stem.unwrap_or_default(),
     };
     let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || "._-".contains(c) {
+        let foreign =
+            !c.is_ascii() && !c.is_whitespace() && c != char::REPLACEMENT_CHARACTER && !clean::is_steering(c);
+        if foreign || c.is_ascii_alphanumeric() || "._-".contains(c) {
             c
         } else {
             '_'
         }
     };
-    let name: String = stem.chars().map(plain).take(LONGEST_NAME).collect();
+    let mut name = String::new();
+    for c in stem.chars().map(plain) {
+        if name.len() + c.len_utf8() > LONGEST_NAME {
+            break;
+        }
+        name.push(c);
+    }
     // A leading dot hides a file, a leading dash is an option.
     let name = name.trim_start_matches(['.', '-']);
     if name.is_empty() {
@@ -291,9 +299,13 @@ mod tests {
             ("-", "stdin"),
             ("../..", "capture"),
             ("-rf.pcap", "rf"),
-            ("東京.pcap", "__"),
+            ("東京（夜）.pcap", "東京（夜）"),
+            ("か\u{3099}.pcap", "か\u{3099}"),
+            ("a\u{3000}b\u{202e}c\u{fffd}.pcap", "a_b_c_"),
         ] {
             assert_eq!(file_name(Path::new(path)), name, "{path}");
         }
+        let long = file_name(Path::new(&"計".repeat(200)));
+        assert_eq!(long, "計".repeat(76), "as many whole letters as fit");
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn all_said(t: &Catalogue, english: &[String], messages: &[Message]) 
 
 /// Controls (C0, DEL, C1), line separators, bidirectional controls (Unicode UAX #9 §2), zero-width and filler
 /// characters, interlinear annotation, and tags.
-fn is_steering(c: char) -> bool {
+pub(crate) fn is_steering(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'

@@ -3,7 +3,8 @@
 use crate::words::clean;
 use rekeyscope_model::analysis::{Analysis, OverlayKind};
 
-/// How the run is started again: a word of the shell is what can stand there without quotes, all else is quoted.
+/// How the run is started again: a word of the shell is what can stand there without quotes, all else is quoted. A report is the same wherever it is
+/// rendered, so the words say which shell it is for, not the system that renders.
 pub(crate) fn command(analysis: &Analysis) -> String {
     let mut words = vec!["rekeyscope".to_string(), quoted(&analysis.capture.path)];
     // Keys inside the capture come with it.
@@ -48,8 +49,19 @@ fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-/:,+@%=".contains(c);
     match word.starts_with('-') {
         false if !word.is_empty() && word.chars().all(plain) => word,
+        // cmd.exe knows no other quotes, and sh, bash and PowerShell change nothing in them but these.
+        _ if is_path_of_windows(&word) || !word.contains(['$', '`', '"', '\\', '!']) => format!("\"{word}\""),
         _ => format!("'{}'", word.replace('\'', "'\\''")),
     }
+}
+
+/// `C:\traces\a.pcapng`, or `\\server\share\a.pcapng`. No such path holds a quotation mark.
+fn is_path_of_windows(word: &str) -> bool {
+    let behind_drive = word
+        .strip_prefix(|c: char| c.is_ascii_alphabetic())
+        .and_then(|rest| rest.strip_prefix(':'));
+    (behind_drive.is_some_and(|rest| rest.starts_with('\\')) || word.starts_with("\\\\"))
+        && !word.contains('"')
 }
 
 #[cfg(test)]
@@ -72,13 +84,31 @@ mod tests {
         let command = command(&document);
         for words in [
             " --no-keys",
-            " --psk-file 'my psk'",
+            " --psk-file \"my psk\"",
             " --esp-port 5555 --esp-port 6666",
             " --tunnel 192.0.2.1",
             " --verify sample:10",
             " --reference-mbps 94.5",
         ] {
             assert!(command.contains(words), "{words} is not in {command}");
+        }
+    }
+
+    #[test]
+    fn quotes_are_those_of_the_shell() {
+        for (word, written) in [
+            ("/tmp/a-1.pcap", "/tmp/a-1.pcap"),
+            ("a b.pcap", "\"a b.pcap\""),
+            ("計測 1.pcap", "\"計測 1.pcap\""),
+            ("it's.pcap", "\"it's.pcap\""),
+            ("-rf.pcap", "\"-rf.pcap\""),
+            ("C:\\Users\\a b\\x.pcapng", "\"C:\\Users\\a b\\x.pcapng\""),
+            ("\\\\nas\\traces\\x.pcap", "\"\\\\nas\\traces\\x.pcap\""),
+            ("$(reboot) x", "'$(reboot) x'"),
+            ("`x` isn't", "'`x` isn'\\''t'"),
+            ("C:\\a\" & reboot", "'C:\\a\" & reboot'"),
+        ] {
+            assert_eq!(quoted(word), written);
         }
     }
 }
