@@ -381,3 +381,25 @@ fn the_number_of_workers_changes_nothing() {
     let one = document("1");
     assert!(one == document("2") && one == document("7"));
 }
+
+/// `cmd.exe` hands patterns on as they are, and captures have names in every script.
+#[test]
+fn a_pattern_stands_for_documents_and_their_names_stay() {
+    let folder = TempDir::new().unwrap();
+    let document = run(&[text(&sample()), "-q", "--json", "-"]).stdout;
+    for name in ["計測（夜）.json", "a b.json"] {
+        std::fs::write(folder.path().join(name), &document).unwrap();
+    }
+    let (pattern, reports) = (folder.path().join("*.json"), folder.path().join("reports"));
+    let out = run(&[
+        "report",
+        text(&pattern),
+        "-q",
+        "--html",
+        &format!("{}/", text(&reports)),
+    ]);
+    assert_eq!((out.status, out.stderr.as_str()), (0, ""));
+    for name in ["計測（夜）.html", "a_b.html", "index.html"] {
+        assert!(reports.join(name).is_file(), "{name}");
+    }
+}

@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     problems.into_iter().for_each(output::note);
     let mut told = Vec::new();
     let shows_rows = exports.iter().any(|place| matches!(place, ExportPlace::Rows));
+    let writes_keys = exports.len() > usize::from(shows_rows);
     for place in exports {
         told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
     }
@@ -58,6 +59,9 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     }
     if !arguments.input.quiet {
         told.into_iter().for_each(output::note);
+        if cfg!(windows) && writes_keys {
+            output::note(RIGHTS_OF_THE_FOLDER.into());
+        }
         read::warn_of_others(&arguments.input, &analysis);
     }
     Ok(if read_whole {
@@ -66,6 +70,10 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
         ExitCode::FAILURE
     })
 }
+
+/// Elsewhere files with keys are made readable for their owner alone.
+const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable as their folder is: below your user folder that is you and the \
+     administrators; elsewhere 'icacls FILE /inheritance:r /grant:r %USERNAME%:F' makes it so";
 
 /// What key files name, without a capture: for programs that have the capture themselves.
 fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {

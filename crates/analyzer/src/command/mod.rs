@@ -22,3 +22,5 @@ pub(crate) mod shell;
 mod sources;
 mod temporary;
 pub(crate) mod watch;
+#[cfg(windows)]
+pub(crate) mod windows;

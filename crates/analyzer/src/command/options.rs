@@ -111,6 +111,11 @@ impl Request {
                 }
             }
             Request::Beside(Command::Report(a)) => {
+                a.documents = a
+                    .documents
+                    .iter()
+                    .flat_map(|word| sources::matching(word))
+                    .collect();
                 a.outputs.one_at_most_on_stdout()?;
                 outputs::all_different(a.outputs.files())?;
                 if a.wants_index() {

@@ -79,6 +79,10 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         return Ok(());
     }
+    #[cfg_attr(
+        not(unix),
+        expect(unused_mut, reason = "elsewhere a folder has the rights of the one around it")
+    )]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

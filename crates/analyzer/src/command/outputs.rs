@@ -162,9 +162,11 @@ pub(crate) fn text_options(language: Language) -> formats::text::TextOptions {
         PIPED_WIDTH
     };
     let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    // A console of Windows obeys escape sequences once it is told to, which this question does.
+    let obeys = cfg!(not(windows)) || terminal.features().colors_supported();
     formats::text::TextOptions {
         width,
-        color: terminal.is_term() && !plain,
+        color: terminal.is_term() && !plain && obeys,
         language,
     }
 }

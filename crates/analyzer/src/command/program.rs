@@ -89,17 +89,22 @@ fn private_folder() -> Result<TempDir, Error> {
     made.map_err(|source| Error::Output { path, source })
 }
 
-/// Looks for the program as a shell would.
+/// Looks for the program as a shell would, then where its installer puts it.
 fn find(name: &str) -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    #[cfg(windows)]
+    let installed = crate::command::windows::wireshark_folders();
+    #[cfg(not(windows))]
+    let installed = Vec::<PathBuf>::new();
     let found = std::env::split_paths(&path)
+        .chain(installed)
         .map(|folder| folder.join(&file))
         .find(|candidate| is_program(candidate));
     found.with_context(|| {
         format!(
             "{name} is not installed, or not in PATH: get it from your system's packages (Debian, Ubuntu: apt install {name}; \
-             Fedora: dnf install wireshark-cli wireshark; macOS: brew install wireshark) or from https://www.wireshark.org"
+             Fedora: dnf install wireshark-cli wireshark; macOS: brew install wireshark; Windows: winget install WiresharkFoundation.Wireshark) or from https://www.wireshark.org"
         )
     })
 }
@@ -216,7 +221,7 @@ mod signals {
     }
 }
 
-/// Elsewhere a console event ends the program and us alike; the folder is removed when the program ends by itself.
+/// The interrupt of a console reaches the program without us: we stay until it has ended, and remove the folder.
 #[cfg(not(unix))]
 mod signals {
     use std::io;
@@ -226,6 +231,8 @@ mod signals {
 
     impl Guard {
         pub(super) fn new() -> io::Result<Self> {
+            #[cfg(windows)]
+            crate::command::windows::at_interrupt(|| {})?;
             Ok(Guard)
         }
 

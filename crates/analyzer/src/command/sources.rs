@@ -79,7 +79,10 @@ fn joined(first: &Path, more: usize, pieces: Vec<PieceSequence>) -> NamedCapture
 
 /// A folder stands for the captures in it (not for those in folders below), a pattern for the files it matches.
 fn files_of(word: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = if word.is_dir() {
+    if !word.is_dir() {
+        return matching(word);
+    }
+    let mut found: Vec<PathBuf> = {
         let entries = std::fs::read_dir(word).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path()).filter(|file| is_file(file));
         let (mut captures, others): (Vec<_>, Vec<_>) = files.partition(|file| is_capture(file));
@@ -87,17 +90,25 @@ fn files_of(word: &Path) -> Vec<PathBuf> {
             captures.extend(others.into_iter().filter(|file| has_the_name_of_one(file)));
         }
         captures
-    } else if !word.exists() {
-        let matches = word.to_str().and_then(|pattern| glob::glob(pattern).ok());
-        matches
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter(|file| file.is_file())
-            .collect()
-    } else {
-        Vec::new()
     };
+    found.sort();
+    if found.is_empty() {
+        found.push(word.into());
+    }
+    found
+}
+
+/// The files that a pattern matches, where no shell did it. Any other word stays as it is: it is a file's name, or told when it is opened.
+pub(crate) fn matching(word: &Path) -> Vec<PathBuf> {
+    let pattern = word.to_str().filter(|_| !word.exists());
+    let options = glob::MatchOptions {
+        // As the file system has it.
+        case_sensitive: cfg!(not(windows)),
+        ..glob::MatchOptions::new()
+    };
+    let matches = pattern.and_then(|pattern| glob::glob_with(pattern, options).ok());
+    let files = matches.into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
     found.sort();
     if found.is_empty() {
         found.push(word.into());

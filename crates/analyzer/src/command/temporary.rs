@@ -28,7 +28,7 @@ impl Temporary {
     pub(crate) fn for_place(path: &Path, mode: u32) -> io::Result<Self> {
         let place = behind_links(path)?;
         let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        #[cfg(target_os = "linux")]
+        #[cfg(any(target_os = "linux", windows))]
         signals::watch();
         // The signals wait meanwhile: they know of every file that is there.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,6 +99,10 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Never a file that is there already: a link under that name could lead elsewhere.
+#[cfg_attr(
+    not(unix),
+    expect(unused_variables, reason = "elsewhere a file has the rights of its folder")
+)]
 pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -115,11 +119,41 @@ pub(crate) fn leave_signals_to_others() {
     ENDS_BY_ITSELF.store(true, Ordering::SeqCst);
 }
 
+/// Removes the files without a name of their own, and lets none be made while the guard is held.
+#[cfg(any(target_os = "linux", windows))]
+fn remove_unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in unfinished.iter() {
+        let _ = fs::remove_file(path);
+    }
+    unfinished
+}
+
+/// The interrupt of a console ends us, as it does without this. What shall end otherwise (a watch) says so later.
+#[cfg(windows)]
+mod signals {
+    use super::remove_unfinished;
+    use crate::command::windows::{ENDED_BY_CTRL_C, at_interrupt};
+    use std::sync::Once;
+
+    /// From the first file on.
+    pub(super) fn watch() {
+        static STARTED: Once = Once::new();
+        STARTED.call_once(|| {
+            // Where there is no console, there is no interrupt either.
+            let _ = at_interrupt(|| {
+                let _held = remove_unfinished();
+                std::process::exit(ENDED_BY_CTRL_C);
+            });
+        });
+    }
+}
+
 /// Signals that end us by default, as they do without this. Elsewhere they leave the file: only Linux tells which signals are
 /// ignored.
 #[cfg(target_os = "linux")]
 mod signals {
-    use super::{ENDS_BY_ITSELF, Ordering, PoisonError, UNFINISHED, fs};
+    use super::{ENDS_BY_ITSELF, Ordering, fs, remove_unfinished};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
     use std::sync::Once;
@@ -140,11 +174,7 @@ mod signals {
                     if ENDS_BY_ITSELF.load(Ordering::SeqCst) && signal != SIGQUIT {
                         continue;
                     }
-                    // Held to the end: nothing new is begun.
-                    let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-                    for path in unfinished.iter() {
-                        let _ = fs::remove_file(path);
-                    }
+                    let _held = remove_unfinished();
                     let _ = signal_hook::low_level::emulate_default_handler(signal);
                 }
             });

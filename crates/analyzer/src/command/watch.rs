@@ -243,22 +243,34 @@ fn end_at_a_signal(shared: &Shared) {
         return;
     };
     std::thread::spawn(move || {
-        if signals.forever().next().is_none() {
-            return;
-        }
-        match end(&shared, None, ExitCode::SUCCESS) {
-            Ok(_) => {
-                output::say_notes();
-                std::process::exit(0);
-            }
-            Err(error) => leave(&error),
+        if signals.forever().next().is_some() {
+            end_with_the_report(&shared);
         }
     });
 }
 
+#[cfg(windows)]
+fn end_at_a_signal(shared: &Shared) {
+    let shared = Arc::clone(shared);
+    // Where there is no console, there is no interrupt either.
+    let _ = crate::command::windows::at_interrupt(move || end_with_the_report(&shared));
+}
+
 /// There the system ends us; the events are in their file.
-#[cfg(not(unix))]
+#[cfg(not(any(unix, windows)))]
 fn end_at_a_signal(_: &Shared) {}
+
+/// The signal is the end of the capture and of the program.
+#[cfg(any(unix, windows))]
+fn end_with_the_report(shared: &Shared) -> ! {
+    match end(shared, None, ExitCode::SUCCESS) {
+        Ok(_) => {
+            output::say_notes();
+            std::process::exit(0);
+        }
+        Err(error) => leave(&error),
+    }
+}
 
 /// Ends the watch, unless another thread does so already: that one ends the program.
 fn end(shared: &Shared, container: Option<Diagnostics>, status: ExitCode) -> Result<ExitCode> {

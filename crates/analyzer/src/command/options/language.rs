@@ -23,9 +23,23 @@ impl LanguageArgument {
     /// The language asked for, or the locale's.
     pub(crate) fn language(&self) -> Language {
         let set = |name: &&str| env::var(name).ok().filter(|locale| !locale.is_empty());
-        let locale = || LOCALE.iter().find_map(set).unwrap_or_default();
+        let locale = || {
+            LOCALE
+                .iter()
+                .find_map(set)
+                .or_else(of_the_system)
+                .unwrap_or_default()
+        };
         self.given.unwrap_or_else(|| Language::from_locale(&locale()))
     }
+}
+
+/// Windows has no such variables, unless a shell of another system sets them.
+fn of_the_system() -> Option<String> {
+    #[cfg(windows)]
+    return crate::command::windows::user_language();
+    #[cfg(not(windows))]
+    None
 }
 
 fn tags() -> impl TypedValueParser<Value = Language> {
