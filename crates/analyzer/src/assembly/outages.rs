@@ -52,7 +52,9 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     explained
         .filter(|((interval, undelivered), explanation)| {
             let counts = explanation.is_some() || matches!(interval.kind, IntervalKind::Outage(_));
-            counts && !stops(record, interval, undelivered, explanation.as_ref())
+            counts
+                && !is_rest(undelivered, explanation.as_ref())
+                && !stops(record, interval, undelivered, explanation.as_ref())
         })
         .map(|((interval, undelivered), explanation)| OutageSeen {
             end: end_of(record, &interval),
@@ -62,6 +64,17 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
             explanation,
         })
         .collect()
+}
+
+/// Nothing was sent in vain, and what the control plane did in it explains nothing: a sender rested.
+fn is_rest(undelivered: &Undelivered, explanation: Option<&Explanation>) -> bool {
+    let explains_nothing = explanation.is_none_or(|explanation| {
+        matches!(
+            explanation.cause,
+            ExplanationCause::Unexplained | ExplanationCause::PathSilent
+        )
+    });
+    undelivered.shown_by == ShownBy::ControlPlane && explains_nothing
 }
 
 /// The capture itself stops for most of it, right behind what was lost: a sender that waits would have tried again. Nothing that the

@@ -247,13 +247,14 @@ impl OwnershipRules<'_> {
 }
 
 /// Whether the sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the
-/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived, or lived on for a timeout (`timeout`) in which a sender
-/// with data sends; or it was over, and the new SA in use. Then a sender that waits for an acknowledgement sends again and again, as its
-/// timer doubles; one that does not has nothing to send.
+/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived until the new one was agreed on, or for a timeout
+/// (`timeout`) in which a sender with data sends; or it was over, and the new SA in use. Then a sender that waits for an acknowledgement
+/// sends again and again, as its timer doubles; one that does not has nothing to send.
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan, timeout: i64) -> bool {
     let first_half = silence.from.plus_nanos(silence.nanos() / 2);
     let lived_on = silence.to.min(silence.from.plus_nanos(timeout));
-    let lives = !rekey.reaches_limit() && rekey.deleted.is_none_or(|deleted| deleted > lived_on);
+    let is_early = |deleted: Timestamp| deleted <= lived_on && deleted < rekey.last_message;
+    let lives = !rekey.reaches_limit() && !rekey.deleted.is_some_and(is_early);
     let before = silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE) && lives;
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);

@@ -373,6 +373,19 @@ impl Outages {
         let inside = events.iter().skip(first).take_while(|event| event.time <= to);
         let inside = inside.filter(|event| event.time >= from || event.kind == EventKind::IkeSaDeleted);
         let inside = inside.filter(|event| concerns(event, own.tunnel));
+        // Who makes before it breaks deletes the old one when the new one stands: no way ended.
+        let stood = |event: &Event| event.successor == Some(true);
+        let is_delete = |kind| {
+            matches!(
+                kind,
+                EventKind::IkeSaDeleted | EventKind::ChildDeleted | EventKind::Deleted
+            )
+        };
+        let replaced = inside
+            .clone()
+            .any(|event| event.kind == EventKind::IkeSaDeleted && stood(event));
+        let inside = inside.filter(|event| !(is_delete(event.kind) && stood(event)));
+        let inside = inside.filter(|event| !(event.kind == EventKind::NewIkeSa && replaced));
         let hint = inside.clone().any(|event| leaves_none(event.kind));
         let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| {
