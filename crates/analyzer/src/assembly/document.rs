@@ -171,30 +171,37 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
 /// A stall has one length: an outage in which the whole transfer stood lasts until the transfer's own data arrives again. What others than
 /// the transfer delivered before that does not end it; nor does the end of the capture, while the sender still waits for its timer.
 fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger], ends: Timestamp) {
-    for outage in outages {
-        let own = |l: &&Ledger| (l.tunnel, l.direction) == (outage.tunnel, outage.direction);
-        let Some(ledger) = ledgers.iter().find(own) else {
-            continue;
-        };
+    for ledger in ledgers {
+        let own = |o: &&mut Outage| (o.tunnel, o.direction) == (ledger.tunnel, ledger.direction);
         let of_rekeys = ledger.rekeys.iter().flat_map(|own| &own.intervals);
-        let mut all = of_rekeys.chain(ledger.down.iter().map(|down| &down.interval));
-        let Some(end) = outage.end else { continue };
-        let holds =
-            |own: &&LedgerInterval| own.from <= outage.start && own.arrived.is_some_and(|at| at >= end);
-        if let Some(own) = all.find(holds) {
-            outage.start = own.from;
-            outage.end = own.arrived;
-            outage.seconds = own.arrived.unwrap_or(end).seconds_since(own.from);
-            continue;
+        let all: Vec<&LedgerInterval> = of_rekeys
+            .chain(ledger.down.iter().map(|down| &down.interval))
+            .collect();
+        for outage in outages.iter_mut().filter(own) {
+            let Some(end) = outage.end else { continue };
+            let holds =
+                |own: &&&LedgerInterval| own.from <= outage.start && own.arrived.is_some_and(|at| at >= end);
+            if let Some(own) = all.iter().find(holds) {
+                outage.start = own.from;
+                outage.end = own.arrived;
+                outage.seconds = own.arrived.unwrap_or(end).seconds_since(own.from);
+            }
         }
-        let lasts = |down: &&LedgerDown| {
-            let own = &down.interval;
+        let waits = |own: &&LedgerInterval| {
             // The timer doubles: after its last copy a sender waits as long as it has waited for all copies together.
             let next_try = own.to.plus_nanos(own.to.nanos_since(own.from));
-            own.arrived.is_none() && own.from <= outage.start && next_try >= ends
+            own.arrived.is_none() && next_try >= ends
         };
-        if let Some(down) = ledger.down.iter().find(lasts) {
-            (outage.start, outage.end, outage.ended_by) = (down.interval.from, None, OutageEnd::End);
+        let Some(open) = ledger.down.iter().map(|down| &down.interval).find(waits) else {
+            continue;
+        };
+        // Of several parts the longest stands for all of it.
+        let parts = outages
+            .iter_mut()
+            .filter(own)
+            .filter(|o| o.start >= open.from && o.end.is_some());
+        if let Some(outage) = parts.max_by(|a, b| a.seconds.total_cmp(&b.seconds)) {
+            (outage.start, outage.end, outage.ended_by) = (open.from, None, OutageEnd::End);
             outage.seconds = ends.seconds_since(outage.start);
             outage.at_least = true;
         }

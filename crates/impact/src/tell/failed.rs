@@ -66,7 +66,15 @@ struct Told<'a> {
 impl Told<'_> {
     fn tell(&self) -> Option<ToldFailure> {
         let longest = |a: &&&Outage, b: &&&Outage| a.seconds.total_cmp(&b.seconds);
-        let worst = self.outages.iter().filter(|o| self.is_failure(o)).max_by(longest);
+        let failures: Vec<&Outage> = self
+            .outages
+            .iter()
+            .copied()
+            .filter(|o| self.is_failure(o))
+            .collect();
+        let counts =
+            failures.iter().any(|outage| outage.end.is_none()) || self.cost_more_than_rekeys(&failures);
+        let worst = failures.iter().filter(|_| counts).max_by(longest);
         let (message, headline, direction) = match worst {
             Some(outage) => (
                 self.of_outage(outage),
@@ -101,6 +109,17 @@ impl Told<'_> {
             headline,
             messages,
         })
+    }
+
+    /// A report begins with what cost most.
+    fn cost_more_than_rekeys(&self, failures: &[&Outage]) -> bool {
+        let own = self
+            .facts
+            .ledgers
+            .iter()
+            .filter(|ledger| ledger.tunnel == self.tunnel.id);
+        let rekeys = own.map(|ledger| ledger.cost_seconds).fold(0.0, f64::max);
+        failures.iter().map(|outage| outage.seconds).sum::<f64>() > rekeys
     }
 
     /// The cost of a renewal that succeeds is the ledger's matter; packets that the capture lacks are nobody's. Documents of earlier versions
