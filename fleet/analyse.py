@@ -32,14 +32,14 @@ PIECE = 1 << 20
 # 100 MB, and 8 GiB are read in a few minutes.
 CAPTURES_PER_TASK = 1000
 BYTES_PER_TASK = 8 << 30
-# What starting the program costs, in bytes that it analyses in the same time (20 ms at 200 MB/s).
+# The cost of a start of the program, in bytes that it analyses in the same time (20 ms at 200 MB/s).
 START = 4 << 20
 # Tasks of each core, so that one long task keeps no other core waiting for long.
 TASKS_PER_CORE = 3
 # A file appears there as a whole or not at all; elsewhere it is renamed when it is complete.
 OBJECT_STORES = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "oss"}
 
-# What file systems call the mark or the time of a change.
+# Names that file systems give to the mark or the time of a change.
 CHANGED = ("ETag", "etag", "mtime", "LastModified", "last_modified", "modificationTime", "updated")
 
 
@@ -156,7 +156,7 @@ def analysed(row, program, tables):
             if not problem:
                 keys = []
                 if row["keys"]:
-                    # For the worker's user alone, under its own name.
+                    # The folder belongs to the worker's user alone, under its own name.
                     name = os.path.basename(row["keys"])
                     system, path = at(row["keys"])
                     with system.open(path) as source, open(os.open(f"{folder}/{name}", os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:

@@ -183,6 +183,57 @@ fn what_a_reset_ends_was_no_longer_open() {
     );
 }
 
+/// The renewal of an IKE SA deletes the old one, and a pause around it is no outage.
+#[test]
+fn a_rest_holds_a_renewal() {
+    let deleted = |successor| Event {
+        successor: Some(successor),
+        ..Event::at(EventKind::IkeSaDeleted, Certainty::Read, at(1_020), 0)
+    };
+    let lines = download(0, 1_000) + "9000 < 100000:1000 ack 0 esp=8/101 id=101\n9020 > 0:0 ack 101000\n";
+    assert_eq!(run(&lines, &[deleted(true)], 9_100), ["rest 990-9000"]);
+    assert_eq!(
+        run(&lines, &[deleted(false)], 9_100),
+        ["outage 990-9000 ControlPlane 0"]
+    );
+}
+
+/// The client closes with FIN, and a segment of the server that was under way still arrives.
+#[test]
+fn what_was_in_flight_when_a_client_closed_opens_no_transfer() {
+    let deleted = [Event::at(EventKind::IkeSaDeleted, Certainty::Read, at(1_030), 0)];
+    let lines = download(0, 1_000).replace("1000 > 0:0", "1000 > F 0:0")
+        + "1011 < 100000:1000 ack 1\n1025 > 1:0 ack 101000\n";
+    assert_eq!(run(&lines, &deleted, 9_000), [""; 0]);
+}
+
+/// The client closes with RST, and the server's segments that were under way meet no connection.
+#[test]
+fn what_was_in_flight_when_a_client_reset_is_no_outage() {
+    let mut lines = download(0, 1_000) + "1020 > R 0:0\n";
+    for k in 0..12 {
+        lines += &format!("{} < {}:1000 ack 0\n", 1_021 + k, 100_000 + 1_000 * k);
+    }
+    assert_eq!(run(&lines, &[], 20_000), [""; 0]);
+}
+
+/// The first connection never hears of its data again; another one of the same hosts goes on later.
+#[test]
+fn data_that_is_never_acknowledged_waits_through_an_outage() {
+    let mut lines = download(0, 1_000);
+    for k in 0..12 {
+        lines += &format!("{} < {}:1000 ack 0\n", 1_000 + 10 * k, 100_000 + 1_000 * k);
+    }
+    for k in 0..20 {
+        lines += &format!("{} < port=2 {}:1000 ack 0\n", 9_000 + 10 * k, 1_000 * k);
+        lines += &format!("{} > port=2 0:0 ack {}\n", 9_005 + 10 * k, 1_000 * (k + 1));
+    }
+    assert_eq!(
+        run(&lines, &[], 9_300)[0],
+        "outage 990-9000 Swallowed 12 dead 1000-1110"
+    );
+}
+
 #[test]
 fn echoes_that_nobody_answers_are_an_outage_of_echoes() {
     let mut lines = String::new();

@@ -195,7 +195,7 @@ fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger], end
         let Some(open) = ledger.down.iter().map(|down| &down.interval).find(waits) else {
             continue;
         };
-        // Of several parts the longest stands for all of it.
+        // The longest part stands for all of it.
         let parts = outages
             .iter_mut()
             .filter(own)

@@ -12,7 +12,7 @@ use rekeyscope_impact::ledger::{
     swallow_beyond_volume, was_over,
 };
 use rekeyscope_impact::tell::account::sentence;
-use rekeyscope_impact::verdict::{JudgedDirection, LEAST_SHARE, judge, project, rekey_costs};
+use rekeyscope_impact::verdict::{JudgedDirection, judge, named_loss, project, rekey_costs};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
@@ -60,16 +60,8 @@ struct JudgedLine {
 }
 
 impl JudgedLine {
-    /// Seconds that rekeys and failures took, where they are a share of the transfer that a sentence names.
     fn lost(&self) -> f64 {
-        let Some(ledger) = &self.ledger else { return 0.0 };
-        let down: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
-        let lost = ledger.cost_seconds + down;
-        if lost < LEAST_SHARE * ledger.seconds {
-            0.0
-        } else {
-            lost
-        }
+        self.ledger.as_ref().and_then(named_loss).unwrap_or(0.0)
     }
 }
 
@@ -243,7 +235,9 @@ fn judge_line(
         };
         let alone = judge_traffic(record, own, of, Some(CarriedLine::Read(part)));
         if alone.lost() > judged.lost() {
-            judged = alone;
+            // The connections of the others keep what was measured of them.
+            let flows = judged.flows;
+            judged = JudgedLine { flows, ..alone };
         }
     }
     judged

@@ -66,7 +66,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
         .collect()
 }
 
-/// Nothing was sent in vain, and what the control plane did in it explains nothing: a sender rested.
+/// Tells whether a sender rested: it sent nothing in vain, and no event of the control plane explains the silence.
 fn is_rest(undelivered: &Undelivered, explanation: Option<&Explanation>) -> bool {
     let explains_nothing = explanation.is_none_or(|explanation| {
         matches!(
@@ -115,7 +115,7 @@ fn stops(
         && !undelivered.open
 }
 
-/// Whether the capture holds the first packet of an SA, and it came after `time`.
+/// Tells whether the capture holds the first packet of an SA, and it came after `time`.
 fn begins(record: &Record, sa: SaIndex, time: Timestamp) -> bool {
     let association = record.sas.associations().get(sa);
     association.is_some_and(|own| {

@@ -1,7 +1,7 @@
 //! The order of verdicts: failures, then who loses most, then the busiest.
 
 use rekeyscope_impact::tell::failed::{FailureFacts, failed};
-use rekeyscope_impact::verdict::LEAST_SHARE;
+use rekeyscope_impact::verdict::named_loss;
 use rekeyscope_model::analysis::{Impact, Ledger, Verdict};
 use rekeyscope_model::text::Said;
 
@@ -37,10 +37,8 @@ fn losses(impact: &[Impact], ledgers: &[Ledger]) -> Vec<f64> {
     let mut counted: Vec<usize> = Vec::new();
     let mut lost = |i: &Impact| {
         let own = |l: &&Ledger| (l.tunnel, l.direction) == (i.tunnel, i.direction);
-        let ledger = ledgers.iter().find(own)?;
-        let down: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
-        let lost = ledger.cost_seconds + down;
-        (lost >= LEAST_SHARE * ledger.seconds && !counted.contains(&i.tunnel)).then(|| {
+        let lost = named_loss(ledgers.iter().find(own)?)?;
+        (!counted.contains(&i.tunnel)).then(|| {
             counted.push(i.tunnel);
             lost
         })

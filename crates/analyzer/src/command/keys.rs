@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     })
 }
 
-/// Elsewhere files with keys are made readable for their owner alone.
+/// Windows alone needs this advice; the other systems get files that only their owner can read.
 const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable as their folder is: below your user folder that is you and the \
      administrators; elsewhere 'icacls FILE /inheritance:r /grant:r %USERNAME%:F' makes it so";
 

@@ -102,7 +102,7 @@ fn files_of(word: &Path) -> Vec<PathBuf> {
 pub(crate) fn matching(word: &Path) -> Vec<PathBuf> {
     let pattern = word.to_str().filter(|_| !word.exists());
     let options = glob::MatchOptions {
-        // As the file system has it.
+        // Windows does not tell names apart by case.
         case_sensitive: cfg!(not(windows)),
         ..glob::MatchOptions::new()
     };

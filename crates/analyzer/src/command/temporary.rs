@@ -136,11 +136,11 @@ mod signals {
     use crate::command::windows::{ENDED_BY_CTRL_C, at_interrupt};
     use std::sync::Once;
 
-    /// From the first file on.
+    /// Starts to watch for interrupts, once, when the first file is made.
     pub(super) fn watch() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
-            // Where there is no console, there is no interrupt either.
+            // A failure means that there is no console, so no interrupt can come.
             let _ = at_interrupt(|| {
                 let _held = remove_unfinished();
                 std::process::exit(ENDED_BY_CTRL_C);
@@ -158,11 +158,11 @@ mod signals {
     use signal_hook::iterator::Signals;
     use std::sync::Once;
 
-    /// From the first file on.
+    /// Starts to watch for interrupts, once, when the first file is made.
     pub(super) fn watch() {
         static STARTED: Once = Once::new();
         STARTED.call_once(|| {
-            // One that is ignored (nohup) stays so.
+            // A signal that is ignored (nohup) stays ignored.
             let heeded = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
                 .into_iter()
                 .filter(|s| !is_ignored(*s));

@@ -252,11 +252,11 @@ fn end_at_a_signal(shared: &Shared) {
 #[cfg(windows)]
 fn end_at_a_signal(shared: &Shared) {
     let shared = Arc::clone(shared);
-    // Where there is no console, there is no interrupt either.
+    // A failure means that there is no console, so no interrupt can come.
     let _ = crate::command::windows::at_interrupt(move || end_with_the_report(&shared));
 }
 
-/// There the system ends us; the events are in their file.
+/// The system ends the program; the events are in their file.
 #[cfg(not(any(unix, windows)))]
 fn end_at_a_signal(_: &Shared) {}
 

@@ -1,4 +1,4 @@
-//! What Windows does in its own way: the interrupt of a console, the language of the user, and programs that are not in PATH.
+//! Differences of Windows: the interrupt of a console, the language of the user, and programs that are not in PATH.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 
 type Action = Box<dyn FnMut() + Send>;
 
-/// What an interrupt does.
+/// Action of an interrupt.
 static ACTION: Mutex<Option<Action>> = Mutex::new(None);
 
 /// Status of a program that Ctrl-C ended (`STATUS_CONTROL_C_EXIT`).
 pub(crate) const ENDED_BY_CTRL_C: i32 = 0xc000_013a_u32.cast_signed();
 
-/// From here on `action` is what Ctrl-C and Ctrl-Break do, instead of what was said before. Where the console is closed, Windows may end the program
-/// before the action is through.
+/// Makes `action` the answer to Ctrl-C and Ctrl-Break, in place of an earlier one. Windows may end the program before the action is through where
+/// the console is closed.
 pub(crate) fn at_interrupt(action: impl FnMut() + Send + 'static) -> io::Result<()> {
     let mut held = ACTION.lock().unwrap_or_else(PoisonError::into_inner);
     if held.replace(Box::new(action)).is_none() {
@@ -33,7 +33,7 @@ pub(crate) fn user_language() -> Option<String> {
     sys_locale::get_locale()
 }
 
-/// Where a program of Wireshark may be: its installer leaves PATH as it is and registers its folder.
+/// Folders that may hold a program of Wireshark: its installer leaves PATH as it is and registers its folder.
 pub(crate) fn wireshark_folders() -> Vec<PathBuf> {
     const APP_PATH: &str = r"SOFTWARE\Microsoft\Windows\CurrentVersion\App Paths\Wireshark.exe";
     let keys = [windows_registry::CURRENT_USER, windows_registry::LOCAL_MACHINE];

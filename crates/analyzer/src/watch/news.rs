@@ -260,7 +260,7 @@ impl News {
         if is_opened(sa) || !awaited {
             return None;
         }
-        // One line for the tunnel is enough where there are no keys at all.
+        // A single line for the tunnel is enough where there are no keys at all.
         let name = (ends, keys_given(look.analysis).then_some(sa.spi));
         let new = self.keyless.insert(name, ());
         // The line for the tunnel names its first SA.

@@ -65,7 +65,7 @@ impl OutageNews {
             };
             let mut until = Timestamp(i64::MIN);
             for outage in outages {
-                // One stands for several SAs of a direction that are down at once.
+                // The first one stands for several SAs of a direction that are down at once.
                 if outage.start < until {
                     continue;
                 }
@@ -210,7 +210,7 @@ fn tell_none(own: &mut KnownOutage, lane: WatchedDirection, look: &Look<'_>) -> 
     }
     own.reviewed = true;
     own.end = Some(told);
-    // No document has what was left behind.
+    // Entries that were left behind are in no document.
     let first = look.analysis.capture.first_time;
     first
         .is_some_and(|first| first <= own.start)

@@ -52,7 +52,7 @@ impl KeptFrames {
         self.list.len()
     }
 
-    /// Whether no frame is kept.
+    /// Tells whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

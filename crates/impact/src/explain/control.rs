@@ -266,7 +266,7 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
         .events(DELETES, since, until)
         .filter(|event| event.successor != Some(true));
     let first = all.next()?;
-    // Whoever deletes an IKE SA deletes its child SAs first.
+    // A peer that deletes an IKE SA deletes its child SAs first.
     let of_ike_sa = all.find(|event| event.kind == EventKind::IkeSaDeleted && event.by == first.by);
     Some(of_ike_sa.unwrap_or(first))
 }

@@ -7,7 +7,7 @@ use rekeyscope_model::analysis::{
 };
 use rekeyscope_model::time::Timestamp;
 
-/// What left an SA without a successor.
+/// Reasons why an SA has no successor.
 #[derive(Debug, Clone, Copy)]
 pub enum OrphanReason<'a> {
     /// The request that failed last before its end.
@@ -19,7 +19,7 @@ pub enum OrphanReason<'a> {
 /// An SA that ended so.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldOrphan<'a> {
-    /// What ended it.
+    /// Reason why no SA followed.
     pub reason: OrphanReason<'a>,
     /// The SA; of both directions the one that carried more.
     pub sa: &'a SecurityAssociation,

@@ -96,8 +96,7 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, last.filter_map(|side| side.last_frame)))
 }
 
-/// What one side sends passes the capture, and the other side acts as if it had not: it repeats what was acknowledged, or a check that was
-/// answered.
+/// Packets of one side pass the capture and do not reach the other side, which repeats what was acknowledged, or a check that was answered.
 pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let since = outage.from.plus_nanos(-view.near());

@@ -1,7 +1,7 @@
 //! What failed, in sentences: which rekey, how, and for how long nothing passed. Read from the finished lists.
 
 use crate::explain::is_cost_of_renewal;
-use crate::tell::words::seconds;
+use crate::tell::words::{cause, seconds};
 use rekeyscope_model::analysis::{
     Attempt, AttemptOutcome, Direction, Event, EventKind, ExplanationCause, Ledger, Outage, OutageEnd, Rekey,
     Tunnel,
@@ -16,7 +16,7 @@ pub struct ToldFailure {
     pub tunnel: usize,
     /// The direction in which nothing passed, where one is known.
     pub direction: Option<Direction>,
-    /// The same in at most 15 words.
+    /// The first sentence; of a rekey that failed, in at most 15 words.
     pub headline: Message,
     /// The sentences.
     pub messages: Vec<Message>,
@@ -76,12 +76,7 @@ impl Told<'_> {
             failures.iter().any(|outage| outage.end.is_none()) || self.cost_more_than_rekeys(&failures);
         let worst = failures.iter().filter(|_| counts).max_by(longest);
         let (message, headline, direction) = match worst {
-            Some(outage) => (
-                self.of_outage(outage),
-                self.about("headline-outage", outage.start)
-                    .with("down", down(outage)),
-                Some(outage.direction),
-            ),
+            Some(outage) => (self.of_outage(outage), None, Some(outage.direction)),
             None => {
                 let attempt = self.for_good()?;
                 let down = match self.ended(attempt) {
@@ -91,7 +86,7 @@ impl Told<'_> {
                 let headline = self
                     .about("headline-failed", attempt.first_time)
                     .with("down", down);
-                (self.of_attempt(attempt), headline, None)
+                (self.of_attempt(attempt), Some(headline), None)
             }
         };
         let mut messages = vec![message];
@@ -106,7 +101,7 @@ impl Told<'_> {
         Some(ToldFailure {
             tunnel: self.tunnel.id,
             direction,
-            headline,
+            headline: headline.unwrap_or_else(|| messages[0].clone()),
             messages,
         })
     }
@@ -168,12 +163,10 @@ impl Told<'_> {
     }
 
     fn of_outage(&self, outage: &Outage) -> Message {
-        let cause = outage
-            .explanation
-            .as_ref()
-            .map_or(ExplanationCause::Unexplained, |e| e.cause);
+        let explanation = outage.explanation.as_ref();
+        let why = explanation.map_or(ExplanationCause::Unexplained, |e| e.cause);
         self.about("failed-outage", outage.start)
-            .with("cause", Message::new(label(cause)))
+            .with("cause", cause(why))
             .with("outage", ended(outage))
     }
 
@@ -233,31 +226,6 @@ impl Told<'_> {
     }
 }
 
-fn label(cause: ExplanationCause) -> &'static str {
-    match cause {
-        ExplanationCause::CaptureHole => "failed-by-capture-hole",
-        ExplanationCause::Deleted => "failed-by-deleted",
-        ExplanationCause::BreakBeforeMake => "failed-by-break-before-make",
-        ExplanationCause::Refused => "failed-by-refused",
-        ExplanationCause::Unanswered => "failed-by-unanswered",
-        ExplanationCause::AnswerLost => "failed-by-answer-lost",
-        ExplanationCause::Collision => "failed-by-collision",
-        ExplanationCause::LimitReached => "failed-by-limit-reached",
-        ExplanationCause::NewSaLost => "failed-by-new-sa-lost",
-        ExplanationCause::DeletedEarly => "failed-by-deleted-early",
-        ExplanationCause::PeerLostSas => "failed-by-peer-lost-sas",
-        ExplanationCause::AddressChanged => "failed-by-address-changed",
-        ExplanationCause::PeerSilent => "failed-by-peer-silent",
-        ExplanationCause::PathSilent => "failed-by-path-silent",
-        ExplanationCause::Unheard => "failed-by-unheard",
-        ExplanationCause::EspSilent => "failed-by-esp-silent",
-        ExplanationCause::LargePackets => "failed-by-large-packets",
-        ExplanationCause::SlowExchange => "failed-by-slow-exchange",
-        ExplanationCause::ReplayWindow => "failed-by-replay-window",
-        ExplanationCause::Unexplained => "failed-by-unexplained",
-    }
-}
-
 fn reason(attempt: &Attempt) -> Arg {
     match &attempt.reason {
         Some(name) => name.as_str().into(),
@@ -265,16 +233,7 @@ fn reason(attempt: &Attempt) -> Arg {
     }
 }
 
-fn down(outage: &Outage) -> Message {
-    let id = if outage.at_least {
-        "headline-down-open"
-    } else {
-        "headline-down"
-    };
-    Message::new(id).with("seconds", seconds(outage.seconds))
-}
-
-/// For how long nothing passed, and what ended that.
+/// The time in which nothing passed, and its end.
 fn ended(outage: &Outage) -> Message {
     let id = match outage.ended_by {
         OutageEnd::End => "failed-outage-open",

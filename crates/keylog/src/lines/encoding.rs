@@ -51,7 +51,7 @@ fn holds_latin(sample: &[u8], len: usize, low: usize) -> bool {
 
 /// A whole text as UTF-8, whatever wrote it: Windows' editors and shells write UTF-16 or a mark before UTF-8. Other bytes stay as they are.
 ///
-/// Whoever holds a secret in `bytes` wipes what is returned: it is allocated once, so that no copy stays behind.
+/// The text is allocated once, so that no copy stays behind: a caller with a secret in `bytes` wipes the text.
 pub fn utf8_text(bytes: &[u8]) -> Cow<'_, [u8]> {
     match Encoding::of(bytes.get(..SAMPLE).unwrap_or(bytes)) {
         Encoding::Bytes => Cow::Borrowed(bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes)),

@@ -67,11 +67,11 @@ plain_data! {
     }
     /// The answer of a report, as its first three lines say it.
     pub struct AnswerLines {
-        /// What happened, with the number.
+        /// First line: the event, with its number.
         pub headline: String,
-        /// Why, with the frames that show it; may be empty.
+        /// Second line: the reason, with the frames that show it; may be empty.
         pub why: String,
-        /// What to do about it; backticks set off what is typed.
+        /// Third line: the remedy; backticks set off what is typed.
         #[serde(rename = "do")]
         pub remedy: String,
     }

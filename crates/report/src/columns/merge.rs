@@ -95,9 +95,9 @@ pub fn merge<W: Write + Send>(files: &[PathBuf], out: W) -> Result<Merged> {
 
 /// A file whose rows are being written.
 struct OpenTable {
-    /// None behind the last row.
+    /// Rows to come; `None` behind the last one.
     rows: Option<RowIter<'static>>,
-    /// Read and not yet written.
+    /// The row that was read last and is not yet written.
     row: Vec<ColumnValue>,
 }
 
@@ -138,10 +138,10 @@ fn first_time(reader: &SerializedFileReader<Bytes>) -> Option<i64> {
     }
 }
 
-/// Whether a file is a table.
+/// Checks that a file is a table.
 ///
 /// # Errors
-/// Why it is none.
+/// Reports why the file is no table.
 pub fn check(file: &Path) -> Result<()> {
     open(file).map(drop)
 }

@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::{Analysis, TunnelSeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use serde_json::{Map, Value, json};
 
-/// When a row begins: the first of these fields that it has, or the entry above it, or else the capture's first packet.
+/// Fields with the time at which a row begins; the first one counts. A row without any has the time of the entry above it, or of the first packet.
 const TIMES: [&str; 6] = [
     "/started",
     "/switched/a_to_b",

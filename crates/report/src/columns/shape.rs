@@ -12,7 +12,7 @@ const SAID_OTHERWISE: [&str; 2] = ["path", "sha256"];
 /// Objects inside objects that are followed; the document has three at most.
 const DEEPEST: usize = 6;
 
-/// What a column holds.
+/// Types of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnKind {
     Integer,
@@ -35,9 +35,9 @@ pub(super) struct ColumnShape {
     pub(super) kind: ColumnKind,
     /// A list of such values.
     pub(super) is_list: bool,
-    /// Every row has a value.
+    /// The column has a value in every row.
     pub(super) is_required: bool,
-    /// What a number of the document is divided by, so that a quantity has one unit in all tables.
+    /// Divisor of the document's numbers, so that a quantity has one unit in all tables.
     pub(super) divisor: f64,
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Nanoseconds of the unit of times in tables.
 const NANOS_PER_MICRO: i64 = 1_000;
 
-/// One value.
+/// Value of a column in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ColumnValue {
     Missing,
@@ -22,7 +22,7 @@ pub(super) enum ColumnValue {
 }
 
 impl ColumnValue {
-    /// What a row of a document has in a column.
+    /// Reads the value of a column from a row of a document.
     pub(super) fn of(column: &ColumnShape, row: &Value) -> ColumnValue {
         let found = column.path.iter().try_fold(row, |at, name| at.get(name));
         match found {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Rows of a row group: what is in memory at once.
 const ROWS_PER_GROUP: usize = 65_536;
 
-/// What every row says of its capture, and what the row of the capture says of its analysis.
+/// Facts on a capture that all of its rows repeat, and on its analysis, which its own row holds.
 #[derive(Debug, Clone)]
 pub struct Origin {
     /// SHA-256 of the capture's bytes, in hex; none of a capture that was not analysed.
@@ -31,9 +31,9 @@ pub struct Origin {
     pub day: Option<i32>,
     /// Where it was taken.
     pub gateway: String,
-    /// Where it lies.
+    /// Place of the capture.
     pub uri: String,
-    /// Why it, or a part of it, was not analysed.
+    /// Reason why the capture, or a part of it, was not analysed.
     pub problem: Option<String>,
 }
 

@@ -3,12 +3,13 @@
 use crate::words::explanations::Explained;
 use crate::words::focus::{Focus, name};
 use crate::words::format;
+use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{Analysis, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::text::Catalogue;
 
-/// A cause in a few words.
+/// Names a cause in a few words.
 pub(crate) fn cause(t: &Catalogue, cause: ExplanationCause) -> String {
-    t.word(&format!("failed-by-{}", cause.as_str().replace('_', "-")))
+    t.say(&tell::words::cause(cause))
 }
 
 /// A rekey with its explanation.

@@ -3,8 +3,8 @@
 use crate::words::clean;
 use rekeyscope_model::analysis::{Analysis, OverlayKind};
 
-/// How the run is started again: a word of the shell is what can stand there without quotes, all else is quoted. A report is the same wherever it is
-/// rendered, so the words say which shell it is for, not the system that renders.
+/// The command line that starts the run again. Words that the shell could misread are quoted. A report is the same wherever it is rendered, so the
+/// quotes follow the document's shell, not the system that renders.
 pub(crate) fn command(analysis: &Analysis) -> String {
     let mut words = vec!["rekeyscope".to_string(), quoted(&analysis.capture.path)];
     // Keys inside the capture come with it.

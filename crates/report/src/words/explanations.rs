@@ -412,7 +412,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// Whether a renewal ended it: its exchange, or another SA where no IKE was captured.
+    /// A renewal ended it: its exchange, or another SA where no IKE was captured.
     fn brought_back(&self) -> bool {
         self.silent_time.ended_by_renewal && (self.exchange().is_some() || self.is_without_ike())
     }

@@ -17,7 +17,7 @@ pub struct LostPacket {
     pub bytes: u32,
     /// Whether it opens a connection.
     pub syn: bool,
-    /// Whether it arrived all the same, as a copy of what had arrived: the way was open then.
+    /// A copy of data that had arrived before: the way was open then, and the packet arrived.
     pub superfluous: bool,
 }
 

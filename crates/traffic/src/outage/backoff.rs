@@ -1,7 +1,7 @@
 //! Full-sized packets that come alone, each after twice the time of the one before: a sender's retransmission timer (RFC 6298 §5.5). They
 //! carry one segment that nobody acknowledges. The times show it without keys, and though small packets pass.
 
-use super::candidate::{Before, Candidate, Delivered, InVain};
+use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use crate::interval::LostPacket;
 use crate::tcp::{LEAST_TIMEOUT, doubled_timer};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -139,8 +139,7 @@ impl Backoff {
                 at_receiver: false,
             },
             in_vain,
-            over: false,
-            ended_itself: false,
+            transfer_end: TransferEnd::Open,
         };
         Some((candidate, self.small))
     }

@@ -94,7 +94,7 @@ impl InVain {
         self.packets.iter().map(|packet| packet.time).min()
     }
 
-    /// From the first transmission that did not arrive to the last.
+    /// Times of the first transmission that did not arrive and of the last.
     pub(super) fn swallowed(&self) -> Option<(Timestamp, Timestamp)> {
         let swallowed = self.packets.iter().filter(|packet| !packet.superfluous);
         let times = || swallowed.clone().map(|packet| packet.time);
@@ -106,7 +106,7 @@ impl InVain {
         self.unheard
     }
 
-    /// How many. Requests for a connection alone say nothing: no host need listen there.
+    /// Number of transmissions; zero where all are requests for a connection, because no host need listen there.
     pub(super) fn count(&self) -> u32 {
         if self.packets.iter().all(|packet| packet.syn) {
             return 0;
@@ -151,6 +151,17 @@ impl Before {
     }
 }
 
+/// The end of the last connection within a stretch, by FIN or RST.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TransferEnd {
+    /// A connection stays open.
+    Open,
+    /// The end came within a retransmission timeout of the stretch's begin, so the transfer ended by itself.
+    Soon,
+    /// The end came later, so a sender may have given up.
+    Late,
+}
+
 /// From a delivery to the next one.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
@@ -158,10 +169,7 @@ pub(super) struct Candidate {
     pub(super) to: Delivered,
     pub(super) before: Before,
     pub(super) in_vain: InVain,
-    /// The last connection was closed or reset in it: nothing waited any more.
-    pub(super) over: bool,
-    /// That was within a retransmission timeout of its begin: its end was the transfer's own.
-    pub(super) ended_itself: bool,
+    pub(super) transfer_end: TransferEnd,
 }
 
 impl Candidate {
@@ -180,8 +188,7 @@ impl Candidate {
             to,
             before: self.before,
             in_vain: self.in_vain.between(from.time, to.time),
-            over: self.over,
-            ended_itself: self.ended_itself,
+            transfer_end: self.transfer_end,
         };
         [part(self.from, at), part(at, self.to)]
     }

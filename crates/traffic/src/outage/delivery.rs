@@ -1,6 +1,6 @@
 //! One direction between two inner addresses: what was delivered when.
 
-use super::candidate::{Before, Candidate, Delivered, InVain};
+use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
 use crate::interval::LostPacket;
 use crate::segment::{Fate, PairId, Settlement};
@@ -88,7 +88,7 @@ pub(super) struct PairDelivery {
     sizes: (u32, u32),
     /// The last connection was closed or reset since the last delivery.
     pub(super) closed: Option<Timestamp>,
-    /// What was in flight when it was closed arrives until then.
+    /// Time until which packets arrive that were in flight when it was closed.
     in_flight_until: Timestamp,
 }
 
@@ -129,10 +129,13 @@ impl PairDelivery {
         self.in_flight_until = time.plus_nanos(self.before.rto);
     }
 
-    /// The last connection was closed right behind a delivery.
-    pub(super) fn ends_itself(&self, from: Timestamp) -> bool {
-        let soon = from.plus_nanos(self.before.rto);
-        self.closed.is_some_and(|closed| closed >= from && closed <= soon)
+    /// The end of the last connection behind a delivery.
+    pub(super) fn transfer_end(&self, from: Timestamp) -> TransferEnd {
+        match self.closed {
+            Some(closed) if closed > from.plus_nanos(self.before.rto) => TransferEnd::Late,
+            Some(closed) if closed >= from => TransferEnd::Soon,
+            _ => TransferEnd::Open,
+        }
     }
 
     /// The last segment that arrived was full: its sender had more.
@@ -223,8 +226,7 @@ impl PairDelivery {
             to,
             before: self.before(),
             in_vain: self.in_vain.between(from.time, to.time),
-            over: self.closed.is_some_and(|closed| closed >= from.time),
-            ended_itself: self.ends_itself(from.time),
+            transfer_end: self.transfer_end(from.time),
         };
         self.keep(candidate);
     }
@@ -312,8 +314,7 @@ impl PairDelivery {
                 to: at,
                 before: Before { rto: 0, ..UNKNOWN },
                 in_vain: InVain::default(),
-                over: false,
-                ended_itself: false,
+                transfer_end: TransferEnd::Open,
             };
             self.keep_other(crate::interval::CarriedKind::Datagrams, candidate);
         }

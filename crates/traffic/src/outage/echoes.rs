@@ -1,6 +1,6 @@
 //! Echo requests of one direction and their replies.
 
-use super::candidate::{Before, Candidate, Delivered, InVain};
+use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use crate::interval::LostPacket;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
@@ -68,8 +68,7 @@ impl Echoes {
             to: sent,
             before: patient(),
             in_vain,
-            over: false,
-            ended_itself: false,
+            transfer_end: TransferEnd::Open,
         };
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }
@@ -88,8 +87,7 @@ impl Echoes {
             to: end,
             before: patient(),
             in_vain,
-            over: false,
-            ended_itself: false,
+            transfer_end: TransferEnd::Open,
         };
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }

@@ -1,6 +1,6 @@
 //! The kind of a stretch without delivery.
 
-use super::candidate::{Candidate, InVain};
+use super::candidate::{Candidate, InVain, TransferEnd};
 use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -59,8 +59,11 @@ pub(super) fn judge(
         || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
     // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to.
     let more = around.unfinished || around.gone;
-    let stopped = (!candidate.over || around.gone && !candidate.ended_itself)
-        && (before.busy || swallowed > 0)
+    let stopped = match candidate.transfer_end {
+        TransferEnd::Open => true,
+        TransferEnd::Late => around.gone,
+        TransferEnd::Soon => false,
+    } && (before.busy || swallowed > 0)
         && (!around.open || more);
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
@@ -89,7 +92,7 @@ pub(super) fn judge(
         largest_echo: around.largest_echo,
         behind_window: around.behind_window,
         open: around.open,
-        over: candidate.over,
+        over: candidate.transfer_end != TransferEnd::Open,
     };
     match shown_by {
         Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),

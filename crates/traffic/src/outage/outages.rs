@@ -1,6 +1,6 @@
 //! All pairs of inner addresses.
 
-use super::candidate::{Candidate, Delivered};
+use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
@@ -322,8 +322,13 @@ impl Outages {
                     largest_echo: small.largest,
                     ..self.circumstances(&own, candidate, events, *open, *open)
                 };
+                let transfer_end = if was_over(candidate, events, tunnel.tunnel) {
+                    TransferEnd::Late
+                } else {
+                    TransferEnd::Open
+                };
                 let candidate = &Candidate {
-                    over: was_over(candidate, events, tunnel.tunnel),
+                    transfer_end,
                     ..candidate.clone()
                 };
                 let kind = judge(CarriedKind::Unread, candidate, &around);
@@ -373,7 +378,7 @@ impl Outages {
         let inside = events.iter().skip(first).take_while(|event| event.time <= to);
         let inside = inside.filter(|event| event.time >= from || event.kind == EventKind::IkeSaDeleted);
         let inside = inside.filter(|event| concerns(event, own.tunnel));
-        // Who makes before it breaks deletes the old one when the new one stands: no way ended.
+        // No way ended where the new SA stood before the old one was deleted.
         let stood = |event: &Event| event.successor == Some(true);
         let is_delete = |kind| {
             matches!(
@@ -437,7 +442,7 @@ fn leaves_none(kind: EventKind) -> bool {
     )
 }
 
-/// Whether nothing was sent for two timeouts, and then a side ended the IKE SA: the transfer was over before that.
+/// Tells whether the transfer was over: nothing was sent for two timeouts, and then a side ended the IKE SA.
 fn was_over(candidate: &Candidate, events: &[Event], tunnel: u32) -> bool {
     let since = candidate.from.time.plus_nanos(2 * candidate.before.rto);
     let until = candidate.to.time;
@@ -493,8 +498,7 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
         to: Delivered::nothing(to),
         before,
         in_vain,
-        over: own.closed.is_some_and(|closed| closed >= from.time),
-        ended_itself: own.ends_itself(from.time),
+        transfer_end: own.transfer_end(from.time),
     };
     let idle = candidate.in_vain.is_empty() && !unfinished && !before.busy;
     (candidate.is_long_enough() && !idle).then_some((candidate, unfinished))

@@ -2,7 +2,7 @@
 //! falls silent, or repeats one packet by its timer.
 
 use super::backoff::{Backoff, SmallPassed};
-use super::candidate::{Before, Candidate, Delivered, InVain};
+use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
 use crate::interval::LostPacket;
 use crate::packet::{InnerPayload, Packet};
@@ -231,8 +231,7 @@ impl UnreadSide {
                 at_receiver: false,
             },
             in_vain: self.unanswered.clone(),
-            over: false,
-            ended_itself: false,
+            transfer_end: TransferEnd::Open,
         }
     }
 

@@ -45,7 +45,7 @@ pub struct RttEstimator {
 impl RttEstimator {
     /// Takes a sample (RFC 6298 §2.2 and §2.3). One that is longer than the timeout is left out: the sender repeated the segment before the
     /// acknowledgement came, wherever that copy was lost (Karn's algorithm, §3). So what waited for an outage says nothing of the round trip.
-    /// Where several in a row are as long, the path has become longer.
+    /// Several samples in a row that are as long show that the path has become longer.
     #[inline]
     pub fn sample(&mut self, nanos: i64) {
         let nanos = nanos.max(0);
