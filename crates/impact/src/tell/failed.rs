@@ -16,7 +16,7 @@ pub struct ToldFailure {
     pub tunnel: usize,
     /// The direction in which nothing passed, where one is known.
     pub direction: Option<Direction>,
-    /// The first sentence; of a rekey that failed, in at most 15 words.
+    /// The same in at most 15 words.
     pub headline: Message,
     /// The sentences.
     pub messages: Vec<Message>,
@@ -76,7 +76,12 @@ impl Told<'_> {
             failures.iter().any(|outage| outage.end.is_none()) || self.cost_more_than_rekeys(&failures);
         let worst = failures.iter().filter(|_| counts).max_by(longest);
         let (message, headline, direction) = match worst {
-            Some(outage) => (self.of_outage(outage), None, Some(outage.direction)),
+            Some(outage) => (
+                self.of_outage(outage),
+                self.about("headline-outage", outage.start)
+                    .with("down", down(outage)),
+                Some(outage.direction),
+            ),
             None => {
                 let attempt = self.for_good()?;
                 let down = match self.ended(attempt) {
@@ -86,7 +91,7 @@ impl Told<'_> {
                 let headline = self
                     .about("headline-failed", attempt.first_time)
                     .with("down", down);
-                (self.of_attempt(attempt), Some(headline), None)
+                (self.of_attempt(attempt), headline, None)
             }
         };
         let mut messages = vec![message];
@@ -101,7 +106,7 @@ impl Told<'_> {
         Some(ToldFailure {
             tunnel: self.tunnel.id,
             direction,
-            headline: headline.unwrap_or_else(|| messages[0].clone()),
+            headline,
             messages,
         })
     }
@@ -231,6 +236,15 @@ fn reason(attempt: &Attempt) -> Arg {
         Some(name) => name.as_str().into(),
         None => Message::new("failed-short-answer").into(),
     }
+}
+
+fn down(outage: &Outage) -> Message {
+    let id = if outage.at_least {
+        "headline-down-open"
+    } else {
+        "headline-down"
+    };
+    Message::new(id).with("seconds", seconds(outage.seconds))
 }
 
 /// The time in which nothing passed, and its end.

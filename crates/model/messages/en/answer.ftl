@@ -7,9 +7,12 @@ answer-of-client = { $client }: { $sentence }
 # Clients behind one NAT
 client-of-tunnel = { $client } (tunnel { $tunnel })
 
-## Line 1 where a rekey failed (impact/tell/failed.rs). $down: the outage that followed, if any
+## Line 1 where a rekey failed (impact/tell/failed.rs). $down: how long nothing passed
 
 headline-failed = The rekey at { $time } failed: { $down }.
+headline-outage = Nothing was delivered from { $time } on: { $down }.
+headline-down = the tunnel was down for { $seconds }
+headline-down-open = the tunnel stayed down ({ $seconds } so far)
 headline-sa-ended = the SA ended at { $time }, without a successor
 headline-not-down = no outage was seen
 

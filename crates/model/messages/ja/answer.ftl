@@ -8,6 +8,9 @@ client-of-tunnel = { $client }（トンネル { $tunnel }）
 ## 1 行目（リキーの失敗、impact/tell/failed.rs）
 
 headline-failed = { $time } のリキー（鍵更新）が失敗: { $down }
+headline-outage = { $time } から何も届かず: { $down }
+headline-down = トンネルが { $seconds } 不通
+headline-down-open = トンネルは { $seconds } 以上不通のまま
 headline-sa-ended = SA は { $time } に後継なしで終了
 headline-not-down = 不通は見られません
 

@@ -95,8 +95,7 @@ fn an_outage_is_told_with_its_cause() {
     let (headline, said) = told(&[attempt(0), attempt(1)], &[down]).unwrap();
     assert_eq!(
         headline,
-        "Nothing was delivered from 12.0 s on (the renewal was refused): nothing passed for 7.50 s, until a new SA carried \
-         data."
+        "Nothing was delivered from 12.0 s on: the tunnel was down for 7.50 s."
     );
     assert_eq!(
         said,
@@ -155,7 +154,7 @@ fn an_outage_ends_with_something_or_stays_open() {
     let (headline, open) = said(OutageEnd::End, true);
     assert!(open.contains("nothing passed for 7.50 s or more"));
     assert!(
-        headline.ends_with("nothing passed for 7.50 s or more."),
+        headline.ends_with("the tunnel stayed down (7.50 s so far)."),
         "{headline}"
     );
     let ended = |by| said(by, false).1;
