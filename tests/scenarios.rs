@@ -12,6 +12,7 @@ mod exchange;
 mod failure;
 mod ikev2;
 mod moves;
+mod outages;
 mod parts;
 mod path;
 mod planted;

@@ -3,6 +3,7 @@
 use super::exchange::*;
 use super::failure::*;
 use super::ikev2::*;
+use super::outages::*;
 use super::path::*;
 use super::sas::*;
 use super::steps::nothing;
@@ -202,4 +203,88 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         sender_dies,
     ),
     scenario("IKEv2, storm", &["event collision", "event refused"], rekey_storm),
+    scenario(
+        "capture stops",
+        &["capture_hole", "event capture_hole"],
+        capture_stops,
+    ),
+    scenario(
+        "server lost its SAs",
+        &[
+            "event echo_unanswered",
+            "event invalid_spi",
+            "event new_ike_sa",
+            "peer_lost_sas",
+        ],
+        server_lost_its_sas,
+    ),
+    scenario(
+        "INVALID-SPI, and data goes on",
+        &["event invalid_spi"],
+        invalid_spi_in_vain,
+    ),
+    scenario(
+        "collision, data lost",
+        &["collision", "event collision", "event esp_silent"],
+        collision_with_loss,
+    ),
+    scenario(
+        "client restarts",
+        &["event esp_silent", "event new_ike_sa", "peer_lost_sas"],
+        client_restarts,
+    ),
+    scenario(
+        "IKEv2, IKE SA deleted",
+        &["deleted", "event ike_sa_deleted"],
+        ike_sa_deleted,
+    ),
+    scenario("large packets lost", &["large_packets"], large_packets_lost),
+    scenario(
+        "all packets lost, echoes before and after",
+        &["peer_silent"],
+        all_packets_lost,
+    ),
+    scenario(
+        "first packets of new SAs not captured",
+        &["capture_hole", "event capture_hole", "event first_number"],
+        first_packets_not_captured,
+    ),
+    scenario(
+        "client moves, unnoticed",
+        &["address_changed", "event address_changed"],
+        client_moves_unnoticed,
+    ),
+    scenario(
+        "client moves, and data goes on",
+        &["event address_changed"],
+        client_moves_at_once,
+    ),
+    scenario(
+        "renewal too slow",
+        &["event esp_silent", "slow_exchange"],
+        renewal_too_slow,
+    ),
+    scenario("acknowledgements unheard", &["unheard"], acknowledgements_unheard),
+    scenario(
+        "IKEv2, only IKE comes",
+        &["esp_silent", "event esp_silent"],
+        only_ike_comes,
+    ),
+    scenario("IKEv2, nothing comes", &["peer_silent"], nothing_comes),
+    scenario("shallow reordering", &[], shallow_reordering),
+    scenario(
+        "one of two transfers dies",
+        &["unexplained"],
+        one_of_two_transfers_dies,
+    ),
+    scenario(
+        "IKEv2, answer lost, and data goes on",
+        &["event answer_lost"],
+        answer_lost_without_loss,
+    ),
+    scenario(
+        "IKEv2, granted with another group",
+        &[],
+        granted_with_another_group,
+    ),
 ];

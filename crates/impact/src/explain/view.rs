@@ -1,6 +1,8 @@
 //! One outage with what lies around it: the questions that the rows ask.
 
-use crate::explain::scene::{ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide};
+use crate::explain::scene::{
+    ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
+};
 use rekeyscope_model::analysis::{Event, EventKind, Explanation};
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -63,7 +65,20 @@ impl<'a> OutageView<'a> {
     /// Whether neither ESP nor IKE came from the sender of the data, and from its receiver, for half of the outage.
     pub(super) fn silent_sides(&self) -> [bool; 2] {
         let [sender, receiver] = self.outage.silences.map(|side| self.fills_half(side.nothing));
-        [sender && !self.waits_for_timer(), receiver]
+        [
+            sender && !self.waits_for_timer(),
+            receiver && !self.answers_what_comes(),
+        ]
+    }
+
+    /// Whether the receiver's longest silence is the sender's: nothing was sent to it that it did not answer soon.
+    fn answers_what_comes(&self) -> bool {
+        let outage = self.outage;
+        let (from, to) = outage.silences[1].nothing;
+        let all_are_kept = outage.swallowed_packets.len() as u64 >= outage.swallowed.max(1);
+        let unanswered =
+            |packet: &SwallowedPacket| from <= packet.time && packet.time.plus_nanos(self.near()) < to;
+        all_are_kept && !outage.swallowed_packets.iter().any(unanswered)
     }
 
     /// Whether the sender's longest silence is its timer, which has doubled since the last try.

@@ -1,7 +1,8 @@
 //! What the control plane and the path say beside rekeys: Deletes of IKE SAs, unknown SPIs, ICMP errors, fragments, L2TP and PPP.
 
-use crate::headers::{Ipv4, icmp_about, ipv4, l2tp, udp};
+use crate::headers::{Ipv4, checksum, icmp_about, ipv4, l2tp, udp};
 use crate::ike::{Header, ikev2_ike_sa};
+use crate::scenario::packets;
 use crate::scenario::world::{CLIENT, SERVER, World};
 
 const CREATE_CHILD_SA: u8 = 36;
@@ -84,6 +85,25 @@ impl World {
             1,
             &icmp_about(kind, code, mtu, &quoted),
         ));
+    }
+
+    /// The client asks through the tunnel whether the server's host lives (ICMP echo, 56 bytes of data), and hears that it does.
+    pub fn ping(&mut self) {
+        self.next_message_id += 1;
+        let number = (self.next_message_id as u16).to_be_bytes();
+        let (server, client) = ([10, 66, 0, 1], self.inner_client);
+        for (kind, src, dst) in [(8, client, server), (0, server, client)] {
+            let mut echo = [&[kind, 0, 0, 0, 0, 7][..], &number, &[0x61; 56]].concat();
+            let sum = checksum(&echo).to_be_bytes();
+            echo[2..4].copy_from_slice(&sum);
+            let payload = packets::l2tp(&ipv4(src, dst, 1, &echo));
+            if kind == 8 {
+                self.esp_up(&payload);
+                self.wait(1);
+            } else {
+                self.esp_down(&payload);
+            }
+        }
     }
 
     /// A request of a CREATE_CHILD_SA comes in fragments of IP, of which so many pass the capture.

@@ -397,7 +397,10 @@ impl Outages {
             let place = self.directions.find(&(own.pair, direction));
             place.and_then(|place| self.directions.get(place))
         };
-        let echoes = |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(from, to));
+        // The way may still have been open before the first packet in vain, and again after the last one.
+        let (closed, last_closed) = candidate.in_vain.swallowed().unwrap_or((from, to));
+        let echoes =
+            |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(closed, last_closed));
         let reverse = own.direction.reverse();
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),

@@ -1,0 +1,285 @@
+//! Outages that no rekey brings, each beside one that looks like it.
+
+use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost, switch};
+use rekeyscope_testkit::scenario::World;
+
+/// Doubling timeouts of the sender, milliseconds: 6.2 s in all.
+const TIMEOUTS: [u64; 5] = [200, 400, 800, 1_600, 3_200];
+/// Segments that are lost before the window is full.
+const WINDOW: u32 = 100;
+
+/// The capture lacks 1.5 s of a transfer that goes on.
+pub(crate) fn capture_stops(w: &mut World) {
+    w.steady(BEFORE);
+    w.blind = true;
+    w.steady(1_500);
+    w.blind = false;
+    w.steady(AFTER);
+}
+
+/// The server lost its SAs: it sends nothing, and says so of what the client asks.
+pub(crate) fn server_lost_its_sas(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(1_000);
+    for _ in 0..3 {
+        w.lcp(true, 9);
+        w.invalid_spi(w.up.spi);
+        w.wait(1_000);
+    }
+    w.download = false;
+    w.main_mode();
+    w.download = true;
+    w.establish(GENEROUS);
+    w.steady(AFTER);
+}
+
+/// The server says INVALID-SPI of an SA that goes on: a packet of somebody else has that SPI.
+pub(crate) fn invalid_spi_in_vain(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    for _ in 0..3 {
+        w.steady(1_000);
+        w.invalid_spi(w.up.spi);
+    }
+    w.steady(AFTER);
+}
+
+/// Both sides ask at once, and each drops the pair that the other one takes.
+pub(crate) fn collision_with_loss(w: &mut World) {
+    let mut ours = begin(w);
+    let mut theirs = w.begin(false);
+    w.message(&mut ours);
+    w.steady(4);
+    w.message(&mut theirs);
+    w.steady(26);
+    w.message(&mut ours);
+    w.message(&mut theirs);
+    w.steady(20);
+    w.message(&mut ours);
+    w.message(&mut theirs);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+    rekey_in_silence(w);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The client falls silent and comes back with a new phase 1, although the old one lives.
+pub(crate) fn client_restarts(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+    w.download = false;
+    w.main_mode();
+    w.download = true;
+    w.establish(GENEROUS);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The server deletes the IKE SA in the middle of a transfer, and nothing follows.
+pub(crate) fn ike_sa_deleted(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.delete_ike_sa_v2(false);
+    w.repeat_oldest(&TIMEOUTS);
+}
+
+/// Echoes pass meanwhile, where the way is closed for large packets only.
+fn only_small_pass(w: &mut World, echoes_pass: bool) {
+    w.steady(BEFORE);
+    w.ping();
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        if echoes_pass {
+            w.ping();
+        }
+    }
+    w.ping();
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+pub(crate) fn large_packets_lost(w: &mut World) {
+    only_small_pass(w, true);
+}
+
+pub(crate) fn all_packets_lost(w: &mut World) {
+    only_small_pass(w, false);
+}
+
+/// The first packets of a new SA are missing in the capture; they were acknowledged.
+pub(crate) fn first_packets_not_captured(w: &mut World) {
+    for _ in 0..2 {
+        let mut qm = begin(w);
+        exchange(w, &mut qm);
+        w.switch_up(&qm);
+        w.switch_down(&qm);
+        w.blind = true;
+        w.steady(1_000);
+        w.blind = false;
+        w.steady(AFTER);
+    }
+}
+
+/// The client goes elsewhere; the server sends to the old address until it hears from the new one.
+fn client_moves(w: &mut World, silent: bool) {
+    let (old, new) = (w.client, [10, 9, 0, 22]);
+    w.steady(BEFORE);
+    if silent {
+        w.go_deaf(WINDOW);
+        w.client = new;
+        w.lcp(true, 9);
+        w.client = old;
+        w.repeat_oldest(&TIMEOUTS);
+        w.client = new;
+        resend_lost(w, WINDOW);
+    }
+    w.client = new;
+    w.steady(AFTER);
+}
+
+pub(crate) fn client_moves_unnoticed(w: &mut World) {
+    client_moves(w, true);
+}
+
+pub(crate) fn client_moves_at_once(w: &mut World) {
+    client_moves(w, false);
+}
+
+/// The renewal is under way when data stops on the old SA, far below its limit.
+pub(crate) fn renewal_too_slow(w: &mut World) {
+    let mut qm = begin(w);
+    w.message(&mut qm);
+    w.steady(30);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS[..3]);
+    w.message(&mut qm);
+    w.wait(20);
+    w.message(&mut qm);
+    w.switch_up(&qm);
+    w.switch_down(&qm);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The client's acknowledgements pass the capture and do not reach the server, which repeats what they acknowledge.
+pub(crate) fn acknowledgements_unheard(w: &mut World) {
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(100);
+    let unheard = w.seq;
+    w.steady(40);
+    w.acknowledge_all();
+    for wait in TIMEOUTS {
+        w.wait(wait);
+        w.resend(unheard);
+        w.acknowledge_all();
+        w.wait(40);
+    }
+    w.steady(AFTER);
+}
+
+/// The client answers checks and sends no ESP any more; the answers are all that differs from an end that is gone.
+fn no_esp_of_the_client(w: &mut World, answers: bool) {
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        if answers {
+            w.check_v2(false);
+        }
+    }
+}
+
+pub(crate) fn only_ike_comes(w: &mut World) {
+    no_esp_of_the_client(w, true);
+}
+
+pub(crate) fn nothing_comes(w: &mut World) {
+    no_esp_of_the_client(w, false);
+}
+
+/// Five packets come twenty packets late, inside a replay window of 32, and are acknowledged.
+pub(crate) fn shallow_reordering(w: &mut World) {
+    const LATE: u32 = 5;
+    let mut qm = begin(w);
+    exchange(w, &mut qm);
+    switch(w, &qm);
+    w.steady(50);
+    let (sequence, seq) = (w.down.sequence, w.seq);
+    w.down.sequence += LATE;
+    w.seq += LATE * w.segment_len as u32;
+    w.drop_acks();
+    w.ack(w.expected, 0xffff);
+    for _ in 0..20 {
+        w.lost_segment();
+        w.step(w.tick);
+    }
+    let ahead = w.down.sequence;
+    w.down.sequence = sequence;
+    for k in 0..LATE {
+        w.resend(seq + k * w.segment_len as u32);
+    }
+    w.down.sequence = ahead;
+    w.deliver();
+    w.steady(AFTER);
+}
+
+/// A download dies; an upload beside it goes on both ways, so nobody is silent.
+pub(crate) fn one_of_two_transfers_dies(w: &mut World) {
+    w.upload = true;
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.download = false;
+    let oldest = w.expected;
+    for wait in TIMEOUTS {
+        w.steady(wait);
+        w.resend(oldest);
+    }
+    resend_lost(w, WINDOW);
+    w.download = true;
+    w.steady(AFTER);
+}
+
+/// The initiator asks again while data goes on, and hears the answer to the third copy.
+pub(crate) fn answer_lost_without_loss(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.message_v2(&mut rekey);
+    for wait in [4_000, 7_000] {
+        w.steady(wait);
+        w.repeat_v2(&rekey, 0);
+        w.repeat_v2(&rekey, 1);
+    }
+    w.switch_up_v2(&rekey);
+    w.switch_down_v2(&rekey);
+    w.steady(AFTER);
+}
+
+/// The server refuses the group that the client offers first, and grants the one that it offers next (RFC 7296 §1.3).
+pub(crate) fn granted_with_another_group(w: &mut World) {
+    const INVALID_KE_PAYLOAD: u16 = 17;
+    w.steady(BEFORE);
+    let mut first = w.begin_v2(true);
+    w.message_v2(&mut first);
+    w.steady(30);
+    w.refuse_v2(&mut first, INVALID_KE_PAYLOAD);
+    w.steady(20);
+    let mut second = w.begin_v2(true);
+    second.key_exchange = true;
+    w.message_v2(&mut second);
+    w.steady(30);
+    w.message_v2(&mut second);
+    w.switch_up_v2(&second);
+    w.switch_down_v2(&second);
+    w.steady(AFTER);
+}
