@@ -9,6 +9,8 @@ use rekeyscope_model::time::Timestamp;
 const LEAST_ROUND_TRIPS: i64 = 4;
 /// Packets that are kept of what was sent in vain; ten make an outage already.
 const MOST_PACKETS: usize = 64;
+/// Further ones that are kept because they came after a timer: Linux gives up after 15 (tcp_retries2), and two connections may wait.
+const MOST_COPIES: usize = 32;
 
 /// A transmission that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +36,7 @@ impl Delivered {
 #[derive(Debug, Clone, Default)]
 pub(super) struct InVain {
     packets: Vec<LostPacket>,
-    /// Number of transmissions beyond [`MOST_PACKETS`], and when the last of them was sent.
+    /// Number of transmissions that are not kept, and when the last of all was sent where [`MOST_PACKETS`] are kept.
     more: u32,
     more_until: Option<Timestamp>,
     /// Acknowledgements that the sender did not hear.
@@ -44,10 +46,19 @@ pub(super) struct InVain {
 impl InVain {
     pub(super) fn push(&mut self, packet: LostPacket, unheard: u32) {
         self.unheard = self.unheard.max(unheard);
-        if self.packets.len() < MOST_PACKETS {
+        let last = self.more_until.or(self.packets.last().map(|packet| packet.time));
+        let by_timer = last.is_some_and(|last| packet.time.nanos_since(last) > LEAST_TIMEOUT);
+        let room = if by_timer {
+            MOST_PACKETS + MOST_COPIES
+        } else {
+            MOST_PACKETS
+        };
+        if self.packets.len() < room {
             self.packets.push(packet);
         } else {
             self.more = self.more.saturating_add(1);
+        }
+        if self.packets.len() >= MOST_PACKETS {
             self.more_until = self.more_until.max(Some(packet.time));
         }
     }

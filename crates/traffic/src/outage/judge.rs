@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, InVain, TransferEnd};
 use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
+use crate::tcp::LEAST_TIMEOUT;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -27,6 +28,8 @@ pub(super) struct Circumstances {
     pub(super) gone: bool,
     /// An event lies in it after which a sender may have no security association to send on.
     pub(super) hint: bool,
+    /// The sender lost its SA while it sent: one without a successor was deleted within two timeouts of the last delivery.
+    pub(super) cut_off: bool,
     /// The last new IKE SA in it: it may have brought the way back.
     pub(super) new_ike_sa: Option<Timestamp>,
     /// Echo requests of the other side in it that nobody answered.
@@ -51,14 +54,27 @@ pub(super) fn judge(
 ) -> Option<IntervalKind> {
     let Candidate { before, in_vain, .. } = candidate;
     let nanos = candidate.to.time.nanos_since(candidate.from.time);
-    let (swallowed, attempts) = (in_vain.count(), tries(in_vain, before.round_trip));
+    // A round trip that no key shows is shorter than any timer.
+    let apart = match carried {
+        CarriedKind::Unread => LEAST_TIMEOUT,
+        _ => before.round_trip,
+    };
+    let swallowed = in_vain.count();
+    let attempts = match (tries(in_vain, apart), carried) {
+        // The last one is what the answer that ends the stretch is to.
+        (all, CarriedKind::Unread) if !around.open => all.saturating_sub(1),
+        (all, _) => all,
+    };
     let long = nanos > 2 * before.rto;
+    // Packets without keys that nobody answers were on their way when a clock was set, or when both ends stopped; a sender that misses
+    // the answers tries again.
+    let at_once = carried != CarriedKind::Unread && swallowed >= MANY_SWALLOWED;
     let tried = u64::from(swallowed) >= LEAST_NOT_BY_CHANCE && attempts >= LEAST_ATTEMPTS
-        || swallowed >= MANY_SWALLOWED
+        || at_once
         || attempts >= MANY_ATTEMPTS && swallowed > 0
         || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
-    // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to.
-    let more = around.unfinished || around.gone;
+    // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to, or no SA.
+    let more = around.unfinished || around.gone || around.cut_off;
     let stopped = match candidate.transfer_end {
         TransferEnd::Open => true,
         TransferEnd::Late => around.gone,

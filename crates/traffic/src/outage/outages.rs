@@ -392,6 +392,10 @@ impl Outages {
         let inside = inside.filter(|event| !(is_delete(event.kind) && stood(event)));
         let inside = inside.filter(|event| !(event.kind == EventKind::NewIkeSa && replaced));
         let hint = inside.clone().any(|event| leaves_none(event.kind));
+        let soon = from.plus_nanos(2 * candidate.before.rto);
+        let cut_off = inside
+            .clone()
+            .any(|event| is_delete(event.kind) && event.time <= soon);
         let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| {
             let place = self.directions.find(&(own.pair, direction));
@@ -409,6 +413,7 @@ impl Outages {
                 .clone()
                 .any(|event| event.kind == EventKind::ChecksUnanswered),
             hint,
+            cut_off,
             new_ike_sa: inside
                 .filter(|event| event.kind == EventKind::NewIkeSa)
                 .last()
