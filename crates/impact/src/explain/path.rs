@@ -72,7 +72,12 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         (false, false) => return None,
     };
     let silence = of.unwrap_or(outage.silences[1]).nothing;
-    let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa());
+    let goes_on = outage
+        .silences
+        .iter()
+        .zip([sender, receiver])
+        .any(|(side, silent)| silent && view.goes_on_upon_its_sa(side));
+    let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa() && !goes_on);
     let brought_back = new_sa
         .and_then(|place| view.sa(place)?.exchange)
         .and_then(|place| view.scene.exchanges.get(place));

@@ -269,6 +269,18 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
     Some(took_too_long(view, exchange))
 }
 
+/// Nothing came of the side that was asked, and then it came on the old SA: the way was closed, and the renewal waited for it, too.
+pub(super) fn way_was_closed(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let asked = view
+        .outage
+        .silences
+        .iter()
+        .find(|side| Some(side.side) != explanation.by);
+    asked.is_some_and(|side| {
+        !view.outage.of_rekey && view.is_silent(Some(side.side)) && view.goes_on_upon_its_sa(side)
+    })
+}
+
 /// The renewal was not done when data stopped on the old SA, which no limit had ended.
 pub(super) fn slow_renewal(view: &OutageView<'_>) -> Option<Explanation> {
     let exchange = renewal_under_way(view).filter(|_| view.stopped_on_its_sa())?;

@@ -4,7 +4,8 @@ use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Verdict,
 };
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::LEAST_TIMEOUT;
 
 /// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
 const TIMER_S: f64 = 1.0;
@@ -135,7 +136,8 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
         .sum()
 }
 
-/// The time without a way, where what followed was the sender's timer.
+/// The time without a way, where what followed was the sender's timer. A way that was closed for less than any timer is shown by nothing
+/// that was sent.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     // A renewal that brought the way back did so with its last message, so there was no way until then.
     let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa);
@@ -149,7 +151,8 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
         .max();
     let last = outage.dead.map(|(_, last)| last).max(over)?.min(end(outage));
     let no_way = last.seconds_since(outage.start);
-    (!is_open(outage) && no_way > 0.0 && outage.seconds - no_way > TIMER_S).then_some(no_way)
+    let is_shown = no_way >= LEAST_TIMEOUT as f64 / NANOS_PER_SECOND as f64;
+    (!is_open(outage) && is_shown && outage.seconds - no_way > TIMER_S).then_some(no_way)
 }
 
 /// Whether the tunnel carries other inner addresses that had no outage at the same time.

@@ -94,6 +94,18 @@ impl<'a> OutageView<'a> {
         to.nanos_since(from) <= *doubled_timer(timer).end()
     }
 
+    /// Whether an end that was silent goes on upon the SA that it had sent on before.
+    pub(super) fn goes_on_upon_its_sa(&self, side: &SilencesOfSide) -> bool {
+        let direction = match side.side == self.outage.silences[0].side {
+            true => self.outage.direction,
+            false => self.outage.direction.reverse(),
+        };
+        let (begin, end) = side.nothing;
+        self.own_sas().any(|(_, sa)| {
+            sa.direction == direction && sa.used.is_some_and(|(first, last)| first <= begin && last >= end)
+        })
+    }
+
     /// Whether an end sent no ESP of the pair for half of the outage.
     pub(super) fn sends_no_esp(&self, address: Option<IpAddr>) -> bool {
         let side = address.and_then(|address| self.side(address));

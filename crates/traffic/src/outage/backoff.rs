@@ -42,6 +42,8 @@ pub(super) struct Backoff {
     /// Time of the other side's last packet.
     heard: Option<Timestamp>,
     small: SmallPassed,
+    /// The small packets that passed before the last full-sized one: later ones may have passed because the way was open again.
+    passed: SmallPassed,
 }
 
 impl Backoff {
@@ -64,6 +66,7 @@ impl Backoff {
         let lone = Lone { packet, before, busy };
         if goes_on {
             self.series.push(lone);
+            self.passed = self.small;
             return None;
         }
         let over = self.series.pop();
@@ -77,7 +80,7 @@ impl Backoff {
             };
             self.stretch(at)
         });
-        self.small = SmallPassed::default();
+        (self.small, self.passed) = Default::default();
         self.asked_before = [None; 2];
         self.series.clear();
         self.series
@@ -116,9 +119,18 @@ impl Backoff {
         }
     }
 
-    /// The stretch that has not ended.
+    /// The stretch that has not ended. A sender whose next time has passed gave up: what the other side sends since then shows that the way
+    /// is open.
     pub(super) fn open(&self, end: Timestamp) -> Option<(Candidate, SmallPassed)> {
-        let open = self.series.len() > LEAST_DOUBLINGS + 1;
+        let gave_up = match self.series[..] {
+            [.., first, last] => {
+                let (sent, timer) = (last.packet.time, last.packet.time.nanos_since(first.packet.time));
+                let due = sent.plus_nanos(*doubled_timer(timer).end());
+                end > due && self.heard.is_some_and(|heard| heard > sent)
+            }
+            _ => true,
+        };
+        let open = self.series.len() > LEAST_DOUBLINGS + 1 && !gave_up;
         open.then(|| self.stretch(Delivered::nothing(end)))?
     }
 
@@ -141,6 +153,6 @@ impl Backoff {
             in_vain,
             transfer_end: TransferEnd::Open,
         };
-        Some((candidate, self.small))
+        Some((candidate, self.passed))
     }
 }

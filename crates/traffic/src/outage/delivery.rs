@@ -2,7 +2,7 @@
 
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
-use crate::interval::LostPacket;
+use crate::interval::{CarriedKind, LostPacket};
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::LEAST_TIMEOUT;
 use crate::tracker::{SenderState, Tap};
@@ -80,8 +80,10 @@ pub(super) struct PairDelivery {
     pub(super) room: bool,
     pub(super) echoes: Echoes,
     /// Stretches of echoes and datagrams.
-    pub(super) others: Vec<(crate::interval::CarriedKind, Candidate)>,
+    pub(super) others: Vec<(CarriedKind, Candidate)>,
     pub(super) datagrams: Option<Datagrams>,
+    /// The last packet that is no TCP.
+    last_other: Option<Delivered>,
     /// Bytes of TCP that arrived.
     pub(super) tcp_bytes: u64,
     /// Largest segment, and the last one.
@@ -110,6 +112,7 @@ impl PairDelivery {
             echoes: Echoes::default(),
             others: Vec::new(),
             datagrams: None,
+            last_other: None,
             tcp_bytes: 0,
             sizes: (0, 0),
             closed: None,
@@ -296,18 +299,22 @@ impl PairDelivery {
         }
     }
 
-    /// A datagram passes. Whether it arrives is not known; that others before it did not reach the capture may be.
-    pub(super) fn datagram(&mut self, at: Delivered, bytes: u32, missing: u32) {
-        let Some(datagrams) = &mut self.datagrams else {
-            self.datagrams = Some(Datagrams {
-                first: at,
-                last: at,
-                bytes: u64::from(bytes),
-            });
+    /// A datagram passes. Whether it arrives is not known.
+    pub(super) fn datagram(&mut self, at: Delivered, bytes: u32) {
+        let datagrams = self.datagrams.get_or_insert(Datagrams {
+            first: at,
+            last: at,
+            bytes: 0,
+        });
+        datagrams.last = at;
+        datagrams.bytes += u64::from(bytes);
+    }
+
+    /// A packet that is no TCP passes, and so many before it did not reach the capture.
+    pub(super) fn other(&mut self, carried: CarriedKind, at: Delivered, missing: u32) {
+        let Some(from) = self.last_other.replace(at) else {
             return;
         };
-        let from = std::mem::replace(&mut datagrams.last, at);
-        datagrams.bytes += u64::from(bytes);
         if missing > 0 && at.time.nanos_since(from.time) > LEAST_TIMEOUT {
             let candidate = Candidate {
                 from,
@@ -316,11 +323,11 @@ impl PairDelivery {
                 in_vain: InVain::default(),
                 transfer_end: TransferEnd::Open,
             };
-            self.keep_other(crate::interval::CarriedKind::Datagrams, candidate);
+            self.keep_other(carried, candidate);
         }
     }
 
-    pub(super) fn keep_other(&mut self, carried: crate::interval::CarriedKind, candidate: Candidate) {
+    pub(super) fn keep_other(&mut self, carried: CarriedKind, candidate: Candidate) {
         if self.room {
             self.others.push((carried, candidate));
         } else {

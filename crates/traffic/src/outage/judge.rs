@@ -82,7 +82,8 @@ pub(super) fn judge(
     } && (before.busy || swallowed > 0)
         && (!around.open || more);
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
-    let sends = before.busy || swallowed > 0 || carried == CarriedKind::Datagrams;
+    let is_other = matches!(carried, CarriedKind::Datagrams | CarriedKind::Echo);
+    let sends = before.busy || swallowed > 0 || is_other;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
     } else if around.missing >= LEAST_MISSING && sends {

@@ -94,7 +94,7 @@ impl Outages {
             self.behind_window.push(packet.frame);
         }
         if matches!(packet.payload, InnerPayload::Unread(_)) || !self.unread.is_empty() {
-            self.take_unread(packet);
+            self.take_unread(packet, segment.missing);
         }
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
@@ -185,11 +185,17 @@ impl Outages {
                     own.keep_other(CarriedKind::Echo, candidate);
                 }
             }
-            InnerPayload::Datagram(bytes) => own.datagram(at, bytes, segment.missing),
+            InnerPayload::Datagram(bytes) => {
+                own.datagram(at, bytes);
+                own.other(CarriedKind::Datagrams, at, segment.missing);
+            }
             InnerPayload::Unread(_) => {}
             InnerPayload::Tcp(_) => own.close(packet.time),
         }
         self.kept = self.kept + own.kept() - before;
+        if matches!(packet.payload, InnerPayload::Echo { .. }) {
+            self.echo_passes(packet, at, segment);
+        }
         if segment.flags & (TcpHeader::RST | TcpHeader::FIN) != 0 {
             // A side that closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
             let place = self.place(segment.pair, packet.tunnel, direction.reverse());
@@ -199,8 +205,19 @@ impl Outages {
         }
     }
 
+    /// Requests and replies alike go the way of their own direction.
+    fn echo_passes(&mut self, packet: &Packet, at: Delivered, segment: &Segment) {
+        let place = self.place(segment.pair, packet.tunnel, packet.direction);
+        if let Some(own) = self.directions.at(place, &(segment.pair, packet.direction)) {
+            let before = own.kept();
+            own.room = self.kept < MOST_STRETCHES;
+            own.other(CarriedKind::Echo, at, segment.missing);
+            self.kept = self.kept + own.kept() - before;
+        }
+    }
+
     /// A packet of a tunnel that has, or begins to have, packets without keys.
-    fn take_unread(&mut self, packet: &Packet) {
+    fn take_unread(&mut self, packet: &Packet, missing: u32) {
         let key = packet.tunnel;
         if self.unread.at(self.last_unread, &key).is_none() {
             self.last_unread = match self.unread.find(&key) {
@@ -212,7 +229,7 @@ impl Outages {
             };
         }
         if let Some(tunnel) = self.unread.at(self.last_unread, &key) {
-            tunnel.take(packet);
+            tunnel.take(packet, missing);
         }
     }
 
@@ -310,11 +327,13 @@ impl Outages {
             let Some((direction, silences)) = tunnel.silences(end) else {
                 continue;
             };
+            let is_answered = tunnel.is_answered(direction);
             let own = PairDelivery::new(PairId::NONE, tunnel.tunnel, direction);
             for UnreadSilence {
                 candidate,
                 open,
                 small,
+                ..
             } in &silences
             {
                 let around = Circumstances {
@@ -332,10 +351,15 @@ impl Outages {
                     ..candidate.clone()
                 };
                 let kind = judge(CarriedKind::Unread, candidate, &around);
-                // An outage tells that something waited, and so does what the control plane did; a loss does not.
+                // An outage tells that something waited, and so does what the control plane did; a loss does not. Where nothing answers, only
+                // missing numbers tell.
                 let is_told = match kind {
-                    Some(IntervalKind::Outage(_)) => true,
-                    Some(IntervalKind::ShortOutage(facts)) => facts.shown_by == ShownBy::ControlPlane,
+                    Some(IntervalKind::Outage(facts)) => {
+                        is_answered || facts.shown_by == ShownBy::MissingNumbers
+                    }
+                    Some(IntervalKind::ShortOutage(facts)) => {
+                        is_answered && facts.shown_by == ShownBy::ControlPlane
+                    }
                     _ => false,
                 };
                 all.extend(

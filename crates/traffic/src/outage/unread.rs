@@ -4,6 +4,7 @@
 use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
+use super::judge::LEAST_MISSING;
 use crate::interval::LostPacket;
 use crate::packet::{InnerPayload, Packet};
 use rekeyscope_model::analysis::Direction;
@@ -32,6 +33,8 @@ pub(super) struct UnreadSilence {
     pub(super) candidate: Candidate,
     /// The stretch lasts to the end.
     pub(super) open: bool,
+    /// The sender itself was silent.
+    paused: bool,
     pub(super) small: SmallPassed,
 }
 
@@ -50,7 +53,9 @@ struct UnreadSide {
     look: Option<Timestamp>,
     in_look: u32,
     answered: bool,
-    /// Stretches, and those with an answer.
+    /// The stretch before had an answer.
+    answered_before: bool,
+    /// Stretches, and those with an answer. Of those that follow each other without one the first counts.
     looks: (u64, u64),
     arrivals: Arrivals,
     /// The last packet was full-sized: there was more to send.
@@ -77,7 +82,8 @@ impl UnreadTunnel {
         }
     }
 
-    pub(super) fn take(&mut self, packet: &Packet) {
+    /// Takes a packet, and how many before it did not reach the capture.
+    pub(super) fn take(&mut self, packet: &Packet, missing: u32) {
         let own = slot(packet.direction);
         let at = Delivered {
             time: packet.time,
@@ -85,7 +91,7 @@ impl UnreadTunnel {
             esp: packet.esp,
         };
         self.answer(1 - own, at);
-        self.go_on(own, at);
+        self.go_on(own, at, missing);
         self.last[own] = Some(at);
         let since = self.last[1 - own];
         let sent = &mut self.sides[own];
@@ -119,7 +125,7 @@ impl UnreadTunnel {
         };
         let ended = sent.backoff.full(lost, since, sent.arrivals.is_busy());
         if let Some((candidate, small)) = ended {
-            sent.keep(candidate, small);
+            sent.keep(candidate, false, small);
         }
         if since.is_some() {
             sent.full += 1;
@@ -127,14 +133,15 @@ impl UnreadTunnel {
         }
     }
 
-    /// A sender was silent in the middle of a transfer, whatever the other side sent: an outage only if something explains it.
-    fn go_on(&mut self, own: usize, at: Delivered) {
+    /// A sender was silent in the middle of a transfer, whatever the other side sent: an outage only if something explains it, or its
+    /// packets are missing.
+    fn go_on(&mut self, own: usize, at: Delivered, missing: u32) {
         let Some(last) = self.last[own] else { return };
         let sent = &mut self.sides[own];
-        if at.time.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy() && sent.full < LEAST_FULL
-        {
+        let paused = at.time.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy();
+        if paused && (sent.full < LEAST_FULL || missing >= LEAST_MISSING) {
             let silence = sent.silence(last, at);
-            sent.keep(silence, SmallPassed::default());
+            sent.keep(silence, true, SmallPassed::default());
         }
     }
 
@@ -152,21 +159,34 @@ impl UnreadTunnel {
             let on = |time: Delivered, esp| Delivered { esp, ..time };
             let first = sent.unanswered.packets().first().and_then(|packet| packet.esp);
             let silence = sent.silence(on(last, first), on(at, last_sent.and_then(|sent| sent.esp)));
-            sent.keep(silence, SmallPassed::default());
+            sent.keep(silence, false, SmallPassed::default());
         }
         sent.full = 0;
         sent.unanswered.clear();
     }
 
-    /// The direction that carried most, its silences, and whether the last one is open; empty where keys open it, or where the other
-    /// side does not answer as receivers do.
+    /// Whether the other side answers a direction as receivers do.
+    pub(super) fn is_answered(&self, direction: Direction) -> bool {
+        let own = slot(direction);
+        self.sides[own].is_answered(self.sides[1 - own].packets)
+    }
+
+    /// The direction that carried most, its silences, and whether the last one is open; `None` where keys open it. Where the other side does
+    /// not answer as receivers do, nothing is open.
     pub(super) fn silences(&self, end: Timestamp) -> Option<(Direction, Vec<UnreadSilence>)> {
         let own = usize::from(self.sides[1].bytes > self.sides[0].bytes);
         let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
         let more = sent.full >= LEAST_FULL || sent.arrivals.is_busy() && sent.ends_full;
         let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LATEST_ANSWER && more);
-        if 2 * sent.unread <= sent.packets || !sent.is_answered(back.packets) {
+        if 2 * sent.unread <= sent.packets {
             return None;
+        }
+        if !sent.is_answered(back.packets) {
+            // What nobody answers shows nothing of what arrived.
+            let mut silences = sent.silences.clone();
+            silences.retain(|own| own.paused);
+            silences.iter_mut().for_each(|own| own.candidate.in_vain.clear());
+            return Some((Direction::BOTH[own], silences));
         }
         let at = Delivered::nothing;
         let open = open.map(|last| {
@@ -185,6 +205,7 @@ impl UnreadTunnel {
         let open = open.map(|(candidate, small)| UnreadSilence {
             candidate,
             open: true,
+            paused: false,
             small,
         });
         let all = sent.silences.iter().cloned().chain(open).collect();
@@ -199,9 +220,13 @@ impl UnreadTunnel {
 impl UnreadSide {
     fn look_at(&mut self, now: Timestamp) {
         if self.look.is_none_or(|since| now.nanos_since(since) > LOOK) {
-            if self.in_look >= LEAST_IN_LOOK {
+            // A long silence is one.
+            if self.in_look >= LEAST_IN_LOOK && (self.answered || self.answered_before) {
                 self.looks.0 += 1;
                 self.looks.1 += u64::from(self.answered);
+            }
+            if self.in_look >= LEAST_IN_LOOK {
+                self.answered_before = self.answered;
             }
             (self.look, self.in_look, self.answered) = (Some(now), 0, false);
         }
@@ -235,11 +260,12 @@ impl UnreadSide {
         }
     }
 
-    fn keep(&mut self, candidate: Candidate, small: SmallPassed) {
+    fn keep(&mut self, candidate: Candidate, paused: bool, small: SmallPassed) {
         if self.silences.len() < MOST_SILENCES {
             self.silences.push(UnreadSilence {
                 candidate,
                 open: false,
+                paused,
                 small,
             });
         } else {

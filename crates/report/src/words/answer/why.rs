@@ -60,12 +60,20 @@ pub(super) fn shared_explanation<'a>(
     })
 }
 
-/// Tells whether most of the cost is silence in which nothing was lost: an application that pauses there looks the same without keys.
+/// Tells whether most of the cost is silence in which nothing is known to be lost: an application that pauses there looks the same without
+/// keys. Numbers that a new SA begins above 1 are those of lost packets.
 pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
     focus.ledger(headline).is_some_and(|ledger| {
         let cost = |silent: bool| -> f64 {
             let own = ledger.rekeys.iter();
-            let own = own.filter(|own| (own.why == LedgerWhy::Silence && own.swallowed == 0) == silent);
+            let lost_first = |own: &LedgerRekey| {
+                let explained = own.explanation.as_ref();
+                explained.is_some_and(|e| e.cause == ExplanationCause::NewSaLost && e.count.is_some())
+            };
+            let own = own.filter(|own| {
+                let nothing_lost = own.swallowed == 0 && !lost_first(own);
+                (own.why == LedgerWhy::Silence && nothing_lost) == silent
+            });
             own.map(|own| own.cost_seconds).sum()
         };
         ledger.basis != LedgerBasis::Acknowledgements && cost(true) > cost(false)
