@@ -169,16 +169,29 @@ pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
     )
 }
 
+/// The side that asked again is silent: no copy of its request lies in the outage.
+pub(super) fn asks_no_more(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let asks_on = event_of(view, explanation).is_some_and(|event| {
+        event
+            .until
+            .is_some_and(|last| last > view.begin().plus_nanos(view.near()))
+    });
+    !asks_on && all_silent(view, explanation)
+}
+
 /// Nothing else of the side that did not answer passes either.
-pub(super) fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     !view.outage.of_rekey && view.is_silent(explanation.by)
 }
 
-/// Neither ESP nor IKE of the side that did not answer passes. Fragments of a message show that its sender lives.
+/// Neither ESP nor IKE of the side that did not answer passes. Who is sent nothing answers nothing, so a request that already waited while
+/// data arrived counts then. Fragments of a message show that their sender lives.
 pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let fragments =
-        event_of(view, explanation).is_some_and(|event| event.kind == EventKind::FragmentsIncomplete);
-    !fragments && all_silent(view, explanation)
+    let event = event_of(view, explanation);
+    let fragments = event.is_some_and(|event| event.kind == EventKind::FragmentsIncomplete);
+    let waited = |event: &Event| event.time.plus_nanos(view.near()) < view.outage.from;
+    let waited_before = view.outage.swallowed == 0 && event.is_some_and(waited);
+    !fragments && !waited_before && all_silent(view, explanation)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {

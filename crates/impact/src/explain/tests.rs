@@ -299,6 +299,8 @@ fn a_request_without_an_answer() {
     let mut nothing_passes = unanswered.clone();
     nothing_passes.silent(GATEWAY, 10.0, 20.0);
     is(&nothing_passes, PeerSilent);
+    nothing_passes.outage().swallowed = 0;
+    is(&nothing_passes, Unanswered);
     let mut long_ago = unanswered;
     long_ago.outages = vec![outage(45.0, 55.0)];
     is(&long_ago, Unexplained);
@@ -522,6 +524,7 @@ fn a_limit_that_is_reached() {
 fn two_that_end_alike_and_one_that_a_rekey_brings_back() {
     let mut alike = rekeyed(15.0, 15.1);
     alike.silent(GATEWAY, 10.0, 15.0);
+    alike.sas[1].used = Some((at(0.0), at(10.0)));
     alike.sas.push(sa(Direction::AToB, 0xa2, Some((15.2, 90.0))));
     let mut second = outage(60.0, 70.0);
     (second.sa, second.back_on, second.sa_bytes) = (Some(2), Some(4), Some(71_000_000));
@@ -547,6 +550,8 @@ fn two_that_end_alike_and_one_that_a_rekey_brings_back() {
         Some(40),
         "the rekey that brought the way back"
     );
+    only_one.sas[1].used = Some((at(0.0), at(15.0)));
+    assert_eq!(is(&only_one, PeerSilent).exchange, None, "the old SA goes on");
 }
 
 #[test]

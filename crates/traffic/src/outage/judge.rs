@@ -28,7 +28,8 @@ pub(super) struct Circumstances {
     pub(super) gone: bool,
     /// An event lies in it after which a sender may have no security association to send on.
     pub(super) hint: bool,
-    /// The sender lost its SA while it sent: one without a successor was deleted within two timeouts of the last delivery.
+    /// The sender may have lost its SA while it sent: one without a successor was deleted within two timeouts of the last delivery, or a
+    /// request for a successor was out.
     pub(super) cut_off: bool,
     /// The last new IKE SA in it: it may have brought the way back.
     pub(super) new_ike_sa: Option<Timestamp>,

@@ -417,9 +417,17 @@ impl Outages {
         let inside = inside.filter(|event| !(event.kind == EventKind::NewIkeSa && replaced));
         let hint = inside.clone().any(|event| leaves_none(event.kind));
         let soon = from.plus_nanos(2 * candidate.before.rto);
-        let cut_off = inside
+        let deleted = inside
             .clone()
             .any(|event| is_delete(event.kind) && event.time <= soon);
+        // A request for a successor was out when data stopped.
+        let mut earlier = events.iter().take_while(|event| event.time <= from);
+        let asked = earlier.any(|event| {
+            is_request_out(event.kind)
+                && concerns(event, own.tunnel)
+                && event.until.is_some_and(|until| until >= from)
+        });
+        let (hint, cut_off) = (hint || asked, deleted || asked);
         let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| {
             let place = self.directions.find(&(own.pair, direction));
@@ -471,6 +479,14 @@ fn leaves_none(kind: EventKind) -> bool {
             | EventKind::Refused
             | EventKind::Unanswered
             | EventKind::Collision
+    )
+}
+
+/// The kinds that last from the first copy of a request to the last one, or to its answer.
+fn is_request_out(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Unanswered | EventKind::AnswerLost | EventKind::AnsweredLate
     )
 }
 
