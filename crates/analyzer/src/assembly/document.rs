@@ -121,7 +121,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         rekey.impact.push(RekeyImpact { cause, ..effect });
     }
     let tunnels = tunnels(record);
-    let findings = findings::findings(record, info, &failures.outages);
+    let findings = findings::findings(record, info, &failures.outages, &events.events);
     let impact = verdicts::with_failures(
         judged.impact,
         FailureFacts {

@@ -18,6 +18,7 @@ mod places;
 mod rests;
 mod scene;
 mod series;
+mod silent_peers;
 mod two_points;
 mod verdicts;
 

@@ -2,6 +2,7 @@
 
 use crate::assembly::limits::EnforcedLimits;
 use crate::assembly::scene::{Explored, scene};
+use crate::assembly::silent_peers::silent_peers;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
@@ -46,6 +47,8 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let beyond = BeyondLimits { found, ends }.stretches();
     stretches.retain(|(interval, _)| !beyond.iter().any(|(longer, _)| holds(longer, interval)));
     stretches.extend(beyond);
+    let silent = silent_peers(found, &stretches, ends);
+    stretches.extend(silent);
     let stretches = one_of_each(stretches);
     let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);

@@ -54,9 +54,9 @@ pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)], 
 }
 
 /// IKE messages of each side of each tunnel, in order of time: when, and the frame.
-type HeardIke = HashMap<(TunnelIndex, usize), Vec<(Timestamp, u64)>>;
+pub(super) type HeardIke = HashMap<(TunnelIndex, usize), Vec<(Timestamp, u64)>>;
 
-fn heard(record: &Record) -> HeardIke {
+pub(super) fn heard(record: &Record) -> HeardIke {
     let mut heard = HeardIke::default();
     for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
         let Some(tunnel) = *tunnel else { continue };

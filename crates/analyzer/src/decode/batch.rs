@@ -1,6 +1,6 @@
 //! ESP packets wait here until there are enough of them for all cores.
 
-use crate::decode::mark::IkeMark;
+use crate::decode::mark::{Mark, Marked};
 use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
@@ -25,8 +25,8 @@ pub(crate) struct Batch {
     /// The keys of the packets, most of them once: owners are counted beside what the other threads read of a key, so that one owner more for
     /// each packet would take it out of their caches.
     ciphers: Vec<Arc<EspCipher>>,
-    /// IKE messages in capture order.
-    marks: Vec<IkeMark>,
+    /// Other packets in capture order.
+    marks: Vec<Mark>,
     /// The blocks in which packets lie.
     blocks: Vec<ReadBlock>,
     /// Bytes of those in blocks.
@@ -73,15 +73,15 @@ impl Batch {
         self.packets.len() >= FULL_PACKETS || self.held_bytes() >= FULL_BYTES
     }
 
-    /// Adds an IKE message behind the packets that are there. Returns true when the batch is full.
-    pub(crate) fn mark(&mut self, mark: IkeMark) -> bool {
+    /// Adds what is no ESP behind the packets that are there. Returns true when the batch is full.
+    pub(crate) fn mark(&mut self, of: Marked) -> bool {
         let place = self.packets.len();
-        self.marks.push(IkeMark { place, ..mark });
+        self.marks.push(Mark { of, place });
         self.marks.len() >= FULL_PACKETS
     }
 
-    /// The IKE messages right before each packet, and behind the last one.
-    pub(crate) fn marks(&self) -> impl Iterator<Item = &[IkeMark]> {
+    /// The marks right before each packet, and behind the last one.
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &[Mark]> {
         let mut rest = &self.marks[..];
         (0..=self.packets.len()).map(move |place| {
             let due = rest.iter().take_while(|mark| mark.place == place).count();

@@ -1,9 +1,27 @@
-//! What an IKE message among ESP packets means to those who count them.
+//! What stands among ESP packets and is looked at in its place, when the packets before it were accounted for.
 
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
 
-/// An IKE message among the packets: what it means to those who count them is done in its place.
+/// Something that is no ESP packet, in its place among them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    pub(crate) of: Marked,
+    /// Packets of the batch before it.
+    pub(super) place: usize,
+}
+
+/// The thing itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Marked {
+    /// An IKE message.
+    Ike(IkeMark),
+    /// A packet that is neither IPsec nor IKE.
+    Clear(ClearMark),
+}
+
+/// An IKE message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IkeMark {
     pub(crate) tunnel: TunnelIndex,
@@ -11,8 +29,6 @@ pub(crate) struct IkeMark {
     pub(crate) exchange: usize,
     pub(crate) time: Timestamp,
     pub(crate) part: IkePart,
-    /// Packets of the batch before it.
-    pub(super) place: usize,
 }
 
 /// Which part of an exchange a message is.
@@ -26,15 +42,13 @@ pub(crate) enum IkePart {
     Further,
 }
 
-impl IkeMark {
-    /// A mark that [`Batch::mark`] will give its place.
-    pub(crate) fn new(tunnel: TunnelIndex, exchange: usize, time: Timestamp, part: IkePart) -> Self {
-        IkeMark {
-            tunnel,
-            exchange,
-            time,
-            part,
-            place: 0,
-        }
-    }
+/// A packet in clear.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClearMark {
+    /// Source and destination.
+    pub(crate) ends: (IpAddr, IpAddr),
+    /// IP bytes.
+    pub(crate) bytes: u32,
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
 }

@@ -3,6 +3,7 @@
 //! A capture on a peer may show what it has just taken out of ESP once more, in clear; so only what comes while that direction
 //! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
 
+use crate::decode::ClearMark;
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -66,7 +67,13 @@ impl ClearTraffic {
     }
 
     /// A packet that is neither IPsec nor IKE.
-    pub(crate) fn outside(&mut self, ends: InnerEnds, bytes: u32, time: Timestamp, frame: u64) {
+    pub(crate) fn outside(&mut self, packet: &ClearMark) {
+        let ClearMark {
+            ends,
+            bytes,
+            time,
+            frame,
+        } = *packet;
         let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
             return;
         };
@@ -110,6 +117,15 @@ mod tests {
         Timestamp(seconds * NANOS_PER_SECOND)
     }
 
+    fn clear(ends: InnerEnds, bytes: u32, time: Timestamp, frame: u64) -> ClearMark {
+        ClearMark {
+            ends,
+            bytes,
+            time,
+            frame,
+        }
+    }
+
     /// Inner 192.0.2.11 → 192.0.2.12 between the ends 192.0.2.1 and 192.0.2.2, until second 10.
     fn traffic() -> ClearTraffic {
         let mut traffic = ClearTraffic::default();
@@ -124,10 +140,11 @@ mod tests {
     #[test]
     fn what_was_inside_counts_once_the_tunnel_is_silent() {
         let mut traffic = traffic();
-        traffic.outside((host(11), host(12)), 100, at(10).plus_nanos(1_000), 1);
+        let ends = (host(11), host(12));
+        traffic.outside(&clear(ends, 100, at(10).plus_nanos(1_000), 1));
         assert!(traffic.found().is_empty(), "just taken out of ESP");
-        traffic.outside((host(11), host(12)), 100, at(12), 2);
-        traffic.outside((host(11), host(12)), 60, at(13), 3);
+        traffic.outside(&clear(ends, 100, at(12), 2));
+        traffic.outside(&clear(ends, 60, at(13), 3));
         let found = traffic.found();
         assert_eq!(found.len(), 1);
         assert_eq!(
@@ -140,7 +157,7 @@ mod tests {
     fn others_and_the_tunnels_own_ends_do_not() {
         let mut traffic = traffic();
         for ends in [(host(12), host(11)), (host(1), host(12)), (host(3), host(4))] {
-            traffic.outside(ends, 100, at(20), 1);
+            traffic.outside(&clear(ends, 100, at(20), 1));
         }
         assert!(traffic.found().is_empty());
     }

@@ -6,10 +6,15 @@ use crate::findings::{sas, trace};
 use crate::pipeline::record::Record;
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_ipsec::rekey::slot;
-use rekeyscope_model::analysis::{Direction, Finding, Outage};
+use rekeyscope_model::analysis::{Direction, Event, Finding, Outage};
 
 /// All findings, warnings first.
-pub(crate) fn findings(record: &Record, info: &CaptureInfo, outages: &[Outage]) -> Vec<Finding> {
+pub(crate) fn findings(
+    record: &Record,
+    info: &CaptureInfo,
+    outages: &[Outage],
+    events: &[Event],
+) -> Vec<Finding> {
     let mut found = Vec::new();
     for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
         for direction in Direction::BOTH {
@@ -30,7 +35,7 @@ pub(crate) fn findings(record: &Record, info: &CaptureInfo, outages: &[Outage]) 
     }
     found.extend(trace::capture_trouble(record, info));
     found.extend(record.clock_events.iter().map(trace::clock_event));
-    found.extend(trace::clear_after_outage(record, outages));
+    found.extend(trace::in_clear(record, outages, events));
     found.extend(trace::leaks(record));
     found.sort_by_key(|f| std::cmp::Reverse(f.severity));
     found

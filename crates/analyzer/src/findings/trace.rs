@@ -5,9 +5,9 @@ use crate::findings::lane::finding;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
 use crate::pipeline::record::Record;
 use rekeyscope_capture::file::CaptureInfo;
-use rekeyscope_model::analysis::{Finding, Outage, Severity};
+use rekeyscope_model::analysis::{Event, EventKind, Finding, Outage, Severity};
 use rekeyscope_model::text::{Message, grouped};
-use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// The shortest silence that the ledger counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
 /// the lab) and move nothing that is measured.
@@ -66,17 +66,31 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
     found
 }
 
-/// Inner addresses in clear after an outage: the tunnel failed open.
-pub(crate) fn clear_after_outage(record: &Record, outages: &[Outage]) -> Vec<Finding> {
+/// Inner addresses in clear after an outage, or after a Delete without a successor: the tunnel failed open.
+pub(crate) fn in_clear(record: &Record, outages: &[Outage], events: &[Event]) -> Vec<Finding> {
     let origin = record.totals.first_time.unwrap_or_default();
-    let after = |clear: &ClearPackets| {
-        let own = outages.iter().filter(|o| o.tunnel == clear.tunnel);
-        own.filter(|o| o.start <= clear.first).max_by_key(|o| o.start)
+    let is_end = |event: &&Event| {
+        let deletes = matches!(
+            event.kind,
+            EventKind::IkeSaDeleted | EventKind::ChildDeleted | EventKind::Deleted
+        );
+        deletes && event.successor != Some(true)
     };
+    let after = |clear: &ClearPackets| {
+        let outages = outages.iter().filter(|o| o.tunnel == clear.tunnel);
+        let deletes = events.iter().filter(is_end);
+        let deletes = deletes.filter(|event| event.tunnel == Some(clear.tunnel));
+        let ends = outages.map(|o| (o.start, "outage"));
+        let ends = ends.chain(deletes.map(|event| (event.time, "delete")));
+        ends.filter(|(time, _)| *time <= clear.first).max()
+    };
+    let seconds = |time: Timestamp| format!("{:.1} s", time.seconds_since(origin));
     let describe = |clear: &ClearPackets| {
-        let outage = after(clear)?;
+        let (time, what) = after(clear)?;
         let message = Message::new("finding-failed-open")
-            .with("time", format!("{:.1} s", outage.start.seconds_since(origin)))
+            .with("what", what)
+            .with("time", seconds(time))
+            .with("first", seconds(clear.first))
             .with("packets", grouped(clear.packets))
             .with("bytes", grouped(clear.bytes))
             .with("src", clear.ends.0.to_string())

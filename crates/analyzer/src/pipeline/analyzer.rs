@@ -25,7 +25,7 @@ use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
-use crate::decode::{Batch, Decoded};
+use crate::decode::{Batch, ClearMark, Decoded, Marked};
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpError, IcmpLog};
 use crate::pipeline::totals::Totals;
@@ -261,9 +261,15 @@ impl Analyzer {
     /// otherwise. (An ICMP error quotes such packets.)
     fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
         if self.nested.depth == 0 && !name.starts_with("ICMP") {
-            let ends = (datagram.src, datagram.dst);
-            let clear = &mut self.record.diagnosis.clear;
-            clear.outside(ends, datagram.outer_bytes, datagram.time, datagram.frame);
+            let packet = ClearMark {
+                ends: (datagram.src, datagram.dst),
+                bytes: datagram.outer_bytes,
+                time: datagram.time,
+                frame: datagram.frame,
+            };
+            if self.batch.mark(Marked::Clear(packet)) {
+                self.hand_over();
+            }
         }
         if name != "L2TP in clear" {
             return;

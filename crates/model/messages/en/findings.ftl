@@ -32,4 +32,7 @@ finding-silence-or-step = { $seconds } of silence end at frame { $frame }. Wheth
 finding-earlier-times = { $packets } packets carry an earlier time than the one before them, by up to { $most }: the clock was set back, or several interfaces or queues were merged. Silences and rates near them are not exact.
 finding-program-dropped = The capture program dropped { $dropped } packets: silences and missing ESP numbers may be the capture's own.
 finding-leak = { $packets } L2TP packets went between the tunnel's ends in clear: before, beside or after the IPsec SAs.
-finding-failed-open = The tunnel failed open: after the outage that began at { $time }, { $packets } packets ({ $bytes } bytes) from { $src } to { $dst }, which had been inside the tunnel, went in clear.
+finding-failed-open = The tunnel failed open: after { $what ->
+    [delete] the Delete
+   *[outage] the outage that began
+} at { $time }, { $packets } packets ({ $bytes } bytes) from { $src } to { $dst }, which had been inside the tunnel, went in clear.

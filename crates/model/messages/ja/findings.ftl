@@ -32,4 +32,7 @@ finding-silence-or-step = { $seconds } の停止がフレーム { $frame } で�
 finding-earlier-times = { $packets } 個のパケットの時刻が、直前のパケットより最大 { $most } 前になっています。時計が戻されたか、複数のインターフェースやキューがまとめられています。その付近の停止とレートは正確ではありません。
 finding-program-dropped = キャプチャプログラムが { $dropped } 個のパケットを取りこぼしました。停止や ESP シーケンス番号の欠けは、キャプチャ自体によるものかもしれません。
 finding-leak = { $packets } 個の L2TP パケットが、トンネルの両端の間を暗号化されずに流れました。IPsec SA の確立前、並行中、または終了後のものです。
-finding-failed-open = トンネルがフェイルオープンしました。{ $time } に始まる不通の後、トンネル内を通っていた { $src } から { $dst } への { $packets } 個のパケット（{ $bytes } バイト）が暗号化されずに流れました。
+finding-failed-open = トンネルがフェイルオープンしました。{ $time } { $what ->
+    [delete] の Delete
+   *[outage] に始まる不通
+}の後、トンネル内を通っていた { $src } から { $dst } への { $packets } 個のパケット（{ $bytes } バイト）が暗号化されずに流れました。

@@ -2,7 +2,7 @@
 //! before them was accounted for ([`IkeMark`]).
 
 use super::Analyzer;
-use crate::decode::{IkeMark, IkePart};
+use crate::decode::{IkeMark, IkePart, Mark, Marked};
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair};
@@ -101,7 +101,13 @@ impl Analyzer {
             self.record.exchange_tunnels.resize(index + 1, None);
             self.record.exchange_tunnels[index] = Some(tunnel);
         }
-        if self.batch.mark(IkeMark::new(tunnel, index, time, part)) {
+        let mark = IkeMark {
+            tunnel,
+            exchange: index,
+            time,
+            part,
+        };
+        if self.batch.mark(Marked::Ike(mark)) {
             self.hand_over();
         }
         if observed.children_changed {
@@ -109,15 +115,17 @@ impl Analyzer {
         }
     }
 
-    /// Everything before the message was accounted for.
-    pub(super) fn take_mark(&mut self, mark: &IkeMark) {
-        let &IkeMark {
+    /// Everything before the mark was accounted for.
+    pub(super) fn take_mark(&mut self, mark: &Mark) {
+        let IkeMark {
             tunnel,
             exchange,
             time,
             part,
-            ..
-        } = mark;
+        } = match mark.of {
+            Marked::Ike(message) => message,
+            Marked::Clear(packet) => return self.record.diagnosis.clear.outside(&packet),
+        };
         match part {
             IkePart::Opening { sas } => {
                 self.take_snapshot(tunnel, exchange, sas);
