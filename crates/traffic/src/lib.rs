@@ -40,7 +40,7 @@ pub use crate::delivered::{DeliveredBytes, DeliveryLine};
 pub use crate::interval::{
     CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered,
 };
-pub use crate::outage::Outages;
+pub use crate::outage::{LEAST_REST, Outages};
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::run::TransmissionRun;
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};

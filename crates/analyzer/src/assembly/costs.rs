@@ -92,6 +92,7 @@ fn undelivered(rekey: &LedgerRekey) -> Undelivered {
         attempts: 0,
         dead: None,
         missing: 0,
+        gaps: 0,
         echoes: 0,
         largest_echo: 0,
         behind_window: 0,

@@ -262,6 +262,7 @@ impl BeyondLimits<'_> {
             attempts: 0,
             dead: Some((passed, last.max(passed))),
             missing: 0,
+            gaps: 0,
             echoes: 0,
             largest_echo: 0,
             behind_window: 0,

@@ -306,6 +306,7 @@ fn outage(
         swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),
         unheard: u64::from(undelivered.unheard),
         behind_replay_window: u64::from(undelivered.behind_window),
+        gaps: u64::from(undelivered.gaps),
         echoes_answered: u64::from(undelivered.echoes),
         largest_passed: (undelivered.largest_echo > 0).then_some(undelivered.largest_echo),
         round_trip: interval.before.round_trip,

@@ -70,6 +70,7 @@ fn stretch(
         attempts: u32::try_from(event.count?).ok()?,
         dead: Some((event.time, ends)),
         missing: 0,
+        gaps: 0,
         echoes: 0,
         largest_echo: 0,
         behind_window: 0,

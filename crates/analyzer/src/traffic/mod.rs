@@ -7,6 +7,7 @@ mod silences;
 mod volumes;
 
 pub(crate) use inner_packet::inner_packet;
-pub(crate) use quiets::{LEAST_REST, Quiet};
+pub(crate) use quiets::Quiet;
 pub(crate) use reading::TrafficReading;
+pub(crate) use rekeyscope_traffic::LEAST_REST;
 pub(crate) use silences::SideSilence;

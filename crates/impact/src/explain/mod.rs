@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
-//! document ─→ told                                  which outages an answer speaks of
+//! document ─→ told, orphan, set_up, remarks         which of them an answer speaks of, and what it says where there is none
 //! ```
 
 mod control;
 mod orphan;
 mod path;
+mod remarks;
 mod renewal;
 mod same_limits;
 mod sas;
 mod scene;
+mod set_up;
 mod table;
 mod told;
 mod view;
@@ -20,9 +22,11 @@ mod view;
 mod tests;
 
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
+pub use remarks::{ToldFirstNumbers, told_first_numbers, told_no_return, told_standstill, told_stop};
 pub use renewal::is_cost_of_renewal;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
+pub use set_up::{SetUpFailure, ToldSetUp, told_set_up};
 pub use table::{ExplanationRow, ROWS, explain};
 pub use told::{ToldOutages, told_outages};

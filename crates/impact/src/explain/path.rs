@@ -144,7 +144,8 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let only_large = match (smallest, outage.largest_passed) {
         (Some(smallest), Some(passed)) => smallest > passed,
         (Some(_), None) => true,
-        (None, _) => false,
+        // At the receiver's end large packets do not come, and the numbers of those that were tried are missing between the small ones.
+        (None, _) => outage.gaps >= LEAST_NOT_BY_CHANCE,
     };
     let echoes = outage.echoes_answered >= LEAST_ECHOES && only_large;
     if told.is_none() && !echoes {

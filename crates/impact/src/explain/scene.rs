@@ -148,6 +148,8 @@ pub struct OutageInScene {
     pub unheard: u64,
     /// Packets in it that came behind a number higher by the replay window (32) or more, and were sent again.
     pub behind_replay_window: u64,
+    /// Packets of its sender that came in it behind missing ones.
+    pub gaps: u64,
     /// Echo requests (ICMP) of its inner addresses that were answered in it.
     pub echoes_answered: u64,
     /// Bytes of the largest packet with payload between its inner addresses that passed in it, echoes included.

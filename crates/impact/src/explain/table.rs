@@ -123,7 +123,7 @@ pub static ROWS: [ExplanationRow; 21] = [
     ExplanationRow {
         id: "large-packets",
         causes: &[ExplanationCause::LargePackets],
-        needs: "two echoes were answered in it, and all that was lost is larger than what passed",
+        needs: "two echoes were answered in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
         unless: "packets came behind the replay window",
         explains_short: false,
         explains_rekeys: false,

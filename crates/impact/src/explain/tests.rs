@@ -78,6 +78,7 @@ fn outage(from: f64, to: f64) -> OutageInScene {
             .collect(),
         unheard: 0,
         behind_replay_window: 0,
+        gaps: 0,
         echoes_answered: 0,
         largest_passed: None,
         round_trip: 20 * NANOS_PER_MILLI,

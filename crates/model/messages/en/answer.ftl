@@ -45,6 +45,9 @@ why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }
 why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.
 why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
 why-bound = A rekey that costs less than { $bound } would not be seen in this capture.
+why-stopped = It stopped at { $moment }, { $seconds } before the capture ended; without keys it is not seen whether it was over.
+# New SAs that begin above 1
+why-first-numbers = The first { $n } packets of a new SA never came to the capture, and it was so with { $sas }: offload loses them.
 why-outside = What a rekey costs can be measured only while data flows.
 why-no-data = Rekeys cost what waits for them: here next to nothing did.
 
@@ -96,3 +99,39 @@ orphan-line = { $who } { $what ->
 }: SA { $spi } ended at { $moment } without successor.
 do-orphan-deleted = Do: find why { $who } deleted it (a lifetime, a command), and give the keys: they show whose traffic it carried.
 orphan-why = Why: without keys nothing shows whose traffic it carried, so one subnet may be down while other SAs go on.
+
+## Data in clear (findings.ftl says it whole)
+
+clear-line = Data went in clear from { $first } on: { $packets } packets to { $dst }.
+do-clear = Do: let nothing out that the tunnel does not carry (a policy or a filter at the sender), and see why the tunnel ended.
+
+## No tunnel came up; $who: outage-client, outage-gateway or an address; $step: an exchange as the RFCs call it
+
+setup-line = No tunnel came up: { $who } { $how ->
+    [refused] refused
+    [rejected] did not accept
+   *[unanswered] did not answer
+} { $step }{ $often ->
+    [again] {" "}{ $n } times
+   *[once] {""}
+}.
+setup-why-read = Why: the answer was { $notify }.
+setup-why-sealed = Why: the answer holds a notification alone; which one, is encrypted.
+setup-why-rejected = Why: its last message was sent { $n } times, and each time an error message came back that no key opens.
+setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and no answer.
+setup-do-ike = Do: make the proposals for IKE (cipher, hash, group) the same at both ends.
+setup-do-identity = Do: make pre-shared key (or certificates) and identities fit at both ends; the log of { $who } names what does not.
+setup-do-child = Do: make the proposals for ESP, the PFS group and the traffic selectors the same at both ends.
+setup-do-way = Do: see whether UDP 500 and 4500 reach { $who }, and whether its daemon runs: capture there, too.
+setup-do-size = Do: see whether UDP 4500 and fragments reach { $who }: this message is larger than those before (strongSwan: `fragmentation = yes`).
+
+## One side alone sends ESP, and IKE comes both ways
+
+no-return-line = No ESP came from { $to }: { $packets } packets of { $from } have no answer.
+no-return-why = Why: its IKE came, so that this place sees both directions: a filter lets IKE pass alone, or nothing was sent back.
+do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.
+
+## A transfer without keys stood still until a renewal
+
+standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until a renewal.
+standstill-why = Why: without keys these packets do not show whether anything waited, so it was an outage or a rest.

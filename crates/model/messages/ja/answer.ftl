@@ -42,6 +42,9 @@ why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $la
 why-more = リキーよりも大きな遅れの要因: { $label }、{ $seconds }。
 why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。
 why-bound = このキャプチャでは、1 回あたり { $bound } 未満の遅れは見えません。
+why-stopped = { $moment } に止まり、その後キャプチャは { $seconds } 続きます。鍵がないと、転送が終わったのかは分かりません。
+# 新しい SA の番号が 1 より大きい値から始まる場合
+why-first-numbers = 新しい SA の最初の { $n } パケットがキャプチャに届かず、{ $sas } 個の SA で同様です。オフロードが破棄しています。
 why-outside = リキーの影響を測れるのは、データが流れている間だけです。
 why-no-data = リキーで遅くなるのはその間に待ったデータですが、ここではほとんど流れていません。
 
@@ -92,3 +95,39 @@ orphan-line = { $what ->
    *[unanswered] 更新要求に{ $who }が応答せず
 }、SA { $spi } が { $moment }に後継なしで終了
 orphan-why = 原因: 鍵がないと SA の中の通信は見えません。ほかの SA が動いていても、一部のサブネットだけが不通の可能性があります。
+
+## 平文のデータ（全文は findings.ftl）
+
+clear-line = データが { $first } から平文で流出（{ $dst } へ { $packets } パケット）
+do-clear = 対策: トンネルを通らないデータは送信側で破棄し（ポリシーまたはフィルター）、トンネルが終わった理由を調べてください。
+
+## トンネルができなかった場合
+
+setup-line = トンネルができず: { $who }が { $step } { $how ->
+    [refused] を拒否
+    [rejected] を受け付けず
+   *[unanswered] に無応答
+}{ $often ->
+    [again] （{ $n } 回）
+   *[once] {""}
+}
+setup-why-read = 原因: 応答は { $notify } でした。
+setup-why-sealed = 原因: 応答は通知だけで、その種類は暗号化されています。
+setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに鍵で開けられないエラーが返りました。
+setup-why-unanswered = 原因: { $moment } から要求が { $n } 回送られ、応答がありません。
+setup-do-ike = 対策: IKE のプロポーザル（暗号、ハッシュ、グループ）を両側で同じにしてください。
+setup-do-identity = 対策: 事前共有鍵（または証明書）と ID を両側で合わせてください。何が合わないかは{ $who }のログにあります。
+setup-do-child = 対策: ESP のプロポーザル、PFS グループ、トラフィックセレクターを両側で同じにしてください。
+setup-do-way = 対策: UDP 500 と 4500 が{ $who }に届いているか、デーモンが動いているかを調べ、そちらでもキャプチャしてください。
+setup-do-size = 対策: UDP 4500 とフラグメントが{ $who }に届いているか調べてください。このメッセージは前のものより大きくなっています（strongSwan: `fragmentation = yes`）。
+
+## ESP が片方向だけで、IKE は双方向の場合
+
+no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケットに無応答
+no-return-why = 原因: IKE は双方向が見えているので、フィルターが IKE だけを通しているか、何も返されていません。
+do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
+
+## 鍵がなく、リキーまで転送が止まっていた場合
+
+standstill-line = { $direction }が { $from } からリキーまで { $seconds } 停止
+standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。

@@ -2,6 +2,7 @@
 //! says stands behind it.
 
 mod change;
+mod clear;
 mod client;
 mod disorder;
 mod headline;
@@ -9,19 +10,27 @@ mod lines;
 mod loss;
 mod orphan;
 mod outage;
+mod set_up;
+mod standstill;
 mod why;
 
 pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
 
-/// The answer of a document: of its outages where they cost more than rekeys, or have not ended; of an SA that ended after its renewal had
-/// failed, where nothing shows its traffic; else of what rekeys cost. Of several clients the one that it speaks of is named.
+/// The answer of a document: of data in clear; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
+/// its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers nothing; else of what rekeys cost. Of
+/// several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
     if let Some(answer) = disorder::of_disorder(focus) {
         return answer;
     }
-    let told = outage::of_outages(focus).or_else(|| orphan::of_orphan(focus));
+    let told = clear::of_clear(focus)
+        .or_else(|| outage::of_outages(focus))
+        .or_else(|| orphan::of_orphan(focus))
+        .or_else(|| set_up::of_set_up(focus))
+        .or_else(|| standstill::of_no_return(focus))
+        .or_else(|| standstill::of_standstill(focus));
     let first = focus.analysis.impact.first();
     let host = match &told {
         None => first.and_then(|headline| client::host(focus, headline)),

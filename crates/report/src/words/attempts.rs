@@ -91,12 +91,21 @@ fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String 
     )
 }
 
-/// Data that went on in clear after an outage: the first thing anyone wants to know.
+/// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection.
+const GOES_ON: usize = 20;
+
+/// Data that goes on in clear: what an answer begins with.
+pub(crate) fn in_clear(analysis: &Analysis) -> Option<&Finding> {
+    let mut found = analysis.findings.iter();
+    found.find(|f| f.id == "cleartext_leak" && f.evidence_frames.len() >= GOES_ON)
+}
+
+/// Fewer packets in clear after an outage, which stand above a report.
 pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
     analysis.findings.iter().filter(|f| is_leak(f))
 }
 
-/// Whether a finding is such data.
+/// Whether a finding is such packets.
 pub(crate) fn is_leak(finding: &Finding) -> bool {
-    finding.id == "cleartext_leak"
+    finding.id == "cleartext_leak" && finding.evidence_frames.len() < GOES_ON
 }

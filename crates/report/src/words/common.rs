@@ -4,7 +4,7 @@ use crate::words::clean;
 use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, Finding, Flow, Generator, Mode, Overlay, OverlayKind,
+    Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Mode, Overlay, OverlayKind,
     SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel,
 };
 use rekeyscope_model::text::Catalogue;
@@ -205,6 +205,21 @@ pub(crate) fn overlay_value(overlay: &Overlay, value: Option<f64>) -> String {
     match overlay.kind {
         OverlayKind::Iperf3 => or_unknown(value, format::rate),
         OverlayKind::Samples => or_unknown(value, format::value),
+    }
+}
+
+/// An exchange as the RFCs call it.
+pub(crate) fn exchange_name(kind: ExchangeKind) -> &'static str {
+    match kind {
+        ExchangeKind::MainMode => "Main Mode",
+        ExchangeKind::AggressiveMode => "Aggressive Mode",
+        ExchangeKind::QuickMode => "Quick Mode",
+        ExchangeKind::Transaction => "Transaction",
+        ExchangeKind::IkeSaInit => "IKE_SA_INIT",
+        ExchangeKind::IkeAuth => "IKE_AUTH",
+        ExchangeKind::CreateChildSa => "CREATE_CHILD_SA",
+        ExchangeKind::Informational => "Informational",
+        ExchangeKind::Other => "IKE",
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Undelivered {
     pub dead: Option<(Timestamp, Timestamp)>,
     /// Numbers, or identifications, that the capture lacks at once.
     pub missing: u32,
+    /// Packets of its sender that came in it behind missing ones.
+    pub gaps: u32,
     /// Echo requests of the two addresses that were answered in it: small packets passed.
     pub echoes: u32,
     /// Bytes of the largest echo; 0 where there is none.

@@ -14,14 +14,16 @@ const MANY_SWALLOWED: u32 = 10;
 const MANY_ATTEMPTS: u32 = 3;
 /// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
 pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;
-/// Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
-const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
+/// Nanoseconds. Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
+pub const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 
 /// Facts of a stretch besides its packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Circumstances {
     /// The most numbers that are missing at once.
     pub(super) missing: u32,
+    /// Packets that came in it behind missing ones.
+    pub(super) gaps: u32,
     /// An event of the control plane lies in it that ends ways.
     pub(super) event: bool,
     /// Checks whether the peer lives were not answered in it.
@@ -106,6 +108,7 @@ pub(super) fn judge(
         unheard: in_vain.unheard(),
         dead: dead(candidate, around),
         missing: around.missing,
+        gaps: around.gaps,
         echoes: around.echoes,
         largest_echo: around.largest_echo,
         behind_window: around.behind_window,

@@ -24,6 +24,8 @@ const MOST_STRETCHES: usize = 1 << 13;
 const MOST_UNREAD: usize = 1 << 12;
 /// Jumps that are kept, 1 MB; of later ones nothing is known.
 const MOST_JUMPS: usize = 1 << 15;
+/// Gaps of any size that are kept, 1 MB; of later ones nothing is known.
+const MOST_GAPS: usize = 1 << 15;
 
 /// The least window of a receiver (RFC 4303 §3.4.3): older packets are dropped, unless it has a larger one.
 const REPLAY_WINDOW: u32 = 32;
@@ -39,12 +41,22 @@ struct NumberJump {
     missing: u32,
 }
 
+/// Numbers, one or more, that the capture lacks before a packet.
+#[derive(Debug, Clone, Copy)]
+struct NumberGap {
+    time: Timestamp,
+    frame: u64,
+    tunnel: u32,
+    direction: Direction,
+}
+
 /// Finds the stretches without delivery.
 #[derive(Debug)]
 pub struct Outages {
     directions: BoundedTable<(PairId, Direction), PairDelivery>,
     last: [usize; 2],
     jumps: Vec<NumberJump>,
+    gaps: Vec<NumberGap>,
     /// Frames of packets behind the replay window, in the order of the capture.
     behind_window: Vec<u64>,
     /// Tunnels with packets that no key opens.
@@ -71,6 +83,7 @@ impl Outages {
             directions: BoundedTable::new(MOST_DIRECTIONS),
             last: [0; 2],
             jumps: Vec::new(),
+            gaps: Vec::new(),
             behind_window: Vec::new(),
             unread: BoundedTable::new(MOST_UNREAD),
             last_unread: 0,
@@ -89,6 +102,14 @@ impl Outages {
         self.latest = self.latest.max(packet.time);
         if segment.missing >= LEAST_MISSING || u32::from(segment.id_jump) >= LEAST_MISSING {
             self.jump(packet, segment);
+        }
+        if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
+            self.gaps.push(NumberGap {
+                time: packet.time,
+                frame: packet.frame,
+                tunnel: packet.tunnel,
+                direction: packet.direction,
+            });
         }
         if segment.behind >= REPLAY_WINDOW && self.behind_window.len() < MOST_JUMPS {
             self.behind_window.push(packet.frame);
@@ -237,6 +258,7 @@ impl Outages {
     /// waits. `end`: of the part that ends. To be called before the tracker forgets what waits.
     pub fn begin_earlier_part(&mut self, tracker: &Tracker, end: Timestamp) {
         self.jumps.clear();
+        self.gaps.clear();
         for settled in tracker.waiting() {
             let key = (settled.pair, settled.direction);
             let place = self.directions.find(&key);
@@ -319,7 +341,14 @@ impl Outages {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
             }
             if let Some((candidate, unfinished)) = open(own, waiting, end) {
-                all.extend(judge_one(CarriedKind::Tcp, &candidate, true, unfinished));
+                let ended = self.way_opens(own, &candidate);
+                let candidate = ended.as_ref().unwrap_or(&candidate);
+                all.extend(judge_one(
+                    CarriedKind::Tcp,
+                    candidate,
+                    ended.is_none(),
+                    unfinished,
+                ));
             }
             all.extend(unseen(own));
         }
@@ -370,6 +399,39 @@ impl Outages {
         }
         all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));
         all
+    }
+
+    /// The stretch up to its end, where the sender's packets come again behind missing ones, and no more are missing: the way is open, and
+    /// whoever sent does not go on.
+    fn way_opens(&self, own: &PairDelivery, candidate: &Candidate) -> Option<Candidate> {
+        let (from, to) = (candidate.from.time, candidate.to.time);
+        let mut gaps = self.gaps_in(own, from, to);
+        let (gap, none) = (gaps.next()?, gaps.next().is_none());
+        let mut jumps = self.jumps.iter();
+        let many =
+            jumps.any(|jump| jump.time == gap.time && jump.tunnel == own.tunnel && jump.pair.is_none());
+        (many && none && candidate.in_vain.is_empty()).then(|| Candidate {
+            to: Delivered {
+                time: gap.time,
+                frame: gap.frame,
+                esp: None,
+            },
+            transfer_end: TransferEnd::Late,
+            ..candidate.clone()
+        })
+    }
+
+    /// Packets of a direction behind missing ones, in a stretch.
+    fn gaps_in(
+        &self,
+        own: &PairDelivery,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> impl Iterator<Item = &NumberGap> {
+        let begin = self.gaps.partition_point(|gap| gap.time <= from);
+        let side = (own.tunnel, own.direction);
+        let inside = self.gaps.iter().skip(begin).take_while(move |gap| gap.time <= to);
+        inside.filter(move |gap| (gap.tunnel, gap.direction) == side)
     }
 
     /// Number of packets that did not arrive and came behind the replay window.
@@ -440,6 +502,7 @@ impl Outages {
         let reverse = own.direction.reverse();
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
+            gaps: u32::try_from(self.gaps_in(own, from, to).count()).unwrap_or(u32::MAX),
             event: inside.clone().next().is_some(),
             gone: inside
                 .clone()

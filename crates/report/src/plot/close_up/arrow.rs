@@ -1,5 +1,6 @@
 //! IKE messages, ready to draw.
 
+use crate::words::exchange_name;
 use crate::words::focus::Focus;
 use rekeyscope_model::analysis::{CloseUp, CloseUpMessage, Direction, Exchange, ExchangeKind};
 use std::collections::HashSet;
@@ -53,17 +54,8 @@ fn arrow(focus: &Focus, m: &CloseUpMessage, first: bool) -> Arrow {
 
 /// As the RFCs call it, by what it does where that could be read.
 fn name(exchange: &Exchange) -> String {
-    let kind = match exchange.kind {
-        ExchangeKind::MainMode => "Main Mode",
-        ExchangeKind::AggressiveMode => "Aggressive Mode",
-        ExchangeKind::QuickMode => "Quick Mode",
-        ExchangeKind::Transaction => "Transaction",
-        ExchangeKind::IkeSaInit => "IKE_SA_INIT",
-        ExchangeKind::IkeAuth => "IKE_AUTH",
-        ExchangeKind::CreateChildSa => "CREATE_CHILD_SA",
-        ExchangeKind::Informational if !exchange.deletes.is_empty() => "Delete",
-        ExchangeKind::Informational => "Informational",
-        ExchangeKind::Other => "IKE",
-    };
-    kind.to_string()
+    match exchange.kind {
+        ExchangeKind::Informational if !exchange.deletes.is_empty() => "Delete".to_owned(),
+        kind => exchange_name(kind).to_owned(),
+    }
 }

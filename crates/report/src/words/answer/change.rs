@@ -6,6 +6,7 @@ use crate::words::answer::why;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{KeysFit, format, keys_fit};
+use rekeyscope_impact::explain::{told_first_numbers, told_stop};
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
     AccountLabel, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
@@ -25,6 +26,10 @@ pub(super) fn change(focus: &Focus) -> String {
             .or_else(|| of_account(focus, headline))
             .unwrap_or_else(|| match lost_most(focus, headline).map(|line| line.label) {
                 Some(AccountLabel::TunnelDown) => t.word(without_cause(focus)),
+                _ if told_first_numbers(focus.analysis, headline.tunnel).is_some() => {
+                    t.fill("do", &[("text", &t.word("cure-first-number"))])
+                }
+                _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
                 _ => t.word("do-nothing"),
             }),
         Verdict::Inconclusive => loses_more(focus, headline)

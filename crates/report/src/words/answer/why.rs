@@ -3,8 +3,10 @@
 use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
+use crate::words::lengths::{duration, moment};
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why};
+use rekeyscope_impact::explain::{told_first_numbers, told_stop};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{
     AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
@@ -25,8 +27,9 @@ pub(super) fn why(focus: &Focus) -> String {
         Verdict::NoTraffic if one_way(focus, headline).is_some() => None,
         Verdict::NoTraffic => Some(t.word("why-no-data")),
     };
-    let sentences: Vec<String> = said.into_iter().chain(one_way(focus, headline)).collect();
-    t.sentences(&sentences)
+    let said = said.into_iter().chain(first_numbers(focus, headline));
+    let said = said.chain(stop(focus, headline)).chain(one_way(focus, headline));
+    t.sentences(&said.collect::<Vec<String>>())
 }
 
 /// The explanation that cost most of the rekeys that hurt, with how many share it.
@@ -161,6 +164,25 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         KeysFit::Cut => "why-no-cause-cut",
         KeysFit::Absent => "why-no-cause-without-keys",
     })
+}
+
+/// New SAs whose first packets never came, where that cost nothing that is told before.
+fn first_numbers(focus: &Focus, headline: &Impact) -> Option<String> {
+    let told =
+        told_first_numbers(focus.analysis, headline.tunnel).filter(|_| headline.rekeys_hurt.is_empty())?;
+    let (n, sas) = (format::count(told.missing), format::count(told.sas as u64));
+    Some(focus.t.fill("why-first-numbers", &[("n", &n), ("sas", &sas)]))
+}
+
+/// When a transfer without keys stopped before the capture did.
+fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
+    let (at, rest) = told_stop(focus.analysis, headline)?;
+    let (at, rest) = (moment(focus, at), duration(focus.t, rest));
+    Some(
+        focus
+            .t
+            .fill("why-stopped", &[("moment", &at), ("seconds", &rest)]),
+    )
 }
 
 /// What the transfer was held back by, where rekeys are not it.

@@ -1,0 +1,61 @@
+//! The three lines where ESP of one side never came, and where a transfer stood still and no key shows why.
+
+use crate::words::answer::lines::Answer;
+use crate::words::ends::side;
+use crate::words::focus::Focus;
+use crate::words::format;
+use crate::words::lengths::{duration, moment};
+use rekeyscope_impact::explain::{told_no_return, told_standstill};
+use rekeyscope_model::analysis::Verdict;
+
+/// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
+pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let sa = told_no_return(analysis, headline.tunnel)?;
+    if headline.verdict != Verdict::NoTraffic {
+        return None;
+    }
+    let tunnel = analysis.tunnels.get(headline.tunnel);
+    let (from, to) = (side(t, tunnel, Some(sa.src)), side(t, tunnel, Some(sa.dst)));
+    let packets = format::count(sa.packets);
+    let args = [
+        ("from", from.as_str()),
+        ("to", to.as_str()),
+        ("packets", packets.as_str()),
+    ];
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: format::capitalised(&t.fill("no-return-line", &args)),
+        why: t.fill("no-return-why", &args),
+        change: t.fill("do-no-return", &args),
+    })
+}
+
+/// The answer where a transfer without keys stood still for longer than all rekeys cost.
+pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let decided = matches!(
+        headline.verdict,
+        Verdict::Failed | Verdict::Shown | Verdict::Some | Verdict::NoTraffic
+    );
+    let down = told_standstill(analysis, headline).filter(|_| !decided)?;
+    let stood = &down.interval;
+    let end = stood.arrived.unwrap_or(stood.to);
+    let args = [
+        (
+            "direction",
+            t.word(headline.direction.pick("verdict-upload", "verdict-download")),
+        ),
+        ("from", moment(focus, stood.from)),
+        ("seconds", duration(t, end.seconds_since(stood.from))),
+    ];
+    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: t.fill("standstill-line", &args),
+        why: t.word("standstill-why"),
+        change: t.word("do-keys"),
+    })
+}
