@@ -1,6 +1,6 @@
 //! ESP packets wait here until there are enough of them for all cores.
 
-use crate::decode::mark::{Mark, Marked};
+use crate::decode::mark::{Marked, PlacedMark};
 use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
@@ -26,7 +26,7 @@ pub(crate) struct Batch {
     /// each packet would take it out of their caches.
     ciphers: Vec<Arc<EspCipher>>,
     /// Other packets in capture order.
-    marks: Vec<Mark>,
+    marks: Vec<PlacedMark>,
     /// The blocks in which packets lie.
     blocks: Vec<ReadBlock>,
     /// Bytes of those in blocks.
@@ -76,12 +76,12 @@ impl Batch {
     /// Adds what is no ESP behind the packets that are there. Returns true when the batch is full.
     pub(crate) fn mark(&mut self, of: Marked) -> bool {
         let place = self.packets.len();
-        self.marks.push(Mark { of, place });
+        self.marks.push(PlacedMark { of, place });
         self.marks.len() >= FULL_PACKETS
     }
 
     /// The marks right before each packet, and behind the last one.
-    pub(crate) fn marks(&self) -> impl Iterator<Item = &[Mark]> {
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &[PlacedMark]> {
         let mut rest = &self.marks[..];
         (0..=self.packets.len()).map(move |place| {
             let due = rest.iter().take_while(|mark| mark.place == place).count();

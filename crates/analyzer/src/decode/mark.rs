@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 /// Something that is no ESP packet, in its place among them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct PlacedMark {
     pub(crate) of: Marked,
     /// Packets of the batch before it.
     pub(super) place: usize,

@@ -5,6 +5,8 @@ use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 
+/// A renewal whose messages the capture lacks takes no longer, unless one was lost: charon repeats its first message after 4 s.
+const UNSEEN_EXCHANGE: i64 = 4 * NANOS_PER_SECOND;
 /// A receiver that has not got a new SA yet loses what comes on it at once, and what waited for it within a second.
 const AFTER_SWITCH: i64 = NANOS_PER_SECOND;
 
@@ -36,14 +38,16 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
     of_renewal && outage.end.is_some() && !attempts.iter().filter(led_to).any(|a| a.outcome.failed())
 }
 
-/// The outage begins between the first message, or the first packet on a new SA, and a second after the last switch.
+/// The outage begins between the first message and a second after the last switch. Where no message was seen, the first packet on a new SA
+/// tells by when the exchange was over.
 fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
     let switches = || {
         [rekey.switched.a_to_b, rekey.switched.b_to_a]
             .into_iter()
             .flatten()
     };
-    let began = rekey.started.into_iter().chain(switches()).min();
+    let unseen = || Some(switches().min()?.plus_nanos(-UNSEEN_EXCHANGE));
+    let began = rekey.started.or_else(unseen);
     let last = switches().chain(rekey.started).max();
     rekey.tunnel == outage.tunnel
         && began.is_some_and(|began| began <= outage.start.plus_nanos(NEAR_AT_LEAST))

@@ -192,6 +192,14 @@ impl Candidate {
         self.from.time < time && time < self.to.time
     }
 
+    /// The same stretch, in which nothing passed the capture in vain.
+    pub(super) fn without_packets(self) -> Candidate {
+        Candidate {
+            in_vain: InVain::default(),
+            ..self
+        }
+    }
+
     /// Something arrived in it after all.
     pub(super) fn split(self, at: Delivered) -> [Candidate; 2] {
         let part = |from: Delivered, to: Delivered| Candidate {

@@ -37,7 +37,7 @@ pub(super) struct Circumstances {
     pub(super) new_ike_sa: Option<Timestamp>,
     /// Echo requests of the other side in it that nobody answered.
     pub(super) asked: u32,
-    /// Echo requests that were answered in it.
+    /// Echo requests that were answered in it; without keys, small packets that passed.
     pub(super) echoes: u32,
     /// Bytes of the largest echo.
     pub(super) largest_echo: u32,
@@ -87,9 +87,13 @@ pub(super) fn judge(
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let is_other = matches!(carried, CarriedKind::Datagrams | CarriedKind::Echo);
     let sends = before.busy || swallowed > 0 || is_other;
+    let only_small = carried == CarriedKind::Unread
+        && in_vain.is_empty()
+        && around.echoes >= LEAST_ATTEMPTS
+        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= LEAST_MISSING && sends {
+    } else if around.missing >= LEAST_MISSING && sends || only_small {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)

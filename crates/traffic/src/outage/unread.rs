@@ -8,6 +8,7 @@ use super::judge::LEAST_MISSING;
 use crate::interval::LostPacket;
 use crate::packet::{InnerPayload, Packet};
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// Answers that come later than this come late for TCP on any path: delayed acknowledgements wait 500 ms at most (RFC 9293 §3.8.6.3).
@@ -61,8 +62,29 @@ struct UnreadSide {
     /// The last packet was full-sized: there was more to send.
     ends_full: bool,
     backoff: Backoff,
+    since_full: SinceFull,
     silences: Vec<UnreadSilence>,
     left_out: u64,
+}
+
+/// Small packets behind the last full-sized one.
+#[derive(Debug, Clone, Copy, Default)]
+struct SinceFull {
+    /// The full-sized packet, and whether a transfer was going on then.
+    last: Option<(Delivered, bool)>,
+    /// How many of the small ones came behind missing numbers.
+    gaps: u32,
+    small: SmallPassed,
+}
+
+impl SinceFull {
+    /// The stretch since the last full-sized packet, where small ones passed and the numbers of others are missing between them.
+    fn only_small(&self, to: Timestamp) -> Option<(Delivered, SmallPassed)> {
+        let (from, busy) = self.last?;
+        let long = to.nanos_since(from.time) > LATEST_ANSWER;
+        let missing = u64::from(self.gaps) >= LEAST_NOT_BY_CHANCE;
+        (busy && long && missing).then_some((from, self.small))
+    }
 }
 
 /// The two sides of a tunnel.
@@ -113,8 +135,20 @@ impl UnreadTunnel {
         sent.ends_full = full;
         if !full {
             sent.backoff.small(packet.time, bytes);
+            let since = &mut sent.since_full;
+            since.gaps = since.gaps.saturating_add(u32::from(missing > 0));
+            since.small.answered = since.small.answered.saturating_add(1);
+            since.small.largest = since.small.largest.max(bytes);
             return;
         }
+        if let Some((from, small)) = sent.since_full.only_small(packet.time) {
+            let stretch = sent.silence(from, at).without_packets();
+            sent.keep(stretch, false, small);
+        }
+        sent.since_full = SinceFull {
+            last: Some((at, sent.arrivals.is_busy())),
+            ..SinceFull::default()
+        };
         let lost = LostPacket {
             time: packet.time,
             frame: packet.frame,
@@ -197,6 +231,11 @@ impl UnreadTunnel {
             )
         });
         let open = open.or_else(|| sent.backoff.open(end));
+        let only_small = || {
+            let (from, small) = sent.since_full.only_small(end)?;
+            Some((sent.silence(from, at(end)).without_packets(), small))
+        };
+        let open = open.or_else(only_small);
         let own_silence = self.last[own].filter(|last| {
             end.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy() && sent.ends_full
         });

@@ -2,7 +2,7 @@
 //! before them was accounted for ([`IkeMark`]).
 
 use super::Analyzer;
-use crate::decode::{IkeMark, IkePart, Mark, Marked};
+use crate::decode::{IkeMark, IkePart, Marked, PlacedMark};
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair};
@@ -116,7 +116,7 @@ impl Analyzer {
     }
 
     /// Everything before the mark was accounted for.
-    pub(super) fn take_mark(&mut self, mark: &Mark) {
+    pub(super) fn take_mark(&mut self, mark: &PlacedMark) {
         let IkeMark {
             tunnel,
             exchange,
