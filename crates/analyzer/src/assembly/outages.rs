@@ -3,6 +3,7 @@
 use crate::assembly::limits::EnforcedLimits;
 use crate::assembly::scene::{Explored, scene};
 use crate::assembly::silent_peers::silent_peers;
+use crate::events::reconnections;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
@@ -49,6 +50,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     stretches.extend(beyond);
     let silent = silent_peers(found, &stretches, ends);
     stretches.extend(silent);
+    end_where_clients_come_back(record, &mut stretches);
     let stretches = one_of_each(stretches);
     let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);
@@ -67,6 +69,38 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
             explanation,
         })
         .collect()
+}
+
+/// What is still open when a client comes back from another address ends with the first data that is delivered there.
+fn end_where_clients_come_back(record: &Record, stretches: &mut [(Interval, Undelivered)]) {
+    for back in reconnections(record) {
+        let open = stretches.iter_mut().filter(|(interval, undelivered)| {
+            undelivered.open && interval.tunnel as usize == back.old && interval.from < back.time
+        });
+        for (interval, undelivered) in open {
+            let (before, after) = back.from_client;
+            let direction = if interval.direction == before {
+                after
+            } else {
+                after.reverse()
+            };
+            let Some(delivered) = record.traffic.first_delivered((back.new, direction)) else {
+                continue;
+            };
+            let own = record.sas.associations().iter();
+            let sa = own
+                .clone()
+                .position(|sa| (sa.tunnel, sa.direction) == (back.new, direction));
+            undelivered.open = false;
+            undelivered.dead = undelivered
+                .dead
+                .map(|(first, last)| (first, last.max(back.time).min(delivered)));
+            interval.to = delivered;
+            interval.frames.1 = Some(back.frame);
+            interval.spis.1 = sa.and_then(|sa| u32::try_from(sa).ok());
+            interval.kind = IntervalKind::Outage(*undelivered);
+        }
+    }
 }
 
 /// Tells whether a sender rested: it sent nothing in vain, and no event of the control plane explains the silence.

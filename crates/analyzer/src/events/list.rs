@@ -2,8 +2,8 @@
 
 use crate::events::sources::EventSources;
 use crate::events::{
-    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, requests, sas, silences, standing,
-    unreachable,
+    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, reconnections, requests, sas,
+    silences, standing, unreachable,
 };
 use rekeyscope_model::analysis::Event;
 
@@ -30,6 +30,7 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(collisions::of(sources));
     events.extend(checks::of(sources));
     events.extend(moves::moves(record));
+    events.extend(reconnections::events(record));
     events.extend(fragments::of(sources));
     events.extend(inner_control::of(sources, ends));
     events.extend(sas::of(sources));

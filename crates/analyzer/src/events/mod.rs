@@ -22,6 +22,7 @@ mod ike_sas;
 mod inner_control;
 mod list;
 mod moves;
+mod reconnections;
 mod requests;
 mod sas;
 mod silences;
@@ -30,4 +31,5 @@ mod standing;
 mod unreachable;
 
 pub(crate) use list::{EventList, MOST_EVENTS, events};
+pub(crate) use reconnections::reconnections;
 pub(crate) use sources::EventSources;
