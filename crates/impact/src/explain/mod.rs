@@ -29,4 +29,4 @@ pub use scene::{
 };
 pub use set_up::{SetUpFailure, ToldSetUp, told_set_up};
 pub use table::{ExplanationRow, ROWS, explain};
-pub use told::{ToldOutages, told_outages};
+pub use told::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};

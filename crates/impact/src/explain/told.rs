@@ -2,7 +2,7 @@
 
 use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
-    Analysis, AttemptOutcome, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Verdict,
+    Analysis, AttemptOutcome, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Tunnel, Verdict,
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::LEAST_TIMEOUT;
@@ -78,6 +78,57 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         others: all - alike.len(),
         others_pass: others_pass(analysis, outage),
         alike,
+    })
+}
+
+/// An outage that all tunnels have at the same time.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldEverywhere {
+    /// How many tunnels.
+    pub tunnels: usize,
+    /// When the first of them stopped.
+    pub start: Timestamp,
+    /// The shortest and the longest, seconds.
+    pub range_s: (f64, f64),
+    /// The end that they share, where they share one.
+    pub shared: Option<std::net::IpAddr>,
+}
+
+/// The outage of all tunnels that were in use when the one that is told began; `None` where one of them went on, or one is all there is, or
+/// the control plane explains it.
+pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<ToldEverywhere> {
+    let outage = told.outage;
+    let by_silence = matches!(
+        told.explanation.cause,
+        ExplanationCause::PeerSilent | ExplanationCause::PathSilent | ExplanationCause::Unexplained
+    );
+    let in_use = |tunnel: usize| {
+        analysis.security_associations.iter().any(|sa| {
+            let spans = sa.first_time.zip(sa.last_time);
+            sa.tunnel == tunnel
+                && spans.is_some_and(|(first, last)| first <= outage.start && last >= outage.start)
+        })
+    };
+    let used: Vec<&Tunnel> = analysis.tunnels.iter().filter(|t| in_use(t.id)).collect();
+    let (first, others) = used
+        .split_first()
+        .filter(|(_, others)| by_silence && !others.is_empty())?;
+    let mut hit = Vec::new();
+    for tunnel in &used {
+        let own = analysis.outages.iter().filter(|o| o.tunnel == tunnel.id);
+        let same = own.filter(|o| o.start < end(outage) && outage.start < end(o));
+        hit.push(same.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?);
+    }
+    let lengths = || hit.iter().map(|outage| outage.seconds);
+    let shared = [first.a, first.b].into_iter().find(|end| {
+        let has = |tunnel: &&Tunnel| tunnel.a == *end || tunnel.b == *end;
+        others.iter().all(has)
+    });
+    Some(ToldEverywhere {
+        tunnels: used.len(),
+        start: hit.iter().map(|outage| outage.start).min()?,
+        range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
+        shared,
     })
 }
 

@@ -131,3 +131,9 @@ do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500
 
 standstill-line = { $direction }が { $from } からリキーまで { $seconds } 停止
 standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。
+
+## すべてのトンネルが同時に止まった場合
+
+outage-all-line = { $n } 本のトンネルが { $moment } に一斉に停止、{ $seconds } 不通
+outage-all-why = 原因: すべてが同時に止まったので、共通する端{ $shared }、その回線、またはその先の経路によるものです。
+do-outage-all = 対策: 端{ $shared } の回線とホストを調べ、その反対側でもキャプチャしてください。リキーではありません。

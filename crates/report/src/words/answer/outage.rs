@@ -6,19 +6,41 @@ use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{duration, moment, range};
-use rekeyscope_impact::explain::{ToldOutages, told_outages};
+use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
     let told = told_outages(focus.analysis)?;
     let explained = Explained::new(focus, told.outage)?;
+    if let Some(all) = told_everywhere(focus.analysis, &told) {
+        return Some(of_all_tunnels(focus, &all));
+    }
     Some(Answer {
         tunnel: Some(told.outage.tunnel),
         headline: headline(focus, &told, &explained),
         why: why(focus, &told, &explained),
         change: focus.t.fill("do", &[("text", &explained.cure())]),
     })
+}
+
+/// What all tunnels suffer at once is no client's.
+fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
+    let t = focus.t;
+    let shared = all.shared.map_or_else(String::new, |end| format!(" {end}"));
+    let args = [
+        ("n", all.tunnels.to_string()),
+        ("moment", moment(focus, all.start)),
+        ("seconds", range(t, all.range_s)),
+        ("shared", shared),
+    ];
+    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+    Answer {
+        tunnel: None,
+        headline: t.fill("outage-all-line", &args),
+        why: t.fill("outage-all-why", &args),
+        change: t.fill("do-outage-all", &args),
+    }
 }
 
 /// How often it counts in line 1: one that has not ended stands for itself.
