@@ -45,5 +45,5 @@ pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, 
 pub use crate::run::TransmissionRun;
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
-pub use crate::tcp::{LEAST_TIMEOUT, RttEstimator, doubled_timer};
-pub use crate::tracker::{SenderState, Tap, Tracker};
+pub use crate::tcp::{Handshake, LEAST_TIMEOUT, RttEstimator, doubled_timer};
+pub use crate::tracker::{Preview, SenderState, Tap, Tracker};

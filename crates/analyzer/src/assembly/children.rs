@@ -2,7 +2,6 @@
 //! all carry together, so each is judged on its own.
 
 use crate::pipeline::record::Record;
-use crate::throughput::flow::ConnectionId;
 use crate::throughput::rests::Rest;
 use crate::traffic::LEAST_REST;
 use rekeyscope_impact::ledger::RekeySpan;
@@ -12,7 +11,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Attempt, Direction, Outage};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{DeliveryLine, TransmissionRun};
+use rekeyscope_traffic::{ConnectionId, DeliveryLine, TransmissionRun};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 

@@ -9,12 +9,12 @@ mod thin;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::Subject;
 use crate::diagnosis::scene::RekeyScene;
-use crate::throughput::flow::ConnectionId;
 pub(crate) use point::CloseUpPoint;
 
 use foldhash::HashMap;
 use points::{esp_points, tcp_points};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::ConnectionId;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 

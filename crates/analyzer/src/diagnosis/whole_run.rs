@@ -77,7 +77,7 @@ pub(crate) struct LaneCounters {
     pub(crate) return_frames: Examples,
     /// SA and time of the packet before.
     previous: Option<(SaIndex, Timestamp)>,
-    previous_data: Option<(crate::throughput::flow::ConnectionId, u16)>,
+    previous_data: Option<(rekeyscope_traffic::ConnectionId, u16)>,
     other_sa: Option<(SaIndex, Timestamp)>,
     sa_began: Option<Timestamp>,
 }

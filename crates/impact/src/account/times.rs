@@ -11,6 +11,15 @@ const GAP: i64 = 50 * NANOS_PER_MILLI;
 /// The smallest retransmission timeout, or two round trips.
 const LONG: i64 = 200 * NANOS_PER_MILLI;
 
+/// No time is known, where times are microseconds.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+/// Microseconds, at most those below [`UNKNOWN`]; a negative time is as long.
+pub(crate) fn micros(nanos: i64) -> u32 {
+    // A negative time is a huge one without its sign.
+    (nanos as u64 / 1_000).min(u64::from(UNKNOWN - 1)) as u32
+}
+
 /// The times that the rules are made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
@@ -40,6 +49,13 @@ impl Times {
 mod tests {
     use super::*;
     use crate::account::made_up::at;
+
+    #[test]
+    fn microseconds_never_look_like_none() {
+        let longest = 1_000 * i64::from(u32::MAX);
+        assert_eq!(micros(1_999), 1);
+        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX - 1; 3]);
+    }
 
     #[test]
     fn short_round_trips_have_times_of_their_own() {

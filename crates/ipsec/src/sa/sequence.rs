@@ -125,13 +125,6 @@ impl SequenceTracker {
         self.duplicates += 1;
     }
 
-    /// How many numbers lie between the highest one so far and `number`; before the first, from 1 on, where every SA begins
-    /// (RFC 4303 §3.3.3).
-    pub fn skipped_before(&self, number: u64) -> u64 {
-        let highest = self.highest().unwrap_or(0);
-        number.saturating_sub(highest).saturating_sub(1)
-    }
-
     /// Numbers from 1 up to the lowest one that was seen.
     pub fn missing_at_start(&self) -> u64 {
         self.first.map_or(0, |_| self.lowest.saturating_sub(1))

@@ -4,9 +4,9 @@ use super::coverage::Coverage;
 use super::point::CloseUpPoint;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::ConnectionId;
 use std::ops::RangeInclusive;
 
 /// Segments with data and the acknowledgements of the other side, as bytes from the lowest of them. From the last packet of the

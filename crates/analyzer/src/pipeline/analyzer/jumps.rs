@@ -111,7 +111,10 @@ impl Analyzer {
         if let Some(inner) = self.open_held(sa, datagram, packet, sequence) {
             let association = &self.record.sas.associations()[sa];
             let lane = (association.tunnel, association.direction);
-            self.clock.look_inside(lane, &inner, previous, signs);
+            if let Some((flow, before)) = inner.flow.zip(self.record.traffic.preview(lane, &inner)) {
+                let line = (lane.0, lane.1, flow);
+                signs.look_inside(line, inner.transport_bytes, &before, previous);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use super::data::{Ack, Data};
 use super::delays::AT_RECEIVER;
 use super::reading::Reading;
-use super::scale::{inferred_scale, stated_scale};
+use super::scale::inferred_scale;
 use crate::account::packet::Source;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::NANOS_PER_MILLI;
@@ -59,7 +59,7 @@ impl Half {
         let d1 = reading.delays.d1.nanos();
         let (d2, d2_from) = reading.delays.d2();
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
-        let stated = stated_scale(source.syns, source.slot);
+        let stated = source.handshake.window_scale(source.receiver());
         reading.scale =
             stated.unwrap_or_else(|| inferred_scale(&data, &acks, used.unwrap_or(0), reading.scale));
         Some(Half {
@@ -74,7 +74,7 @@ impl Half {
             rtt: d1.unwrap_or(0) + used.unwrap_or(0),
             measured_rtt: d1.zip(d2).map(|(d1, d2)| d1 + d2),
             blind: source.tcp && matches!(d2_from, D2Source::Pattern | D2Source::None),
-            begun: source.syns[source.slot].is_some(),
+            begun: source.handshake.began(source.sender()),
             ended: reading.is_ended(),
             data,
             acks,

@@ -179,7 +179,7 @@ impl Sweep<'_> {
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let mut episode = Episode::begun(data, self.sender.smoothed, self.half);
+            let mut episode = Episode::begun(data, self.sender.rtt.smoothed, self.half);
             episode.queue = busy || self.queues;
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
             self.track.episodes.push(episode);

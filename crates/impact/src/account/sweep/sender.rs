@@ -4,6 +4,8 @@ use super::receiver::Receiver;
 use super::rounds::Rounds;
 use crate::account::read::data::{Ack, Data};
 use crate::account::read::half::Half;
+use crate::account::times::UNKNOWN;
+use rekeyscope_traffic::RttEstimator;
 
 /// Its first flight, segments (RFC 6928).
 pub(crate) const FIRST_FLIGHT: u64 = 10;
@@ -37,8 +39,8 @@ pub(crate) struct TcpSender {
     pub(crate) waits_unclocked: f64,
     /// They have faded until then.
     pub(crate) waits_at: i64,
-    /// Smoothed time from data to acknowledgement, nanoseconds.
-    pub(crate) smoothed: f64,
+    /// From data to its acknowledgement.
+    pub(crate) rtt: RttEstimator,
     /// The episode that is going on: until this byte is acknowledged.
     pub(crate) recovering: Option<u64>,
     pub(crate) loss_seen: Option<i64>,
@@ -73,7 +75,7 @@ impl TcpSender {
             waits_clocked: 0.0,
             waits_unclocked: 0.0,
             waits_at: 0,
-            smoothed: 0.0,
+            rtt: RttEstimator::default(),
             recovering: None,
             loss_seen: None,
             lost_from_known_flight: false,
@@ -109,10 +111,10 @@ impl TcpSender {
     #[inline]
     pub(crate) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
-        if ack.after != i64::MAX {
-            self.rounds.delayed(ack.after);
-            let weight = if self.smoothed == 0.0 { 1.0 } else { 0.125 };
-            self.smoothed += weight * (ack.after as f64 - self.smoothed);
+        if ack.after != UNKNOWN {
+            let after = i64::from(ack.after) * 1_000;
+            self.rounds.delayed(after);
+            self.rtt.sample(after);
         }
         let news = ack.ack > self.una;
         if more || news {
@@ -193,26 +195,6 @@ mod tests {
         assert_eq!(of.told, at(10));
         assert!(of.hears(&half(), &ack(3, 500, 4_500), at(30)));
         assert_eq!((of.told, of.una), (at(30), 500));
-    }
-
-    #[test]
-    fn delays_are_smoothed_by_an_eighth() {
-        let mut of = sender();
-        let mut after = |nanos: i64| {
-            let heard = Ack {
-                after: nanos,
-                ..ack(1, 0, 0)
-            };
-            of.hears(&half(), &heard, at(1));
-            of.smoothed
-        };
-        assert_eq!(after(800), 800.0);
-        assert_eq!(after(1_600), 900.0);
-        assert_eq!(
-            after(i64::MAX),
-            900.0,
-            "nothing was acknowledged for the first time"
-        );
     }
 
     #[test]
