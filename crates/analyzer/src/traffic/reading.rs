@@ -152,6 +152,15 @@ impl TrafficReading {
         self.outages.open_since(&self.tracker, (tunnel, direction), end)
     }
 
+    /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
+    pub(crate) fn side_silences(
+        &self,
+        side: (TunnelIndex, Direction),
+        least: i64,
+    ) -> impl Iterator<Item = &SideSilence> {
+        self.silences.at_least(side, least)
+    }
+
     /// The longest time for which the sender of a direction was silent within a stretch; `heard`: its IKE messages, time and frame.
     pub(crate) fn longest_silence(
         &self,

@@ -57,7 +57,6 @@ impl Analyzer {
             self.record.totals.previous_time = None;
             let end = self.record.totals.last_time.unwrap_or_default();
             self.record.traffic.begin_earlier_part(end);
-            self.record.meters.begin_earlier_part();
         }
         let events = &mut self.record.clock_events;
         if events.len() < MOST_EVENTS {
