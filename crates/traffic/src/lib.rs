@@ -36,14 +36,15 @@ pub mod interval;
 pub mod packet;
 pub mod segment;
 
-pub use crate::delivered::{DeliveredBytes, DeliveryLine};
+pub use crate::delivered::{CONNECTION_SHARE, DeliveredBytes, DeliveryLine};
 pub use crate::interval::{
     CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered,
 };
-pub use crate::outage::Outages;
+pub use crate::outage::{LEAST_REST, Outages};
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::run::TransmissionRun;
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
-pub use crate::tcp::{Handshake, LEAST_TIMEOUT, RttEstimator, doubled_timer};
-pub use crate::tracker::{Preview, SenderState, Tap, Tracker};
+pub use crate::table::Ranges;
+pub use crate::tcp::{Handshake, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, RttEstimator, doubled_timer};
+pub use crate::tracker::{BESIDE_RECEIVER, Preview, SenderState, Tap, Tracker};

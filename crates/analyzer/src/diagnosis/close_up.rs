@@ -1,7 +1,6 @@
 //! The packets right around a rekey, kept for a plot of sequence numbers over time (a Stevens graph: W. R. Stevens, TCP/IP
 //! Illustrated, vol. 1, §20). They are picked while the packets of the rekey's window are still in memory, and thinned at once.
 
-mod coverage;
 mod point;
 mod points;
 mod thin;

@@ -19,8 +19,6 @@ const LEAST_JUMP: u32 = 2;
 const PATIENCE: i64 = NANOS_PER_SECOND;
 /// Most holes that are kept; a capture with more is a sample, not a capture.
 const MOST_HOLES: usize = 4_096;
-/// Tunnels that are watched, as in [`whole_run`].
-const MOST_TUNNELS: usize = 1_024;
 /// Evidence that a hole is the capture's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoleProof {
@@ -82,7 +80,7 @@ impl Holes {
         p: &Segment,
         silence_since: impl FnOnce(Timestamp, Timestamp) -> Option<whole_run::CaptureSilence>,
     ) {
-        if tunnel >= MOST_TUNNELS {
+        if tunnel >= whole_run::MOST_TUNNELS {
             return;
         }
         if tunnel >= self.watches.len() {

@@ -7,6 +7,6 @@ mod silences;
 mod volumes;
 
 pub(crate) use inner_packet::inner_packet;
-pub(crate) use quiets::{LEAST_REST, Quiet};
+pub(crate) use quiets::Quiet;
 pub(crate) use reading::TrafficReading;
 pub(crate) use silences::SideSilence;

@@ -6,11 +6,11 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{ConnectionId, Fate, InnerPayload, Packet, Segment, SegmentKind, Tracker};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{
+    ConnectionId, Fate, InnerPayload, LEAST_REST, Packet, Segment, SegmentKind, Tracker,
+};
 
-/// Shorter silences are no rest: applications pause for a second or two within what their users call one transfer.
-pub(crate) const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 /// Acknowledgements say what a direction delivered where inner TCP brings at least one in so many of its bytes.
 const ALL_OF_TCP: u64 = 2;
 /// Most silences that are kept of each kind, some 80 bytes each; what comes after later ones goes on with the transfer before.

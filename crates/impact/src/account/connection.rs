@@ -6,12 +6,12 @@ use super::surroundings::AccountSettings;
 use super::times::micros;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Fate, Handshake, Packet, Segment, SegmentKind, Settlement, TcpHeader, Tracker};
+use rekeyscope_traffic::{
+    CONNECTION_SHARE, Fate, Handshake, Packet, Segment, SegmentKind, Settlement, TcpHeader, Tracker,
+};
 
 /// Most steps that are kept of a direction of a tunnel: 6 MB.
 const MOST_STEPS: usize = 1 << 16;
-/// A connection counts with at least this share of its direction's bytes.
-pub(super) const LEAST_SHARE: f64 = 0.01;
 
 /// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
 #[derive(Debug, Clone, Default)]
@@ -249,7 +249,7 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
 fn forget_small(connections: &[&mut AccountConnection], all: &mut [[Option<Box<Carried>>; 2]], slot: usize) {
     let now: u64 = connections.iter().map(|c| c.pushed[slot].new_bytes).sum();
     let ever: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
+    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= CONNECTION_SHARE * whole as f64;
     for (connection, carried) in connections.iter().zip(all) {
         let carried = &mut carried[slot];
         if counts(connection.pushed[slot].new_bytes, now)

@@ -1,15 +1,12 @@
 //! The times that the labels' rules are made of.
 
+use crate::ledger::RuleTimes;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// An acknowledgement releases data within this, or [`RELEASED_OF_RTT`].
 const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
-/// A pause, or 1.5 round trips (the ledger's shortest silence).
-const GAP: i64 = 50 * NANOS_PER_MILLI;
-/// The smallest retransmission timeout, or two round trips.
-const LONG: i64 = 200 * NANOS_PER_MILLI;
 
 /// No time is known, where times are microseconds.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
@@ -26,7 +23,7 @@ pub(crate) struct Times {
     pub(crate) rtt: i64,
     /// Within this an acknowledgement releases data.
     pub(crate) released: i64,
-    /// A wait beyond this is a pause.
+    /// A wait beyond this is a pause: the ledger's shortest silence.
     pub(crate) gap: i64,
     /// A retransmission timeout.
     pub(crate) long: i64,
@@ -36,11 +33,12 @@ impl Times {
     /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
     pub(crate) fn of(rtt: i64, d2: i64) -> Times {
         let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
+        let rules = RuleTimes::of(rtt);
         Times {
             rtt,
             released: RELEASED.max(share(rtt).min(RELEASED + share(d2))),
-            gap: GAP.max(rtt * 3 / 2),
-            long: LONG.max(2 * rtt),
+            gap: rules.gap,
+            long: rules.timeout,
         }
     }
 }

@@ -14,7 +14,7 @@ const MANY_ATTEMPTS: u32 = 3;
 /// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
 pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;
 /// Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
-const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
+pub const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 
 /// Facts of a stretch besides its packets.
 #[derive(Debug, Clone, Copy, Default)]

@@ -12,4 +12,5 @@ mod judge;
 mod outages;
 mod unread;
 
+pub use judge::LEAST_REST;
 pub use outages::Outages;

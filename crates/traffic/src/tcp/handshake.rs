@@ -4,8 +4,8 @@ use crate::packet::TcpHeader;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// No window scale is larger (RFC 7323 §2.3).
-const LARGEST_SCALE: u8 = 14;
+/// No shift of a window is larger (RFC 7323 §2.3).
+pub const LARGEST_WINDOW_SCALE: u8 = 14;
 
 /// A SYN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Handshake {
         let own = self.syn[slot(side)]?.scale;
         let other = self.syn[1 - slot(side)];
         let both = other.is_none_or(|other| other.scale.is_some());
-        Some(own.filter(|_| both).unwrap_or(0).min(LARGEST_SCALE))
+        Some(own.filter(|_| both).unwrap_or(0).min(LARGEST_WINDOW_SCALE))
     }
 }
 

@@ -11,8 +11,8 @@ mod sender_clock;
 mod sequence_gaps;
 
 pub(crate) use acknowledging::AckSource;
-pub use handshake::Handshake;
 pub(crate) use handshake::slot;
+pub use handshake::{Handshake, LARGEST_WINDOW_SCALE};
 pub(crate) use retransmission_queue::Transmitted;
 pub use rtt::{LEAST_TIMEOUT, RttEstimator, doubled_timer};
 pub(crate) use send_mark::SendMark;

@@ -12,7 +12,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 /// TIME-WAIT of Linux: after a rest as long as this the ports may belong to another connection.
 const TIME_WAIT: i64 = 60 * NANOS_PER_SECOND;
 /// From data to its acknowledgement in less than this, the receiver is beside the capture.
-const BESIDE: i64 = 3 * NANOS_PER_MILLI;
+pub const BESIDE_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 
 /// The place of the capture on the way of a direction's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl Connection {
             };
         }
         match to_receiver {
-            Some(least) if least < BESIDE => Tap::Receiver,
+            Some(least) if least < BESIDE_RECEIVER => Tap::Receiver,
             _ => Tap::Unknown,
         }
     }

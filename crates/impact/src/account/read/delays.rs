@@ -5,6 +5,7 @@ use crate::account::packet::Source;
 use crate::account::read::dot::dot;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_traffic::BESIDE_RECEIVER;
 
 /// Of so many delays one may be too small.
 const OUTLIERS: usize = 200;
@@ -16,9 +17,7 @@ const LONGEST_LAG: usize = 1_000;
 const LEAST_PEAK: f64 = 0.25;
 /// The first lag with so much of the highest correlation counts.
 const NEAR_PEAK: f64 = 0.8;
-/// With a d1 below this the capture is at the receiver, where acknowledgements follow their data at once.
-pub(crate) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
-/// Lags below this are then those acknowledgements', bins.
+/// Beside the receiver acknowledgements follow their data at once: lags below this are theirs, bins.
 const FOLLOWING_LAGS: usize = 4;
 
 /// The least of delays, piece by piece.
@@ -145,7 +144,7 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
     let peaks: Vec<f64> = (0..LONGEST_LAG.min(bins)).map(at).collect();
     let highest = |from: usize| peaks.iter().skip(from).copied().fold(0.0, f64::max);
     let far = highest(FOLLOWING_LAGS);
-    let from = if d1 < AT_RECEIVER && far >= highest(0) / 2.0 {
+    let from = if d1 < BESIDE_RECEIVER && far >= highest(0) / 2.0 {
         FOLLOWING_LAGS
     } else {
         0

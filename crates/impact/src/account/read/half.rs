@@ -1,12 +1,12 @@
 //! One direction of a connection, or a piece of it: its data, its acknowledgements, and how long they take.
 
 use super::data::{Ack, Data};
-use super::delays::AT_RECEIVER;
 use super::reading::Reading;
 use super::scale::inferred_scale;
 use crate::account::packet::Source;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_traffic::BESIDE_RECEIVER;
 
 /// A handshake may be a little slower than what follows; too large a d2 makes waits for the window look like the application's.
 const D2_SHARE: f64 = 0.95;
@@ -83,7 +83,7 @@ impl Half {
 
     /// Delays show a queue: not where data is acknowledged right behind the capture, and echoes nothing.
     pub(crate) fn shows_queues(&self) -> bool {
-        self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= AT_RECEIVER)
+        self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= BESIDE_RECEIVER)
     }
 
     /// The receiver's window that an acknowledgement opens.

@@ -1,16 +1,17 @@
 //! The shift of the receiver's window (RFC 7323 §2.2), where no handshake says it.
 
 use super::data::{Ack, Data};
+use rekeyscope_traffic::LARGEST_WINDOW_SCALE;
 
-/// RFC 7323 §2.3.
-const LARGEST_SCALE: u8 = 14;
 /// One in so many packets may lie beyond the window: its acknowledgement was lost.
-const OUTLIERS: usize = 200;
+const BEYOND: usize = 200;
 
 /// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window.
 pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64, least: u8) -> u8 {
-    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * OUTLIERS <= data.len();
-    (least..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE)
+    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * BEYOND <= data.len();
+    (least..LARGEST_WINDOW_SCALE)
+        .find(fits)
+        .unwrap_or(LARGEST_WINDOW_SCALE)
 }
 
 /// Packets beyond the window that this shift makes.
