@@ -266,7 +266,7 @@ fn forget_small(connections: &[&mut AccountConnection], all: &mut [[Option<Box<C
 mod tests {
     use super::*;
     use crate::account::made_up::{UNKNOWN, at};
-    use rekeyscope_traffic::{FiveTuple, InnerPayload};
+    use rekeyscope_traffic::{FiveTuple, InnerPayload, SackBlocks};
     use std::net::{IpAddr, Ipv4Addr};
 
     fn connection(new: u16) -> AccountConnection {
@@ -314,13 +314,14 @@ mod tests {
 
     /// The handshake of a connection whose client sends a SYN.
     fn opened(scale: u8) -> Handshake {
-        tracked(&[(0, Direction::AToB, 0, 0, TcpHeader::SYN)], scale).handshake
+        tracked(&[(0, Direction::AToB, 0, 0, TcpHeader::SYN)], scale, &[]).handshake
     }
 
     /// Milliseconds, direction, first byte, what it acknowledges or brings, flags.
     type Row = (i64, Direction, u32, u32, u8);
 
-    fn tracked(rows: &[Row], scale: u8) -> AccountConnection {
+    /// `sacked`: bytes that the first acknowledgement covers selectively.
+    fn tracked(rows: &[Row], scale: u8, sacked: &[(u32, u32)]) -> AccountConnection {
         let flow = FiveTuple {
             protocol: 6,
             src: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
@@ -328,7 +329,7 @@ mod tests {
             src_port: 443,
             dst_port: 50_000,
         };
-        let (mut tracker, mut one) = (Tracker::new(), AccountConnection::new(true));
+        let (mut tracker, mut one, mut sacked) = (Tracker::new(), AccountConnection::new(true), sacked);
         for (frame, &(ms, direction, number, len, flags)) in (1..).zip(rows) {
             let up = direction == Direction::AToB;
             let header = TcpHeader {
@@ -336,6 +337,7 @@ mod tests {
                 ack: if up { 0 } else { number },
                 len: if up { len } else { 0 },
                 flags,
+                sack: SackBlocks::new(if up { &[] } else { std::mem::take(&mut sacked) }),
                 window_scale: (flags & TcpHeader::SYN != 0).then_some(scale),
                 ..TcpHeader::default()
             };
@@ -374,7 +376,7 @@ mod tests {
             (62, BToA, 4_000, 0, ack),
             (70, AToB, 3_999, 1, 0),
         ];
-        let of = tracked(&rows, 0);
+        let of = tracked(&rows, 0, &[]);
         let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
         let none = UNKNOWN;
         assert_eq!(after, [45_000, none, 42_000, none, none, none, none]);
@@ -388,6 +390,28 @@ mod tests {
         assert_eq!(again, [false, false, false, false, true, false, false]);
         assert_eq!(of.packets[6].payload, 0, "a keep-alive brings nothing");
         assert_eq!(of.bytes, [3_000, 0]);
+    }
+
+    /// The second segment is lost. Nothing queues though the third one's place in the stream is acknowledged 100 ms later.
+    #[test]
+    fn a_selective_acknowledgement_answers_what_it_covers() {
+        use Direction::{AToB, BToA};
+        let (data, ack) = (TcpHeader::PSH, TcpHeader::ACK);
+        let rows = [
+            (0, AToB, 1_000, 1_000, data),
+            (10, AToB, 2_000, 1_000, data),
+            (20, AToB, 3_000, 1_000, data),
+            (60, BToA, 2_000, 0, ack),
+            (120, AToB, 2_000, 1_000, data),
+            (160, BToA, 4_000, 0, ack),
+        ];
+        let of = tracked(&rows, 0, &[(3_000, 4_000)]);
+        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
+        assert_eq!(after[..3], [60_000, UNKNOWN, 40_000]);
+        assert_eq!(
+            (of.packets[3].answers_after, of.packets[5].answers_after),
+            (40_000, UNKNOWN)
+        );
     }
 
     #[test]

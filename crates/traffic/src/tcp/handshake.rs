@@ -111,6 +111,13 @@ mod tests {
         let millis = |side| whole.half(side).map(|nanos| nanos / NANOS_PER_MILLI);
         assert_eq!((millis(BToA), millis(AToB)), (Some(20), Some(30)));
         assert!(!whole.is_under_way() && whole.began(AToB));
+        // The flags tell who answered, not the times.
+        let at_once = handshake(&[
+            (AToB, 0, SYN, None),
+            (BToA, 0, SYN | ACK, None),
+            (AToB, 47, ACK, None),
+        ]);
+        assert_eq!(at_once.halves(), Some([47 * NANOS_PER_MILLI, 0]));
         packets.insert(1, (AToB, 110, SYN, None));
         assert_eq!(handshake(&packets).halves(), None, "which SYN was answered?");
         let alone = handshake(&[(BToA, 120, SYN | ACK, None), (AToB, 150, ACK, None)]);
