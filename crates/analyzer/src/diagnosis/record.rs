@@ -45,14 +45,15 @@ pub(crate) struct PacketRecord {
 }
 
 impl PacketRecord {
-    /// Puts together what the pipeline knows about a packet, which is `segment` to its connection and brings `new` bytes.
+    /// Puts together what the pipeline knows about a packet, which is `segment` to its connection. `connection`: where it is followed by itself; `new`: bytes
+    /// that the packet brings.
     pub(crate) fn new(
         sa: SaIndex,
         association: &Association,
         pending: &Pending,
         decoded: &Decoded,
         segment: &Segment,
-        new: u32,
+        (connection, new): (ConnectionId, u32),
     ) -> Self {
         let inner = &decoded.inner;
         let tcp = inner.tcp.as_ref();
@@ -62,7 +63,7 @@ impl PacketRecord {
             frame: pending.frame,
             sa: u32::try_from(sa).unwrap_or(u32::MAX),
             sequence: pending.sequence,
-            connection: segment.connection,
+            connection,
             seq: tcp.map_or(0, |t| t.seq),
             ack: tcp.map_or(0, |t| t.ack),
             tunnel: u16::try_from(association.tunnel).unwrap_or(u16::MAX),

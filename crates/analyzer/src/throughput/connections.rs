@@ -70,9 +70,8 @@ impl Connections {
 
     /// Takes an ESP packet of a tunnel, which the tracker has just taken. `sent`: bytes of payload, and how many of them are new.
     pub(crate) fn take(&mut self, p: &PacketRecord, packet: &Packet, segment: &Segment, tracker: &Tracker) {
-        let name = segment.connection;
         match self.open.get_mut(self.last) {
-            Some(kept) if kept.connection.number == name.0 => {
+            Some(kept) if kept.connection.number == p.connection.0 => {
                 kept.connection.take(packet, segment, tracker, (p.payload, p.new));
             }
             _ => {
@@ -81,7 +80,7 @@ impl Connections {
                 } else {
                     (p.outer, p.outer)
                 };
-                let Some(kept) = self.look_up(p, name) else { return };
+                let Some(kept) = self.look_up(p) else { return };
                 kept.connection.take(packet, segment, tracker, sent);
             }
         }
@@ -91,11 +90,11 @@ impl Connections {
         }
     }
 
-    /// The connection of a packet where it is not that of the packet before, or cannot be read; `None` where the packet is of none.
+    /// The connection of a packet where it is not that of the packet before, or cannot be read; `None` where the packet is of none that is followed.
     // Inlined, it would take the registers from what is done for each packet of the same connection. So would what is rare, below.
     #[inline(never)]
-    fn look_up(&mut self, p: &PacketRecord, name: ConnectionId) -> Option<&mut Kept> {
-        let tunnel = usize::from(p.tunnel);
+    fn look_up(&mut self, p: &PacketRecord) -> Option<&mut Kept> {
+        let (tunnel, name) = (usize::from(p.tunnel), p.connection);
         let made = &mut self.made;
         if !p.is_opened() {
             let new = || Box::new(Kept::new(made, tunnel, false));

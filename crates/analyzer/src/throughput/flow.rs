@@ -85,26 +85,34 @@ impl FlowTable {
     }
 
     /// Counts a decrypted packet, which is `segment` to its connection. A payload that holds no transport header (encrypted PPP, an unknown
-    /// protocol) counts as new; a control message has no payload. Gives the new bytes.
-    pub fn observe(&mut self, tunnel: usize, direction: Direction, inner: &Inner, segment: &Segment) -> u32 {
+    /// protocol) counts as new; a control message has no payload. Gives the new bytes, and the connection where it is followed by itself.
+    pub fn observe(
+        &mut self,
+        tunnel: usize,
+        direction: Direction,
+        inner: &Inner,
+        segment: &Segment,
+    ) -> (u32, ConnectionId) {
         let payload = inner.transport_bytes;
         let Some(flow) = &inner.flow else {
-            return payload;
+            return (payload, ConnectionId::NONE);
         };
         let Some(place) = self.place(tunnel, direction, flow) else {
             self.others[slot(direction)].add(payload, (payload, 0));
-            return payload;
+            return (payload, ConnectionId::NONE);
         };
         let new = if inner.tcp.is_some() { segment.new } else { payload };
         let state = &mut self.flows[place];
         state.totals.add(payload, (new, segment.again));
         if state.connection != segment.connection {
-            state.connection = segment.connection;
-            if self.connections.len() < self.most_flows {
-                self.connections.insert(segment.connection, place);
+            let known = self.connections.contains_key(&segment.connection);
+            if !known && self.connections.len() >= self.most_flows {
+                return (new, ConnectionId::NONE);
             }
+            state.connection = segment.connection;
+            self.connections.insert(segment.connection, place);
         }
-        new
+        (new, state.connection)
     }
 
     /// Where a flow is; `None` for a new one at the bound.

@@ -14,6 +14,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::diagnostic::named;
 use rekeyscope_model::text::Message;
+use rekeyscope_traffic::ConnectionId;
 
 impl Analyzer {
     /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
@@ -247,7 +248,7 @@ impl Analyzer {
             let seen = (pending.time, pending.frame);
             self.record.control.take(tunnel, ends, control, seen);
         }
-        let new = match decoded.opened {
+        let (new, connection) = match decoded.opened {
             Some(_) => {
                 if let Some(flow) = &decoded.inner.flow {
                     let outer = self.record.tunnels.tunnels[tunnel].ends;
@@ -258,12 +259,12 @@ impl Analyzer {
                     .flows
                     .observe(tunnel, direction, &decoded.inner, &segment)
             }
-            None => 0,
+            None => (0, ConnectionId::NONE),
         };
         self.record
             .meters
             .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
-        let record = PacketRecord::new(sa, association, pending, decoded, &segment, new);
+        let record = PacketRecord::new(sa, association, pending, decoded, &segment, (connection, new));
         let tracker = self.record.traffic.tracker();
         self.record.connections.take(&record, &packet, &segment, tracker);
         let begins = association.counters.packets == 1;
