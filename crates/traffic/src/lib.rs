@@ -36,7 +36,7 @@ pub mod interval;
 pub mod packet;
 pub mod segment;
 
-pub use crate::delivered::{DeliveredBytes, DeliveryLine};
+pub use crate::delivered::{CONNECTION_SHARE, DeliveredBytes, DeliveryLine};
 pub use crate::interval::{
     CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered,
 };
@@ -45,5 +45,6 @@ pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, 
 pub use crate::run::TransmissionRun;
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
-pub use crate::tcp::{LEAST_TIMEOUT, RttEstimator, doubled_timer};
-pub use crate::tracker::{SenderState, Tap, Tracker};
+pub use crate::table::Ranges;
+pub use crate::tcp::{Handshake, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, RttEstimator, doubled_timer};
+pub use crate::tracker::{BESIDE_RECEIVER, Preview, SenderState, Tap, Tracker};

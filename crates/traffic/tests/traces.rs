@@ -2,7 +2,7 @@
 
 use crate::world::{at, facts, lines, packets, track};
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_traffic::{ConnectionId, Segment, Tap, Tracker};
+use rekeyscope_traffic::{ConnectionId, InnerPayload, Segment, Tap, Tracker};
 
 fn check(input: &str, expected: &str) {
     let found = facts(input);
@@ -91,7 +91,7 @@ fn an_original_that_was_overtaken_is_late() {
          900 > 100:100 ack 0 esp=7/2
          901 > 100:100 ack 0 esp=7/4",
         "in order, new 100
-         in order, new 100
+         in order, new 100, gap 100
          late, new 100
          repeats 3, again 100",
     );
@@ -107,7 +107,7 @@ fn an_original_behind_its_own_copy_is_late() {
          70 < 0:0 ack 300 esp=8/1
          600 > 100:100 ack 0 esp=7/2",
         "in order, new 100
-         in order, new 100
+         in order, new 100, gap 100
          repeats, new 100
          -, advances 300, 1 arrived, 2 arrived, 3 arrived
          late",
@@ -123,7 +123,7 @@ fn at_a_switch_the_older_association_was_used_before() {
          61 > 300:100 ack 0 esp=9/2
          200 > 300:100 ack 0 esp=9/3",
         "in order, new 100
-         in order, new 100
+         in order, new 100, gap 100
          late, new 100
          in order, new 100
          repeats 4, again 100",
@@ -172,7 +172,7 @@ fn partial_overlaps_are_counted_by_the_byte() {
          90 > 50:300 ack 0
          110 < 0:0 ack 350",
         "in order, new 100
-         in order, new 100
+         in order, new 100, gap 100
          repeats 1, new 150, again 150
          -, advances 350, 1 swallowed, 3 arrived, 2 swallowed, 3 arrived, 3 arrived, 3 arrived",
     );
@@ -223,7 +223,7 @@ fn what_the_capture_lost_is_acknowledged_all_the_same() {
          1 > 300:100 ack 0
          20 < 0:0 ack 400",
         "in order, new 100
-         in order, new 100
+         in order, new 100, gap 200
          -, advances 400, unseen 200, 1 arrived, 2 arrived",
     );
 }
@@ -348,26 +348,6 @@ fn ports_that_are_used_again_are_another_connection() {
 }
 
 #[test]
-fn windows_are_scaled_where_both_sides_agreed() {
-    let windows = |client: &str| -> Vec<Option<u64>> {
-        let lines = format!(
-            "0 > S 0:0 win=500 {client}\n20 < S 0:0 ack 1 scale=7\n21 > 1:0 ack 1 win=500\n22 < 1:0 ack 1 win=9"
-        );
-        track(&packets(&lines, [0, 0]))
-            .iter()
-            .map(|(segment, _)| segment.window)
-            .collect()
-    };
-    assert_eq!(
-        windows("scale=2"),
-        [Some(500), Some(1_000), Some(2_000), Some(1_152)]
-    );
-    assert_eq!(windows(""), [Some(500), Some(1_000), Some(500), Some(9)]);
-    let middle = track(&packets("0 > 0:10 ack 0", [0, 0]));
-    assert_eq!(middle[0].0.window, None);
-}
-
-#[test]
 fn the_state_of_a_sender() {
     let mut tracker = Tracker::new();
     let all = packets(
@@ -398,4 +378,43 @@ fn the_state_of_a_sender() {
     let done = state(7);
     assert_eq!((done.in_flight, done.recovery_point), (0, None));
     assert_eq!(done.rtt.latest, Some(at(27).0), "of a copy nothing is measured");
+}
+
+/// A packet that was not taken, beside what its sender sent before: 60 packets of 1,000 bytes at the rate of the timestamps.
+#[test]
+fn a_packet_is_compared_before_it_is_taken() {
+    let mut tracker = Tracker::new();
+    for k in 0..60_u32 {
+        let (ms, seq, ticks) = (k * 10, k * 1_000, 7_000 + k * 10);
+        let lines = format!(
+            "{ms} > {seq}:1000 ack 0 ts={ticks}/1\n{} < 0:0 ack {} ts=1/{ticks}",
+            ms + 5,
+            seq + 1_000,
+        );
+        packets(&lines, [0, 0]).iter().for_each(|packet| {
+            tracker.push(packet);
+        });
+    }
+    let preview = |line: &str| {
+        let packet = &packets(line, [0, 0])[0];
+        let InnerPayload::Tcp(header) = packet.payload else {
+            panic!()
+        };
+        tracker.preview((0, packet.direction), &packet.tuple.unwrap(), &header)
+    };
+    let goes_on = preview("9000 > 60000:1000 ack 0 ts=8590/1").unwrap();
+    assert_eq!((goes_on.distance, goes_on.in_flight), (0, Some(0)));
+    assert_eq!(goes_on.newest, Some(at(590)));
+    assert_eq!(
+        goes_on.since_newest,
+        Some((at(590), at(1_000).0)),
+        "a second passed by the sender's clock, whatever the frames say"
+    );
+    assert_eq!(preview("9000 > 59000:1000 ack 0").unwrap().distance, -1_000);
+    assert_eq!(
+        preview("9000 < 0:10 ack 0").unwrap().in_flight,
+        None,
+        "nothing of this side was ever acknowledged"
+    );
+    assert_eq!(preview("9000 > 0:10 port=2"), None);
 }

@@ -164,6 +164,9 @@ fn line(segment: &Segment, settled: &[Settlement]) -> String {
             words.push(format!("{name} {bytes}"));
         }
     }
+    if segment.gap > 0 {
+        words.push(format!("gap {}", segment.gap));
+    }
     if let Some(acks) = segment.acks.filter(|acks| acks.advances()) {
         words.push(format!("advances {}", acks.advanced));
         if acks.sacked > 0 {

@@ -3,11 +3,11 @@
 use crate::assembly::edges;
 use crate::assembly::known::Known;
 use crate::pipeline::record::Record;
-use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{Death, Surroundings};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, FlowTcp, Outage};
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::ConnectionId;
 use std::collections::HashMap;
 
 /// What was measured of flows, by connection and position of the direction in a pair.

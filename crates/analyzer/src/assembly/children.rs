@@ -2,9 +2,7 @@
 //! all carry together, so each is judged on its own.
 
 use crate::pipeline::record::Record;
-use crate::throughput::flow::ConnectionId;
 use crate::throughput::rests::Rest;
-use crate::traffic::LEAST_REST;
 use rekeyscope_impact::ledger::RekeySpan;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
@@ -12,7 +10,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Attempt, Direction, Outage};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{DeliveryLine, TransmissionRun};
+use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, TransmissionRun};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 

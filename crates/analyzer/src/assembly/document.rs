@@ -11,7 +11,6 @@ use crate::assembly::{attempts, costs, rests, verdicts};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
 use crate::findings;
 use crate::pipeline::record::Record;
-use crate::throughput::flow::ConnectionId;
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_impact::tell::failed::FailureFacts;
@@ -21,6 +20,7 @@ use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::IpsecProtocol;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::ConnectionId;
 use std::collections::{BTreeMap, HashSet};
 
 /// What the document says of how it was asked for, beyond the [`Options`](crate::pipeline::Options) of the analysis.

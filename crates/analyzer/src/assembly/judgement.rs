@@ -5,7 +5,6 @@ use crate::assembly::children::{lineages, rests_of};
 use crate::assembly::known::Known;
 use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
-use crate::throughput::flow::ConnectionId;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
 use rekeyscope_impact::ledger::{
     LedgerBook, LedgerInput, RekeySpan, SealedBook, TransferSpan, ledger, sealed_ledger,
@@ -20,7 +19,7 @@ use rekeyscope_model::analysis::{
     TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
-use rekeyscope_traffic::{DeliveryLine, SealedLine, TransmissionRun};
+use rekeyscope_traffic::{ConnectionId, DeliveryLine, SealedLine, TransmissionRun};
 use std::collections::HashMap;
 
 /// Most tunnels with a verdict; those with most bytes.

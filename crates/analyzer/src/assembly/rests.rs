@@ -5,11 +5,12 @@
 
 use crate::pipeline::record::Record;
 use crate::throughput::rests::{Rest, Rests};
-use crate::traffic::{LEAST_REST, Quiet};
+use crate::traffic::Quiet;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::LEAST_REST;
 
 /// A window of data comes once per round trip: what lasts for so many is no pause between two of them.
 const ROUND_TRIPS: i64 = 20;

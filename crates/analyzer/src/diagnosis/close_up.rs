@@ -1,7 +1,6 @@
 //! The packets right around a rekey, kept for a plot of sequence numbers over time (a Stevens graph: W. R. Stevens, TCP/IP
 //! Illustrated, vol. 1, §20). They are picked while the packets of the rekey's window are still in memory, and thinned at once.
 
-mod coverage;
 mod point;
 mod points;
 mod thin;
@@ -9,12 +8,12 @@ mod thin;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::Subject;
 use crate::diagnosis::scene::RekeyScene;
-use crate::throughput::flow::ConnectionId;
 pub(crate) use point::CloseUpPoint;
 
 use foldhash::HashMap;
 use points::{esp_points, tcp_points};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::ConnectionId;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 

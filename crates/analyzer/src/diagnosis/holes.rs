@@ -7,25 +7,19 @@
 //! * the receiver acknowledged TCP bytes that the capture never showed and that nobody sent again, or
 //! * numbers are missing in both directions at once and no TCP sender repeats what was in them.
 
-use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::whole_run;
-use crate::throughput::by_connection::ByConnection;
-use crate::throughput::flow::ConnectionId;
+use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::{ConnectionId, Segment, SegmentKind};
 
 /// ESP numbers that are missing behind a silence; one may be a packet that was overtaken.
-pub(super) const LEAST_JUMP: u64 = 2;
+const LEAST_JUMP: u32 = 2;
 /// The first packets of both directions and an acknowledgement come within this after a hole, else nothing is proven.
 const PATIENCE: i64 = NANOS_PER_SECOND;
 /// Most holes that are kept; a capture with more is a sample, not a capture.
 const MOST_HOLES: usize = 4_096;
-/// Tunnels that are watched, as in [`whole_run`].
-const MOST_TUNNELS: usize = 1_024;
-/// Connections of a tunnel whose ends are remembered, each direction; further ones prove nothing.
-const MOST_CONNECTIONS: usize = 256;
-
-/// What shows that a hole is the capture's.
+/// Evidence that a hole is the capture's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoleProof {
     /// The receiver acknowledged what the capture lacks.
@@ -53,45 +47,21 @@ pub(crate) struct Hole {
 #[derive(Debug)]
 struct SuspectedHole {
     span: whole_run::CaptureSilence,
-    edges: Edges,
-    /// Streams that sent what followed those ends.
-    filled: Vec<(ConnectionId, usize)>,
+    /// The newest connection before it.
+    newest: Option<ConnectionId>,
+    /// A sender of a connection from before goes on behind it with nothing missing, or repeats what is.
+    goes_on: bool,
     /// Numbers missing before the first packet behind it, and its frame, per direction.
-    jumps: [Option<(u64, u64)>; 2],
-    /// Acknowledgement of bytes that the capture lacks, per direction of the bytes.
-    unseen: [Option<u64>; 2],
-}
-
-/// Ends of the streams of each direction: behind the highest byte sent.
-#[derive(Debug, Clone)]
-struct Edges([ByConnection<Option<u32>>; 2]);
-
-impl Default for Edges {
-    fn default() -> Self {
-        Edges([(); 2].map(|()| ByConnection::with_bound(MOST_CONNECTIONS)))
-    }
-}
-
-impl Edges {
-    fn get(&mut self, (connection, slot): (ConnectionId, usize)) -> Option<u32> {
-        *self.0[slot].get(connection)?
-    }
-
-    fn sends(&mut self, p: &PacketRecord) {
-        if let Some(edge) = self.0[p.slot()].get_or_begin(p.connection)
-            && edge.is_none_or(|edge| before(edge, p.seq_end()))
-        {
-            *edge = Some(p.seq_end());
-        }
-    }
+    jumps: [Option<(u32, u64)>; 2],
+    /// Acknowledged bytes that the capture lacks, per direction, and the frame of the first acknowledgement.
+    unseen: [Option<(u64, u64)>; 2],
 }
 
 /// One tunnel.
 #[derive(Debug, Default)]
 struct Watch {
     last: Option<Timestamp>,
-    used: [bool; 2],
-    edges: Edges,
+    newest: Option<ConnectionId>,
     silence: Option<SuspectedHole>,
 }
 
@@ -103,16 +73,14 @@ pub(crate) struct Holes {
 }
 
 impl Holes {
-    /// Takes an ESP packet. `skipped`: numbers of its SA right before its own that no packet had. `silence`: the longest
-    /// silence of the whole capture since the packet before it in this tunnel.
+    /// Takes an ESP packet of a tunnel. `silence_since`: the longest silence of the whole capture between two times.
     pub(crate) fn take(
         &mut self,
-        p: &PacketRecord,
-        skipped: u64,
+        tunnel: TunnelIndex,
+        p: &Segment,
         silence_since: impl FnOnce(Timestamp, Timestamp) -> Option<whole_run::CaptureSilence>,
     ) {
-        let tunnel = usize::from(p.tunnel);
-        if tunnel >= MOST_TUNNELS {
+        if tunnel >= whole_run::MOST_TUNNELS {
             return;
         }
         if tunnel >= self.watches.len() {
@@ -130,7 +98,7 @@ impl Holes {
             );
         }
         let watch = &mut self.watches[tunnel];
-        watch.look_behind(p, skipped);
+        watch.look_behind(p);
         watch.remember(p);
         let over = watch.silence.as_ref().is_some_and(|s| s.is_over(p.time));
         if over {
@@ -160,8 +128,8 @@ impl Watch {
         let before = self.end(tunnel);
         self.silence = Some(SuspectedHole {
             span,
-            edges: self.edges.clone(),
-            filled: Vec::new(),
+            newest: self.newest,
+            goes_on: false,
             jumps: [None; 2],
             unseen: [None; 2],
         });
@@ -172,53 +140,39 @@ impl Watch {
         self.silence.take().and_then(|s| s.proven(tunnel))
     }
 
-    /// What a packet behind a silence says about it.
-    fn look_behind(&mut self, p: &PacketRecord, skipped: u64) {
-        let slot = p.slot();
-        let begun_before = self.used[slot];
+    /// Looks at a packet behind a silence.
+    fn look_behind(&mut self, p: &Segment) {
         let Some(silence) = &mut self.silence else { return };
-        // The first SA of a direction may be older than the capture.
-        let skipped = if begun_before { skipped } else { 0 };
-        silence.jumps[slot].get_or_insert((skipped, p.frame));
-        if p.connection == ConnectionId::NONE {
-            return;
+        let own = slot(p.direction);
+        silence.jumps[own].get_or_insert((p.missing, p.frame));
+        let known = silence.newest.is_some_and(|newest| p.connection <= newest);
+        let brings = p.new > 0 && p.kind != SegmentKind::Unnumbered;
+        silence.goes_on |= known && brings && p.gap == 0;
+        if let Some(acks) = p.acks.filter(|acks| acks.unseen > 0) {
+            silence.unseen[1 - own].get_or_insert((0, p.frame)).0 += acks.unseen;
         }
-        let (sent, acked) = ((p.connection, slot), (p.connection, 1 - slot));
-        if p.payload > 0
-            && let Some(edge) = silence.edges.get(sent)
-            && !before(edge, p.seq)
-            && before(edge, p.seq_end())
-            && !silence.filled.contains(&sent)
-            && silence.filled.len() < MOST_CONNECTIONS
+        // A file may have data behind its acknowledgement.
+        if let (SegmentKind::Late | SegmentKind::Retransmission, Some((bytes, _))) =
+            (p.kind, &mut silence.unseen[own])
         {
-            silence.filled.push(sent);
-        }
-        if p.acknowledges()
-            && let Some(edge) = silence.edges.get(acked)
-            && before(edge, p.ack)
-            && !silence.filled.contains(&acked)
-        {
-            silence.unseen[1 - slot].get_or_insert(p.frame);
+            *bytes = bytes.saturating_sub(u64::from(p.new));
         }
     }
 
-    fn remember(&mut self, p: &PacketRecord) {
-        self.used[p.slot()] = true;
+    fn remember(&mut self, p: &Segment) {
         self.last = Some(self.last.map_or(p.time, |last| last.max(p.time)));
-        if p.payload == 0 || !p.is_tcp() || p.connection == ConnectionId::NONE {
-            return;
+        if p.connection != ConnectionId::NONE {
+            self.newest = self.newest.max(Some(p.connection));
         }
-        self.edges.sends(p);
     }
 }
 
 impl SuspectedHole {
     fn is_over(&self, now: Timestamp) -> bool {
         now.nanos_since(self.span.to) > PATIENCE
-            || self.acknowledged().is_some() && self.jumps.iter().all(Option::is_some)
     }
 
-    fn jump(&self, slot: usize) -> u64 {
+    fn jump(&self, slot: usize) -> u32 {
         self.jumps[slot].map_or(0, |(missing, _)| missing)
     }
 
@@ -226,12 +180,13 @@ impl SuspectedHole {
     fn acknowledged(&self) -> Option<u64> {
         (0..2)
             .filter(|&d| self.jump(d) >= LEAST_JUMP)
-            .find_map(|d| self.unseen[d])
+            .find_map(|d| self.unseen[d].filter(|(bytes, _)| *bytes > 0))
+            .map(|(_, frame)| frame)
     }
 
     fn proven(&self, tunnel: TunnelIndex) -> Option<Hole> {
         let ack = self.acknowledged();
-        let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && self.filled.is_empty();
+        let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && !self.goes_on;
         let proof = match (ack, both) {
             (Some(_), _) => HoleProof::Acknowledged,
             (None, true) => HoleProof::BothWays,
@@ -244,29 +199,28 @@ impl SuspectedHole {
             to: self.span.to,
             proof,
             frames: [frame(0), frame(1), ack],
-            missing: self.jump(0).saturating_add(self.jump(1)),
+            missing: u64::from(self.jump(0)) + u64::from(self.jump(1)),
         })
     }
-}
-
-/// Whether TCP sequence number `a` lies before `b` (RFC 9293 §3.4).
-fn before(a: u32, b: u32) -> bool {
-    (b.wrapping_sub(a) as i32) > 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::analysis::Direction;
     use rekeyscope_model::time::NANOS_PER_MILLI;
+    use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, TcpHeader, Tracker};
+    use std::net::{IpAddr, Ipv4Addr};
 
     fn at(ms: i64) -> Timestamp {
         Timestamp(ms * NANOS_PER_MILLI)
     }
 
     /// Data of 100 bytes every 10 ms in direction 0, acknowledged 1 ms later in direction 1, until 1,000 ms and from 1,500 ms
-    /// on. `lost`: bytes and numbers of both directions went on meanwhile. `again`: the sender repeats from the edge.
-    fn holes(lost: u32, again: bool) -> Vec<Hole> {
-        let mut holes = Holes::default();
+    /// on. `lost`: bytes and numbers of both directions went on meanwhile. `again`: the sender repeats those bytes.
+    /// `late`: what is missing lies further behind in the file.
+    fn holes(lost: u32, again: bool, late: bool) -> Vec<Hole> {
+        let (mut holes, mut tracker) = (Holes::default(), Tracker::new());
         let span = whole_run::CaptureSilence {
             from: at(991),
             to: at(1_500),
@@ -274,17 +228,47 @@ mod tests {
         };
         let silence = |from: Timestamp, to: Timestamp| (from <= span.from && span.to <= to).then_some(span);
         let mut frame = 0;
+        let mut take = |direction: Direction, ms: i64, number: u32, (seq, len, ack): (u32, u32, u32)| {
+            frame += 1;
+            let data = FiveTuple {
+                protocol: 6,
+                src: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+                dst: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)),
+                src_port: 443,
+                dst_port: 50_000,
+            };
+            let header = TcpHeader {
+                seq,
+                ack,
+                len,
+                flags: TcpHeader::ACK,
+                ..TcpHeader::default()
+            };
+            let segment = tracker.push(&Packet {
+                time: at(ms),
+                frame,
+                tunnel: 0,
+                direction,
+                esp: Some(EspNumber {
+                    spi: 1,
+                    number: u64::from(number),
+                }),
+                tuple: Some(direction.pick(data, data.reversed())),
+                ip_id: 0,
+                payload: InnerPayload::Tcp(header),
+            });
+            holes.take(0, &segment, silence);
+        };
         for k in 0..200_u32 {
             let behind = k >= 100;
             let ms = i64::from(k) * 10 + if behind { 500 } else { 0 };
-            let skipped = if k == 100 { u64::from(lost) } else { 0 };
-            let repeats = again && k == 100;
-            let seq = 100 * (k + if behind && !repeats { lost } else { 0 });
-            frame += 2;
-            let data = PacketRecord::for_test(false, at(ms), frame, (seq, 100, 1));
-            let ack = PacketRecord::for_test(true, at(ms + 1), frame + 1, (1, 0, seq + 100));
-            holes.take(&data, skipped, silence);
-            holes.take(&ack, skipped, silence);
+            let number = 1 + k + if behind { lost } else { 0 };
+            let seq = 100 * (k + if behind && !again { lost } else { 0 });
+            take(Direction::AToB, ms, number, (seq, 100, 1));
+            if late && k == 130 {
+                (0..lost).for_each(|m| take(Direction::AToB, ms, 101 + m, (100 * (100 + m), 100, 1)));
+            }
+            take(Direction::BToA, ms + 1, number, (1, 0, seq + 100));
         }
         holes.finish();
         holes.of(0).copied().collect()
@@ -292,7 +276,7 @@ mod tests {
 
     #[test]
     fn acknowledged_bytes_that_were_never_captured_prove_a_hole() {
-        let found = holes(50, false);
+        let found = holes(50, false, false);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].from, found[0].to), (at(991), at(1_500)));
         assert_eq!((found[0].proof, found[0].missing), (HoleProof::Acknowledged, 100));
@@ -300,7 +284,8 @@ mod tests {
 
     #[test]
     fn a_pause_and_a_loss_on_the_path_are_no_holes() {
-        assert_eq!(holes(0, false), [], "a pause: no number is missing");
-        assert_eq!(holes(50, true), [], "what was lost is sent again");
+        assert_eq!(holes(0, false, false), [], "a pause: no number is missing");
+        assert_eq!(holes(50, true, false), [], "what was lost is sent again");
+        assert_eq!(holes(50, false, true), [], "the file is out of order");
     }
 }

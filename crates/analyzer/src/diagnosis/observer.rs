@@ -13,6 +13,7 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::Segment;
 
 /// The recorder, the counters, and what came out of the windows that closed.
 #[derive(Debug, Default)]
@@ -25,15 +26,15 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Takes an ESP packet. `begins`: it is the first of its SA; `skipped`: numbers right before its own that no packet had.
-    /// True when windows have to be closed.
-    pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, skipped: u64) -> bool {
+    /// Takes an ESP packet, which is `segment` to its connection. `begins`: it is the first of its SA. True when windows have to be closed.
+    pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, segment: &Segment) -> bool {
         self.whole_run.take(&record);
         self.clear
             .esp(usize::from(record.tunnel), record.slot(), record.time);
         let whole_run = &self.whole_run;
-        self.holes
-            .take(&record, skipped, |from, to| whole_run.longest_silence(from, to));
+        self.holes.take(usize::from(record.tunnel), segment, |from, to| {
+            whole_run.longest_silence(from, to)
+        });
         if begins {
             let tunnel = usize::from(record.tunnel);
             self.recorder

@@ -1,26 +1,23 @@
 //! What is remembered of one ESP packet: 64 bytes, one cache line.
 
 use crate::decode::{Decoded, Pending};
-use crate::throughput::flow::{ConnectionId, NewBytes};
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::sequence::Arrival;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{ConnectionId, Segment};
 
 /// The bits of [`PacketRecord::bits`].
 mod bit {
     pub(super) const B_TO_A: u8 = 1;
-    pub(super) const LATE: u8 = 2;
     pub(super) const TCP: u8 = 8;
     pub(super) const OPENED: u8 = 32;
 }
 
 /// One ESP packet. Lengths saturate at 65,535, which only packets merged by a network card reach.
-#[derive(Debug, Clone, Copy, Default)]
-// Up to the numbers, and from the window on, in the order of `AccountPacket`: neighbours are copied at once.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct PacketRecord {
     pub(crate) time: Timestamp,
     pub(crate) frame: u64,
@@ -48,14 +45,15 @@ pub(crate) struct PacketRecord {
 }
 
 impl PacketRecord {
-    /// Puts together what the pipeline knows about a packet.
+    /// Puts together what the pipeline knows about a packet, which is `segment` to its connection. `connection`: where it is followed by itself; `new`: bytes
+    /// that the packet brings.
     pub(crate) fn new(
         sa: SaIndex,
         association: &Association,
         pending: &Pending,
         decoded: &Decoded,
-        arrival: Arrival,
-        (connection, split): (ConnectionId, NewBytes),
+        segment: &Segment,
+        (connection, new): (ConnectionId, u32),
     ) -> Self {
         let inner = &decoded.inner;
         let tcp = inner.tcp.as_ref();
@@ -71,16 +69,15 @@ impl PacketRecord {
             tunnel: u16::try_from(association.tunnel).unwrap_or(u16::MAX),
             window: tcp.map_or(0, |t| t.window),
             payload: short(inner.transport_bytes),
-            new: short(split.new),
-            again: short(split.retransmitted),
+            new: short(new),
+            again: short(segment.again),
             outer: short(pending.outer_bytes),
             largest_fragment: short(pending.largest_fragment),
             flags: tcp.map_or(0, |t| t.flags),
             fragments: u8::try_from(pending.fragments).unwrap_or(u8::MAX),
             bits: when(association.direction == Direction::BToA, bit::B_TO_A)
                 | when(tcp.is_some(), bit::TCP)
-                | when(decoded.opened.is_some(), bit::OPENED)
-                | when(arrival == Arrival::Late, bit::LATE),
+                | when(decoded.opened.is_some(), bit::OPENED),
         }
     }
 
@@ -100,11 +97,6 @@ impl PacketRecord {
     /// Its SA.
     pub(crate) fn sa(&self) -> SaIndex {
         self.sa as SaIndex
-    }
-
-    /// Came after a higher ESP sequence number.
-    pub(crate) fn is_late(&self) -> bool {
-        self.is(bit::LATE)
     }
 
     /// An inner TCP header was reached.
@@ -137,24 +129,26 @@ mod tests {
     use super::*;
 
     impl PacketRecord {
-        /// A TCP packet of the first connection with an acknowledgement.
-        pub(crate) fn for_test(
-            up: bool,
-            time: Timestamp,
-            frame: u64,
-            (seq, payload, ack): (u32, u16, u32),
-        ) -> Self {
+        /// A packet of the first tunnel that no key opens.
+        pub(crate) fn for_test(time: Timestamp, frame: u64, outer: u16) -> Self {
             PacketRecord {
                 time,
                 frame,
-                connection: ConnectionId(0),
-                seq,
-                ack,
-                payload,
-                window: 1_000,
-                flags: TcpSegment::ACK,
-                bits: bit::TCP | bit::OPENED | if up { bit::B_TO_A } else { 0 },
-                ..PacketRecord::default()
+                sa: 0,
+                sequence: 0,
+                seq: 0,
+                ack: 0,
+                connection: ConnectionId::NONE,
+                window: 0,
+                payload: 0,
+                new: 0,
+                tunnel: 0,
+                again: 0,
+                outer,
+                largest_fragment: outer,
+                flags: 0,
+                fragments: 1,
+                bits: 0,
             }
         }
     }

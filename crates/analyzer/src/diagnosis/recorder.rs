@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn record(millis: i64, tunnel: u16) -> PacketRecord {
-        let mut record = PacketRecord::for_test(false, Timestamp(millis * 1_000_000), 1, (0, 0, 0));
+        let mut record = PacketRecord::for_test(Timestamp(millis * 1_000_000), 1, 100);
         record.tunnel = tunnel;
         record
     }

@@ -25,7 +25,7 @@ const SIDE_BY_SIDE: i64 = 200 * NANOS_PER_MILLI;
 /// An SA change of a renewal is over after this: alternation beyond it is two SAs at the same time.
 const RENEWAL_OVER: i64 = 5 * NANOS_PER_SECOND;
 /// Tunnels with counters of their own; packets of further ones are not counted here (the tunnel table has more).
-const MOST_TUNNELS: usize = 1_024;
+pub(super) const MOST_TUNNELS: usize = 1_024;
 
 /// No packet at all between two frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(crate) struct LaneCounters {
     pub(crate) return_frames: Examples,
     /// SA and time of the packet before.
     previous: Option<(SaIndex, Timestamp)>,
-    previous_data: Option<(crate::throughput::flow::ConnectionId, u16)>,
+    previous_data: Option<(rekeyscope_traffic::ConnectionId, u16)>,
     other_sa: Option<(SaIndex, Timestamp)>,
     sa_began: Option<Timestamp>,
 }

@@ -90,8 +90,12 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
             let said: Vec<&SaidByIke> = own.iter().filter(|m| senders.contains(&m.by)).collect();
             let last = sas.iter().filter_map(|a| a.last).max();
             let tail = last.map(|(last, _)| (last, ends));
-            let silences = sources.record.meters.silences(tunnel, direction, LEAST_SILENT);
-            let all = silences.into_iter().chain(tail).filter(|_| !said.is_empty());
+            let silences = sources
+                .record
+                .traffic
+                .side_silences((tunnel, direction), LEAST_SILENT);
+            let silences = silences.map(|silence| (silence.from, silence.to));
+            let all = silences.chain(tail).filter(|_| !said.is_empty());
             found.extend(all.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
         }
     }

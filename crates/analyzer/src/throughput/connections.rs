@@ -4,13 +4,12 @@
 //! does not grow with the capture: by another thread, while the next packets are kept.
 
 use crate::diagnosis::PacketRecord;
-use crate::throughput::flow::ConnectionId;
+use foldhash::HashMap;
 use rekeyscope_capture::file::InFlight;
-use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, SpareMemory, Syn, fold};
-use rekeyscope_ipsec::esp::inner::{Inner, TcpSegment};
+use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, SpareMemory, fold};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_traffic::{ConnectionId, Packet, Segment, Tracker};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// Most packets that are kept, some 40 MB of capture: 2 MB, and four times as much while they are folded and the next ones are kept.
 /// Fewer hold too little of a fast path to prove what it carries.
@@ -36,11 +35,13 @@ struct Folding {
 #[derive(Debug)]
 pub(crate) struct Connections {
     settings: AccountSettings,
-    /// By the number of the connection.
-    open: Vec<Option<Box<Kept>>>,
-    /// Ended, and followed by another one between the same ports.
-    over: Vec<Kept>,
-    /// What cannot be read, by tunnel.
+    /// In the order of their first packets. Of those that carry hardly anything only the packets since the last fold are kept.
+    open: Vec<Kept>,
+    /// Places in `open`.
+    places: HashMap<ConnectionId, usize>,
+    /// The place of the last packet: many packets of one connection come in a row.
+    last: usize,
+    /// Packets that cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, Box<Kept>>,
     packets: usize,
     /// How many were made.
@@ -56,8 +57,9 @@ impl Connections {
         Connections {
             settings,
             open: Vec::new(),
-            over: Vec::new(),
-            sealed: HashMap::new(),
+            places: HashMap::default(),
+            last: 0,
+            sealed: HashMap::default(),
             packets: 0,
             made: 0,
             folding: None,
@@ -66,17 +68,20 @@ impl Connections {
         }
     }
 
-    /// Takes an ESP packet.
-    pub(crate) fn take(&mut self, p: &PacketRecord, inner: &Inner) {
-        match self.open.get_mut(p.connection.0 as usize) {
-            // Whether it is a SYN is all that is asked of most packets, here and in `Kept::take`.
-            Some(Some(kept)) if p.flags & TcpSegment::SYN == 0 || !begins_anew(kept, p) => {
-                kept.take(p, inner, (p.payload, p.new));
+    /// Takes an ESP packet of a tunnel, which the tracker has just taken. `sent`: bytes of payload, and how many of them are new.
+    pub(crate) fn take(&mut self, p: &PacketRecord, packet: &Packet, segment: &Segment, tracker: &Tracker) {
+        match self.open.get_mut(self.last) {
+            Some(kept) if kept.connection.number == p.connection.0 => {
+                kept.connection.take(packet, segment, tracker, (p.payload, p.new));
             }
             _ => {
-                if !self.take_other(p, inner) {
-                    return;
-                }
+                let sent = if p.is_opened() {
+                    (p.payload, p.new)
+                } else {
+                    (p.outer, p.outer)
+                };
+                let Some(kept) = self.look_up(p) else { return };
+                kept.connection.take(packet, segment, tracker, sent);
             }
         }
         self.packets += 1;
@@ -85,31 +90,26 @@ impl Connections {
         }
     }
 
-    /// The first packet of a connection, or one that cannot be read. Says whether it was taken: what is of no connection is not.
-    // Inlined, it would take the registers from what is done for each packet of an open connection. So would what is rare, below.
+    /// The connection of a packet where it is not that of the packet before, or cannot be read; `None` where the packet is of none that is followed.
+    // Inlined, it would take the registers from what is done for each packet of the same connection. So would what is rare, below.
     #[inline(never)]
-    fn take_other(&mut self, p: &PacketRecord, inner: &Inner) -> bool {
-        let tunnel = usize::from(p.tunnel);
+    fn look_up(&mut self, p: &PacketRecord) -> Option<&mut Kept> {
+        let (tunnel, name) = (usize::from(p.tunnel), p.connection);
         let made = &mut self.made;
         if !p.is_opened() {
             let new = || Box::new(Kept::new(made, tunnel, false));
-            let kept = self.sealed.entry(tunnel).or_insert_with(new);
-            kept.take(p, inner, (p.outer, p.outer));
-            return true;
+            return Some(self.sealed.entry(tunnel).or_insert_with(new));
         }
-        if p.connection == ConnectionId::NONE {
-            return false;
+        if name == ConnectionId::NONE {
+            return None;
         }
-        let index = p.connection.0 as usize;
-        if index >= self.open.len() {
-            self.open.resize_with(index + 1, || None);
-        }
-        let mut kept = Kept::new(made, tunnel, p.is_tcp());
-        kept.connection.number = p.connection.0;
-        kept.take(p, inner, (p.payload, p.new));
-        let before = self.open[index].replace(Box::new(kept));
-        self.over.extend(before.map(|kept| *kept));
-        true
+        self.last = *self.places.entry(name).or_insert_with(|| {
+            let mut kept = Kept::new(made, tunnel, p.is_tcp());
+            kept.connection.number = name.0;
+            self.open.push(kept);
+            self.open.len() - 1
+        });
+        self.open.get_mut(self.last)
     }
 
     /// Lets another thread go over all packets, and begins anew.
@@ -136,7 +136,7 @@ impl Connections {
         let mut connections: Vec<Kept> = self.all().map(&mut part).collect();
         self.packets = 0;
         self.folding = Some(InFlight::begin(move || {
-            let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::new();
+            let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::default();
             for kept in &mut connections {
                 of_tunnels
                     .entry(kept.tunnel)
@@ -178,10 +178,10 @@ impl Connections {
             }
         }
         let counts = |kept: &Kept| kept.connection.is_folded() || !kept.connection.packets.is_empty();
-        self.over.retain(counts);
-        for place in &mut self.open {
-            place.take_if(|kept| !counts(kept));
-        }
+        self.open.retain(counts);
+        let names = self.open.iter().map(|kept| ConnectionId(kept.connection.number));
+        self.places = names.zip(0..).collect();
+        self.last = 0;
     }
 
     /// No packet follows: waits for what is being folded, and gives its memory back.
@@ -191,22 +191,20 @@ impl Connections {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut Kept> {
-        let open = self.open.iter_mut().filter_map(Option::as_deref_mut);
         let sealed = self.sealed.values_mut().map(|kept| &mut **kept);
-        self.over.iter_mut().chain(open).chain(sealed)
+        self.open.iter_mut().chain(sealed)
     }
 
     /// Shift of the windows that the receiver of direction `slot` advertises, where the handshake says it.
     pub(crate) fn scale(&self, connection: ConnectionId, slot: usize) -> Option<u8> {
-        let kept = self.open.get(connection.0 as usize)?.as_deref()?;
+        let kept = self.open.get(*self.places.get(&connection)?)?;
         kept.connection.stated_scale(slot)
     }
 
     /// Those of a tunnel: one by one where everything could be read, else what is left of their packets as one.
     pub(crate) fn of(&self, tunnel: TunnelIndex, readable: bool) -> Vec<Cow<'_, AccountConnection>> {
         let sealed = self.sealed.get(&tunnel).map(|kept| &kept.connection);
-        let open = self.open.iter().filter_map(Option::as_deref);
-        let own = self.over.iter().chain(open).filter(|kept| kept.tunnel == tunnel);
+        let own = self.open.iter().filter(|kept| kept.tunnel == tunnel);
         let own = own.map(|kept| &kept.connection);
         if readable {
             let all = own.chain(sealed);
@@ -238,72 +236,35 @@ impl Kept {
             connection: AccountConnection::new(tcp),
         }
     }
-
-    /// `sent`: bytes of payload, and how many of them are new.
-    // Called in three places, of which one is each packet's.
-    #[inline(always)]
-    fn take(&mut self, p: &PacketRecord, inner: &Inner, sent: (u16, u16)) {
-        if p.flags & TcpSegment::SYN != 0 {
-            self.opens(p, inner);
-        }
-        self.connection.push(packet(p, inner, sent));
-    }
-
-    /// It is a SYN.
-    #[cold]
-    #[inline(never)]
-    fn opens(&mut self, p: &PacketRecord, inner: &Inner) {
-        let syn = &mut self.connection.syns[p.slot()];
-        *syn = Some(Syn {
-            time: p.time,
-            scale: inner.tcp.as_ref().and_then(|segment| segment.window_scale),
-            repeated: syn.is_some(),
-        });
-    }
-}
-
-/// A SYN on a connection that has carried data.
-fn begins_anew(kept: &Kept, p: &PacketRecord) -> bool {
-    let first_syn = p.flags & (TcpSegment::SYN | TcpSegment::ACK) == TcpSegment::SYN;
-    first_syn && kept.connection.bytes != [0; 2]
-}
-
-fn packet(p: &PacketRecord, inner: &Inner, (payload, new): (u16, u16)) -> AccountPacket {
-    let tcp = inner.tcp.as_ref();
-    AccountPacket {
-        time: p.time,
-        frame: p.frame,
-        seq: p.seq,
-        ack: p.ack,
-        stamp: tcp.and_then(|t| t.timestamp).unwrap_or(0),
-        echo: tcp.map_or(0, |t| t.echo),
-        payload,
-        new,
-        window: p.window,
-        flags: p.flags,
-        reverse: p.slot() == 1,
-        late: p.is_late(),
-        seen_before: p.again > 0,
-        stamped: tcp.is_some_and(|t| t.timestamp.is_some()),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::analysis::Direction;
     use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+    use rekeyscope_traffic::InnerPayload;
 
     /// Without keys: everything of the tunnel is one connection.
     #[test]
     fn what_was_folded_meanwhile_and_what_came_since_is_one_connection() {
         let mut all = Connections::new(AccountSettings { reference_bps: None });
+        let mut tracker = Tracker::new();
         let packets = 2 * MOST_PACKETS + 10;
-        let mut packet = PacketRecord::default();
-        packet.outer = 100;
+        let record = PacketRecord::for_test(Timestamp(0), 0, 100);
         for frame in 0..packets as u64 {
-            packet.time = Timestamp(frame as i64 * NANOS_PER_MILLI);
-            packet.frame = frame;
-            all.take(&packet, &Inner::default());
+            let packet = Packet {
+                time: Timestamp(frame as i64 * NANOS_PER_MILLI),
+                frame,
+                tunnel: 0,
+                direction: Direction::AToB,
+                esp: None,
+                tuple: None,
+                ip_id: 0,
+                payload: InnerPayload::Unread(90),
+            };
+            let segment = tracker.push(&packet);
+            all.take(&record, &packet, &segment, &tracker);
         }
         all.finish();
         let found = all.of(TunnelIndex::default(), true);

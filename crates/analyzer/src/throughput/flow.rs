@@ -1,39 +1,21 @@
 //! Inner transport flows, and their bytes. New bytes are those that the capture shows for the first time: of TCP as the tracker of `traffic`
 //! says, of every other protocol all.
 
-mod new_bytes;
-
-pub use new_bytes::NewBytes;
-
+use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use rekeyscope_ipsec::esp::inner::{FlowKey, Inner};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Flow};
-use rekeyscope_traffic::Segment;
+use rekeyscope_traffic::{ConnectionId, Segment};
 use std::net::IpAddr;
 
-/// Most flows that are followed one by one, about 12 MB. Further ones are counted together, one bucket per direction
+/// Most flows that are followed one by one, about 12 MB, and most of their connections, 1 MB. Further flows are counted together, one bucket per direction
 /// ([`FlowTable::others`]); every payload byte counts as new there.
 pub const MOST_FLOWS: usize = 1 << 16;
 const PROTOCOL_TCP: u8 = 6;
 /// Most flows in the document.
 pub const MOST_LISTED: usize = 1000;
-
-/// Names both directions of one transport connection within this analysis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConnectionId(pub u32);
-
-impl ConnectionId {
-    /// Packets without a transport header, and flows beyond [`MOST_FLOWS`].
-    pub const NONE: ConnectionId = ConnectionId(u32::MAX);
-}
-
-impl Default for ConnectionId {
-    fn default() -> Self {
-        ConnectionId::NONE
-    }
-}
 
 /// Sums over packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,12 +31,10 @@ pub struct FlowTotals {
 }
 
 impl FlowTotals {
-    fn add(&mut self, payload: u32, split: NewBytes) {
+    fn add(&mut self, payload: u32, (new, again): (u32, u32)) {
         self.bytes = self.bytes.saturating_add(u64::from(payload));
-        self.new_bytes = self.new_bytes.saturating_add(u64::from(split.new));
-        self.retransmitted_bytes = self
-            .retransmitted_bytes
-            .saturating_add(u64::from(split.retransmitted));
+        self.new_bytes = self.new_bytes.saturating_add(u64::from(new));
+        self.retransmitted_bytes = self.retransmitted_bytes.saturating_add(u64::from(again));
         self.packets = self.packets.saturating_add(1);
     }
 }
@@ -62,9 +42,10 @@ impl FlowTotals {
 /// One direction of one flow in one tunnel.
 type DirectedFlow = (usize, Direction, FlowKey);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct FlowState {
     totals: FlowTotals,
+    /// The flow's last connection.
     connection: ConnectionId,
 }
 
@@ -77,7 +58,8 @@ pub struct FlowTable {
     /// Towards B, towards A.
     others: [FlowTotals; 2],
     most_flows: usize,
-    connections: u32,
+    /// A flow of each connection.
+    connections: HashMap<ConnectionId, usize>,
 }
 
 impl Default for FlowTable {
@@ -98,41 +80,39 @@ impl FlowTable {
             last: [0; 2],
             others: [FlowTotals::default(); 2],
             most_flows,
-            connections: 0,
+            connections: HashMap::default(),
         }
     }
 
     /// Counts a decrypted packet, which is `segment` to its connection. A payload that holds no transport header (encrypted PPP, an unknown
-    /// protocol) counts as new; a control message has no payload. Says too which connection the packet belongs to.
+    /// protocol) counts as new; a control message has no payload. Gives the new bytes, and the connection where it is followed by itself.
     pub fn observe(
         &mut self,
         tunnel: usize,
         direction: Direction,
         inner: &Inner,
         segment: &Segment,
-    ) -> (NewBytes, ConnectionId) {
+    ) -> (u32, ConnectionId) {
         let payload = inner.transport_bytes;
-        let all_new = NewBytes {
-            new: payload,
-            retransmitted: 0,
-        };
         let Some(flow) = &inner.flow else {
-            return (all_new, ConnectionId::NONE);
+            return (payload, ConnectionId::NONE);
         };
         let Some(place) = self.place(tunnel, direction, flow) else {
-            self.others[slot(direction)].add(payload, all_new);
-            return (all_new, ConnectionId::NONE);
+            self.others[slot(direction)].add(payload, (payload, 0));
+            return (payload, ConnectionId::NONE);
         };
+        let new = if inner.tcp.is_some() { segment.new } else { payload };
         let state = &mut self.flows[place];
-        let split = match &inner.tcp {
-            Some(_) => NewBytes {
-                new: segment.new,
-                retransmitted: segment.again,
-            },
-            None => all_new,
-        };
-        state.totals.add(payload, split);
-        (split, state.connection)
+        state.totals.add(payload, (new, segment.again));
+        if state.connection != segment.connection {
+            let known = self.connections.contains_key(&segment.connection);
+            if !known && self.connections.len() >= self.most_flows {
+                return (new, ConnectionId::NONE);
+            }
+            state.connection = segment.connection;
+            self.connections.insert(segment.connection, place);
+        }
+        (new, state.connection)
     }
 
     /// Where a flow is; `None` for a new one at the bound.
@@ -157,22 +137,14 @@ impl FlowTable {
         Some(place)
     }
 
-    /// Begins to follow a flow, under the name of its other direction where that one is known. At the
-    /// bound it does not.
+    /// Begins to follow a flow. At the bound it does not.
     fn begin(&mut self, key: DirectedFlow) -> Option<usize> {
         if self.flows.len() >= self.most_flows {
             return None;
         }
-        let connection = match self.flows.get(&other_way(key)) {
-            Some(known) => known.connection,
-            None => {
-                self.connections = self.connections.saturating_add(1);
-                ConnectionId(self.connections - 1)
-            }
-        };
         let state = FlowState {
-            connection,
-            ..FlowState::default()
+            totals: FlowTotals::default(),
+            connection: ConnectionId::NONE,
         };
         Some(self.flows.insert_full(key, state).0)
     }
@@ -202,9 +174,9 @@ impl FlowTable {
 
     /// The ends of a connection as the packets of one direction have them.
     pub(crate) fn flow_of(&self, connection: ConnectionId, direction: Direction) -> Option<FlowKey> {
-        let mut all = self.flows.iter();
-        all.find(|(key, state)| state.connection == connection && key.1 == direction)
-            .map(|(key, _)| key.2)
+        let (key, _) = self.flows.get_index(*self.connections.get(&connection)?)?;
+        let (of, flow) = (key.1, key.2);
+        Some(if of == direction { flow } else { other_way(flow) })
     }
 
     /// Source and destination of the flow with most new bytes of a direction of a tunnel, among those with the wanted ends.
@@ -228,7 +200,7 @@ impl FlowTable {
         self.others[slot(direction)]
     }
 
-    /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys. With their connections.
+    /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys. With their last connections.
     pub fn flows(&self) -> Vec<(ConnectionId, Flow)> {
         let mut listed: Vec<(&DirectedFlow, &FlowState)> = self.flows.iter().collect();
         listed.sort_unstable_by(|(a_key, a), (b_key, b)| {
@@ -243,16 +215,15 @@ impl FlowTable {
     }
 }
 
-/// The other direction of the same connection.
-fn other_way((tunnel, direction, flow): DirectedFlow) -> DirectedFlow {
-    let other = FlowKey {
+/// The ends as the packets of the other direction have them.
+fn other_way(flow: FlowKey) -> FlowKey {
+    FlowKey {
         src: flow.dst,
         dst: flow.src,
         src_port: flow.dst_port,
         dst_port: flow.src_port,
         ..flow
-    };
-    (tunnel, direction.reverse(), other)
+    }
 }
 
 fn document((tunnel, direction, key): &DirectedFlow, totals: &FlowTotals) -> Flow {

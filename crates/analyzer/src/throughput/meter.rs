@@ -55,11 +55,6 @@ impl Meters {
             .map_or_else(Share::default, |shares| shares[slot(direction)])
     }
 
-    /// What follows was captured before what was recorded: silences are sought anew.
-    pub(crate) fn begin_earlier_part(&mut self) {
-        self.series.begin_earlier_part();
-    }
-
     /// True where the inner series is whole enough to be used.
     pub(crate) fn inner_is_whole(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
         let share = self.share(tunnel, direction);
@@ -103,17 +98,6 @@ impl Meters {
         let packets = self.packets(tunnel, direction) as f64;
         let share = series.bytes_within(from, to) as f64 / series.counted_bytes().max(1) as f64;
         packets * share
-    }
-
-    /// Silences of a tunnel and direction of at least so many nanoseconds, as far as they are kept.
-    pub(crate) fn silences(
-        &self,
-        tunnel: TunnelIndex,
-        direction: Direction,
-        least: i64,
-    ) -> Vec<(Timestamp, Timestamp)> {
-        let series = self.series.get(tunnel, direction, Measure::Esp);
-        series.map_or_else(Vec::new, |s| s.silences(least))
     }
 
     /// Packets that no series could take.

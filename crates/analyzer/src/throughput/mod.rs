@@ -1,6 +1,5 @@
 //! What the tunnels carried: flows, series of bytes over time, and their meters.
 
-pub(crate) mod by_connection;
 pub(crate) mod connections;
 pub mod flow;
 #[cfg(test)]

@@ -1,17 +1,13 @@
-//! Throughput over time, per tunnel and direction: bins of bytes, and the gaps between packets that carry what a measure
-//! counts. Bounded: a long capture gets coarser bins, never more of them.
+//! Throughput over time, per tunnel and direction, as bins of bytes. Bounded: a long capture gets coarser bins, never more of them.
 
 mod bins;
 mod bounds;
 mod counted;
 mod direction;
-mod gaps;
 mod highest;
 
 pub use bins::{Bin, Measure};
-pub use bounds::{
-    BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_GAPS, MAX_GAPS_TOGETHER, MAX_SERIES,
-};
+pub use bounds::{BASE_BIN_NANOS, MAX_BINS, MAX_BINS_TOGETHER, MAX_DOCUMENT_BINS, MAX_SERIES};
 pub use counted::CountedSeries;
 pub(crate) use highest::highest_rate;
 
@@ -29,7 +25,6 @@ pub struct SeriesSet {
     /// How many there are.
     made: usize,
     bins: usize,
-    gaps: usize,
     dropped: u64,
 }
 
@@ -45,25 +40,15 @@ impl SeriesSet {
             self.dropped = self.dropped.saturating_add(1);
             return;
         };
-        let before = (series.bin_count(), series.gaps().len());
+        let before = series.bin_count();
         // What the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
-        let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before.0);
+        let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before);
         let most_bins = free.clamp(MAX_BINS_TOGETHER / MAX_SERIES, MAX_BINS);
         series.record(time, bytes, most_bins);
-        let after = (series.bin_count(), series.gaps().len());
-        self.bins = self.bins - before.0 + after.0;
-        self.gaps = self.gaps - before.1 + after.1;
+        self.bins = self.bins - before + series.bin_count();
         if self.bins > MAX_BINS_TOGETHER {
             self.shrink_bins();
         }
-        if self.gaps > MAX_GAPS_TOGETHER {
-            self.shrink_gaps();
-        }
-    }
-
-    /// What follows was captured before what was recorded: silences are sought anew.
-    pub(crate) fn begin_earlier_part(&mut self) {
-        self.all_mut().for_each(DirectionSeries::begin_earlier_part);
     }
 
     #[cold]
@@ -76,19 +61,6 @@ impl SeriesSet {
             longest.coarsen();
             let fewer = before - longest.bin_count();
             self.bins -= fewer;
-        }
-    }
-
-    #[cold]
-    fn shrink_gaps(&mut self) {
-        while self.gaps > MAX_GAPS_TOGETHER {
-            let Some(fullest) = self.all_mut().max_by_key(|s| s.gaps().len()) else {
-                return;
-            };
-            let before = fullest.gaps().len();
-            fullest.forget_shorter_gaps();
-            let fewer = before - fullest.gaps().len();
-            self.gaps -= fewer;
         }
     }
 
@@ -227,23 +199,6 @@ mod tests {
     }
 
     #[test]
-    fn gaps_lie_between_packets() {
-        let mut set = SeriesSet::new();
-        for millis in [0, 10, 15, 40, 38, 41] {
-            let bytes = Bin {
-                new: 0,
-                esp: 100,
-                outer: 150,
-            };
-            set.record(0, Direction::AToB, at(millis), bytes);
-        }
-        let series = set.get(0, Direction::AToB, Measure::Esp).unwrap();
-        let spans = [(0, 10), (10, 15), (15, 40), (40, 41)].map(|(from, to)| (at(from), at(to)));
-        assert_eq!(series.silences(0), spans);
-        assert_eq!(series.silences(NANOS_PER_MILLI * 10), [spans[0], spans[2]]);
-    }
-
-    #[test]
     fn a_long_capture_gets_coarser_bins() {
         let hour = 3_600_000;
         let minutes = (0..=9 * 60_i64).map(|minute| (minute * 60_000 - minute.signum() * 6, 1));
@@ -316,25 +271,6 @@ mod tests {
             (MAX_SERIES, 2 * MAX_SERIES as u64)
         );
         assert!(set.all().all(|series| series.bytes(Measure::New) == 2));
-    }
-
-    #[test]
-    fn only_the_longest_gaps_are_kept() {
-        let mut gaps = gaps::GapRecorder::new(3);
-        let mut time = 0;
-        for length in [5, 1, 9, 2, 7, 3] {
-            gaps.record(at(time));
-            time += length;
-        }
-        gaps.record(at(time));
-        let lengths = |gaps: &gaps::GapRecorder| -> Vec<i64> {
-            let gaps = gaps.in_order().into_iter();
-            gaps.map(|gap| gap.to().nanos_since(gap.from) / NANOS_PER_MILLI)
-                .collect()
-        };
-        assert_eq!(lengths(&gaps), [5, 9, 7]);
-        gaps.halve();
-        assert_eq!(lengths(&gaps), [9]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A decoded ESP packet in the words of the crate `traffic`.
 
 use crate::decode::{Decoded, Pending};
-use rekeyscope_ipsec::esp::inner::{Inner, TcpSegment};
+use rekeyscope_ipsec::esp::inner::{FlowKey, Inner, TcpSegment};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
@@ -25,13 +25,7 @@ pub(crate) fn inner_packet(
             spi: u32::try_from(sa).unwrap_or(u32::MAX),
             number,
         }),
-        tuple: inner.flow.filter(|_| opened).map(|flow| FiveTuple {
-            protocol: flow.protocol,
-            src: flow.src,
-            dst: flow.dst,
-            src_port: flow.src_port,
-            dst_port: flow.dst_port,
-        }),
+        tuple: inner.flow.as_ref().filter(|_| opened).map(five_tuple),
         ip_id: inner.ip_id,
         payload: if opened {
             payload(inner)
@@ -54,7 +48,17 @@ fn payload(inner: &Inner) -> InnerPayload {
     }
 }
 
-fn header(tcp: &TcpSegment, inner: &Inner) -> TcpHeader {
+pub(super) fn five_tuple(flow: &FlowKey) -> FiveTuple {
+    FiveTuple {
+        protocol: flow.protocol,
+        src: flow.src,
+        dst: flow.dst,
+        src_port: flow.src_port,
+        dst_port: flow.dst_port,
+    }
+}
+
+pub(super) fn header(tcp: &TcpSegment, inner: &Inner) -> TcpHeader {
     let edges = inner.sack.as_deref().map_or(&[][..], |edges| edges.as_slice());
     let blocks = edges.get(..usize::from(tcp.sack_blocks)).unwrap_or(edges);
     TcpHeader {

@@ -9,5 +9,4 @@ mod volumes;
 pub(crate) use inner_packet::inner_packet;
 pub(crate) use quiets::Quiet;
 pub(crate) use reading::TrafficReading;
-pub(crate) use rekeyscope_traffic::LEAST_REST;
 pub(crate) use silences::SideSilence;

@@ -112,17 +112,19 @@ impl Quiets {
             slot: at,
             ..quiet
         });
-        for settled in tracker.settled() {
-            own.lanes[slot(settled.direction)].settle(
-                settled.connection,
-                settled.fate,
-                packet.time,
-                settled.time,
-            );
+        // Those of a connection that is gone wait no more.
+        let abandoned = tracker.settled().iter().filter(|one| one.fate == Fate::Abandoned);
+        for gone in abandoned {
+            own.lanes[slot(gone.direction)].waits(gone.connection, false, packet.time);
         }
         if matches!(packet.payload, InnerPayload::Tcp(_)) {
             for direction in Direction::BOTH {
-                own.lanes[slot(direction)].waits(segment.connection, tracker.waits(direction), packet.time);
+                let lane = &mut own.lanes[slot(direction)];
+                if lane.waits(segment.connection, tracker.waits(direction), packet.time) {
+                    let sender = tracker.sender(direction);
+                    let least = sender.and_then(|sender| sender.rtt.min);
+                    lane.answered_in = lane.answered_in.into_iter().chain(least).min();
+                }
             }
         }
         if let Some(quiet) = quiet {
@@ -206,29 +208,22 @@ impl QuietWatch {
         self.waiting.is_empty() && ALL_OF_TCP * tcp >= all && tcp > 0
     }
 
-    fn settle(&mut self, connection: ConnectionId, fate: Fate, now: Timestamp, sent: Timestamp) {
-        match fate {
-            Fate::Arrived => {
-                let nanos = now.nanos_since(sent).max(0);
-                self.answered_in = Some(self.answered_in.map_or(nanos, |least| least.min(nanos)));
-            }
-            // The connection is gone.
-            Fate::Abandoned => self.waits(connection, false, now),
-            Fate::Swallowed | Fate::Superfluous { .. } | Fate::Waiting => {}
-        }
-    }
-
-    fn waits(&mut self, connection: ConnectionId, in_flight: bool, now: Timestamp) {
+    /// Notes whether data of a connection is in flight. Gives whether all of it has just been acknowledged.
+    fn waits(&mut self, connection: ConnectionId, in_flight: bool, now: Timestamp) -> bool {
         if self.last.replace((connection, in_flight)) == Some((connection, in_flight)) {
-            return;
+            return false;
         }
         if in_flight {
             if self.waiting.len() < MOST_WAITING {
                 self.waiting.insert(connection);
             }
             self.acknowledged = None;
-        } else if self.waiting.remove(&connection) && self.waiting.is_empty() {
+            return false;
+        }
+        let emptied = self.waiting.remove(&connection);
+        if emptied && self.waiting.is_empty() {
             self.acknowledged = Some(now);
         }
+        emptied
     }
 }

@@ -1,8 +1,10 @@
 //! The reading of all packets, in one pass.
 
+use super::inner_packet::{five_tuple, header};
 use super::quiets::{Quiet, Quiets, TunnelSilence};
 use super::silences::{SideSilence, SideSilences};
 use super::volumes::Volumes;
+use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -10,8 +12,8 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, SealedLine, SealedPacket, SealedTraffic,
-    Segment, Tracker,
+    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, Preview, SealedLine, SealedPacket,
+    SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -63,6 +65,24 @@ impl TrafficReading {
             self.unseen[tunnel][slot(direction.reverse())] += unseen;
         }
         segment
+    }
+
+    /// The tracker, which has taken the last packet.
+    #[inline]
+    pub(crate) fn tracker(&self) -> &Tracker {
+        &self.tracker
+    }
+
+    /// Compares a packet that was not taken with what its sender sent before; `None` where its connection is not known.
+    pub(crate) fn preview(
+        &self,
+        (tunnel, direction): (TunnelIndex, Direction),
+        inner: &Inner,
+    ) -> Option<Preview> {
+        let (flow, segment) = inner.flow.as_ref().zip(inner.tcp.as_ref())?;
+        let lane = (u32::try_from(tunnel).ok()?, direction);
+        self.tracker
+            .preview(lane, &five_tuple(flow), &header(segment, inner))
     }
 
     /// Bytes of one direction that the receiver acknowledged and no packet of the capture carries: the capture lost them.
@@ -130,6 +150,15 @@ impl TrafficReading {
     ) -> Option<Timestamp> {
         let tunnel = u32::try_from(tunnel).ok()?;
         self.outages.open_since(&self.tracker, (tunnel, direction), end)
+    }
+
+    /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
+    pub(crate) fn side_silences(
+        &self,
+        side: (TunnelIndex, Direction),
+        least: i64,
+    ) -> impl Iterator<Item = &SideSilence> {
+        self.silences.at_least(side, least)
     }
 
     /// The longest time for which the sender of a direction was silent within a stretch; `heard`: its IKE messages, time and frame.

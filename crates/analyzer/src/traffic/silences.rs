@@ -78,6 +78,17 @@ impl SideSilences {
         }
     }
 
+    /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
+    pub(super) fn at_least(
+        &self,
+        (tunnel, direction): (TunnelIndex, Direction),
+        least: i64,
+    ) -> impl Iterator<Item = &SideSilence> {
+        let kept = self.silences.get(&(tunnel, slot(direction)));
+        let kept = kept.into_iter().flatten();
+        kept.filter(move |silence| silence.nanos() >= least)
+    }
+
     /// The longest time within `from` to `to` in which the sender of a direction sent no ESP, and nothing at `heard` (its IKE messages,
     /// in order of time).
     pub(super) fn longest(

@@ -1,15 +1,17 @@
 //! A connection whose packets are kept until there are too many of them.
 
 use super::carried::{Carried, SpareMemory, go_on};
-use super::packet::{AccountPacket, Source, Syn};
-use super::read::stated_scale;
+use super::packet::{AccountPacket, Source};
 use super::surroundings::AccountSettings;
+use super::times::micros;
+use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{
+    CONNECTION_SHARE, Fate, Handshake, Packet, Segment, SegmentKind, Settlement, TcpHeader, Tracker,
+};
 
 /// Most steps that are kept of a direction of a tunnel: 6 MB.
 const MOST_STEPS: usize = 1 << 16;
-/// A connection counts with at least this share of its direction's bytes.
-pub(super) const LEAST_SHARE: f64 = 0.01;
 
 /// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +20,8 @@ pub struct AccountConnection {
     pub packets: Vec<AccountPacket>,
     /// Names it for whoever keeps it.
     pub number: u32,
-    /// Of each direction.
-    pub syns: [Option<Syn>; 2],
+    /// The packets that opened it.
+    pub handshake: Handshake,
     /// It is TCP that can be read.
     pub tcp: bool,
     /// New bytes of each direction.
@@ -28,6 +30,8 @@ pub struct AccountConnection {
     pub(super) carried: [Option<Box<Carried>>; 2],
     /// What came by [`AccountConnection::push`] since then, of each direction.
     pub(super) pushed: [Pushed; 2],
+    /// Behind the last packet of each direction that is known to be acknowledged, as an index.
+    pub(super) acked: [usize; 2],
 }
 
 /// What the packets of one direction bring that were not folded yet.
@@ -45,6 +49,56 @@ impl AccountConnection {
         AccountConnection {
             tcp,
             ..AccountConnection::default()
+        }
+    }
+
+    /// Takes the next packet of the capture, which the tracker has just taken. `sent`: bytes of payload, and how many of them are new.
+    // Called in three places, of which one is each packet's.
+    #[inline(always)]
+    pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker, sent: (u16, u16)) {
+        if segment.kind == SegmentKind::Duplicate {
+            return;
+        }
+        if segment.flags & TcpHeader::SYN != 0 || self.handshake.is_under_way() {
+            self.handshake = tracker.handshake().copied().unwrap_or_default();
+        }
+        let mut kept = AccountPacket::new(packet, segment, sent);
+        for settled in tracker.settled() {
+            let nanos = settled.shown.0.nanos_since(settled.time);
+            // An acknowledgement that was captured before its data, or is older by the frames' times, tells no time.
+            let shows = settled.sent_once && settled.frame < kept.frame && nanos >= 0;
+            let of_data = settled.fate == Fate::Arrived && settled.payload() > 0;
+            if shows && of_data && settled.connection == segment.connection {
+                kept.answers(nanos);
+                self.acknowledged(settled, micros(nanos));
+            }
+        }
+        self.push(kept);
+    }
+
+    /// Notes that data was acknowledged, after so many microseconds. Most are in the order in which they were sent.
+    #[inline]
+    fn acknowledged(&mut self, settled: &Settlement, after: u32) {
+        let acked = &mut self.acked[usize::from(settled.direction == Direction::BToA)];
+        let begins = self
+            .packets
+            .get(*acked)
+            .is_some_and(|next| next.frame <= settled.frame);
+        let place = if begins {
+            let more = self.packets[*acked..]
+                .iter()
+                .position(|p| p.frame >= settled.frame);
+            more.map(|more| *acked + more)
+        } else {
+            self.packets
+                .binary_search_by_key(&settled.frame, |p| p.frame)
+                .ok()
+        };
+        if let Some(place) = place
+            && let Some(data) = self.packets.get_mut(place).filter(|p| p.frame == settled.frame)
+        {
+            data.acked_after = after;
+            *acked = (*acked).max(place + 1);
         }
     }
 
@@ -66,7 +120,7 @@ impl AccountConnection {
     /// Shift of the windows that the receiver of direction `slot` advertises (RFC 7323 §2.2), where its SYN says it.
     #[must_use]
     pub fn stated_scale(&self, slot: usize) -> Option<u8> {
-        stated_scale(&self.syns, slot)
+        self.handshake.window_scale(Direction::BOTH[1 - slot])
     }
 
     /// What was folded of it.
@@ -86,6 +140,7 @@ impl AccountConnection {
             packets: memory,
             ..self.stub()
         };
+        self.acked = [0; 2];
         std::mem::replace(self, stub)
     }
 
@@ -98,7 +153,9 @@ impl AccountConnection {
         }
         for slot in [0, 1] {
             self.bytes[slot] -= parted.bytes[slot];
-            self.syns[slot] = self.syns[slot].filter(|syn| Some(*syn) != parted.syns[slot]);
+        }
+        if self.handshake == parted.handshake {
+            self.handshake = Handshake::default();
         }
     }
 
@@ -106,7 +163,7 @@ impl AccountConnection {
     fn stub(&self) -> AccountConnection {
         AccountConnection {
             number: self.number,
-            syns: self.syns,
+            handshake: self.handshake,
             tcp: self.tcp,
             bytes: self.bytes,
             ..AccountConnection::default()
@@ -130,7 +187,7 @@ impl AccountConnection {
     pub(super) fn source(&self, slot: usize) -> Source<'_> {
         Source {
             packets: &self.packets,
-            syns: &self.syns,
+            handshake: &self.handshake,
             tcp: self.tcp,
             slot,
         }
@@ -183,6 +240,7 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
     for (connection, carried) in connections.iter_mut().zip(all) {
         connection.carried = carried;
         connection.packets.clear();
+        connection.acked = [0; 2];
         connection.pushed = [Pushed::default(); 2];
     }
 }
@@ -191,7 +249,7 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
 fn forget_small(connections: &[&mut AccountConnection], all: &mut [[Option<Box<Carried>>; 2]], slot: usize) {
     let now: u64 = connections.iter().map(|c| c.pushed[slot].new_bytes).sum();
     let ever: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= LEAST_SHARE * whole as f64;
+    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= CONNECTION_SHARE * whole as f64;
     for (connection, carried) in connections.iter().zip(all) {
         let carried = &mut carried[slot];
         if counts(connection.pushed[slot].new_bytes, now)
@@ -207,6 +265,9 @@ fn forget_small(connections: &[&mut AccountConnection], all: &mut [[Option<Box<C
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::made_up::{UNKNOWN, at};
+    use rekeyscope_traffic::{FiveTuple, InnerPayload, SackBlocks};
+    use std::net::{IpAddr, Ipv4Addr};
 
     fn connection(new: u16) -> AccountConnection {
         let packet = AccountPacket {
@@ -232,26 +293,125 @@ mod tests {
     #[test]
     fn what_was_parted_comes_back_folded_or_is_forgotten() {
         let settings = AccountSettings { reference_bps: None };
-        let syn = |nanos: i64| {
-            Some(Syn {
-                time: Timestamp(nanos),
-                scale: None,
-                repeated: false,
-            })
-        };
         let after = |new: u16| {
             let mut of = connection(new);
-            of.syns = [syn(1), syn(2)];
+            of.handshake = opened(1);
             let mut parted = of.part(Vec::new());
             assert!(of.packets.is_empty() && of.bytes == parted.bytes && parted.packets.len() == 1);
             fold(&mut [&mut parted], &settings, &mut SpareMemory::default());
-            // What came meanwhile.
-            (of.bytes[0], of.syns[1]) = (of.bytes[0] + 7, syn(3));
+            // Bytes that came meanwhile.
+            of.bytes[0] += 7;
             of.rejoin(&mut parted);
-            (of.is_folded(), of.bytes, of.syns)
+            (of.is_folded(), of.bytes, of.handshake)
         };
-        assert_eq!(after(50), (true, [57, 0], [syn(1), syn(3)]));
-        assert_eq!(after(0), (false, [7, 0], [None, syn(3)]), "nothing was folded");
+        assert_eq!(after(50), (true, [57, 0], opened(1)));
+        assert_eq!(
+            after(0),
+            (false, [7, 0], Handshake::default()),
+            "nothing was folded"
+        );
+    }
+
+    /// The handshake of a connection whose client sends a SYN.
+    fn opened(scale: u8) -> Handshake {
+        tracked(&[(0, Direction::AToB, 0, 0, TcpHeader::SYN)], scale, &[]).handshake
+    }
+
+    /// Milliseconds, direction, first byte, what it acknowledges or brings, flags.
+    type Row = (i64, Direction, u32, u32, u8);
+
+    /// `sacked`: bytes that the first acknowledgement covers selectively.
+    fn tracked(rows: &[Row], scale: u8, sacked: &[(u32, u32)]) -> AccountConnection {
+        let flow = FiveTuple {
+            protocol: 6,
+            src: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+            dst: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)),
+            src_port: 443,
+            dst_port: 50_000,
+        };
+        let (mut tracker, mut one, mut sacked) = (Tracker::new(), AccountConnection::new(true), sacked);
+        for (frame, &(ms, direction, number, len, flags)) in (1..).zip(rows) {
+            let up = direction == Direction::AToB;
+            let header = TcpHeader {
+                seq: if up { number } else { 0 },
+                ack: if up { 0 } else { number },
+                len: if up { len } else { 0 },
+                flags,
+                sack: SackBlocks::new(if up { &[] } else { std::mem::take(&mut sacked) }),
+                window_scale: (flags & TcpHeader::SYN != 0).then_some(scale),
+                ..TcpHeader::default()
+            };
+            let packet = Packet {
+                time: Timestamp(at(ms)),
+                frame,
+                tunnel: 0,
+                direction,
+                esp: None,
+                tuple: Some(direction.pick(flow, flow.reversed())),
+                ip_id: 0,
+                payload: InnerPayload::Tcp(header),
+            };
+            let segment = tracker.push(&packet);
+            one.take(
+                &packet,
+                &segment,
+                &tracker,
+                (header.len as u16, segment.new as u16),
+            );
+        }
+        one
+    }
+
+    /// Karn's algorithm: the third segment is repeated, and what acknowledges it says nothing of the time that it took.
+    #[test]
+    fn delays_are_those_of_data_that_was_sent_once() {
+        use Direction::{AToB, BToA};
+        let (data, ack) = (TcpHeader::PSH, TcpHeader::ACK);
+        let rows = [
+            (0, AToB, 1_000, 1_000, data),
+            (10, AToB, 2_000, 1_000, data),
+            (20, AToB, 3_000, 1_000, data),
+            (45, BToA, 2_000, 0, ack),
+            (50, AToB, 2_000, 1_000, data),
+            (62, BToA, 4_000, 0, ack),
+            (70, AToB, 3_999, 1, 0),
+        ];
+        let of = tracked(&rows, 0, &[]);
+        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
+        let none = UNKNOWN;
+        assert_eq!(after, [45_000, none, 42_000, none, none, none, none]);
+        let answers: Vec<u32> = of.packets.iter().map(|p| p.answers_after).collect();
+        assert_eq!(
+            answers,
+            [none, none, none, 45_000, none, 42_000, none],
+            "the least"
+        );
+        let again: Vec<bool> = of.packets.iter().map(|p| p.again).collect();
+        assert_eq!(again, [false, false, false, false, true, false, false]);
+        assert_eq!(of.packets[6].payload, 0, "a keep-alive brings nothing");
+        assert_eq!(of.bytes, [3_000, 0]);
+    }
+
+    /// The second segment is lost. Nothing queues though the third one's place in the stream is acknowledged 100 ms later.
+    #[test]
+    fn a_selective_acknowledgement_answers_what_it_covers() {
+        use Direction::{AToB, BToA};
+        let (data, ack) = (TcpHeader::PSH, TcpHeader::ACK);
+        let rows = [
+            (0, AToB, 1_000, 1_000, data),
+            (10, AToB, 2_000, 1_000, data),
+            (20, AToB, 3_000, 1_000, data),
+            (60, BToA, 2_000, 0, ack),
+            (120, AToB, 2_000, 1_000, data),
+            (160, BToA, 4_000, 0, ack),
+        ];
+        let of = tracked(&rows, 0, &[(3_000, 4_000)]);
+        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
+        assert_eq!(after[..3], [60_000, UNKNOWN, 40_000]);
+        assert_eq!(
+            (of.packets[3].answers_after, of.packets[5].answers_after),
+            (40_000, UNKNOWN)
+        );
     }
 
     #[test]

@@ -3,11 +3,9 @@
 use super::read::data::{Ack, Data};
 use super::read::half::Half;
 use super::sweep::step::{NONE, Step, StepKind, StepLabel};
+pub(super) use super::times::UNKNOWN;
 use rekeyscope_model::analysis::{AccountLabel, D2Source};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-
-/// No delay is known.
-pub(super) const UNKNOWN: u32 = u32::MAX;
 
 pub(super) fn at(ms: i64) -> i64 {
     ms * NANOS_PER_MILLI
@@ -49,7 +47,6 @@ pub(super) fn data(ms: i64, start: u64) -> Data {
         echo_after: UNKNOWN,
         new: 1_000,
         again: false,
-        repeated: false,
         seen_before: false,
         late: false,
     }
@@ -63,7 +60,7 @@ pub(super) fn ack(ms: i64, ack: u64, window: u16) -> Ack {
         stamp: 0,
         window,
         unscaled: false,
-        after: i64::MAX,
+        after: UNKNOWN,
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! packet, connection   what is kept of a packet; a connection, whose packets are gone over in pieces
-//! read       its packets → data and acknowledgements of one direction (reading, data), how long they take (delays), the
-//!            shift of the window (scale), all of it together (half)
+//! read       its packets, as the tracker of `traffic` sees them → data and acknowledgements of one direction (reading, data), how
+//!            long they take (delays), the shift of the window where no handshake says it (scale), all of it together (half)
 //! capacity   what the path can carry: C; how near to it the transfer is at every packet
 //! times      what counts as at once, as a pause, as a timeout
 //! sweep      data and acknowledgements in order of time → one step per wait for a data packet: the rules; what is known of
@@ -40,6 +40,6 @@ mod whole;
 
 pub use carried::SpareMemory;
 pub use connection::{AccountConnection, fold};
-pub use packet::{AccountPacket, Syn};
+pub use packet::AccountPacket;
 pub use surroundings::{AccountSettings, Death, Surroundings};
 pub use whole::{LabelledDirection, label};

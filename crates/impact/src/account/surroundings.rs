@@ -2,9 +2,6 @@
 
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// A silence that began before the first message of an exchange by more than this: the tunnel was down before anybody asked.
-pub(crate) const DOWN_BEFORE: i64 = NANOS_PER_SECOND / 2;
-
 /// Nothing was renewed any more.
 #[derive(Debug, Clone, Copy)]
 pub struct Death {

@@ -8,8 +8,13 @@ use crate::ledger::{LedgerInput, RekeySpan, ledger};
 use proptest::prelude::*;
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::TransmissionRun;
-use senders::{MSS, bursts, rounds, window_limited, writes};
+use rekeyscope_traffic::{Handshake, Segment, TcpHeader, TransmissionRun};
+use senders::{MSS, bursts, connection, handshake, rounds, window_limited, writes};
+
+/// A handshake of which the sender's half takes so long, of both halves; nanoseconds.
+fn handshaken(half: i64, whole: i64, scale: u8) -> Handshake {
+    connection(handshake(half, whole, scale)).handshake
+}
 
 fn settings(reference_bps: Option<f64>) -> AccountSettings {
     AccountSettings { reference_bps }
@@ -98,7 +103,7 @@ fn share(account: &Account, label: AccountLabel) -> f64 {
 /// The same packets, gone over in so many pieces.
 fn in_pieces(all: &[AccountConnection], pieces: usize) -> Vec<AccountConnection> {
     let begun = |c: &AccountConnection| AccountConnection {
-        syns: c.syns,
+        handshake: c.handshake,
         ..AccountConnection::new(c.tcp)
     };
     let mut list: Vec<AccountConnection> = all.iter().map(begun).collect();
@@ -251,11 +256,11 @@ fn round_trips_window_and_flight_are_measured_at_every_place() {
 #[test]
 fn what_the_handshake_tells_is_left_out_without_it() {
     let mut one = window_limited(40, 0, 0.5, 12);
-    one.packets.retain(|p| !p.has(AccountPacket::SYN));
-    one.syns = [None, None];
+    one.packets.retain(|p| !p.has(TcpHeader::SYN));
+    one.handshake = Handshake::default();
     // A pattern of acknowledgements and data tells the half, too: here there is none.
-    one.packets
-        .retain(|p| p.reverse || p.seq % 65_536 < 3 * u32::from(MSS));
+    let few = |p: &AccountPacket| (p.seq - Segment::ORIGIN) % 65_536 < 3 * u64::from(MSS);
+    one.packets.retain(|p| p.reverse || few(p));
     let flow = flows(&[one]).remove(0).1;
     assert_eq!((flow.handshake_rtt_ms, flow.largest_window_bytes), (None, None));
     assert!((flow.ack_rtt_ms.unwrap() - 20.0).abs() <= 0.4);
@@ -266,7 +271,7 @@ fn what_the_handshake_tells_is_left_out_without_it() {
 fn timestamps_show_a_queue_before_the_capture() {
     let mean_of_last = |stamped: bool| {
         let mut one = window_limited(100, 0, 0.6, 12);
-        one.syns[0].as_mut().unwrap().time = Timestamp(5 * NANOS_PER_MILLI);
+        one.handshake = handshaken(5 * NANOS_PER_MILLI, 100 * NANOS_PER_MILLI, 0);
         for p in &mut one.packets {
             let millis = |nanos: i64| u32::try_from(nanos / NANOS_PER_MILLI).unwrap_or(0) + 1;
             p.stamped = stamped;
@@ -352,37 +357,55 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         0u32..40,
         0u16..3,
         any::<u16>(),
-        any::<[bool; 7]>(),
+        any::<[bool; 8]>(),
         any::<(u32, u32)>(),
+        [
+            proptest::option::of(0u32..500_000),
+            proptest::option::of(0u32..500_000),
+        ],
     );
     let list = proptest::collection::vec(packet, 0..120);
-    let syn = proptest::option::of((0i64..9, proptest::option::of(0u8..20), any::<bool>()));
-    (list, [syn.clone(), syn], any::<bool>()).prop_map(|(list, syns, tcp)| {
+    let opened = proptest::option::of((0i64..9, 9i64..90, 0u8..20));
+    (list, opened, any::<bool>()).prop_map(|(list, opened, tcp)| {
         let mut time = 0;
         let packets: Vec<AccountPacket> = (1u64..)
             .zip(list)
             .map(
-                |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo)))| {
-                    let [reverse, late, seen_before, acknowledges, stamped, ends, syn] = facts;
+                |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo), delays))| {
+                    let [
+                        reverse,
+                        late,
+                        again,
+                        seen_before,
+                        acknowledges,
+                        stamped,
+                        ends,
+                        syn,
+                    ] = facts;
+                    let [acked_after, answers_after] = delays.map(|us| us.unwrap_or(u32::MAX));
+                    let place = |n: u32| Segment::ORIGIN + u64::from(n.wrapping_mul(0x0fff_ff00));
                     let flags = [
-                        (acknowledges, AccountPacket::ACK),
-                        (ends, AccountPacket::FIN),
-                        (syn, AccountPacket::SYN),
+                        (acknowledges, TcpHeader::ACK),
+                        (ends, TcpHeader::FIN),
+                        (syn, TcpHeader::SYN),
                     ];
                     // Now and then back.
                     time += (wait - 20) * NANOS_PER_MILLI;
                     AccountPacket {
                         time: Timestamp(time),
                         frame,
-                        seq: seq.wrapping_mul(0x0fff_ff00),
-                        ack: ack.wrapping_mul(0x0fff_ff00),
+                        seq: place(seq),
+                        ack: place(ack),
                         stamp: stamp % 8,
                         echo: echo % 8,
                         payload: payload * MSS,
                         new: payload * MSS / 2,
                         window,
+                        acked_after,
+                        answers_after,
                         reverse,
                         late,
+                        again,
                         seen_before,
                         stamped,
                         flags: flags.iter().map(|&(set, flag)| u8::from(set) * flag).sum(),
@@ -390,13 +413,7 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                 },
             )
             .collect();
-        let syns = syns.map(|s| {
-            s.map(|(t, scale, repeated)| Syn {
-                time: Timestamp(t),
-                scale,
-                repeated,
-            })
-        });
+        let handshake = opened.map(|(half, whole, scale)| handshaken(half, whole, scale));
         let bytes = [false, true].map(|way| {
             packets
                 .iter()
@@ -406,7 +423,7 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         });
         AccountConnection {
             packets,
-            syns,
+            handshake: handshake.unwrap_or_default(),
             bytes,
             ..AccountConnection::new(tcp)
         }

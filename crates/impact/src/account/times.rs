@@ -1,15 +1,21 @@
 //! The times that the labels' rules are made of.
 
+use crate::ledger::RuleTimes;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// An acknowledgement releases data within this, or [`RELEASED_OF_RTT`].
 const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
-/// A pause, or 1.5 round trips (the ledger's shortest silence).
-const GAP: i64 = 50 * NANOS_PER_MILLI;
-/// The smallest retransmission timeout, or two round trips.
-const LONG: i64 = 200 * NANOS_PER_MILLI;
+
+/// No time is known, where times are microseconds.
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+/// Microseconds, at most those below [`UNKNOWN`]; a negative time is as long.
+pub(crate) fn micros(nanos: i64) -> u32 {
+    // A negative time is a huge one without its sign.
+    (nanos as u64 / 1_000).min(u64::from(UNKNOWN - 1)) as u32
+}
 
 /// The times that the rules are made of.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +23,7 @@ pub(crate) struct Times {
     pub(crate) rtt: i64,
     /// Within this an acknowledgement releases data.
     pub(crate) released: i64,
-    /// A wait beyond this is a pause.
+    /// A wait beyond this is a pause: the ledger's shortest silence.
     pub(crate) gap: i64,
     /// A retransmission timeout.
     pub(crate) long: i64,
@@ -27,11 +33,12 @@ impl Times {
     /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
     pub(crate) fn of(rtt: i64, d2: i64) -> Times {
         let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
+        let rules = RuleTimes::of(rtt);
         Times {
             rtt,
             released: RELEASED.max(share(rtt).min(RELEASED + share(d2))),
-            gap: GAP.max(rtt * 3 / 2),
-            long: LONG.max(2 * rtt),
+            gap: rules.gap,
+            long: rules.timeout,
         }
     }
 }
@@ -40,6 +47,13 @@ impl Times {
 mod tests {
     use super::*;
     use crate::account::made_up::at;
+
+    #[test]
+    fn microseconds_never_look_like_none() {
+        let longest = 1_000 * i64::from(u32::MAX);
+        assert_eq!(micros(1_999), 1);
+        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX - 1; 3]);
+    }
 
     #[test]
     fn short_round_trips_have_times_of_their_own() {

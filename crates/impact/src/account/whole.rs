@@ -1,7 +1,7 @@
 //! The account of one direction of a tunnel: its connections, their labels, what the ledger takes of them, the sums.
 
 use super::carried::{Carried, SpareMemory, Swept, go_on, higher};
-use super::connection::{AccountConnection, LEAST_SHARE};
+use super::connection::AccountConnection;
 use super::overlay::labels;
 use super::packet::Source;
 use super::surroundings::{AccountSettings, Surroundings};
@@ -10,15 +10,14 @@ use super::total::edges::undecided;
 use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
 use super::total::sums::{Compared, Facts, usual_window};
-use crate::ledger::{LabelledTime, LedgerBook, LedgerInput, OwnedInterval, Owner, label_sums};
+use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, OwnedInterval, Owner, label_sums};
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{Timestamp, seconds};
+use rekeyscope_traffic::CONNECTION_SHARE;
 use std::cmp::Reverse;
 
 /// Connections of a direction whose courses are kept: those with most bytes.
 const MOST_COURSES: usize = 3;
-/// Outages that the capture cuts say nothing below this share of the time: no sentence names so little.
-const LEAST_CUT: f64 = 0.01;
 
 /// A connection that began before the capture is not known by fewer round trips: of its first five neither the scale of the window nor
 /// whether the flight grows can be told.
@@ -137,7 +136,7 @@ impl LabelledDirection {
         };
         let seen = with_owners(&self.pieces, book);
         let mut not_testable = self.not_testable.clone();
-        let cut = undecided(&seen, around, (LEAST_CUT * nanos as f64) as i64);
+        let cut = undecided(&seen, around, (LEAST_SHARE * nanos as f64) as i64);
         let more: Vec<AccountLabel> = cut.into_iter().filter(|l| !not_testable.contains(l)).collect();
         not_testable.extend(more);
         let (start, end) = self.span().unwrap_or_default();
@@ -208,7 +207,7 @@ fn swept(
     settings: &AccountSettings,
 ) -> (Vec<Swept>, Vec<(u32, FlowTcp)>) {
     let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |c: &&&AccountConnection| c.bytes[slot] as f64 >= LEAST_SHARE * all as f64;
+    let counts = |c: &&&AccountConnection| c.bytes[slot] as f64 >= CONNECTION_SHARE * all as f64;
     let counting: Vec<&AccountConnection> = connections.iter().filter(counts).copied().collect();
     let mut carried: Vec<Carried> = counting.iter().map(|c| c.carried(slot)).collect();
     let sources = counting.iter().map(|c| c.source(slot));

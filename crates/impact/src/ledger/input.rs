@@ -17,7 +17,7 @@ const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
 const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
 /// The tunnel was down before anybody asked where a silence began earlier than this before the first message, or three round trips: a
 /// receiver delays no acknowledgement longer (RFC 9293 §3.8.6.3).
-const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
+pub(crate) const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
 /// The shortest window of a rate: some seven runs (20 ms), so that one burst more or less is no other rate.
 const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
 /// Least undisturbed time of both sides of a rekey that gives a rate.
@@ -173,11 +173,11 @@ pub fn swallow_beyond_volume(
 
 /// Times that the rules use, nanoseconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RuleTimes {
+pub(crate) struct RuleTimes {
     /// A silence beyond this is a pause: no acknowledgement takes one and a half round trips.
-    pub(super) gap: i64,
+    pub(crate) gap: i64,
     /// A retransmission timeout.
-    pub(super) timeout: i64,
+    pub(crate) timeout: i64,
     /// Time before the first message, as in [`DOWN_BEFORE`].
     pub(super) down_before: i64,
     /// Window of a rate: whole round trips, so that a sender's bursts even out.
@@ -187,7 +187,7 @@ pub(super) struct RuleTimes {
 }
 
 impl RuleTimes {
-    pub(super) fn of(round_trip: i64) -> RuleTimes {
+    pub(crate) fn of(round_trip: i64) -> RuleTimes {
         let rtt = round_trip.max(0);
         let least = LEAST_WINDOW.max(2 * rtt);
         let window = if rtt > 0 {

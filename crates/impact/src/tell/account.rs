@@ -3,14 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use crate::ledger::LEAST_SHARE;
 use crate::tell::words::{percent, rate};
 use rekeyscope_model::analysis::{Account, AccountGap, AccountLabel, AccountLine, D2Source, OwnRate};
 use rekeyscope_model::text::{Arg, Message, Said, grouped};
 
 /// Labels named: more are for the table.
 const MOST_NAMED: usize = 3;
-/// Labels with a smaller share are not named, and a transfer that lost less of its time lost nothing.
-const LEAST_SHARE: f64 = 0.01;
 /// Windows are counted in units of this, as TCP's largest without a scale is called 64 kB.
 const WINDOW_UNIT: f64 = 1024.0;
 

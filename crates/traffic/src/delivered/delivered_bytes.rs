@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// of its direction if it counts, else forgotten.
 const MOST_LINES: usize = 1 << 13;
 /// A connection counts with at least this share of its direction's bytes: what sends less now and then is no transfer.
-const LEAST_SHARE: f64 = 0.01;
+pub const CONNECTION_SHARE: f64 = 0.01;
 
 type LineKey = (ConnectionId, Direction);
 
@@ -142,7 +142,7 @@ impl DeliveredBytes {
 
     fn counts(&self, line: &ConnectionLine) -> bool {
         let all = self.totals.get(&(line.tunnel, line.direction)).copied();
-        line.bytes as f64 >= LEAST_SHARE * all.unwrap_or(0) as f64 && line.bytes > 0
+        line.bytes as f64 >= CONNECTION_SHARE * all.unwrap_or(0) as f64 && line.bytes > 0
     }
 
     fn fold(&mut self, gone: ConnectionLine) {
@@ -230,7 +230,7 @@ fn joined(((tunnel, direction), mut lines): ((u32, Direction), Vec<ConnectionLin
     let datagrams = of_kind(true) > of_kind(false);
     lines.retain(|line| line.datagrams == datagrams && line.bytes > 0);
     let all: u64 = lines.iter().map(|line| line.bytes).sum();
-    lines.retain(|line| line.bytes as f64 >= LEAST_SHARE * all as f64);
+    lines.retain(|line| line.bytes as f64 >= CONNECTION_SHARE * all as f64);
     let most = lines.iter().max_by_key(|line| line.bytes)?;
     let last = lines.iter().max_by_key(|line| line.last())?;
     let sorted = |of: fn(&ConnectionLine) -> &Runs| {

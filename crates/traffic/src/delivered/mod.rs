@@ -3,5 +3,5 @@
 mod delivered_bytes;
 mod line;
 
-pub use delivered_bytes::DeliveredBytes;
+pub use delivered_bytes::{CONNECTION_SHARE, DeliveredBytes};
 pub use line::DeliveryLine;

@@ -51,6 +51,8 @@ pub struct Settlement {
     pub frame: u64,
     /// The packet's place in its security association, where it has one.
     pub esp: Option<EspNumber>,
+    /// No other transmission had the same bytes up to then: the answer is one to this one (Karn's algorithm, RFC 6298 §3).
+    pub sent_once: bool,
     /// The fate of the transmission.
     pub fate: Fate,
     /// The packet that showed it: time and frame.

@@ -86,7 +86,7 @@ pub struct Segment {
     pub len: u32,
     /// TCP flags.
     pub flags: u8,
-    /// The kind of the stretch.
+    /// The kind of the segment.
     pub kind: SegmentKind,
     /// Payload bytes that the capture shows for the first time.
     pub new: u32,
@@ -97,8 +97,8 @@ pub struct Segment {
     pub repeats: Option<u64>,
     /// The acknowledgement of the other side's data.
     pub acks: Option<Acknowledgement>,
-    /// The window that it offers, bytes; `None` where the scale is not known.
-    pub window: Option<u64>,
+    /// Bytes of sequence space, right before its own, that no packet of its sender had.
+    pub gap: u64,
     /// Numbers of its security association, right before its own, that no packet had.
     pub missing: u32,
     /// Distance of the packet's number behind the highest one of its security association that passed before it; 0 in order.

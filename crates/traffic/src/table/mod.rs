@@ -4,4 +4,4 @@ mod bounded;
 mod ranges;
 
 pub(crate) use bounded::BoundedTable;
-pub(crate) use ranges::Ranges;
+pub use ranges::Ranges;

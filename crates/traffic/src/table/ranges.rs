@@ -3,13 +3,13 @@
 /// Most ranges that are kept; at the bound the lowest is forgotten.
 const MOST_RANGES: usize = 256;
 
-/// A set of numbers as ranges.
+/// A set of numbers as ranges, at most 256 of them; at the bound the lowest is forgotten.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Ranges(Vec<(u64, u64)>);
+pub struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
     /// Adds a range. Gives those of its parts that were not there, through `new`.
-    pub(crate) fn add(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
+    pub fn add(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) {
         if start >= end {
             return;
         }
@@ -41,8 +41,8 @@ impl Ranges {
         }
     }
 
-    /// The range that a number lies in.
-    pub(crate) fn around(&self, number: u64) -> Option<(u64, u64)> {
+    /// The range that a number lies in: its first number, and the one behind its last.
+    pub fn around(&self, number: u64) -> Option<(u64, u64)> {
         let at = self.0.partition_point(|range| range.1 <= number);
         self.0.get(at).copied().filter(|range| range.0 <= number)
     }

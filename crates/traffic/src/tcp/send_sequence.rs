@@ -5,6 +5,7 @@ use super::identification::IdentificationCounter;
 use super::retransmission_queue::{MOST_COPIES, MOST_WAITING, RetransmissionQueue, Transmitted};
 use super::rtt::RttEstimator;
 use super::send_mark::SendMark;
+use super::sender_clock::SenderClock;
 use super::sequence_gaps::{SequenceGap, SequenceGaps};
 use crate::packet::TcpHeader;
 use crate::segment::{Fate, Segment, SegmentKind};
@@ -38,6 +39,8 @@ pub(crate) struct SentSegment {
     pub(crate) new: u32,
     pub(crate) again: u32,
     pub(crate) repeats: Option<u64>,
+    /// Bytes between SND.NXT and its first one.
+    pub(crate) gap: u64,
 }
 
 /// One side of a connection.
@@ -64,8 +67,7 @@ pub(crate) struct SendSequence {
     pub(super) recovery_point: Option<u64>,
     pub(crate) rtt: RttEstimator,
     pub(crate) ids: IdentificationCounter,
-    /// Shift of the window scale option of its SYN.
-    pub(crate) window_scale: Option<u8>,
+    pub(crate) clock: SenderClock,
     /// This side's last packet offered none.
     pub(crate) window_closed: bool,
     /// The last packet, for captures that have packets twice without ESP numbers to tell.
@@ -90,6 +92,16 @@ impl SendSequence {
         self.nxt
             .saturating_sub(self.una)
             .saturating_sub(self.sacked.total())
+    }
+
+    /// Distance of a segment's first byte from SND.NXT, bytes: negative where it begins below.
+    pub(crate) fn distance(&self, header: &TcpHeader) -> i64 {
+        i64::from(header.seq.wrapping_sub(self.wire(self.nxt)).cast_signed())
+    }
+
+    /// When the highest byte was sent first.
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
+        self.queue.newest().map(|sent| sent.first.time)
     }
 
     /// The end of the recovery that is under way.
@@ -187,8 +199,8 @@ impl SendSequence {
         if start < self.nxt {
             return self.send_below(start, header, mark, around, settled);
         }
-        let beyond_gap = start > self.nxt;
-        if beyond_gap {
+        let gap = start - self.nxt;
+        if gap > 0 {
             self.gaps.push(SequenceGap {
                 start: self.nxt,
                 end: start,
@@ -200,7 +212,7 @@ impl SendSequence {
         let probes = header.len == 1 && around.window_closed && len == 1;
         let control = (header.has(TcpHeader::SYN), header.has(TcpHeader::FIN));
         let mut whole = Transmitted::new(start, start + len, control, *mark);
-        whole.beyond_gap = beyond_gap;
+        whole.beyond_gap = gap > 0;
         self.append(whole, mark, around, settled);
         SentSegment {
             seq: start,
@@ -212,13 +224,13 @@ impl SendSequence {
             new: header.len,
             again: 0,
             repeats: None,
+            gap,
         }
     }
 
     fn control(&mut self, header: &TcpHeader) {
         if header.has(TcpHeader::SYN) {
             self.initial = Some(header.seq);
-            self.window_scale = header.window_scale;
         }
         self.finished |= header.has(TcpHeader::FIN);
     }
@@ -235,6 +247,7 @@ impl SendSequence {
             new: 0,
             again: 0,
             repeats: None,
+            gap: 0,
         }
     }
 
@@ -293,6 +306,7 @@ impl SendSequence {
             new: 0,
             again: 0,
             repeats: None,
+            gap: 0,
         };
         let one = header.len == 1 && end == self.nxt && end - start == 1;
         if one && self.una >= self.nxt && !header.has(TcpHeader::PSH) {

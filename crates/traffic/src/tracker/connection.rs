@@ -3,14 +3,16 @@
 use super::associations::EspArrival;
 use crate::packet::{EspNumber, InnerPayload, Packet, TcpHeader};
 use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
-use crate::tcp::{AckSource, RttEstimator, SendContext, SendMark, SendSequence, Transmitted};
+use crate::tcp::{
+    AckSource, Handshake, RttEstimator, SendContext, SendMark, SendSequence, Transmitted, slot,
+};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// TIME-WAIT of Linux: after a rest as long as this the ports may belong to another connection.
 const TIME_WAIT: i64 = 60 * NANOS_PER_SECOND;
 /// From data to its acknowledgement in less than this, the receiver is beside the capture.
-const BESIDE: i64 = 3 * NANOS_PER_MILLI;
+pub const BESIDE_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 
 /// The place of the capture on the way of a direction's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,40 +46,18 @@ pub struct SenderState {
     pub finished: bool,
 }
 
-/// The packets of a handshake.
-#[derive(Debug, Default)]
-struct Handshake {
-    /// When each side's SYN passed.
-    syn: [Option<Timestamp>; 2],
-    /// A SYN came twice: no time is certain.
-    repeated: bool,
-    /// From the capture to this side and back.
-    half: [Option<i64>; 2],
-}
-
-impl Handshake {
-    #[cold]
-    fn take(&mut self, slot: usize, header: &TcpHeader, time: Timestamp) {
-        if header.has(TcpHeader::SYN) {
-            self.repeated |= self.syn[slot].is_some();
-            self.syn[slot] = Some(time);
-            if header.has(TcpHeader::ACK) {
-                self.half[slot] = self.syn[1 - slot].map(|syn| time.nanos_since(syn));
-            }
-        } else if self.half[slot].is_none() && header.has(TcpHeader::ACK) && self.half[1 - slot].is_some() {
-            self.half[slot] = self.syn[1 - slot].map(|syn| time.nanos_since(syn));
-        }
-    }
-
-    #[inline]
-    fn is_under_way(&self, slot: usize) -> bool {
-        self.half[1 - slot].is_some() && self.half[slot].is_none()
-    }
-
-    fn halves(&self) -> Option<[i64; 2]> {
-        let [a, b] = self.half;
-        a.zip(b).filter(|_| !self.repeated).map(|(a, b)| [a, b])
-    }
+/// A packet that the tracker has not taken, beside what its sender sent before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preview {
+    /// When the sender's newest timestamp passed, and the nanoseconds from it to the packet's by the sender's own clock; `None` where
+    /// the clock's rate is not known.
+    pub since_newest: Option<(Timestamp, i64)>,
+    /// Distance of the first byte from SND.NXT: 0 goes on, below 0 repeats.
+    pub distance: i64,
+    /// Bytes of the sender that are neither acknowledged nor acknowledged selectively; `None` where nobody acknowledged anything.
+    pub in_flight: Option<u64>,
+    /// When the highest byte was sent first.
+    pub newest: Option<Timestamp>,
 }
 
 /// A connection.
@@ -87,15 +67,9 @@ pub(super) struct Connection {
     pub(super) pair: PairId,
     sides: [SendSequence; 2],
     last: Timestamp,
-    handshake: Handshake,
+    pub(super) handshake: Handshake,
     /// The side whose last packet was a RST: nobody waits for anything any more.
     reset_by: Option<usize>,
-}
-
-/// Position of a direction's sender.
-#[inline]
-pub(super) fn slot(direction: Direction) -> usize {
-    usize::from(direction == Direction::BToA)
 }
 
 /// The direction of a position.
@@ -151,7 +125,7 @@ impl Connection {
             segment.kind = SegmentKind::Duplicate;
             return segment;
         }
-        if header.has(TcpHeader::SYN) || self.handshake.is_under_way(own) {
+        if header.has(TcpHeader::SYN) || self.handshake.is_under_way() {
             self.handshake.take(own, header, packet.time);
         }
         let mark = SendMark {
@@ -163,6 +137,9 @@ impl Connection {
             timestamp: header.timestamps.map(|(value, _)| value),
             ip_id: packet.ip_id,
         };
+        if let Some(ticks) = mark.timestamp {
+            self.sides[own].clock.take(ticks, packet.time);
+        }
         segment.acks = self.acknowledge(packet, header, settled);
         let around = SendContext {
             round_trip: self.round_trip(),
@@ -172,11 +149,10 @@ impl Connection {
         let note = note((self.id, self.pair), own, packet, settled);
         let sent = self.sides[own].send(header, &mark, &around, note);
         (segment.seq, segment.kind, segment.new, segment.again) = (sent.seq, sent.kind, sent.new, sent.again);
-        segment.repeats = sent.repeats;
+        (segment.repeats, segment.gap) = (sent.repeats, sent.gap);
         if packet.ip_id != 0 {
             segment.id_jump = self.sides[own].ids.take(packet.ip_id);
         }
-        segment.window = self.window(own, header);
         self.sides[own].window_closed = header.window == 0 && !header.has(TcpHeader::RST);
         if header.has(TcpHeader::RST) {
             self.abandon(packet, settled);
@@ -236,20 +212,6 @@ impl Connection {
         })
     }
 
-    /// RFC 7323 §2.2: windows are scaled where both SYNs have the option, but for those of the SYNs themselves.
-    fn window(&self, own: usize, header: &TcpHeader) -> Option<u64> {
-        let window = u64::from(header.window);
-        if header.has(TcpHeader::SYN) {
-            return Some(window);
-        }
-        let [a, b] = &self.sides;
-        a.initial.and(b.initial)?;
-        let both = a.window_scale.is_some() && b.window_scale.is_some();
-        let shift = self.sides[own].window_scale.filter(|_| both).unwrap_or(0);
-        // RFC 7323 §2.3: no shift is larger.
-        Some(window << shift.min(14))
-    }
-
     /// The round trip between the ends: of the handshake, else of both sides' data.
     fn round_trip(&self) -> Option<i64> {
         if let Some([a, b]) = self.handshake.halves() {
@@ -272,7 +234,7 @@ impl Connection {
             };
         }
         match to_receiver {
-            Some(least) if least < BESIDE => Tap::Receiver,
+            Some(least) if least < BESIDE_RECEIVER => Tap::Receiver,
             _ => Tap::Unknown,
         }
     }
@@ -283,6 +245,19 @@ impl Connection {
         let side = &self.sides[slot(of)];
         let syn = side.initial.is_some() && side.una() == Segment::ORIGIN;
         self.reset_by.is_none() && side.in_flight() > u64::from(side.finished) + u64::from(syn)
+    }
+
+    /// Compares a packet that was not taken with what its sender sent before.
+    pub(super) fn preview(&self, of: Direction, header: &TcpHeader) -> Preview {
+        let side = &self.sides[slot(of)];
+        let ticks = header.timestamps.map(|(value, _)| value);
+        Preview {
+            since_newest: ticks.and_then(|ticks| side.clock.since_newest(ticks)),
+            distance: side.distance(header),
+            // SEG.ACK of the other side was heard.
+            in_flight: (side.una() > Segment::ORIGIN).then(|| side.in_flight()),
+            newest: side.newest(),
+        }
     }
 
     pub(super) fn sender(&self, of: Direction) -> SenderState {
@@ -322,7 +297,7 @@ pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: EspArrival) -> Seg
         again: 0,
         repeats: None,
         acks: None,
-        window: None,
+        gap: 0,
         missing: numbered.missing,
         behind: numbered.behind,
         id_jump: 0,
@@ -361,6 +336,7 @@ fn settlement(
             spi: mark.spi,
             number: mark.number,
         }),
+        sent_once: sent.copies.is_empty(),
         fate,
         shown,
     }

@@ -4,5 +4,5 @@ mod associations;
 mod connection;
 mod packet_tracker;
 
-pub use connection::{SenderState, Tap};
+pub use connection::{BESIDE_RECEIVER, Preview, SenderState, Tap};
 pub use packet_tracker::Tracker;

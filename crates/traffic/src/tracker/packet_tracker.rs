@@ -1,10 +1,11 @@
 //! All connections.
 
 use super::associations::{Associations, EspArrival};
-use super::connection::{Connection, SenderState, payload_len, slot, unnumbered};
-use crate::packet::{FiveTuple, InnerPayload, Packet};
+use super::connection::{Connection, Preview, SenderState, payload_len, unnumbered};
+use crate::packet::{FiveTuple, InnerPayload, Packet, TcpHeader};
 use crate::segment::{ConnectionId, PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
+use crate::tcp::{Handshake, slot};
 use rekeyscope_model::analysis::Direction;
 use std::net::IpAddr;
 
@@ -18,6 +19,14 @@ const MOST_KEPT: usize = 1 << 18;
 const FEW_WAITING: usize = 16;
 
 type ConnectionKey = (u32, FiveTuple);
+
+/// The name of a flow in both directions: as the packets from A to B have it.
+fn oriented(tuple: &FiveTuple, direction: Direction) -> FiveTuple {
+    match direction {
+        Direction::AToB => *tuple,
+        Direction::BToA => tuple.reversed(),
+    }
+}
 
 /// Tells of each packet what it was, and what became of those before it.
 #[derive(Debug)]
@@ -77,11 +86,7 @@ impl Tracker {
             self.current = None;
             return unnumbered(packet, payload_len(&packet.payload), numbered);
         };
-        let oriented = match packet.direction {
-            Direction::AToB => *tuple,
-            Direction::BToA => tuple.reversed(),
-        };
-        let key = (packet.tunnel, oriented);
+        let key = (packet.tunnel, oriented(tuple, packet.direction));
         let mut place = self.last[slot(packet.direction)];
         if self.connections.at(place, &key).is_none() {
             place = self.look_up(key, packet);
@@ -109,7 +114,7 @@ impl Tracker {
         place: usize,
         key: &ConnectionKey,
         packet: &Packet,
-        header: &crate::packet::TcpHeader,
+        header: &TcpHeader,
         numbered: EspArrival,
     ) -> Segment {
         let most = if self.kept < MOST_KEPT {
@@ -184,6 +189,23 @@ impl Tracker {
     pub fn sender(&self, of: Direction) -> Option<SenderState> {
         let connection = self.connections.get(self.current?)?;
         Some(connection.sender(of))
+    }
+
+    /// The handshake of the connection of the last packet.
+    #[inline]
+    pub fn handshake(&self) -> Option<&Handshake> {
+        Some(&self.connections.get(self.current?)?.handshake)
+    }
+
+    /// Compares a segment that was not taken with what its sender sent before; `None` where the connection is not known.
+    pub fn preview(
+        &self,
+        (tunnel, direction): (u32, Direction),
+        tuple: &FiveTuple,
+        header: &TcpHeader,
+    ) -> Option<Preview> {
+        let place = self.connections.find(&(tunnel, oriented(tuple, direction)))?;
+        Some(self.connections.get(place)?.preview(direction, header))
     }
 
     /// Transmissions that nobody has acknowledged yet.

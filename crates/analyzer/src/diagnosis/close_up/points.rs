@@ -1,12 +1,11 @@
 //! Packets → points: of a TCP connection bytes over time, else ESP packets over time.
 
-use super::coverage::Coverage;
 use super::point::CloseUpPoint;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use crate::throughput::flow::ConnectionId;
 use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{ConnectionId, Ranges, Segment};
 use std::ops::RangeInclusive;
 
 /// Segments with data and the acknowledgements of the other side, as bytes from the lowest of them. From the last packet of the
@@ -16,9 +15,7 @@ pub(super) fn tcp_points(
     connection: ConnectionId,
     span: RangeInclusive<Timestamp>,
 ) -> [Vec<CloseUpPoint>; 2] {
-    let mut sent_later = Coverage::default();
-    // Between which bytes those lie: most packets need no closer look.
-    let mut later = (i64::MAX, i64::MIN);
+    let mut sent_later = Ranges::default();
     let mut base = None;
     let mut points = [Vec::new(), Vec::new()];
     for p in scene.all_packets().rev().take_while(|p| p.time >= *span.start()) {
@@ -32,13 +29,11 @@ pub(super) fn tcp_points(
         let value = i64::from(number.wrapping_sub(*base.get_or_insert(number)).cast_signed());
         let mut point = point(p, value);
         if is_data {
-            let bytes = (value - i64::from(p.payload), value);
-            let between = later.0 <= bytes.0 && bytes.1 <= later.1;
-            point.lost = between && sent_later.holds(bytes.0, bytes.1);
+            let (from, to) = (place(value - i64::from(p.payload)), place(value));
+            point.lost = sent_later.around(from).is_some_and(|range| range.1 >= to);
             point.repeated = p.again > 0;
             if point.repeated {
-                sent_later.add(bytes.0, bytes.1);
-                later = (later.0.min(bytes.0), later.1.max(bytes.1));
+                sent_later.add(from, to, |_, _| {});
             }
         }
         if span.contains(&p.time) {
@@ -49,6 +44,11 @@ pub(super) fn tcp_points(
     let lowest = points.iter().flatten().map(|p| p.value).min().unwrap_or(0);
     points.iter_mut().flatten().for_each(|p| p.value -= lowest);
     points
+}
+
+/// A place behind or before the first number that was seen, as one that is never below 0: numbers lie within 4 GB of it.
+fn place(value: i64) -> u64 {
+    Segment::ORIGIN.saturating_add_signed(value)
 }
 
 /// Packets on the SAs that the rekey ends and begins, of the data's direction and of the other one.

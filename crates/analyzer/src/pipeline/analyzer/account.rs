@@ -11,10 +11,10 @@ use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::sequence::Arrival;
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::diagnostic::named;
 use rekeyscope_model::text::Message;
+use rekeyscope_traffic::ConnectionId;
 
 impl Analyzer {
     /// Sends the full batch on its way, then accounts for the one before; reading goes on meanwhile.
@@ -99,8 +99,7 @@ impl Analyzer {
             return;
         }
         let number = association.whole_sequence(pending.sequence);
-        let skipped = association.sequence.skipped_before(number);
-        let arrival = association.sequence.observe(number);
+        association.sequence.observe(number);
         if decoded.icv == Icv::Verified {
             association.extended = association.extended.map(|highest| highest.max(number));
         }
@@ -165,7 +164,7 @@ impl Analyzer {
         if !wanted || pending.authenticated.is_some_and(|ah| ah.around_ipsec) {
             return;
         }
-        self.measure(sa, pending, decoded, (arrival, skipped), number);
+        self.measure(sa, pending, decoded, number);
     }
 
     /// A packet that was there before, as a number of its SA with the same ICV.
@@ -236,14 +235,7 @@ impl Analyzer {
         sa
     }
 
-    fn measure(
-        &mut self,
-        sa: SaIndex,
-        pending: &Pending,
-        decoded: &Decoded,
-        (arrival, skipped): (Arrival, u64),
-        number: u64,
-    ) {
+    fn measure(&mut self, sa: SaIndex, pending: &Pending, decoded: &Decoded, number: u64) {
         let association = &self.record.sas.associations()[sa];
         let packet = inner_packet(sa, association, pending, decoded, number);
         let segment = self
@@ -256,9 +248,8 @@ impl Analyzer {
             let seen = (pending.time, pending.frame);
             self.record.control.take(tunnel, ends, control, seen);
         }
-        let (split, connection) = match decoded.opened {
+        let (new, connection) = match decoded.opened {
             Some(_) => {
-                self.clock.take(tunnel, direction, &decoded.inner, pending.time);
                 if let Some(flow) = &decoded.inner.flow {
                     let outer = self.record.tunnels.tunnels[tunnel].ends;
                     let clear = &mut self.record.diagnosis.clear;
@@ -268,15 +259,16 @@ impl Analyzer {
                     .flows
                     .observe(tunnel, direction, &decoded.inner, &segment)
             }
-            None => Default::default(),
+            None => (0, ConnectionId::NONE),
         };
         self.record
             .meters
-            .observe(tunnel, direction, pending, decoded.opened.is_some(), split.new);
-        let record = PacketRecord::new(sa, association, pending, decoded, arrival, (connection, split));
-        self.record.connections.take(&record, &decoded.inner);
+            .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
+        let record = PacketRecord::new(sa, association, pending, decoded, &segment, (connection, new));
+        let tracker = self.record.traffic.tracker();
+        self.record.connections.take(&record, &packet, &segment, tracker);
         let begins = association.counters.packets == 1;
-        if self.record.diagnosis.packet(record, begins, skipped) {
+        if self.record.diagnosis.packet(record, begins, &segment) {
             self.close_windows(Some(pending.time));
         }
     }

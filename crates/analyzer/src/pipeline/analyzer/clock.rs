@@ -7,13 +7,13 @@
 
 use crate::pipeline::analyzer::stretches::Stretches;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
-use foldhash::HashMap;
 use rekeyscope_capture::file::{Frame, KeptFrames};
-use rekeyscope_ipsec::esp::inner::{FlowKey, Inner, TcpSegment};
-use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::esp::inner::FlowKey;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::Preview;
+use std::cmp::Ordering;
 
 /// A silence of all frames shorter than this is never taken for a step: packets that waited in a queue carry old timestamps
 /// too, and queues hold seconds at most.
@@ -27,67 +27,13 @@ const LEAST_UNDECIDED: i64 = 60 * NANOS_PER_SECOND;
 const MOST_HELD: usize = 64;
 /// Bytes of them.
 const MOST_HELD_BYTES: usize = 1 << 18;
-/// Inner TCP flows whose clocks are followed; further ones are no evidence.
-const MOST_FLOWS: usize = 4_096;
-/// A sender's clock is measured over this at least, nanoseconds.
-const LEAST_MEASURED: i64 = NANOS_PER_SECOND / 2;
-/// Ticks per second of a timestamp clock: 1 ms to 1 s (RFC 7323 §5.4), with room for what is measured over half a second.
-const TICK_RATES: std::ops::RangeInclusive<f64> = 0.5..=2_000.0;
 /// No time of the analysis is further from 1970, 146 years: sums of times and lengths stay numbers, whatever clocks say and however
 /// often they step.
 const FARTHEST: i64 = i64::MAX / 2;
 /// Data was under way when the silence began: its last packet is no older than this.
 const UNDER_WAY: i64 = NANOS_PER_SECOND;
 
-/// The clock of one sender of a TCP flow, and what it has under way.
-#[derive(Debug, Clone, Copy)]
-struct Sender {
-    /// The sender's first timestamp and when it was captured.
-    first: Option<(u32, Timestamp)>,
-    last: Option<(u32, Timestamp)>,
-    /// Behind its highest byte, and when data was sent last.
-    next_seq: u32,
-    data_at: Timestamp,
-    /// The highest byte it acknowledges.
-    ack: u32,
-}
-
-impl Sender {
-    fn take(&mut self, segment: &TcpSegment, payload: u32, time: Timestamp) {
-        if let Some(ticks) = segment.timestamp {
-            // An older one is late, not a step of the peer's clock.
-            if self
-                .last
-                .is_none_or(|(last, _)| (ticks.wrapping_sub(last) as i32) >= 0)
-            {
-                self.last = Some((ticks, time));
-            }
-            self.first.get_or_insert((ticks, time));
-        }
-        let end = segment.seq.wrapping_add(payload);
-        if payload > 0 && (end.wrapping_sub(self.next_seq) as i32) > 0 {
-            (self.next_seq, self.data_at) = (end, time);
-        }
-        if (segment.ack.wrapping_sub(self.ack) as i32) > 0 {
-            self.ack = segment.ack;
-        }
-    }
-
-    /// Nanoseconds from its newest timestamp to `ticks`, by its own clock.
-    fn passed(&self, ticks: u32) -> Option<i64> {
-        let ((t0, at0), (t1, at1)) = (self.first?, self.last?);
-        let measured = at1.nanos_since(at0);
-        if measured < LEAST_MEASURED {
-            return None;
-        }
-        let rate = f64::from(t1.wrapping_sub(t0)) / (measured as f64 / NANOS_PER_SECOND as f64);
-        let ahead = f64::from(ticks.wrapping_sub(t1) as i32);
-        TICK_RATES
-            .contains(&rate)
-            .then(|| (ahead / rate * NANOS_PER_SECOND as f64) as i64)
-    }
-}
-
+/// A flow of inner TCP in one direction of a tunnel.
 type Line = (TunnelIndex, Direction, FlowKey);
 
 /// The state of the clock.
@@ -100,10 +46,6 @@ pub(super) struct CaptureClock {
     stretches: Stretches,
     /// Frames that wait for the decision.
     held: KeptFrames,
-    senders: Vec<(Line, Sender)>,
-    places: HashMap<Line, usize>,
-    /// The place of each direction's last packet: many packets of one flow come in a row.
-    last: [usize; 2],
 }
 
 impl CaptureClock {
@@ -168,24 +110,14 @@ impl CaptureClock {
     ) -> Option<ClockEvent> {
         let gap = self.at(first.time).nanos_since(previous);
         let event = judge(gap, signs, first.number);
-        match event {
-            Some(ClockEvent {
-                jump: Jump::Step,
-                nanos,
-                ..
-            }) => {
-                self.offset = self.offset.saturating_sub(nanos);
-                self.stretches.begin(first.time, self.offset);
-            }
-            // What follows was captured before: data below the highest byte is not a retransmission of it.
-            Some(ClockEvent {
-                jump: Jump::OutOfOrder,
-                ..
-            }) => {
-                self.senders.clear();
-                self.places.clear();
-            }
-            _ => {}
+        if let Some(ClockEvent {
+            jump: Jump::Step,
+            nanos,
+            ..
+        }) = event
+        {
+            self.offset = self.offset.saturating_sub(nanos);
+            self.stretches.begin(first.time, self.offset);
         }
         // A part of the file that comes again has the steps of the clock that it had before.
         if signs.come_again()
@@ -196,102 +128,9 @@ impl CaptureClock {
         event
     }
 
-    /// A decrypted TCP segment; `time` is the analysis' own.
-    #[inline]
-    pub(super) fn take(&mut self, tunnel: TunnelIndex, direction: Direction, inner: &Inner, time: Timestamp) {
-        let (Some(flow), Some(segment)) = (&inner.flow, &inner.tcp) else {
-            return;
-        };
-        let last = self.last[slot(direction)];
-        let is_same = |of: &Line| of.0 == tunnel && of.1 == direction && of.2 == *flow;
-        if let Some((_, sender)) = self.senders.get_mut(last).filter(|(of, _)| is_same(of)) {
-            sender.take(segment, inner.transport_bytes, time);
-            return;
-        }
-        let Some(place) = self.place_of((tunnel, direction, *flow), segment, time) else {
-            return;
-        };
-        self.last[slot(direction)] = place;
-        if let Some((_, sender)) = self.senders.get_mut(place) {
-            sender.take(segment, inner.transport_bytes, time);
-        }
-    }
-
-    /// The place of another line than that of the last packet; `None` for a new one at the bound.
-    #[inline(never)]
-    fn place_of(&mut self, line: Line, segment: &TcpSegment, time: Timestamp) -> Option<usize> {
-        if let Some(&known) = self.places.get(&line) {
-            return Some(known);
-        }
-        let place = self.senders.len();
-        if place >= MOST_FLOWS {
-            return None;
-        }
-        let sender = Sender {
-            first: None,
-            last: None,
-            next_seq: segment.seq,
-            data_at: time,
-            ack: segment.ack,
-        };
-        self.places.insert(line, place);
-        self.senders.push((line, sender));
-        Some(place)
-    }
-
-    fn sender(&self, line: &Line) -> Option<&Sender> {
-        let place = self.places.get(line)?;
-        self.senders.get(*place).map(|(_, sender)| sender)
-    }
-
     /// A time of the analysis as the frame has it.
     pub(super) fn as_stamped(&self, time: Timestamp) -> Timestamp {
         time.plus_nanos(self.offset.saturating_neg())
-    }
-
-    /// What a decrypted packet of a held frame says, in `tunnel` and `direction`; `previous` is the time before the jump.
-    pub(super) fn look_inside(
-        &self,
-        (tunnel, direction): (TunnelIndex, Direction),
-        inner: &Inner,
-        previous: Timestamp,
-        signs: &mut Signs,
-    ) {
-        let (Some(flow), Some(segment)) = (inner.flow, &inner.tcp) else {
-            return;
-        };
-        let line = (tunnel, direction, flow);
-        let Some(sender) = self.sender(&line) else {
-            return;
-        };
-        if let Some(passed) = segment.timestamp.and_then(|ticks| sender.passed(ticks)) {
-            // By the last frame's time: its own newest timestamp may be older than that.
-            let before = sender.last.map_or(0, |(_, at)| previous.nanos_since(at));
-            let passed = passed.saturating_sub(before).saturating_sub(signs.since_first);
-            signs.passed = Some(signs.passed.map_or(passed, |p: i64| p.max(passed)));
-        }
-        if inner.transport_bytes == 0 || signs.judged.contains(&line) {
-            return;
-        }
-        signs.judged.push(line);
-        let back = FlowKey {
-            src: flow.dst,
-            dst: flow.src,
-            src_port: flow.dst_port,
-            dst_port: flow.src_port,
-            ..flow
-        };
-        let acked = self
-            .sender(&(tunnel, direction.reverse(), back))
-            .map(|peer| peer.ack);
-        let outstanding = acked.is_some_and(|ack| (sender.next_seq.wrapping_sub(ack) as i32) > 0);
-        let under_way = previous.nanos_since(sender.data_at) <= UNDER_WAY;
-        if segment.seq == sender.next_seq {
-            signs.in_flight |= outstanding && under_way;
-            signs.settled |= acked.is_some() && !outstanding;
-        } else if (segment.seq.wrapping_sub(sender.next_seq) as i32) < 0 {
-            signs.repeats = true;
-        }
     }
 }
 
@@ -301,7 +140,7 @@ fn is_jump(time: Timestamp, previous: Timestamp) -> bool {
     gap >= LEAST_FORWARD || gap <= -LEAST_BACK
 }
 
-/// What the held frames say.
+/// Evidence of the held frames.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
     /// From the first held frame to the one that is looked at, nanoseconds.
@@ -326,6 +165,33 @@ pub(super) struct Signs {
 }
 
 impl Signs {
+    /// Takes a decrypted packet of a held frame: `payload` bytes of a flow, beside what its sender sent before the jump. `previous` is the time
+    /// before the jump.
+    pub(super) fn look_inside(&mut self, line: Line, payload: u32, before: &Preview, previous: Timestamp) {
+        if let Some((newest, passed)) = before.since_newest {
+            // By the last frame's time: the sender's newest timestamp may be older than that.
+            let passed = passed.saturating_sub(previous.nanos_since(newest));
+            let passed = passed.saturating_sub(self.since_first);
+            self.passed = Some(self.passed.map_or(passed, |most| most.max(passed)));
+        }
+        if payload == 0 || self.judged.contains(&line) {
+            return;
+        }
+        self.judged.push(line);
+        let outstanding = before.in_flight.is_some_and(|bytes| bytes > 0);
+        let under_way = before
+            .newest
+            .is_some_and(|newest| previous.nanos_since(newest) <= UNDER_WAY);
+        match before.distance.cmp(&0) {
+            Ordering::Less => self.repeats = true,
+            Ordering::Equal => {
+                self.in_flight |= outstanding && under_way;
+                self.settled |= before.in_flight == Some(0);
+            }
+            Ordering::Greater => {}
+        }
+    }
+
     /// Nothing is new: this part of the file was read before.
     fn come_again(&self) -> bool {
         self.again + self.older > 0 && self.newer + self.strangers == 0
@@ -435,31 +301,6 @@ mod tests {
         assert_eq!(
             jump(-HOURS, &signs(false, false, 0, 5)),
             Some((Jump::OutOfOrder, -HOURS))
-        );
-    }
-
-    #[test]
-    fn a_senders_clock_is_measured_across_its_wrap() {
-        let segment = |ticks| TcpSegment {
-            timestamp: Some(ticks),
-            ..TcpSegment::default()
-        };
-        let mut sender = Sender {
-            first: None,
-            last: None,
-            next_seq: 0,
-            data_at: Timestamp(0),
-            ack: 0,
-        };
-        for tenth in 0..20u32 {
-            let time = Timestamp(i64::from(tenth) * NANOS_PER_SECOND / 10);
-            sender.take(&segment((u32::MAX - 500).wrapping_add(tenth * 100)), 0, time);
-        }
-        let at = (u32::MAX - 500).wrapping_add(19 * 100 + 7_000);
-        let passed = sender.passed(at).unwrap();
-        assert!(
-            (passed - 7 * NANOS_PER_SECOND).abs() < NANOS_PER_SECOND / 10,
-            "{passed}"
         );
     }
 }

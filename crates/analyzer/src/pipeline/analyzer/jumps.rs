@@ -57,7 +57,6 @@ impl Analyzer {
             self.record.totals.previous_time = None;
             let end = self.record.totals.last_time.unwrap_or_default();
             self.record.traffic.begin_earlier_part(end);
-            self.record.meters.begin_earlier_part();
         }
         let events = &mut self.record.clock_events;
         if events.len() < MOST_EVENTS {
@@ -111,7 +110,10 @@ impl Analyzer {
         if let Some(inner) = self.open_held(sa, datagram, packet, sequence) {
             let association = &self.record.sas.associations()[sa];
             let lane = (association.tunnel, association.direction);
-            self.clock.look_inside(lane, &inner, previous, signs);
+            if let Some((flow, before)) = inner.flow.zip(self.record.traffic.preview(lane, &inner)) {
+                let line = (lane.0, lane.1, flow);
+                signs.look_inside(line, inner.transport_bytes, &before, previous);
+            }
         }
     }
 

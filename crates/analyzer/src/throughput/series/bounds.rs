@@ -10,10 +10,6 @@ pub const MAX_BINS: usize = 1 << 21;
 pub(super) const MAX_STRETCHES: usize = 256;
 /// Most base bins of all series together, 48 MiB; beyond, the longest series gets coarser.
 pub const MAX_BINS_TOGETHER: usize = 1 << 22;
-/// Most gaps kept per series: the longest.
-pub const MAX_GAPS: usize = 1 << 17;
-/// Most gaps kept of all series together, 8 MiB for each measure; beyond, the series with most of them forgets its shorter half.
-pub const MAX_GAPS_TOGETHER: usize = 1 << 19;
 /// Most series; packets of further ones are only counted ([`super::SeriesSet::dropped`]).
 pub const MAX_SERIES: usize = 1024;
 /// Most bins of a series in the document.

@@ -27,13 +27,6 @@ impl CountedSeries<'_> {
         within.map(|(_, bin)| u64::from(bin.counted(self.measure))).sum()
     }
 
-    /// Gaps between packets that are at least this long, nanoseconds, in order.
-    pub(crate) fn silences(&self, least: i64) -> Vec<(Timestamp, Timestamp)> {
-        let gaps = self.series.gaps().in_order().into_iter();
-        let long = gaps.filter(|gap| gap.to().nanos_since(gap.from) >= least);
-        long.map(|gap| (gap.from, gap.to())).collect()
-    }
-
     /// Start of the first bin, a multiple of 10 ms since the epoch.
     pub fn start(&self) -> Timestamp {
         self.series.start()

@@ -1,21 +1,19 @@
 //! One direction of one tunnel.
 
 use crate::throughput::series::bins::{Bin, Bins, Measure};
-use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_GAPS};
-use crate::throughput::series::gaps::GapRecorder;
+use crate::throughput::series::bounds::DOCUMENT_BIN_NANOS;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// A packet further than this from the series' ends is taken for a wrong clock: a bin for it would cost all the others
 /// their resolution. Its bytes count in the first or last bin.
 const FARTHEST_NANOS: i64 = 31 * 24 * 3600 * NANOS_PER_SECOND;
 
-/// Bins and gaps of one direction of one tunnel.
+/// Bins of one direction of one tunnel.
 #[derive(Debug)]
 pub(super) struct DirectionSeries {
     /// Of bin 0: a multiple of 10 ms.
     origin: Timestamp,
     pub(super) bins: Bins,
-    gaps: GapRecorder,
     /// Sums by measure.
     bytes: [u64; 2],
 }
@@ -27,7 +25,6 @@ impl DirectionSeries {
         DirectionSeries {
             origin,
             bins: Bins::new(),
-            gaps: GapRecorder::new(MAX_GAPS),
             bytes: [0; 2],
         }
     }
@@ -42,9 +39,6 @@ impl DirectionSeries {
             let bytes = bin.counted(measure);
             let sum = &mut self.bytes[measure as usize];
             *sum = sum.saturating_add(u64::from(bytes));
-        }
-        if bin.esp > 0 {
-            self.gaps.record(time);
         }
     }
 
@@ -71,14 +65,6 @@ impl DirectionSeries {
         self.bins.coarsen();
     }
 
-    pub(super) fn forget_shorter_gaps(&mut self) {
-        self.gaps.halve();
-    }
-
-    pub(super) fn begin_earlier_part(&mut self) {
-        self.gaps.begin_earlier_part();
-    }
-
     /// Number of stored bins.
     pub(super) fn bin_count(&self) -> usize {
         self.bins.stored()
@@ -87,10 +73,6 @@ impl DirectionSeries {
     /// From the first to the last packet, in bins, nanoseconds.
     pub(super) fn span_nanos(&self) -> i64 {
         self.bins.width.saturating_mul(self.bins.span())
-    }
-
-    pub(super) fn gaps(&self) -> &GapRecorder {
-        &self.gaps
     }
 
     pub(super) fn base_nanos(&self) -> i64 {

@@ -3,8 +3,8 @@
 use super::course::FlowBins;
 use super::median::Median;
 use crate::account::read::data::{Ack, Data};
-use crate::account::read::delays::micros;
 use crate::account::read::half::Half;
+use crate::account::times::{UNKNOWN, micros};
 use rekeyscope_model::analysis::FlowTcp;
 use std::collections::VecDeque;
 
@@ -60,14 +60,12 @@ impl Measured {
                 self.waiting.pop_front();
             }
         }
-        if ack.after == i64::MAX {
+        if ack.after == UNKNOWN {
             return;
         }
-        let receiver_half = micros(ack.after);
-        self.receiver_half.add(receiver_half);
-        let rtt = self
-            .sender_half
-            .map_or(receiver_half, |own| micros(ack.after + own));
+        self.receiver_half.add(ack.after);
+        let after = i64::from(ack.after) * 1_000;
+        let rtt = self.sender_half.map_or(ack.after, |own| micros(after + own));
         if self.sender_half.is_some() {
             self.both_halves.add(rtt);
         }
@@ -87,7 +85,7 @@ impl Measured {
 
     /// Everything below was acknowledged when it sent this, as the timestamp says that it echoes: packets may queue before the capture.
     fn echoes(&mut self, data: &Data, waited: bool) -> Option<u64> {
-        if data.echo_after == u32::MAX {
+        if data.echo_after == UNKNOWN {
             return None;
         }
         let after = i64::from(data.echo_after) * 1_000;
@@ -127,7 +125,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{UNKNOWN, ack, at, data, half};
+    use crate::account::made_up::{ack, at, data, half};
 
     /// The sender's half takes 10 ms, the receiver's 30.
     fn measured() -> (Half, Box<Measured>) {
@@ -145,7 +143,7 @@ mod tests {
         let (half, mut of) = measured();
         for (ms, after) in [(100, 30), (110, 50), (120, 40)] {
             let heard = Ack {
-                after: at(after),
+                after: micros(at(after)),
                 ..ack(ms, 0, 9_000)
             };
             of.hears(&half, &heard);

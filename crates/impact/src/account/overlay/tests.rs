@@ -22,7 +22,7 @@ fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
         (climbs.kind.found, climbs.kind.episode) = (StepLabel::WayBack(SendBuffer), 0);
         let mut track = track(vec![climbs]);
         let copy = crate::account::made_up::data(1_050, 0);
-        track.episodes = vec![Episode::begun(&copy, 0.0, &half())];
+        track.episodes = vec![Episode::begun(&copy, None, &half())];
         track.episodes[0].overtaken = overtaken;
         labels(&mut track, &Surroundings::default())[0].0
     };

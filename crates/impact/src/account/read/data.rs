@@ -13,10 +13,8 @@ pub(crate) struct Data {
     /// From the acknowledgement that it echoes, microseconds; `u32::MAX` where that is not known.
     pub(crate) echo_after: u32,
     pub(crate) new: u16,
-    /// At least a part lies below the highest byte sent.
+    /// A retransmission.
     pub(crate) again: bool,
-    /// It was sent again before it was acknowledged.
-    pub(crate) repeated: bool,
     /// Some of it was seen before.
     pub(crate) seen_before: bool,
     pub(crate) late: bool,
@@ -39,6 +37,6 @@ pub(crate) struct Ack {
     pub(crate) window: u16,
     /// Of a SYN: never scaled (RFC 7323 §2.2).
     pub(crate) unscaled: bool,
-    /// Least time from data that it is the first to acknowledge, nanoseconds; `i64::MAX` without such.
-    pub(crate) after: i64,
+    /// Least time from data that it is the first to acknowledge, microseconds; `u32::MAX` without such.
+    pub(crate) after: u32,
 }

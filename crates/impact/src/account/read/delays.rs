@@ -1,10 +1,11 @@
 //! How long data and acknowledgements take.
 
 use super::data::{Ack, Data};
-use crate::account::packet::{AccountPacket, Source};
+use crate::account::packet::Source;
 use crate::account::read::dot::dot;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_traffic::BESIDE_RECEIVER;
 
 /// Of so many delays one may be too small.
 const OUTLIERS: usize = 200;
@@ -16,9 +17,7 @@ const LONGEST_LAG: usize = 1_000;
 const LEAST_PEAK: f64 = 0.25;
 /// The first lag with so much of the highest correlation counts.
 const NEAR_PEAK: f64 = 0.8;
-/// With a d1 below this the capture is at the receiver, where acknowledgements follow their data at once.
-pub(crate) const AT_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
-/// Lags below this are then those acknowledgements', bins.
+/// Beside the receiver acknowledgements follow their data at once: lags below this are theirs, bins.
 const FOLLOWING_LAGS: usize = 4;
 
 /// The least of delays, piece by piece.
@@ -75,19 +74,15 @@ pub(crate) struct Delays {
     pub(crate) both_halves: Option<i64>,
     /// The lag at which data follows acknowledgements.
     lag: Option<i64>,
-    /// The connection's first packets were looked at.
-    begun: bool,
 }
 
 impl Delays {
     pub(crate) fn learn(&mut self, source: &Source<'_>, data: &[Data], acks: &[Ack]) {
         self.d1.end_piece(data.iter().map(|d| d.acked_after));
         self.echoed.end_piece(data.iter().map(|d| d.echo_after));
-        if !std::mem::replace(&mut self.begun, true) {
-            self.handshake = handshake(source);
-            let other = handshake(&source.reversed());
-            self.both_halves = self.handshake.zip(other).map(|(own, other)| own + other);
-        }
+        self.handshake = source.handshake.half(source.sender());
+        let other = source.handshake.half(source.receiver());
+        self.both_halves = self.handshake.zip(other).map(|(own, other)| own + other);
         if self.handshake.or(self.echoed.nanos()).or(self.lag).is_none() {
             self.lag = self.d1.nanos().and_then(|d1| pattern(data, acks, d1));
         }
@@ -111,26 +106,6 @@ fn low(delays: impl Iterator<Item = u32>) -> Option<u32> {
     let mut known: Vec<u32> = delays.filter(|&us| us != u32::MAX).collect();
     let place = known.len() / OUTLIERS;
     (!known.is_empty()).then(|| *known.select_nth_unstable(place).1)
-}
-
-pub(crate) fn micros(nanos: i64) -> u32 {
-    // A negative time is a huge one without its sign.
-    (nanos as u64 / 1_000).min(u64::from(u32::MAX - 1)) as u32
-}
-
-/// The half of the handshake that ends with the sender: SYN to SYN/ACK where the receiver opened, SYN/ACK to ACK else.
-fn handshake(source: &Source<'_>) -> Option<i64> {
-    let (own, receiver) = (source.syns[source.slot]?, source.syns[1 - source.slot]?);
-    if own.repeated || receiver.repeated {
-        return None;
-    }
-    if own.time >= receiver.time {
-        return Some(own.time.nanos_since(receiver.time));
-    }
-    let answer =
-        |p: &&AccountPacket| p.slot() == source.slot && p.time >= receiver.time && p.has(AccountPacket::ACK);
-    let answer = source.packets.iter().find(answer)?;
-    Some(answer.time.nanos_since(receiver.time))
 }
 
 /// The lag at which new data follows acknowledged bytes best, in bins of 1 ms.
@@ -169,7 +144,7 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
     let peaks: Vec<f64> = (0..LONGEST_LAG.min(bins)).map(at).collect();
     let highest = |from: usize| peaks.iter().skip(from).copied().fold(0.0, f64::max);
     let far = highest(FOLLOWING_LAGS);
-    let from = if d1 < AT_RECEIVER && far >= highest(0) / 2.0 {
+    let from = if d1 < BESIDE_RECEIVER && far >= highest(0) / 2.0 {
         FOLLOWING_LAGS
     } else {
         0
@@ -183,8 +158,6 @@ fn pattern(data: &[Data], acks: &[Ack], d1: i64) -> Option<i64> {
 mod tests {
     use super::*;
     use crate::account::made_up::{ack, at, data};
-    use crate::account::packet::Syn;
-    use rekeyscope_model::time::Timestamp;
 
     #[test]
     fn half_a_percent_of_the_delays_may_be_too_small() {
@@ -210,74 +183,6 @@ mod tests {
             (after(20, 2), after(7, 2), after(50, 0)),
             (Some(7_000), Some(7_000), Some(40_000))
         );
-    }
-
-    #[test]
-    fn microseconds_never_look_like_none() {
-        let longest = 1_000 * i64::from(u32::MAX);
-        assert_eq!(micros(1_999), 1);
-        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX - 1; 3]);
-    }
-
-    fn syn(ms: i64, repeated: bool) -> Option<Syn> {
-        Some(Syn {
-            time: Timestamp(at(ms)),
-            scale: None,
-            repeated,
-        })
-    }
-
-    fn packet(ms: i64, reverse: bool, acknowledges: bool) -> AccountPacket {
-        AccountPacket {
-            time: Timestamp(at(ms)),
-            reverse,
-            flags: if acknowledges { AccountPacket::ACK } else { 0 },
-            ..AccountPacket::default()
-        }
-    }
-
-    /// The sender's SYN at 100 ms, the receiver's at this time, or earlier.
-    #[test]
-    fn a_handshake_shows_the_senders_half() {
-        let packets = [
-            packet(105, false, true),
-            packet(130, false, false),
-            packet(140, true, true),
-            packet(150, false, true),
-        ];
-        let half = |syns: [Option<Syn>; 2], slot| {
-            handshake(&Source {
-                packets: &packets,
-                syns: &syns,
-                tcp: true,
-                slot,
-            })
-        };
-        assert_eq!(
-            half([syn(100, false), syn(70, false)], 0),
-            Some(at(30)),
-            "the receiver opened"
-        );
-        assert_eq!(half([syn(100, false), syn(100, false)], 0), Some(0));
-        assert_eq!(
-            half([syn(100, false), syn(120, false)], 0),
-            Some(at(30)),
-            "up to the answer"
-        );
-        assert_eq!(
-            half([syn(120, false), syn(100, false)], 1),
-            Some(at(20)),
-            "of the other direction"
-        );
-        for repeated in [[true, false], [false, true]] {
-            assert_eq!(half([syn(100, repeated[0]), syn(70, repeated[1])], 0), None);
-        }
-        assert_eq!(
-            half([syn(100, false), syn(160, false)], 0),
-            None,
-            "nobody answers"
-        );
-        assert_eq!(half([None, syn(70, false)], 0), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! One direction of a connection, or a piece of it: its data, its acknowledgements, and how long they take.
 
 use super::data::{Ack, Data};
-use super::delays::AT_RECEIVER;
 use super::reading::Reading;
-use super::scale::{inferred_scale, stated_scale};
+use super::scale::inferred_scale;
 use crate::account::packet::Source;
 use rekeyscope_model::analysis::D2Source;
 use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_traffic::BESIDE_RECEIVER;
 
 /// A handshake may be a little slower than what follows; too large a d2 makes waits for the window look like the application's.
 const D2_SHARE: f64 = 0.95;
@@ -59,7 +59,7 @@ impl Half {
         let d1 = reading.delays.d1.nanos();
         let (d2, d2_from) = reading.delays.d2();
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
-        let stated = stated_scale(source.syns, source.slot);
+        let stated = source.handshake.window_scale(source.receiver());
         reading.scale =
             stated.unwrap_or_else(|| inferred_scale(&data, &acks, used.unwrap_or(0), reading.scale));
         Some(Half {
@@ -74,7 +74,7 @@ impl Half {
             rtt: d1.unwrap_or(0) + used.unwrap_or(0),
             measured_rtt: d1.zip(d2).map(|(d1, d2)| d1 + d2),
             blind: source.tcp && matches!(d2_from, D2Source::Pattern | D2Source::None),
-            begun: source.syns[source.slot].is_some(),
+            begun: source.handshake.began(source.sender()),
             ended: reading.is_ended(),
             data,
             acks,
@@ -83,7 +83,7 @@ impl Half {
 
     /// Delays show a queue: not where data is acknowledged right behind the capture, and echoes nothing.
     pub(crate) fn shows_queues(&self) -> bool {
-        self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= AT_RECEIVER)
+        self.echoed.is_some() || self.d1.is_some_and(|d1| d1 >= BESIDE_RECEIVER)
     }
 
     /// The receiver's window that an acknowledgement opens.

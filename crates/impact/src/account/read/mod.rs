@@ -6,5 +6,3 @@ mod dot;
 pub(super) mod half;
 pub(super) mod reading;
 mod scale;
-
-pub(super) use scale::stated_scale;

@@ -1,25 +1,17 @@
-//! The shift of the receiver's window (RFC 7323 §2.2).
+//! The shift of the receiver's window (RFC 7323 §2.2), where no handshake says it.
 
 use super::data::{Ack, Data};
-use crate::account::packet::Syn;
+use rekeyscope_traffic::LARGEST_WINDOW_SCALE;
 
-/// RFC 7323 §2.3.
-const LARGEST_SCALE: u8 = 14;
 /// One in so many packets may lie beyond the window: its acknowledgement was lost.
-const OUTLIERS: usize = 200;
-
-/// The shift of the receiver's window, where the handshake says it.
-pub(crate) fn stated_scale(syns: &[Option<Syn>; 2], slot: usize) -> Option<u8> {
-    let receiver = syns[1 - slot]?.scale;
-    // RFC 7323 §2.2: both SYNs have the option, or neither side scales.
-    let own = syns[slot].is_none_or(|own| own.scale.is_some());
-    Some(receiver.filter(|_| own).unwrap_or(0).min(LARGEST_SCALE))
-}
+const BEYOND: usize = 200;
 
 /// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window.
 pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64, least: u8) -> u8 {
-    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * OUTLIERS <= data.len();
-    (least..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE)
+    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * BEYOND <= data.len();
+    (least..LARGEST_WINDOW_SCALE)
+        .find(fits)
+        .unwrap_or(LARGEST_WINDOW_SCALE)
 }
 
 /// Packets beyond the window that this shift makes.
@@ -47,27 +39,6 @@ fn beyond(data: &[Data], acks: &[Ack], d2: i64, scale: u8) -> usize {
 mod tests {
     use super::*;
     use crate::account::made_up::{ack, at, data};
-    use rekeyscope_model::time::Timestamp;
-
-    fn syn(scale: Option<u8>) -> Option<Syn> {
-        Some(Syn {
-            time: Timestamp(0),
-            scale,
-            repeated: false,
-        })
-    }
-
-    #[test]
-    fn both_sides_scale_or_neither_does() {
-        let stated = |own, receiver| stated_scale(&[own, receiver], 0);
-        assert_eq!(stated(syn(Some(3)), syn(Some(7))), Some(7));
-        assert_eq!(stated(None, syn(Some(7))), Some(7), "half of a handshake");
-        assert_eq!(stated(syn(None), syn(Some(7))), Some(0));
-        assert_eq!(stated(syn(Some(3)), syn(None)), Some(0));
-        assert_eq!(stated(syn(Some(3)), None), None);
-        assert_eq!(stated(syn(Some(3)), syn(Some(15))), Some(14), "RFC 7323 §2.3");
-        assert_eq!(stated_scale(&[syn(Some(3)), syn(Some(7))], 1), Some(3));
-    }
 
     #[test]
     fn the_smallest_shift_that_lets_the_data_through_is_inferred() {

@@ -27,8 +27,8 @@ pub(crate) struct Episode {
 
 impl Episode {
     /// An episode that begins with a copy. `smoothed`: time from data to acknowledgement, nanoseconds.
-    pub(crate) fn begun(copy: &Data, smoothed: f64, half: &Half) -> Episode {
-        let usual = smoothed.trunc();
+    pub(crate) fn begun(copy: &Data, smoothed: Option<i64>, half: &Half) -> Episode {
+        let usual = smoothed.unwrap_or(0) as f64;
         Episode {
             end: copy.end,
             time: copy.time,
@@ -74,7 +74,7 @@ mod tests {
             d1: Some(at(30)),
             ..half()
         };
-        Episode::begun(&data(10_000, 0), at(40) as f64, &half)
+        Episode::begun(&data(10_000, 0), Some(at(40)), &half)
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
                 seen_before: true,
                 ..data(10_000, 0)
             };
-            let mut episode = Episode::begun(&first, at(40) as f64, &half);
+            let mut episode = Episode::begun(&first, Some(at(40)), &half);
             episode.is_answered(&ack(10_000 + ms, 1_000, 0));
             episode.cause()
         };

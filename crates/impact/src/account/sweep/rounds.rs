@@ -11,7 +11,7 @@ const FLAT: f64 = 1.06;
 const LEVEL: f64 = 0.9;
 
 /// Rounds that a capture may have begun in.
-const FIRST_ROUNDS: u64 = 2;
+const PARTIAL_ROUNDS: u64 = 2;
 
 /// The last rounds.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl Rounds {
     fn remember(&mut self, flight: u64, lossless: bool) {
         self.flights.copy_within(..ROUNDS - 1, 1);
         self.flights[0] = flight;
-        if self.completed > FIRST_ROUNDS {
+        if self.completed > PARTIAL_ROUNDS {
             self.smallest = self.smallest.min(flight);
         }
         self.recent = self.most_of(0);

@@ -114,7 +114,7 @@ impl Sweep<'_> {
         let step = self.step(k, data, flight);
         self.sender.has_sent(self.half, data, flight);
         if let Some(measured) = &mut self.track.measured {
-            measured.sends(data, (flight, self.sender.nxt), all_acked);
+            measured.sends(data, (flight, self.sender.snd_nxt), all_acked);
         }
         self.track.add(&step);
     }
@@ -130,7 +130,7 @@ impl Sweep<'_> {
         let all_acked = self.sender.all_acked();
         if all_acked && nanos > IDLE.max(3 * self.times.rtt) {
             self.sender.proven = FIRST_FLIGHT * self.half.mss;
-            self.sender.began_anew = Some((self.sender.rounds.completed, self.sender.nxt));
+            self.sender.began_anew = Some((self.sender.rounds.completed, self.sender.snd_nxt));
         }
         if data.again {
             self.repeats(k, data, nanos);
@@ -160,7 +160,7 @@ impl Sweep<'_> {
     fn repeats(&mut self, k: usize, data: &Data, nanos: i64) {
         let timeout = nanos > self.times.long;
         let rtt = self.times.rtt;
-        if self.sender.recovering.is_none() {
+        if self.sender.recovery_point.is_none() {
             // Loss after loss: the flight before the first one has not come back.
             let held_down = if self.sender.ramping {
                 self.sender.before_loss
@@ -174,12 +174,12 @@ impl Sweep<'_> {
             } else {
                 self.sender.before_loss / 2
             };
-            self.sender.recovering = Some(self.sender.nxt);
+            self.sender.recovery_point = Some(self.sender.snd_nxt);
             let then = self.half.data[..k].partition_point(|d| d.time < data.time - rtt);
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let mut episode = Episode::begun(data, self.sender.smoothed, self.half);
+            let mut episode = Episode::begun(data, self.sender.rtt.smoothed, self.half);
             episode.queue = busy || self.queues;
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
             self.track.episodes.push(episode);
@@ -223,7 +223,7 @@ impl Sweep<'_> {
         let allowed = sender.receiver.allowed_at(now - times.released);
         let clocked = sender.told > now - times.released;
         let could = data.end <= allowed && sender.flight() + data.payload() <= sender.proven;
-        let recovering = sender.recovering.is_some();
+        let recovering = sender.recovery_point.is_some();
         if nanos > times.released && !recovering {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
             // Which of the two is larger is all that is asked between: both fade alike.

@@ -4,6 +4,8 @@ use super::receiver::Receiver;
 use super::rounds::Rounds;
 use crate::account::read::data::{Ack, Data};
 use crate::account::read::half::Half;
+use crate::account::times::UNKNOWN;
+use rekeyscope_traffic::RttEstimator;
 
 /// Its first flight, segments (RFC 6928).
 pub(crate) const FIRST_FLIGHT: u64 = 10;
@@ -16,9 +18,9 @@ pub(crate) struct TcpSender {
     /// When the first one passed, in whatever piece.
     pub(crate) first_sent: Option<i64>,
     /// Everything below is acknowledged.
-    pub(crate) una: u64,
+    pub(crate) snd_una: u64,
     /// Behind the highest byte sent.
-    pub(crate) nxt: u64,
+    pub(crate) snd_nxt: u64,
     pub(crate) receiver: Receiver,
     pub(crate) rounds: Rounds,
     /// The last acknowledgement that told it something.
@@ -37,10 +39,10 @@ pub(crate) struct TcpSender {
     pub(crate) waits_unclocked: f64,
     /// They have faded until then.
     pub(crate) waits_at: i64,
-    /// Smoothed time from data to acknowledgement, nanoseconds.
-    pub(crate) smoothed: f64,
+    /// From data to its acknowledgement.
+    pub(crate) rtt: RttEstimator,
     /// The episode that is going on: until this byte is acknowledged.
-    pub(crate) recovering: Option<u64>,
+    pub(crate) recovery_point: Option<u64>,
     pub(crate) loss_seen: Option<i64>,
     /// After some rounds, so that it is known what was under way before.
     pub(crate) lost_from_known_flight: bool,
@@ -60,8 +62,8 @@ impl TcpSender {
         TcpSender {
             last: None,
             first_sent: None,
-            una: first,
-            nxt: first,
+            snd_una: first,
+            snd_nxt: first,
             receiver: Receiver::default(),
             rounds: Rounds::new(first),
             told: i64::MIN / 2,
@@ -73,8 +75,8 @@ impl TcpSender {
             waits_clocked: 0.0,
             waits_unclocked: 0.0,
             waits_at: 0,
-            smoothed: 0.0,
-            recovering: None,
+            rtt: RttEstimator::default(),
+            recovery_point: None,
             loss_seen: None,
             lost_from_known_flight: false,
             before_loss: 0,
@@ -87,12 +89,12 @@ impl TcpSender {
 
     /// Bytes under way.
     pub(crate) fn flight(&self) -> u64 {
-        self.nxt.saturating_sub(self.una)
+        self.snd_nxt.saturating_sub(self.snd_una)
     }
 
     /// Bytes under way once it has sent `data`.
     pub(crate) fn flight_with(&self, data: &Data) -> u64 {
-        self.nxt.max(data.end).saturating_sub(self.una)
+        self.snd_nxt.max(data.end).saturating_sub(self.snd_una)
     }
 
     /// The flight of the rounds before now.
@@ -102,33 +104,33 @@ impl TcpSender {
 
     /// Everything that was sent is acknowledged.
     pub(crate) fn all_acked(&self) -> bool {
-        self.una >= self.nxt
+        self.snd_una >= self.snd_nxt
     }
 
     /// An acknowledgement reaches it. Says whether it is news.
     #[inline]
     pub(crate) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
-        if ack.after != i64::MAX {
-            self.rounds.delayed(ack.after);
-            let weight = if self.smoothed == 0.0 { 1.0 } else { 0.125 };
-            self.smoothed += weight * (ack.after as f64 - self.smoothed);
+        if ack.after != UNKNOWN {
+            let after = i64::from(ack.after) * 1_000;
+            self.rounds.delayed(after);
+            self.rtt.sample(after);
         }
-        let news = ack.ack > self.una;
+        let news = ack.ack > self.snd_una;
         if more || news {
             self.told = at;
         }
         if news {
-            self.una = ack.ack;
+            self.snd_una = ack.ack;
             if self.all_acked() {
                 self.all_acked_since.get_or_insert(at);
             }
-            if self.recovering.is_some_and(|until| self.una >= until) {
-                self.recovering = None;
+            if self.recovery_point.is_some_and(|until| self.snd_una >= until) {
+                self.recovery_point = None;
             }
             if self
                 .rounds
-                .acknowledged(self.una, self.nxt, self.loss_seen.is_none())
+                .acknowledged(self.snd_una, self.snd_nxt, self.loss_seen.is_none())
             {
                 self.receiver.round_ends();
             }
@@ -141,16 +143,16 @@ impl TcpSender {
     pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
         self.last = Some((data.time, data.frame));
         self.first_sent.get_or_insert(data.time);
-        if data.end > self.nxt {
-            self.nxt = data.end;
+        if data.end > self.snd_nxt {
+            self.snd_nxt = data.end;
             self.all_acked_since = None;
         }
         self.rounds.flew(flight);
-        if self.recovering.is_none() {
+        if self.recovery_point.is_none() {
             self.proven = self.proven.max(flight);
         }
         let changes = || self.ramping || self.rounds.grow || self.rounds.are_below(flight);
-        self.touched = self.receiver.is_full(half, self.nxt, changes);
+        self.touched = self.receiver.is_full(half, self.snd_nxt, changes);
         if self.touched {
             self.touched_at = data.time;
         }
@@ -172,7 +174,7 @@ mod tests {
         assert!(of.all_acked() && of.flight() == 0);
         of.has_sent(&half(), &data(0, 0), 1_000);
         of.has_sent(&half(), &data(1, 1_000), 2_000);
-        assert_eq!((of.flight(), of.all_acked(), of.nxt), (2_000, false, 2_000));
+        assert_eq!((of.flight(), of.all_acked(), of.snd_nxt), (2_000, false, 2_000));
         assert!(of.hears(&half(), &ack(20, 1_000, 0), at(30)));
         assert_eq!((of.flight(), of.all_acked_since), (1_000, None));
         assert!(of.hears(&half(), &ack(21, 2_000, 0), at(31)));
@@ -192,38 +194,18 @@ mod tests {
         assert!(!of.hears(&half(), &ack(2, 0, 5_000), at(20)));
         assert_eq!(of.told, at(10));
         assert!(of.hears(&half(), &ack(3, 500, 4_500), at(30)));
-        assert_eq!((of.told, of.una), (at(30), 500));
-    }
-
-    #[test]
-    fn delays_are_smoothed_by_an_eighth() {
-        let mut of = sender();
-        let mut after = |nanos: i64| {
-            let heard = Ack {
-                after: nanos,
-                ..ack(1, 0, 0)
-            };
-            of.hears(&half(), &heard, at(1));
-            of.smoothed
-        };
-        assert_eq!(after(800), 800.0);
-        assert_eq!(after(1_600), 900.0);
-        assert_eq!(
-            after(i64::MAX),
-            900.0,
-            "nothing was acknowledged for the first time"
-        );
+        assert_eq!((of.told, of.snd_una), (at(30), 500));
     }
 
     #[test]
     fn recovery_ends_with_what_was_sent_by_its_begin() {
         let mut of = sender();
-        of.nxt = 9_000;
-        of.recovering = Some(5_000);
+        of.snd_nxt = 9_000;
+        of.recovery_point = Some(5_000);
         of.hears(&half(), &ack(1, 4_999, 0), at(1));
-        assert_eq!(of.recovering, Some(5_000));
+        assert_eq!(of.recovery_point, Some(5_000));
         of.hears(&half(), &ack(2, 5_000, 0), at(2));
-        assert_eq!(of.recovering, None);
+        assert_eq!(of.recovery_point, None);
     }
 
     /// What is under way while something is sent again proves no flight.
@@ -231,10 +213,10 @@ mod tests {
     fn a_flight_is_proven_outside_of_recovery() {
         let mut of = sender();
         assert_eq!(of.proven, 10_000);
-        of.recovering = Some(1);
+        of.recovery_point = Some(1);
         of.has_sent(&half(), &data(0, 0), 12_000);
         assert_eq!(of.proven, 10_000);
-        of.recovering = None;
+        of.recovery_point = None;
         of.has_sent(&half(), &data(1, 1_000), 11_000);
         assert_eq!((of.proven, of.usual_flight()), (11_000, 12_000));
     }

@@ -211,7 +211,7 @@ mod tests {
 
     /// An episode that is known again by its number.
     fn episode(number: i64) -> Episode {
-        Episode::begun(&data(number, 0), 0.0, &half())
+        Episode::begun(&data(number, 0), None, &half())
     }
 
     fn step(from: i64, to: i64, episode: u32) -> Step {

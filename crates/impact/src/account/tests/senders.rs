@@ -1,10 +1,52 @@
 //! **Synthetic** senders whose account is known.
 
-use super::super::{AccountConnection, AccountPacket, Syn};
+use super::super::AccountConnection;
+use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::{FiveTuple, InnerPayload, Packet, TcpHeader, Tracker};
 use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr};
 
 pub(super) const MSS: u16 = 1_200;
+
+/// One packet on the wire. Time in nanoseconds; `reverse`: sent by the receiver of the data.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wire {
+    pub(super) time: i64,
+    pub(super) reverse: bool,
+    pub(super) header: TcpHeader,
+}
+
+/// The connection whose packets these are, as the tracker sees them.
+pub(super) fn connection(mut packets: Vec<Wire>) -> AccountConnection {
+    packets.sort_by_key(|p| p.time);
+    let flow = FiveTuple {
+        protocol: 6,
+        src: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+        dst: IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)),
+        src_port: 443,
+        dst_port: 50_000,
+    };
+    let (mut tracker, mut one) = (Tracker::new(), AccountConnection::new(true));
+    for (frame, wire) in (1_u64..).zip(packets) {
+        let direction = Direction::BOTH[usize::from(wire.reverse)];
+        let packet = Packet {
+            time: Timestamp(wire.time),
+            frame,
+            tunnel: 0,
+            direction,
+            esp: None,
+            tuple: Some(direction.pick(flow, flow.reversed())),
+            ip_id: 0,
+            payload: InnerPayload::Tcp(wire.header),
+        };
+        let segment = tracker.push(&packet);
+        let bytes = |bytes: u32| u16::try_from(bytes).unwrap();
+        let sent = (bytes(segment.len), bytes(segment.new));
+        one.take(&packet, &segment, &tracker, sent);
+    }
+    one
+}
 
 /// A **synthetic** sender with a full window of 64 kB all the time: one burst per round trip, each packet acknowledged. The capture
 /// is at `place` of the way from the sender (0) to the receiver (1).
@@ -13,31 +55,7 @@ pub(super) fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i
     let rtt = rtt_ms * NANOS_PER_MILLI;
     let to_receiver = ((1.0 - place) * rtt as f64 / 2.0) as i64;
     let to_sender = (place * rtt as f64 / 2.0) as i64;
-    let mut packets: Vec<AccountPacket> = Vec::new();
-    let packet = |time: i64, reverse: bool, (seq, ack, payload): (u32, u32, u16), window: u16, syn: bool| {
-        AccountPacket {
-            time: Timestamp(time),
-            seq,
-            ack,
-            payload,
-            new: payload,
-            window,
-            reverse,
-            flags: AccountPacket::ACK | if syn { AccountPacket::SYN } else { 0 },
-            ..AccountPacket::default()
-        }
-    };
-    let syn = |time: i64| {
-        Some(Syn {
-            time: Timestamp(time),
-            scale: Some(0),
-            repeated: false,
-        })
-    };
-    // The receiver opens.
-    packets.push(packet(0, true, (0, 0, 0), WINDOW as u16, true));
-    packets.push(packet(2 * to_sender, false, (0, 1, 0), WINDOW as u16, true));
-    packets.push(packet(rtt, true, (1, 1, 0), WINDOW as u16, false));
+    let mut packets = handshake(2 * to_sender, rtt, 0);
     // The acknowledgements that are on their way to the sender: bytes, and when they arrive.
     let mut returning: VecDeque<(u32, i64)> = VecDeque::new();
     let (mut seq, mut now) = (0u32, rtt);
@@ -55,29 +73,14 @@ pub(super) fn window_limited(rtt_ms: i64, jitter_ms: i64, place: f64, seconds: i
         }
         let wobble = (k * 7_919 % 1_000) * jitter_ms * NANOS_PER_MILLI / 1_000;
         let seen = now + to_sender;
-        packets.push(packet(seen, false, (seq + 1, 1, MSS), WINDOW as u16, false));
+        packets.push(packet(seen, false, seq + 1, MSS));
         let acknowledged = seen + 2 * to_receiver + wobble;
-        packets.push(packet(
-            acknowledged,
-            true,
-            (1, behind + 1, 0),
-            WINDOW as u16,
-            false,
-        ));
+        packets.push(packet(acknowledged, true, behind + 1, 0));
         returning.push_back((behind, acknowledged + to_sender));
         seq = behind;
         now += NANOS_PER_MILLI / 10;
     }
-    packets.sort_by_key(|p| p.time);
-    for (frame, packet) in (1u64..).zip(&mut packets) {
-        packet.frame = frame;
-    }
-    AccountConnection {
-        packets,
-        syns: [syn(2 * to_sender), syn(0)],
-        bytes: [u64::from(seq), 0],
-        ..AccountConnection::new(true)
-    }
+    connection(packets)
 }
 
 /// A **synthetic** application that writes 192 kB each half second, at the sender's end: 40 ms of round trip, 24 Mbit/s. The sender begins
@@ -129,44 +132,38 @@ pub(super) fn flies(spaced: i64, flight: f64) -> AccountConnection {
 }
 
 /// A **synthetic** packet at the sender's end, of the data (`seq`: its first byte) or an acknowledgement (`seq`: what it acknowledges).
-fn packet(time: i64, reverse: bool, seq: u32, payload: u16) -> AccountPacket {
-    AccountPacket {
-        time: Timestamp(time),
+fn packet(time: i64, reverse: bool, seq: u32, payload: u16) -> Wire {
+    let header = TcpHeader {
         seq: if reverse { 1 } else { seq },
         ack: if reverse { seq } else { 1 },
-        payload,
-        new: payload,
+        len: u32::from(payload),
         window: 65_535,
+        flags: TcpHeader::ACK,
+        ..TcpHeader::default()
+    };
+    Wire {
+        time,
         reverse,
-        flags: AccountPacket::ACK,
-        ..AccountPacket::default()
+        header,
     }
 }
 
-/// These packets in order of time behind a handshake that takes `rtt`.
-fn behind_handshake(packets: Vec<AccountPacket>, rtt: i64, scale: u8) -> AccountConnection {
-    let handshake = [(0, true, 0), (0, false, 1), (rtt, true, 1)].map(|(time, reverse, ack)| AccountPacket {
-        ack,
-        seq: ack,
-        flags: AccountPacket::ACK | if time == 0 { AccountPacket::SYN } else { 0 },
-        ..packet(time, reverse, 0, 0)
-    });
-    let mut packets: Vec<AccountPacket> = handshake.into_iter().chain(packets).collect();
-    packets.sort_by_key(|p| p.time);
-    for (frame, packet) in (1u64..).zip(&mut packets) {
-        packet.frame = frame;
-    }
-    let syn = Some(Syn {
-        time: Timestamp(0),
-        scale: Some(scale),
-        repeated: false,
-    });
-    AccountConnection {
-        bytes: [packets.iter().map(|p| u64::from(p.new)).sum(), 0],
-        packets,
-        syns: [syn, syn],
-        ..AccountConnection::new(true)
-    }
+/// The receiver of the data opens at 0; the sender's SYN passes at `answered`, the receiver's answer at `rtt`.
+pub(super) fn handshake(answered: i64, rtt: i64, scale: u8) -> Vec<Wire> {
+    let syn = |time: i64, reverse: bool, flags: u8| {
+        let mut syn = packet(time, reverse, 1, 0);
+        syn.header.seq = 0;
+        (syn.header.flags, syn.header.window_scale) = (flags, Some(scale));
+        syn
+    };
+    let opens = syn(0, true, TcpHeader::SYN);
+    let answers = syn(answered, false, TcpHeader::SYN | TcpHeader::ACK);
+    vec![opens, answers, packet(rtt, true, 1, 0)]
+}
+
+/// These packets behind a handshake that takes `rtt`.
+fn behind_handshake(packets: Vec<Wire>, rtt: i64, scale: u8) -> AccountConnection {
+    connection(handshake(0, rtt, scale).into_iter().chain(packets).collect())
 }
 
 /// A **synthetic** sender, at whose end the capture is: so many segments are under way in each round trip of 40 ms, of a window of 54. Where
@@ -179,11 +176,7 @@ pub(super) fn rounds(flights: &[usize]) -> AccountConnection {
     let mut arrive = vec![RTT];
     for (round, &segments) in flights.iter().enumerate() {
         if round > 0 && segments < flights[round - 1] {
-            packets.push(AccountPacket {
-                new: 0,
-                seen_before: true,
-                ..packet(arrive[0], false, una, MSS)
-            });
+            packets.push(packet(arrive[0], false, una, MSS));
             arrive = vec![arrive[0] + RTT];
             packets.push(packet(arrive[0], true, seq, 0));
         }

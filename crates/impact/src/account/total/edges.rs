@@ -1,7 +1,8 @@
 //! Outages that the capture cuts: what led to them, or what becomes of them, lies outside it.
 
 use super::join::LabelledPiece;
-use crate::account::surroundings::{DOWN_BEFORE, Surroundings};
+use crate::account::surroundings::Surroundings;
+use crate::ledger::DOWN_BEFORE;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::analysis::AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
 

@@ -29,7 +29,7 @@ fn made() -> Made {
         ..half()
     };
     let mut sender = TcpSender::new(0, 1_000);
-    (sender.una, sender.nxt, sender.proven) = (90_000, 100_000, 60_000);
+    (sender.snd_una, sender.snd_nxt, sender.proven) = (90_000, 100_000, 60_000);
     sender.waits_at = at(NOW);
     // It heard of this long ago, and may send much more.
     sender.receiver.opens(&half, &ack(0, 90_000, 60_000), at(0), None);
@@ -70,7 +70,11 @@ impl Made {
                 ..step(0, 0, Unexplained)
             };
             (step.from, step.to, step.longest) = (data.time - wait, data.time, wait);
-            let flight = sweep.sender.nxt.max(data.end).saturating_sub(sweep.sender.una);
+            let flight = sweep
+                .sender
+                .snd_nxt
+                .max(data.end)
+                .saturating_sub(sweep.sender.snd_una);
             let label = sweep.label(0, data, flight, &mut step);
             (label, step, ask(sweep))
         })
@@ -228,7 +232,7 @@ fn a_sender_with_nothing_under_way_is_idle() {
         with(|m| {
             m.rate = 0.8;
             m.all_acked = all_acked;
-            (m.sender.una, m.sender.all_acked_since) = (100_000, Some(at(NOW - ms)));
+            (m.sender.snd_una, m.sender.all_acked_since) = (100_000, Some(at(NOW - ms)));
         })
         .told(500)
         .label()

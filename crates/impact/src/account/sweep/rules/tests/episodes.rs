@@ -4,9 +4,9 @@ use super::*;
 
 #[test]
 fn an_episode_lasts_until_the_flight_is_back() {
-    let recovering = with(|m| m.sender.recovering = Some(1));
+    let recovering = with(|m| m.sender.recovery_point = Some(1));
     assert_eq!(recovering.told(2).labelled().0, StepLabel::Episode);
-    let filled = with(|m| (m.sender.recovering, m.rate) = (Some(1), 0.901));
+    let filled = with(|m| (m.sender.recovery_point, m.rate) = (Some(1), 0.901));
     assert_eq!(
         filled.told(2).label(),
         Capacity,
@@ -120,7 +120,7 @@ fn a_step_tells_of_the_packets_at_its_ends() {
 fn a_sender_begins_anew_after_a_rest() {
     let rest = |ms, under_way: u64| {
         let of = with(|m| {
-            (m.sender.proven, m.sender.una) = (99_000, 100_000 - under_way);
+            (m.sender.proven, m.sender.snd_una) = (99_000, 100_000 - under_way);
         });
         sent(of, ms, |sweep| (sweep.sender.proven, sweep.sender.began_anew))
     };
@@ -144,7 +144,12 @@ fn the_first_copy_begins_an_episode() {
     let state = |of: Made, last| {
         sent(of, last, |sweep| {
             let s = &sweep.sender;
-            (s.before_loss, s.proven, s.recovering, sweep.track.episodes.len())
+            (
+                s.before_loss,
+                s.proven,
+                s.recovery_point,
+                sweep.track.episodes.len(),
+            )
         })
     };
     assert_eq!(
@@ -153,11 +158,11 @@ fn the_first_copy_begins_an_episode() {
         "half of the flight"
     );
     assert_eq!(
-        state(copy(|m| m.sender.una = 70_000), 30),
+        state(copy(|m| m.sender.snd_una = 70_000), 30),
         (30_000, 15_000, Some(100_000), 1)
     );
     assert_eq!(
-        state(copy(|m| m.sender.una = 70_000), 201),
+        state(copy(|m| m.sender.snd_una = 70_000), 201),
         (30_000, 2_000, Some(100_000), 1)
     );
     // Loss after loss.
@@ -166,9 +171,9 @@ fn the_first_copy_begins_an_episode() {
     let over = copy(|m| m.sender.before_loss = 50_000);
     assert_eq!(state(over, 30).0, 10_000);
     // In an episode that goes on.
-    let second = copy(|m| (m.sender.recovering, m.sender.proven) = (Some(100_000), 33_000));
+    let second = copy(|m| (m.sender.recovery_point, m.sender.proven) = (Some(100_000), 33_000));
     assert_eq!(state(second, 30), (0, 33_000, Some(100_000), 0));
-    let second = copy(|m| (m.sender.recovering, m.sender.proven) = (Some(100_000), 33_000));
+    let second = copy(|m| (m.sender.recovery_point, m.sender.proven) = (Some(100_000), 33_000));
     assert_eq!(state(second, 201).1, 2_000);
 }
 
