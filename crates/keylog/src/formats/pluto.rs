@@ -18,7 +18,8 @@ use crate::lines::fields::{address, find, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::IkeSecrets;
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::{IkeSecrets, SecretName};
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
@@ -34,10 +35,7 @@ const MOST_WAITING: usize = 16;
 #[derive(Default)]
 pub(crate) struct Pluto {
     dump: Option<Dump>,
-    initiator_spi: Option<IkeSpi>,
-    responder_spi: Option<IkeSpi>,
-    secrets: IkeSecrets,
-    secrets_line: u64,
+    ike: IkeRecord,
     encryption_key: Option<Dump>,
     /// The last SPI with its destination, and its line.
     near: Option<(u64, Spi, Option<IpAddr>)>,
@@ -137,7 +135,7 @@ impl KeyFormat for Pluto {
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.end_dump(sink);
-        self.hand_over_ike(sink);
+        self.ike.emit(sink);
         for pair in std::mem::take(&mut self.waiting) {
             pair.keep(sink);
         }
@@ -202,50 +200,17 @@ impl Pluto {
             return;
         };
         match dump.label.as_slice() {
-            b"ICOOKIE" => {
-                let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
-                if self.initiator_spi != spi {
-                    self.hand_over_ike(sink);
-                    self.initiator_spi = spi;
-                }
-            }
-            b"RCOOKIE" => {
-                let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
-                self.responder_spi = spi.filter(|spi| *spi != IkeSpi::ZERO);
-            }
+            b"ICOOKIE" => self.ike.initiator(ike_spi(&dump.bytes), sink),
+            b"RCOOKIE" => self.ike.responder(ike_spi(&dump.bytes)),
             b"ESP encrypt key" | b"ESP enckey" => self.encryption_key = Some(dump),
             b"ESP integrity key" | b"ESP authkey" => self.integrity_key(&dump, sink),
             b"our  keymat" | b"our keymat" | b"KEYMAT computed" => self.keymat(&dump, true, sink),
             b"peer keymat" | b"peer  keymat" | b"Peer KEYMAT computed" => self.keymat(&dump, false, sink),
-            _ => self.secret(&dump, sink),
+            label => {
+                let name = SecretName::named(label).unwrap_or(SecretName::Ka);
+                self.ike.secret(name, dump.line, &dump.bytes, sink);
+            }
         }
-    }
-
-    fn secret(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
-        let slot = IkeSecrets::slot(&dump.label).unwrap_or(|s| &mut s.ka);
-        let secret = SecretBytes::from(dump.bytes.as_slice());
-        if slot(&mut self.secrets)
-            .as_ref()
-            .is_some_and(|known| *known != secret)
-        {
-            let spis = (self.initiator_spi, self.responder_spi);
-            self.hand_over_ike(sink);
-            (self.initiator_spi, self.responder_spi) = spis;
-        }
-        if self.secrets_line == 0 {
-            self.secrets_line = dump.line;
-        }
-        *slot(&mut self.secrets) = Some(secret);
-    }
-
-    fn hand_over_ike(&mut self, sink: &mut Sink<'_>) {
-        let secrets = std::mem::take(&mut self.secrets);
-        let line = std::mem::take(&mut self.secrets_line);
-        let (initiator_spi, responder_spi) = (self.initiator_spi.take(), self.responder_spi.take());
-        if line == 0 {
-            return;
-        }
-        sink.secrets(line, (initiator_spi, responder_spi), secrets);
     }
 
     /// Two lines of the table are one IKE SA.

@@ -5,11 +5,12 @@
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::framing::RowFraming;
 use crate::formats::yamaha::labels::{Kind, kind};
-use crate::formats::yamaha::records::{EspRecord, IkeRecord, ike_spi};
+use crate::formats::yamaha::records::EspRecord;
 use crate::formats::yamaha::runs::{HexRun, SoFar, continuation, next_run};
 use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
+use crate::material::ike_record::{IkeRecord, ike_spi};
 use crate::material::key::{Seed, SeedOf};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
@@ -279,9 +280,9 @@ impl Context {
             }),
             Kind::Spi | Kind::Message => self.cookies(open, bytes, sink),
             Kind::InitiatorCookie => self.ike.initiator(ike_spi(bytes), sink),
-            Kind::ResponderCookie => self.ike.responder_spi = ike_spi(bytes).or(self.ike.responder_spi),
+            Kind::ResponderCookie => self.ike.responder(ike_spi(bytes)),
+            Kind::Secret(name) => self.ike.secret(name, open.line, bytes, sink),
             Kind::Unknown | Kind::NoKey => {}
-            secret => self.ike.secret(secret, open.line, bytes, sink),
         }
     }
 
@@ -301,7 +302,7 @@ impl Context {
         if bytes.len() == 16 || bytes.len() == 8 {
             let (initiator, responder) = bytes.split_at(8);
             self.ike.initiator(ike_spi(initiator), sink);
-            self.ike.responder_spi = ike_spi(responder).or(self.ike.responder_spi);
+            self.ike.responder(ike_spi(responder));
         }
     }
 }

@@ -13,14 +13,14 @@
 
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::labels::{Kind, is_masked, kind};
-use crate::formats::yamaha::records::{IkeRecord, ike_spi};
 use crate::formats::yamaha::runs::{SoFar, continuation, next_run};
 use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::fields::{address, contains_ignoring_case};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
 use crate::material::claim::Claim;
-use crate::material::key::KeyDefect;
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::{KeyDefect, SecretName};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -53,7 +53,7 @@ struct SaBlock {
     encryption_key: Zeroizing<Vec<u8>>,
     integrity_key: Zeroizing<Vec<u8>>,
     /// Secrets of phase 1 beside Ka, one of each kind.
-    secrets: Vec<(Kind, Zeroizing<Vec<u8>>)>,
+    secrets: Vec<(SecretName, Zeroizing<Vec<u8>>)>,
     /// The value that a line of hex goes on with, and whether its rows begin with `0x`.
     open: Option<(Kind, bool)>,
 }
@@ -76,8 +76,8 @@ impl KeyFormat for YamahaShowSa {
         if of_table && block.goes_on(text) {
             return true;
         }
-        let field =
-            named_value(text).filter(|(name, _)| of_table && !(block.esp && kind(name).is_of_phase_1()));
+        let field = named_value(text)
+            .filter(|(name, _)| of_table && !(block.esp && matches!(kind(name), Kind::Secret(_))));
         let Some((name, value)) = field else {
             self.finish(sink);
             return false;
@@ -175,14 +175,14 @@ impl SaBlock {
     fn key(&mut self, kind: Kind) -> Option<&mut Zeroizing<Vec<u8>>> {
         match kind {
             Kind::Key | Kind::Keymat => Some(&mut self.whole),
-            Kind::EncryptionKey | Kind::Ka => Some(&mut self.encryption_key),
+            Kind::EncryptionKey | Kind::Secret(SecretName::Ka) => Some(&mut self.encryption_key),
             Kind::IntegrityKey => Some(&mut self.integrity_key),
-            _ if kind.is_of_phase_1() => {
-                if !self.secrets.iter().any(|(known, _)| *known == kind) {
-                    self.secrets.push((kind, Zeroizing::default()));
+            Kind::Secret(name) => {
+                if !self.secrets.iter().any(|(known, _)| *known == name) {
+                    self.secrets.push((name, Zeroizing::default()));
                 }
                 let mut secrets = self.secrets.iter_mut();
-                secrets.find(|(known, _)| *known == kind).map(|(_, bytes)| bytes)
+                secrets.find(|(known, _)| *known == name).map(|(_, bytes)| bytes)
             }
             _ => None,
         }
@@ -250,7 +250,7 @@ impl SaBlock {
         let (initiator, responder) = self.spi.split_at(self.spi.len().min(PREFIX_LEN));
         let mut ike = IkeRecord::default();
         ike.initiator(ike_spi(initiator), sink);
-        ike.responder_spi = ike_spi(responder);
+        ike.responder(ike_spi(responder));
         let key = if self.whole.is_empty() {
             &self.encryption_key
         } else {
@@ -259,10 +259,10 @@ impl SaBlock {
         match key.len() {
             0 => {}
             1..=PREFIX_LEN => ike.prefix(self.line, key),
-            _ => ike.secret(Kind::Ka, self.line, key, sink),
+            _ => ike.secret(SecretName::Ka, self.line, key, sink),
         }
-        for (kind, secret) in self.secrets.iter().filter(|(_, secret)| !secret.is_empty()) {
-            ike.secret(*kind, self.line, secret, sink);
+        for (name, secret) in self.secrets.iter().filter(|(_, secret)| !secret.is_empty()) {
+            ike.secret(*name, self.line, secret, sink);
         }
         ike.emit(sink);
     }
