@@ -92,7 +92,7 @@ impl Charon {
         let text = after_group(text).unwrap_or_else(|| after_name(text));
         let key = (line.sender, line.about.thread.unwrap_or(NO_THREAD));
         let is_open = |key: &(u64, u32)| self.threads.get(key).is_some_and(|thread| thread.dump.is_some());
-        if line.framed_at() == 0
+        if line.framed_at == 0
             && is_open(&self.last)
             && (row(text).is_some() || !spaced_pairs(text).is_empty())
         {

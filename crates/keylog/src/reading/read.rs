@@ -153,7 +153,7 @@ struct FormatReader {
 impl FormatReaders {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
-        let bare = line.sender == line.about.source && line.framed_at() == 0;
+        let bare = line.sender == line.about.source && line.framed_at == 0;
         let (message, source) = &mut self.message;
         if bare && !line.text.is_empty() && line.text == message.as_slice() && *source == line.about.source {
             return; // the same line by a second logger

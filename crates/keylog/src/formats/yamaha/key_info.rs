@@ -80,7 +80,7 @@ impl KeyFormat for YamahaKeyInfo {
             return false;
         }
         let mut line = self.collected(line);
-        if line.tag == Tag::None && line.framed_at() == 0 {
+        if line.tag == Tag::None && line.framed_at == 0 {
             line.sender = self.sender;
         }
         self.sender = line.sender;
