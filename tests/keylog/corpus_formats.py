@@ -156,7 +156,7 @@ def others(lab, corpus):
     corpus.add("tcpdump_e", ["# tcpdump -E file", f"0x{a.spi}@{a.dst} aes128-cbc-hmac96:0x{a.key}", f"0x{b.spi}@{b.dst} aes-128-cbc:0x{b.key}"],
                [f"esp - {sa.dst} 0x{sa.spi} AES-CBC {sa.key} - -" for sa in sas] + lua)
     corpus.add("bad_tcpdump_e", [f"0x{a.spi}@{a.dst} blowfish-cbc:0x{a.key}", f"0x{a.spi}@{a.dst} aes128-cbc-hmac96:0x{a.key[:-1]}",
-                                 f"0x{a.spi}@gateway aes128-cbc-hmac96:0x{a.key}"], ["problem 1", "problem 2", f"defect truncated - {a.dst} 0x{a.spi}", "problem 3"] + lua)
+                                 f"0x{a.spi}@gateway aes128-cbc-hmac96:0x{a.key}"], ["problem 1", "problem 2", f"defect truncated - {a.dst} 0x{a.spi}", f"esp - - 0x{a.spi} AES-CBC {a.key} - -"] + lua)
     lua = ["unsupported-in-lua FortiOS"]
     inbound, outbound = a, b
     tunnel = ["list all ipsec tunnel in vd 0", "-" * 54, f"name=lab ver=1 serial=1 {inbound.dst}:0->{inbound.src}:0 dst_mtu=1500",

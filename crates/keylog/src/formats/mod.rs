@@ -10,6 +10,5 @@ mod listing;
 mod pluto;
 mod racoon;
 pub(crate) mod table;
-mod tcpdump;
 mod vpp_ike;
 pub(crate) mod yamaha;

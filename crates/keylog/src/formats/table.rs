@@ -5,11 +5,10 @@ use crate::formats::esp_sa::{EspSa, starts_row};
 use crate::formats::format::KeyFormat;
 use crate::formats::ike_tables::{Ikev1Table, Ikev2Table};
 use crate::formats::listing::reader::{
-    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM, begins_any,
+    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, TCPDUMP, VPP, XFRM, begins_any,
 };
 use crate::formats::pluto::{self, Pluto};
 use crate::formats::racoon::{self, Racoon};
-use crate::formats::tcpdump::TcpdumpE;
 use crate::formats::vpp_ike::{self, VppIke};
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 use crate::formats::yamaha::show_sa::YamahaShowSa;
@@ -55,7 +54,7 @@ pub(crate) const FORMATS: [FormatRow; 19] = [
     row("ip xfrm", || Box::new(Listing::new(&XFRM))),
     row("setkey -D", || Box::new(Listing::new(&SETKEY))),
     row("setkey.conf", || Box::new(Listing::new(&SETKEY_CONF))),
-    row("tcpdump -E", || Box::new(TcpdumpE)),
+    row("tcpdump -E", || Box::new(Listing::new(&TCPDUMP))),
     row("FortiOS tunnel list", || Box::new(Listing::new(&FORTIOS))),
     row("FortiOS ike debug", || Box::new(Listing::new(&FORTIOS_IKE))),
     row("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),

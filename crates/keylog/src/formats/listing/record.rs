@@ -1,7 +1,8 @@
 //! One SA of a listing, field by field.
 
 use crate::lines::algorithm_names::{self, fits_encryption};
-use crate::lines::{fields, hex};
+use crate::lines::fields::{self, split_at_sign};
+use crate::lines::hex;
 use crate::material::claim::Claim;
 use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
@@ -40,6 +41,8 @@ pub(crate) enum Awaited {
     /// A key's number of bytes.
     Count(KeyKind),
     Key(KeyKind),
+    /// The cipher's name, a colon, and its key.
+    NamedKey,
     /// The number of bits of the ICV.
     Bits(KeyKind),
     /// The salt of a combined mode.
@@ -136,6 +139,13 @@ impl ListingRecord {
                     .or(hex::spi_digits(hex::after_0x(word).unwrap_or(word)).map(Spi))
             }
             Awaited::Name(half) => self.name(half, word, line),
+            Awaited::NamedKey => {
+                let (name, key) = split_at_sign(word, b':').unwrap_or((word, b""));
+                self.name(KeyKind::Encryption, name, line);
+                // Without `0x` the characters are the key.
+                let characters = hex::after_0x(key).is_none();
+                self.value(Awaited::Key(KeyKind::Encryption), key, characters, line);
+            }
             Awaited::Count(half) => self.key(half).count = fields::number(word),
             Awaited::Bits(half) => self.bits(half, word),
             Awaited::Salt => self.salt = hex::after_0x(word).and_then(hex::spi_digits),
