@@ -168,6 +168,15 @@ def others(lab, corpus):
               "  dec:pkts/bytes=1/2, enc:pkts/bytes=3/4"]
     corpus.add("fortios", tunnel, keys + lua)
     corpus.add("bad_fortios_cut_key", [line.replace(a.key, a.key[:-2]) for line in tunnel], ["problem 8", f"defect truncated {a.src} {a.dst} 0x{a.spi}", keys[1]] + lua)
+    spis = f"{lab.cookie}/{lab.cookie_r}"
+    phase1 = ["ike 0:lab:7: initiator: main mode get 2nd response...", f"ike 0:lab:7: ISAKMP SA {spis} key {len(lab.ka) // 2}:{lab.ka.upper()}",
+              f"ike 0:lab:7: ISAKMP SA {spis} key {len(lab.ka) // 2}:{lab.ka[:-2].upper()}"]
+    corpus.add("fortios_phase1", phase1, [f"ike1 {lab.cookie} ka {lab.ka}", "problem 3"] + lua)
+    ike2 = "0640897749c18520/05b85dcdb8588501"
+    stock = "".join(sa.key + sa.auth for sa in lab.sas)
+    keys2 = {"SK_ei": stock[:32], "SK_er": stock[32:64], "SK_ai": stock[64:104], "SK_ar": stock[104:144]}
+    corpus.add("fortios_phase1_ikev2", [f"ike 0:lab:8: IKE SA {ike2} {name} {len(key) // 2}:{key.upper()}" for name, key in keys2.items()],
+               [f"ike2 {ike2[:16]} {name.lower()} {key}" for name, key in keys2.items()] + lua)
     lua = ["unsupported-in-lua MikroTik"]
 
     def entry(n, sa, spi=None):

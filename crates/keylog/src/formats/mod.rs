@@ -4,6 +4,7 @@ mod charon;
 mod charon_child;
 mod esp_sa;
 pub(crate) mod format;
+mod fortios_ike;
 mod ike_tables;
 pub(crate) mod keyless;
 mod listing;
