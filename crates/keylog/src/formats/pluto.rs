@@ -14,17 +14,15 @@
 use crate::formats::format::KeyFormat;
 use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::dump::{Dump, whole_row};
-use crate::lines::fields::{address, find, words};
+use crate::lines::fields::{address, find, split_at_sign, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
 use crate::material::ike_record::{IkeRecord, ike_spi};
-use crate::material::key::{IkeSecrets, SecretName};
+use crate::material::key::SecretName;
 use crate::material::sink::Sink;
-use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
-use zeroize::Zeroizing;
 
 /// An SPI and keys belong together when they are at most this many lines apart.
 const NEAR_LINES: u64 = 60;
@@ -42,59 +40,35 @@ pub(crate) struct Pluto {
     waiting: Vec<Pair>,
     /// SPIs that keys were claimed for: a log names them again, and what follows is of another.
     claimed: Vec<Spi>,
-    /// The first line of a pair of table lines.
-    table: Option<(TableLine, u64)>,
 }
 
-/// `ikev2 I …` or `ikev2 R …`: the SPIs, and the authentication key and the encryption key of one side.
-#[derive(Clone)]
-struct TableLine {
-    spis: (IkeSpi, IkeSpi),
-    keys: [SecretBytes; 2],
-    secrets: IkeSecrets,
-}
+/// A line of the table that tcpdump takes, `ikev2 I …` or `ikev2 R …`: both SPIs, and the secrets of one side. Newer versions leave the keys out.
+type TableLine = ([IkeSpi; 2], [(SecretName, Vec<u8>); 2]);
 
-/// A line as tcpdump takes it, and whether its keys are the initiator's. Newer versions leave the keys out.
-fn table_line(message: &[u8]) -> Option<(bool, TableLine)> {
+fn table_line(message: &[u8]) -> Option<TableLine> {
     let rest = message.trim_ascii_start().strip_prefix(b"ikev2 ")?;
     let mut words = words(rest);
-    let initiator = match words.next()? {
-        b"I" => true,
-        b"R" => false,
+    let (integrity, encryption) = match words.next()? {
+        b"I" => (SecretName::SkAi, SecretName::SkEi),
+        b"R" => (SecretName::SkAr, SecretName::SkEr),
         _ => return None,
     };
     let mut spi = || {
-        words
-            .next()
-            .and_then(hex::after_0x)
-            .and_then(hex::decode)?
-            .try_into()
-            .ok()
-            .map(IkeSpi)
+        let digits = words.next().and_then(hex::after_0x)?;
+        ike_spi(&hex::decode(digits)?)
     };
-    let spis = (spi()?, spi()?);
+    let spis = [spi()?, spi()?];
     let mut key = || {
-        let (_, digits) = words
-            .next()
-            .and_then(|word| word.split_at_checked(word.iter().position(|b| *b == b':')? + 1))?;
-        hex::after_0x(digits).and_then(hex::decode).map(SecretBytes::new)
+        let (_, digits) = split_at_sign(words.next()?, b':')?;
+        hex::after_0x(digits).and_then(hex::decode)
     };
-    Some((
-        initiator,
-        TableLine {
-            spis,
-            keys: [key()?, key()?],
-            secrets: IkeSecrets::default(),
-        },
-    ))
+    Some((spis, [(integrity, key()?), (encryption, key()?)]))
 }
 
+/// Keys without their SPI, and of a keymat whether it is of the SA that this side receives on.
 struct Pair {
-    line: u64,
-    /// Of a keymat: whether it is of the SA that this side receives on.
     inbound: Option<bool>,
-    encryption_key: Zeroizing<Vec<u8>>,
-    integrity_key: Zeroizing<Vec<u8>>,
+    keys: Claim,
 }
 
 impl KeyFormat for Pluto {
@@ -116,8 +90,12 @@ impl KeyFormat for Pluto {
         let mentioned = self.mentions(line, sink);
         let Some(message) = message else { return mentioned };
         self.end_dump(sink);
-        if let Some((initiator, ike)) = table_line(message) {
-            self.hand_over_table(ike, initiator, line.number, sink);
+        if let Some(([initiator, responder], secrets)) = table_line(message) {
+            self.ike.initiator(Some(initiator), sink);
+            self.ike.responder(Some(responder));
+            for (name, secret) in secrets {
+                self.ike.secret(name, line.number, &secret, sink);
+            }
             return true;
         }
         let Some((label, rest)) = label(message) else {
@@ -213,42 +191,26 @@ impl Pluto {
         }
     }
 
-    /// Two lines of the table are one IKE SA.
-    fn hand_over_table(&mut self, ike: TableLine, initiator: bool, line: u64, sink: &mut Sink<'_>) {
-        let (mut other, first) = self
-            .table
-            .take()
-            .filter(|(known, _)| known.spis == ike.spis)
-            .unwrap_or((ike.clone(), line));
-        let [integrity, encryption] = ike.keys.map(Some);
-        if initiator {
-            (other.secrets.sk_ai, other.secrets.sk_ei) = (integrity, encryption);
-        } else {
-            (other.secrets.sk_ar, other.secrets.sk_er) = (integrity, encryption);
-        }
-        let secrets = &other.secrets;
-        if secrets.sk_ei.is_some() && secrets.sk_er.is_some() {
-            let (initiator, responder) = other.spis;
-            sink.secrets(first, (Some(initiator), Some(responder)), other.secrets);
-        } else {
-            self.table = Some((other, first));
-        }
-    }
-
     fn integrity_key(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
         let Some(encryption) = self.encryption_key.take() else {
             return;
         };
-        let (encryption_key, integrity_key) = (encryption.bytes, dump.bytes.clone());
-        self.pair(
-            Pair {
-                line: encryption.line,
-                inbound: None,
-                encryption_key,
-                integrity_key,
-            },
-            sink,
-        );
+        let keys = Claim {
+            line: encryption.line,
+            encryption_key: encryption.bytes,
+            integrity_key: dump.bytes.clone(),
+            ..Claim::default()
+        };
+        // Keys right after their SPI are claimed, others wait for it.
+        let near = self.near.take();
+        let pair = Pair { inbound: None, keys };
+        match near.filter(|(line, ..)| pair.keys.line.saturating_sub(*line) <= NEAR_LINES) {
+            Some((_, spi, dst)) => {
+                pair.claim(spi, dst, sink);
+                self.has_claimed(spi);
+            }
+            None => self.wait(pair, sink),
+        }
     }
 
     fn keymat(&mut self, dump: &Dump, inbound: bool, sink: &mut Sink<'_>) {
@@ -256,28 +218,14 @@ impl Pluto {
             return sink.blob(dump.line, &dump.label, &dump.bytes);
         };
         let (encryption, integrity) = dump.bytes.split_at(split);
-        let pair = Pair {
+        let keys = Claim {
             line: dump.line,
-            inbound: Some(inbound),
-            encryption_key: Zeroizing::new(encryption.to_vec()),
-            integrity_key: Zeroizing::new(integrity.to_vec()),
+            encryption_key: encryption.to_vec().into(),
+            integrity_key: integrity.to_vec().into(),
+            ..Claim::default()
         };
-        self.wait(pair, sink);
-    }
-
-    /// Keys right after their SPI are claimed, others wait for it.
-    fn pair(&mut self, pair: Pair, sink: &mut Sink<'_>) {
-        match self
-            .near
-            .take()
-            .filter(|(line, ..)| pair.line.saturating_sub(*line) <= NEAR_LINES)
-        {
-            Some((_, spi, dst)) => {
-                pair.claim(spi, dst, sink);
-                self.has_claimed(spi);
-            }
-            None => self.wait(pair, sink),
-        }
+        let inbound = Some(inbound);
+        self.wait(Pair { inbound, keys }, sink);
     }
 
     fn has_claimed(&mut self, spi: Spi) {
@@ -308,7 +256,7 @@ impl Pluto {
                 pair.inbound.is_none()
                     && waiting
                         .iter()
-                        .any(|p| p.inbound.is_some() && p.encryption_key == pair.encryption_key)
+                        .any(|p| p.inbound.is_some() && p.keys.encryption_key == pair.keys.encryption_key)
             };
             for pair in waiting.iter().filter(|pair| !told(pair)) {
                 for (spi, of_inbound) in [(outbound, false), (inbound, true)] {
@@ -341,7 +289,7 @@ impl Pluto {
         let dst = host.get(..end).and_then(address);
         let waiting = std::mem::take(&mut self.waiting);
         let claimable =
-            |pair: &Pair| pair.inbound.is_none() && line.number.saturating_sub(pair.line) <= NEAR_LINES;
+            |pair: &Pair| pair.inbound.is_none() && line.number.saturating_sub(pair.keys.line) <= NEAR_LINES;
         let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(claimable);
         self.waiting = later;
         now.iter().for_each(|pair| pair.claim(spi, dst, sink));
@@ -363,20 +311,13 @@ fn spi_after(text: &[u8], mark: &[u8]) -> Option<Spi> {
 
 impl Pair {
     fn claim(&self, spi: Spi, dst: Option<IpAddr>, sink: &mut Sink<'_>) {
-        let claim = Claim {
-            line: self.line,
-            dst,
-            spi: Some(spi),
-            encryption_key: self.encryption_key.clone(),
-            integrity_key: self.integrity_key.clone(),
-            ..Claim::default()
-        };
-        claim.hand_over(sink);
+        let (spi, keys) = (Some(spi), self.keys.clone());
+        Claim { dst, spi, ..keys }.hand_over(sink);
     }
 
     /// No SPI came: left to mining.
     fn keep(self, sink: &mut Sink<'_>) {
-        sink.blob(self.line, b"ESP encrypt key", &self.encryption_key);
-        sink.blob(self.line, b"ESP integrity key", &self.integrity_key);
+        sink.blob(self.keys.line, b"ESP encrypt key", &self.keys.encryption_key);
+        sink.blob(self.keys.line, b"ESP integrity key", &self.keys.integrity_key);
     }
 }

@@ -16,7 +16,7 @@ const PREFIX_LEN: usize = 8;
 const LONGEST_HMAC_KEY: usize = 128;
 
 /// A stated key.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Claim {
     pub(crate) line: u64,
     pub(crate) src: Option<IpAddr>,
