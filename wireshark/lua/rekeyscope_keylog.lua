@@ -181,21 +181,26 @@ local function is_whole(text)
   return values ~= nil and #values >= 8 and not string.find(text, "[,;]%s*$")
 end
 
+local function end_wrapped(parser)
+  local row = parser.wrapped
+  parser.wrapped = nil
+  if row then
+    end_table_row(parser, row.text, row.line)
+  end
+end
+
 local function wrapped_line(parser, line)
   local row = parser.wrapped
   if not row then
     return false
   end
-  parser.wrapped = nil
   if table_format.recognise(line) == "esp_sa" or not is_open(row.text) and not string.find(line, '^%s*[",;]') then
-    end_table_row(parser, row.text, row.line)
+    end_wrapped(parser)
     return false
   end
   row.text = row.text .. line
   if is_whole(row.text) or #row.text > MAX_WRAPPED then
-    end_table_row(parser, row.text, row.line)
-  else
-    parser.wrapped = row
+    end_wrapped(parser)
   end
   return true
 end
@@ -246,14 +251,6 @@ local function is_foreign(parser, line)
     end
   end
   return parser.no_router
-end
-
-local function end_wrapped(parser)
-  local row = parser.wrapped
-  parser.wrapped = nil
-  if row then
-    end_table_row(parser, row.text, row.line)
-  end
 end
 
 local function feed(parser, line, line_number)

@@ -264,7 +264,7 @@ impl Context {
                     let (encryption, integrity) = bytes.split_at(split);
                     self.esp.key(Kind::EncryptionKey, open.line, encryption, sink);
                     self.esp.key(Kind::IntegrityKey, open.line, integrity, sink);
-                } else if open.kind == Kind::Key && self.esp.spi.is_none() {
+                } else if open.kind == Kind::Key && self.esp.sa.spi.is_none() {
                     self.ike.unnamed_key(open.line, bytes, sink);
                 } else if open.kind == Kind::Key && fits_encryption(Encryption::AesCbc, bytes.len()) {
                     // The authentication key may follow by itself.
@@ -288,9 +288,9 @@ impl Context {
 
     fn spi(&mut self, spi: Spi, line: u64, sink: &mut Sink<'_>) {
         sink.sighting(line, spi);
-        if self.esp.spi != Some(spi) {
+        if self.esp.sa.spi != Some(spi) {
             self.esp.emit(sink);
-            self.esp.spi = Some(spi);
+            self.esp.sa.spi = Some(spi);
         }
     }
 
