@@ -12,7 +12,6 @@
 //! Of an SPI in `esp.c7df968a@10.9.0.2` the nearest ESP keys are claimed.
 
 use crate::formats::format::KeyFormat;
-use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::dump::{Dump, whole_row};
 use crate::lines::fields::{address, find, split_at_sign, words};
 use crate::lines::hex;
@@ -214,16 +213,13 @@ impl Pluto {
     }
 
     fn keymat(&mut self, dump: &Dump, inbound: bool, sink: &mut Sink<'_>) {
-        let Some(split) = keymat_encryption_len(dump.bytes.len(), None, None) else {
-            return sink.blob(dump.line, &dump.label, &dump.bytes);
-        };
-        let (encryption, integrity) = dump.bytes.split_at(split);
-        let keys = Claim {
+        let mut keys = Claim {
             line: dump.line,
-            encryption_key: encryption.to_vec().into(),
-            integrity_key: integrity.to_vec().into(),
             ..Claim::default()
         };
+        if !keys.split_keymat(&dump.bytes) {
+            return sink.blob(dump.line, &dump.label, &dump.bytes);
+        }
         let inbound = Some(inbound);
         self.wait(Pair { inbound, keys }, sink);
     }

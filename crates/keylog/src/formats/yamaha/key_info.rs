@@ -203,25 +203,16 @@ impl Context {
 
     /// A label at the end of a line: its value follows on the next one.
     fn open_label(&mut self, tail: &[u8], line: &LogLine<'_>) -> bool {
-        if !tail.ends_with(b":") && !tail.ends_with(b"=") {
-            return false;
+        let ends = tail.ends_with(b":") || tail.ends_with(b"=");
+        let opens = ends && kind(tail) != Kind::Unknown;
+        if opens {
+            let run = HexRun {
+                label: tail,
+                ..HexRun::default()
+            };
+            self.open = Some(OpenValue::new(run, b"", line));
         }
-        let kind = kind(tail);
-        if kind != Kind::Unknown {
-            let label = tail.to_vec();
-            self.open = Some(OpenValue {
-                kind,
-                label,
-                nibbles: Zeroizing::default(),
-                group: 0,
-                prefixed: false,
-                first_row: 0,
-                last_row: 0,
-                line: line.number,
-                framing: RowFraming::of(line),
-            });
-        }
-        kind != Kind::Unknown
+        opens
     }
 
     /// The open value is complete.

@@ -7,7 +7,7 @@ use crate::lines::hex::{self, digit};
 const FEWEST_DIGITS: usize = 8;
 
 /// A stretch of hex.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct HexRun<'a> {
     /// The text before it, from the end of the stretch before.
     pub(crate) label: &'a [u8],

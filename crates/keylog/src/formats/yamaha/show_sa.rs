@@ -14,7 +14,6 @@
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::labels::{Kind, is_masked, kind};
 use crate::formats::yamaha::runs::{SoFar, continuation, next_run};
-use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::fields::{address, contains_ignoring_case};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
@@ -214,20 +213,15 @@ impl SaBlock {
         if !claim.encryption_key.is_empty() {
             return claim.hand_over(sink);
         }
-        match (
-            keymat_encryption_len(whole.len(), self.encryption, self.integrity),
-            whole.len(),
-        ) {
-            (Some(split), _) => {
-                let (encryption, integrity) = whole.split_at(split);
-                claim.encryption_key = encryption.to_vec().into();
-                claim.integrity_key = integrity.to_vec().into();
-                claim.hand_over(sink);
-            }
-            (None, 0) => claim.hand_over_defective(KeyDefect::Masked, sink),
-            (None, PREFIX_LEN) => claim.hand_over_defective(KeyDefect::Prefix8, sink),
-            (None, _) => claim.hand_over_defective(KeyDefect::Truncated, sink),
+        if claim.split_keymat(&whole) {
+            return claim.hand_over(sink);
         }
+        let defect = match whole.len() {
+            0 => KeyDefect::Masked,
+            PREFIX_LEN => KeyDefect::Prefix8,
+            _ => KeyDefect::Truncated,
+        };
+        claim.hand_over_defective(defect, sink);
     }
 
     /// The SPI of an IKE SA is the initiator's cookie, then the responder's; its key is Ka.
