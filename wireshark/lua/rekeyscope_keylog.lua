@@ -161,8 +161,7 @@ local function end_xfrm(parser)
   end
 end
 
-local function end_table_row(parser, line, line_number)
-  local entry, reason = table_format.esp_row(line)
+local function emit_row(parser, line_number, entry, reason)
   if entry then
     entry.line = line_number
   end
@@ -185,7 +184,7 @@ local function end_wrapped(parser)
   local row = parser.wrapped
   parser.wrapped = nil
   if row then
-    end_table_row(parser, row.text, row.line)
+    emit_row(parser, row.line, table_format.esp_row(row.text))
   end
 end
 
@@ -213,13 +212,9 @@ local function table_line(parser, line, line_number)
   if which == "ikev2_decryption_table" then
     note(parser.result.unsupported, "ikev2")
   elseif which == "ikev1_decryption_table" then
-    local entry, reason = table_format.ikev1_row(line)
-    if entry then
-      entry.line = line_number
-    end
-    parser.table_emit(entry, reason, line_number)
+    emit_row(parser, line_number, table_format.ikev1_row(line))
   elseif is_whole(line) then
-    end_table_row(parser, line, line_number)
+    emit_row(parser, line_number, table_format.esp_row(line))
   else
     parser.wrapped = { text = line, line = line_number }
   end
