@@ -15,14 +15,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const LONGEST_LABEL: usize = 64;
 
 /// A bound: what it counts, and how many are kept.
-type Bound = (&'static str, usize);
+type MostKept = (&'static str, usize);
 
-const ESP_KEYS: Bound = ("ESP keys", MOST_ESP_KEYS);
-const IKE_KEYS: Bound = ("IKE keys", MOST_IKE_KEYS);
-const SEEDS: Bound = ("inputs of key derivations", MOST_ESP_KEYS);
-const PLACES: Bound = ("lines that name an SPI", MOST_SPI_SIGHTINGS);
-const BLOBS: Bound = ("stretches of hex without a label", MOST_BLOBS);
-const PROBLEMS: Bound = ("problems", MOST_PROBLEMS);
+const ESP_KEYS: MostKept = ("ESP keys", MOST_ESP_KEYS);
+const IKE_KEYS: MostKept = ("IKE keys", MOST_IKE_KEYS);
+const SEEDS: MostKept = ("inputs of key derivations", MOST_ESP_KEYS);
+const PLACES: MostKept = ("lines that name an SPI", MOST_SPI_SIGHTINGS);
+const BLOBS: MostKept = ("stretches of hex without a label", MOST_BLOBS);
+const PROBLEMS: MostKept = ("problems", MOST_PROBLEMS);
 
 /// Takes the finds of one file.
 pub(crate) struct Sink<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct Sink<'a> {
     blob_bytes: usize,
     problems: usize,
     /// How much each bound left out, and the line where that began.
-    left_out: Vec<(Bound, u64, u64)>,
+    left_out: Vec<(MostKept, u64, u64)>,
     /// Whether a line with any content was seen.
     any_text: bool,
     found: bool,
@@ -61,7 +61,7 @@ impl<'a> Sink<'a> {
     }
 
     /// Whether something with this hash is new, and `kept` of its kind leave room for it.
-    fn admits(&mut self, hash: u64, kept: usize, bound: Bound, line: u64) -> bool {
+    fn admits(&mut self, hash: u64, kept: usize, bound: MostKept, line: u64) -> bool {
         if self.seen.contains(&hash) {
             return false;
         }
@@ -72,7 +72,7 @@ impl<'a> Sink<'a> {
         self.seen.insert(hash)
     }
 
-    fn leave_out(&mut self, bound: Bound, line: u64) {
+    fn leave_out(&mut self, bound: MostKept, line: u64) {
         match self.left_out.iter_mut().find(|(known, ..)| *known == bound) {
             Some((.., count)) => *count += 1,
             None => self.left_out.push((bound, line, 1)),

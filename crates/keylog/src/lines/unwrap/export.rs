@@ -1,7 +1,7 @@
 //! `journalctl -o export` and `-o verbose`: a message is one field among many.
 
 use crate::lines::text::{About, Text, TextLine};
-use crate::lines::unwrap::names::{Field, about, message};
+use crate::lines::unwrap::names::{RecordField, about, message};
 
 /// The messages, each with its thread, host and time.
 pub(super) fn export(text: &Text) -> Option<Text> {
@@ -12,8 +12,8 @@ pub(super) fn export(text: &Text) -> Option<Text> {
     text.lines()
         .find(|l| begins(b"__REALTIME_TIMESTAMP=")(l) || begins(b"_HOSTNAME=")(l) || begins(b"_PID=")(l))?;
     let mut next = text.next();
-    let mut record: Vec<Field> = Vec::new();
-    let field = |name: &[u8], value: &[u8], line: u64| Field {
+    let mut record: Vec<RecordField> = Vec::new();
+    let field = |name: &[u8], value: &[u8], line: u64| RecordField {
         name: name.to_ascii_lowercase(),
         value: value.to_vec(),
         line,
@@ -61,7 +61,7 @@ pub(super) fn export(text: &Text) -> Option<Text> {
 }
 
 /// Hands the message of a record over, and forgets the record.
-fn give(record: &mut Vec<Field>, next: &mut Text) {
+fn give(record: &mut Vec<RecordField>, next: &mut Text) {
     if let Some(field) = message(record) {
         next.push_lines(field.line, about(record, About::default()), &field.value);
     }

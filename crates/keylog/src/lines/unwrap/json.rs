@@ -3,7 +3,7 @@
 
 use crate::lines::fields::number;
 use crate::lines::text::{Text, TextLine};
-use crate::lines::unwrap::names::{Field, about, is_about, message};
+use crate::lines::unwrap::names::{RecordField, about, is_about, message};
 
 /// Most fields of one object; the rest of a larger one is left out.
 const MOST_FIELDS: usize = 256;
@@ -59,7 +59,7 @@ struct JsonReader {
     said: Vec<u8>,
     /// An array of nothing but bytes: journalctl writes so what is no text to it.
     byte_array: Option<Vec<u8>>,
-    fields: Vec<Field>,
+    fields: Vec<RecordField>,
 }
 
 impl JsonReader {
@@ -114,7 +114,7 @@ impl JsonReader {
         if let Some(value) = value
             && self.fields.len() < MOST_FIELDS
         {
-            self.fields.push(Field {
+            self.fields.push(RecordField {
                 name: self.key.to_ascii_lowercase(),
                 value,
                 line: line.number,
@@ -125,7 +125,7 @@ impl JsonReader {
     /// An object or an array ends.
     fn give(&mut self, line: TextLine<'_>, object: bool, next: &mut Text) {
         let widest = || {
-            let words = |field: &Field| field.value.iter().filter(|b| b.is_ascii_whitespace()).count();
+            let words = |field: &RecordField| field.value.iter().filter(|b| b.is_ascii_whitespace()).count();
             let fields = self
                 .fields
                 .iter()
@@ -143,7 +143,7 @@ impl JsonReader {
             let lines = self.fields.iter().filter(|field| number(&field.value).is_none());
             lines.for_each(|field| next.push_lines(field.line, about, &field.value));
         } else if self.fields.len() > 1 {
-            let part = |field: &Field| [field.name.as_slice(), b"=\"", &field.value, b"\" "].concat();
+            let part = |field: &RecordField| [field.name.as_slice(), b"=\"", &field.value, b"\" "].concat();
             let parts: Vec<Vec<u8>> = self.fields.iter().map(part).collect();
             next.push_lines(line.number, about, &parts.concat());
         }

@@ -5,7 +5,7 @@ use crate::lines::stamp;
 use crate::lines::text::{About, source};
 
 /// A field of a record.
-pub(super) struct Field {
+pub(super) struct RecordField {
     /// In lower case; empty where the export names none.
     pub(super) name: Vec<u8>,
     pub(super) value: Vec<u8>,
@@ -14,18 +14,18 @@ pub(super) struct Field {
 }
 
 /// The value of the first of these names that a record has.
-fn named<'r>(record: &'r [Field], names: &[&[u8]]) -> Option<&'r Field> {
+fn named<'r>(record: &'r [RecordField], names: &[&[u8]]) -> Option<&'r RecordField> {
     let mut names = names.iter();
     names.find_map(|name| record.iter().find(|field| field.name == *name))
 }
 
 /// The field with the message.
-pub(super) fn message(record: &[Field]) -> Option<&Field> {
+pub(super) fn message(record: &[RecordField]) -> Option<&RecordField> {
     named(record, &MESSAGE_NAMES)
 }
 
 /// Everything that a record says about its message; what it does not say is as `before`.
-pub(super) fn about(record: &[Field], before: About) -> About {
+pub(super) fn about(record: &[RecordField], before: About) -> About {
     let thread = named(record, &[b"thread"]).and_then(|field| number(field.value.trim_ascii()));
     // Loki has a number without a name.
     let stamp = || {
