@@ -249,6 +249,11 @@ local function is_foreign(parser, line)
 end
 
 local function feed(parser, line, line_number)
+  -- A line as a router prints it is of no other format: most lines of most logs.
+  if string.find(line, "^%d%d%d%d/%d%d/%d%d ") and not (parser.block or parser.wrapped or parser.no_router) then
+    nvr.line(parser.nvr, framing.read(line), line_number)
+    return
+  end
   -- This first: "<<Keys hidden>>" looks like a prompt.
   if (parser.block or string.find(line, "src ", 1, true)) and xfrm_line(parser, line, line_number) then
     return
