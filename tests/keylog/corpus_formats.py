@@ -156,7 +156,7 @@ def others(lab, corpus):
     corpus.add("tcpdump_e", ["# tcpdump -E file", f"0x{a.spi}@{a.dst} aes128-cbc-hmac96:0x{a.key}", f"0x{b.spi}@{b.dst} aes-128-cbc:0x{b.key}"],
                [f"esp - {sa.dst} 0x{sa.spi} AES-CBC {sa.key} - -" for sa in sas] + lua)
     corpus.add("bad_tcpdump_e", [f"0x{a.spi}@{a.dst} blowfish-cbc:0x{a.key}", f"0x{a.spi}@{a.dst} aes128-cbc-hmac96:0x{a.key[:-1]}",
-                                 f"0x{a.spi}@gateway aes128-cbc-hmac96:0x{a.key}"], ["problem 1", "problem 2", f"defect truncated - {a.dst} 0x{a.spi}", "problem 3"] + lua)
+                                 f"0x{a.spi}@gateway aes128-cbc-hmac96:0x{a.key}"], ["problem 1", "problem 2", f"defect truncated - {a.dst} 0x{a.spi}", f"esp - - 0x{a.spi} AES-CBC {a.key} - -"] + lua)
     lua = ["unsupported-in-lua FortiOS"]
     inbound, outbound = a, b
     tunnel = ["list all ipsec tunnel in vd 0", "-" * 54, f"name=lab ver=1 serial=1 {inbound.dst}:0->{inbound.src}:0 dst_mtu=1500",
@@ -168,6 +168,15 @@ def others(lab, corpus):
               "  dec:pkts/bytes=1/2, enc:pkts/bytes=3/4"]
     corpus.add("fortios", tunnel, keys + lua)
     corpus.add("bad_fortios_cut_key", [line.replace(a.key, a.key[:-2]) for line in tunnel], ["problem 8", f"defect truncated {a.src} {a.dst} 0x{a.spi}", keys[1]] + lua)
+    spis = f"{lab.cookie}/{lab.cookie_r}"
+    phase1 = ["ike 0:lab:7: initiator: main mode get 2nd response...", f"ike 0:lab:7: ISAKMP SA {spis} key {len(lab.ka) // 2}:{lab.ka.upper()}",
+              f"ike 0:lab:7: ISAKMP SA {spis} key {len(lab.ka) // 2}:{lab.ka[:-2].upper()}"]
+    corpus.add("fortios_phase1", phase1, [f"ike1 {lab.cookie} ka {lab.ka}", "problem 3"] + lua)
+    ike2 = "0640897749c18520/05b85dcdb8588501"
+    stock = "".join(sa.key + sa.auth for sa in lab.sas)
+    keys2 = {"SK_ei": stock[:32], "SK_er": stock[32:64], "SK_ai": stock[64:104], "SK_ar": stock[104:144]}
+    corpus.add("fortios_phase1_ikev2", [f"ike 0:lab:8: IKE SA {ike2} {name} {len(key) // 2}:{key.upper()}" for name, key in keys2.items()],
+               [f"ike2 {ike2[:16]} {name.lower()} {key}" for name, key in keys2.items()] + lua)
     lua = ["unsupported-in-lua MikroTik"]
 
     def entry(n, sa, spi=None):

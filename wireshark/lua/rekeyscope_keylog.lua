@@ -161,8 +161,7 @@ local function end_xfrm(parser)
   end
 end
 
-local function end_table_row(parser, line, line_number)
-  local entry, reason = table_format.esp_row(line)
+local function emit_row(parser, line_number, entry, reason)
   if entry then
     entry.line = line_number
   end
@@ -181,21 +180,26 @@ local function is_whole(text)
   return values ~= nil and #values >= 8 and not string.find(text, "[,;]%s*$")
 end
 
+local function end_wrapped(parser)
+  local row = parser.wrapped
+  parser.wrapped = nil
+  if row then
+    emit_row(parser, row.line, table_format.esp_row(row.text))
+  end
+end
+
 local function wrapped_line(parser, line)
   local row = parser.wrapped
   if not row then
     return false
   end
-  parser.wrapped = nil
   if table_format.recognise(line) == "esp_sa" or not is_open(row.text) and not string.find(line, '^%s*[",;]') then
-    end_table_row(parser, row.text, row.line)
+    end_wrapped(parser)
     return false
   end
   row.text = row.text .. line
   if is_whole(row.text) or #row.text > MAX_WRAPPED then
-    end_table_row(parser, row.text, row.line)
-  else
-    parser.wrapped = row
+    end_wrapped(parser)
   end
   return true
 end
@@ -208,13 +212,9 @@ local function table_line(parser, line, line_number)
   if which == "ikev2_decryption_table" then
     note(parser.result.unsupported, "ikev2")
   elseif which == "ikev1_decryption_table" then
-    local entry, reason = table_format.ikev1_row(line)
-    if entry then
-      entry.line = line_number
-    end
-    parser.table_emit(entry, reason, line_number)
+    emit_row(parser, line_number, table_format.ikev1_row(line))
   elseif is_whole(line) then
-    end_table_row(parser, line, line_number)
+    emit_row(parser, line_number, table_format.esp_row(line))
   else
     parser.wrapped = { text = line, line = line_number }
   end
@@ -248,15 +248,12 @@ local function is_foreign(parser, line)
   return parser.no_router
 end
 
-local function end_wrapped(parser)
-  local row = parser.wrapped
-  parser.wrapped = nil
-  if row then
-    end_table_row(parser, row.text, row.line)
-  end
-end
-
 local function feed(parser, line, line_number)
+  -- A line as a router prints it is of no other format: most lines of most logs.
+  if string.find(line, "^%d%d%d%d/%d%d/%d%d ") and not (parser.block or parser.wrapped or parser.no_router) then
+    nvr.line(parser.nvr, framing.read(line), line_number)
+    return
+  end
   -- This first: "<<Keys hidden>>" looks like a prompt.
   if (parser.block or string.find(line, "src ", 1, true)) and xfrm_line(parser, line, line_number) then
     return

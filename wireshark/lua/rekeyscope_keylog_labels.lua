@@ -24,29 +24,18 @@ local function stands_alone(text, start, after)
   return (start == 1 or IS_SEPARATOR[before]) and (not behind or IS_SEPARATOR[behind])
 end
 
--- Captures of the next token what stands before it, then the same.
+-- The same of a token at a place, with what stands before it: of the first of a text, and of one behind another.
+local FIRST = "^([" .. SEPARATORS .. "]*)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 local NEXT = "^([" .. SEPARATORS .. "]+)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
-
--- Captures the same of the first token of a text.
-local FIRST = "^[" .. SEPARATORS .. "]*()(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 
 local function digits_of(prefix, digits)
   -- Of "0" and digits without x the zero is a digit.
   return prefix == "0" and prefix .. digits or digits
 end
 
--- Returns the digits of a text's first token where it is hex, its end, and whether "0x" stands before them.
-local function first_token(text)
-  local start, prefix, digits, after = string.match(text, FIRST)
-  if start and not string.find(prefix, "^[xX]") then
-    return digits_of(prefix, digits), after, #prefix == 2
-  end
-  return nil
-end
-
--- Returns the same of the next token, and the gap before it.
-local function next_digits(text, from)
-  local gap, prefix, digits, after = string.match(text, NEXT, from)
+-- Returns the digits of a token where it is hex, its end, whether "0x" stands before them, and the gap before it.
+local function token_at(text, from, pattern)
+  local gap, prefix, digits, after = string.match(text, pattern, from)
   if not gap or string.find(prefix, "^[xX]") then
     return nil
   end
@@ -76,18 +65,18 @@ local function read_run(text, first, after, width, prefixed)
   if bytes and #bytes < labels.MAX_DIGITS then
     first, after = first .. bytes, behind_bytes
   end
-  if not next_digits(text, after) then
+  if not token_at(text, after, NEXT) then
     return string.lower(first), after
   end
   local parts, total = { first }, #first
   while total < labels.MAX_DIGITS do
-    local digits, behind, has_prefix, gap = next_digits(text, after)
+    local digits, behind, has_prefix, gap = token_at(text, after, NEXT)
     -- Bytes may each have their "0x"; of longer groups each is a value of its own.
     if not digits or (has_prefix and not (width == 2 and prefixed)) then
       break
     elseif string.find(gap, "%S") and not (width == 2 and (gap == ":" or gap == "-")) then
       break
-    elseif #digits ~= width and (#digits > width or next_digits(text, behind)) then
+    elseif #digits ~= width and (#digits > width or token_at(text, behind, NEXT)) then
       break
     end
     parts[#parts + 1] = digits
@@ -132,7 +121,7 @@ end
 -- Hex at the beginning of a line that goes on with a value: `width` digits in its groups (nil: not begun), `total`
 -- digits so far, "0x" before its rows when `prefixed`.
 function labels.continuation(text, width, total, prefixed)
-  local first, first_end, has_prefix = first_token(text)
+  local first, first_end, has_prefix = token_at(text, 1, FIRST)
   if not first or (has_prefix and width and not prefixed) or string.find(text, "^%s*[^%s%x]") then
     return nil
   end
@@ -142,7 +131,7 @@ function labels.continuation(text, width, total, prefixed)
   end
   local group = width or first_width
   -- Of a first group that was cut the length is known by the next one.
-  local next_one = next_digits(text, first_end)
+  local next_one = token_at(text, first_end, NEXT)
   if width and total == width and next_one and #next_one == width + first_width then
     group = width + first_width
   end

@@ -52,13 +52,17 @@ function fs.is_folder(path)
   return Dir.exists(path) == true
 end
 
-function fs.holds_something(path)
+local function first_bytes(path, count)
   local file = io.open(path, "rb")
-  local byte = file and file:read(1)
+  local bytes = file and file:read(count)
   if file then
     file:close()
   end
-  return byte ~= nil
+  return bytes
+end
+
+function fs.holds_something(path)
+  return first_bytes(path, 1) ~= nil
 end
 
 -- pcap of both byte orders and resolutions, pcapng.
@@ -69,12 +73,7 @@ local MAGICS = {
 
 -- Whether a path is a capture's.
 function fs.is_capture(path)
-  local file = io.open(path, "rb")
-  local magic = file and file:read(4)
-  if file then
-    file:close()
-  end
-  return MAGICS[magic or ""] == true
+  return MAGICS[first_bytes(path, 4) or ""] == true
 end
 
 -- An empty file that only its owner can read: os.tmpname() makes one (mkstemp(3)), and a file keeps its mode when it is

@@ -136,6 +136,15 @@ local function grouped(entries, accepts_chacha, rejected)
   return order, groups
 end
 
+-- The lines of the user's own table, which are not repeated.
+local function lines_of(text)
+  local known = {}
+  for line in string.gmatch(text or "", "[^\r\n]+") do
+    known[line] = true
+  end
+  return known
+end
+
 local function add(list, known, row)
   if not known[row] then
     known[row] = true
@@ -170,7 +179,7 @@ end
 -- repeated. options.accepts_chacha. Returns { rows, rejected, unseen } (unseen: SPIs of the log that the
 -- capture does not hold).
 function rows.esp(entries, options)
-  local rejected, list, known, unseen = {}, {}, {}, 0
+  local rejected, list, known, unseen = {}, {}, lines_of(options.user), 0
   local order, groups = grouped(entries, options.accepts_chacha, rejected)
   local seen = options.seen
   if seen then
@@ -185,9 +194,6 @@ function rows.esp(entries, options)
       end
       return rank[a] < rank[b]
     end)
-  end
-  for line in string.gmatch(options.user or "", "[^\r\n]+") do
-    known[line] = true
   end
   for _, spi in ipairs(order) do
     if seen and spi ~= "*" and not seen[spi] then
@@ -223,10 +229,7 @@ end
 -- ikev1_decryption_table rows: unquoted, no 0x. The key must be one of the ciphers' lengths. Returns { rows, rejected,
 -- opened } (opened: rows whose key is the beginning of SKEYID_e).
 function rows.ike1(entries, options)
-  local list, known, rejected, printed, opened = {}, {}, {}, {}, 0
-  for line in string.gmatch(options.user or "", "[^\r\n]+") do
-    known[line] = true
-  end
+  local list, known, rejected, printed, opened = {}, lines_of(options.user), {}, {}, 0
   for _, entry in ipairs(entries) do
     if entry.kind == "ike1" then
       local fits = #entry.key == 16 or #entry.key == 32 or #entry.key == 48 or #entry.key == 64

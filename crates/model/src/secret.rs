@@ -1,6 +1,7 @@
 //! Key bytes: zeroized when dropped, never shown.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use zeroize::Zeroizing;
 
 /// Key material. `Debug` shows the length only; the bytes are wiped on drop.
@@ -33,6 +34,12 @@ impl SecretBytes {
 impl From<&[u8]> for SecretBytes {
     fn from(bytes: &[u8]) -> Self {
         SecretBytes::new(bytes.to_vec())
+    }
+}
+
+impl Hash for SecretBytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.expose().hash(state);
     }
 }
 

@@ -14,9 +14,9 @@ use crate::lines::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
 use crate::lines::fields::{after_program, find, word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, sender};
-use crate::material::key::{IkeKey, IkeSecrets, SecretSlot};
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::SecretName;
 use crate::material::sink::Sink;
-use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::collections::HashMap;
 
@@ -45,10 +45,10 @@ const NO_THREAD: u32 = u32::MAX;
 struct Thread {
     dump: Option<(Dump, usize)>,
     /// Both SPIs of the IKE SA that the thread works on.
-    spis: Option<(IkeSpi, IkeSpi)>,
+    spis: Option<(IkeSpi, Option<IkeSpi>)>,
     /// The message at hand creates a CHILD_SA: new IKE secrets belong to another IKE SA than `spis`.
     in_create_child: bool,
-    ike: Option<IkeKey>,
+    ike: IkeRecord,
     child: Child,
 }
 
@@ -79,7 +79,7 @@ impl KeyFormat for Charon {
             if let Some((dump, _)) = thread.dump.take() {
                 thread.child.cut(&dump, sink);
             }
-            thread.hand_over_ike(sink);
+            thread.ike.emit(sink);
             thread.child.hand_over(sink);
         }
     }
@@ -92,7 +92,7 @@ impl Charon {
         let text = after_group(text).unwrap_or_else(|| after_name(text));
         let key = (line.sender, line.about.thread.unwrap_or(NO_THREAD));
         let is_open = |key: &(u64, u32)| self.threads.get(key).is_some_and(|thread| thread.dump.is_some());
-        if line.framed_at() == 0
+        if line.framed_at == 0
             && is_open(&self.last)
             && (row(text).is_some() || !spaced_pairs(text).is_empty())
         {
@@ -218,40 +218,23 @@ impl Thread {
         if self.child.value(dump, sink) {
             return;
         }
-        let secret = SecretBytes::from(dump.bytes.as_slice());
-        let Some((version, slot)) = ike_slot(&dump.label) else {
+        let Some(name) = secret_of(&dump.label) else {
             return;
         };
-        let renews = self.ike.as_mut().is_some_and(|ike| {
-            let known = slot(&mut ike.secrets);
-            known.as_ref().is_some_and(|known| *known != secret)
-                || (version != 0 && ike.version != version && ike.version != 0)
-        });
-        if renews {
-            self.hand_over_ike(sink);
+        self.ike.secret(name, dump.line, &dump.bytes, sink);
+        if let Some((initiator, responder)) = self.spis.filter(|_| !self.in_create_child)
+            && self.ike.initiator_spi.is_none()
+        {
+            self.ike.initiator_spi = Some(initiator);
+            self.ike.responder_spi = responder;
         }
-        let spis = self.spis.filter(|_| !self.in_create_child);
-        let ike = self.ike.get_or_insert_with(|| IkeKey {
-            version,
-            initiator_spi: spis.map(|s| s.0),
-            responder_spi: spis.map(|s| s.1).filter(|spi| *spi != IkeSpi::ZERO),
-            secrets: IkeSecrets::default(),
-            encryption: None,
-            integrity: None,
-            origin: sink.explicit(dump.line),
-        });
-        if version != 0 {
-            ike.version = version;
-        }
-        *slot(&mut ike.secrets) = Some(secret);
     }
 
     /// The input of a NAT detection hash starts with both SPIs (RFC 3947 §3.2, RFC 7296 §2.23).
     fn natd(&mut self, bytes: &[u8], number: u64, sink: &mut Sink<'_>) {
-        let (Some(initiator), Some(responder)) = (ike_spi(bytes.get(..8)), ike_spi(bytes.get(8..16))) else {
-            return;
-        };
-        self.work_on(initiator, responder, number, sink);
+        if let (Some(initiator), Some(responder)) = (bytes.get(..8).and_then(ike_spi), bytes.get(8..16)) {
+            self.work_on(initiator, ike_spi(responder), number, sink);
+        }
     }
 
     /// `with SPIs 33ac…_i 4330…_r` (IKE SA) or `with SPIs c7df968a_i c06e0f04_o` (CHILD_SA).
@@ -265,9 +248,9 @@ impl Thread {
             .find(|w| w.ends_with(b"_r") || w.ends_with(b"_o"))
             .unwrap_or_default();
         if let Some(responder) = second.strip_suffix(b"_r") {
-            let decoded = |digits: &[u8]| ike_spi(hex::decode(digits).as_deref());
-            if let (Some(initiator), Some(responder)) = (decoded(initiator), decoded(responder)) {
-                self.work_on(initiator, responder, number, sink);
+            let decoded = |digits: &[u8]| ike_spi(&hex::decode(digits)?);
+            if let Some(initiator) = decoded(initiator) {
+                self.work_on(initiator, decoded(responder), number, sink);
             }
         } else if let Some(outbound) = second.strip_suffix(b"_o")
             && let (Some(inbound), Some(outbound)) = (hex::spi_digits(initiator), hex::spi_digits(outbound))
@@ -276,31 +259,18 @@ impl Thread {
         }
     }
 
-    fn work_on(&mut self, initiator: IkeSpi, responder: IkeSpi, number: u64, sink: &mut Sink<'_>) {
+    fn work_on(&mut self, initiator: IkeSpi, responder: Option<IkeSpi>, number: u64, sink: &mut Sink<'_>) {
         self.spis = Some((initiator, responder));
-        let Some(ike) = &mut self.ike else { return };
-        let near = number.saturating_sub(ike.origin.line) <= COOKIE_LINES;
-        if near && !self.in_create_child && ike.initiator_spi.is_none_or(|spi| spi == initiator) {
-            ike.initiator_spi = Some(initiator);
-            ike.responder_spi = Some(responder)
-                .filter(|spi| *spi != IkeSpi::ZERO)
-                .or(ike.responder_spi);
-        } else {
-            self.hand_over_ike(sink);
+        if self.ike.line == 0 {
+            return;
         }
-    }
-
-    fn hand_over_ike(&mut self, sink: &mut Sink<'_>) {
-        let Some(ike) = self.ike.take() else { return };
-        if ike.version == 0 {
-            // Of the Diffie–Hellman secret alone the log does not say which version made it.
-            let both = [1, 2].map(|version| IkeKey {
-                version,
-                ..ike.clone()
-            });
-            both.into_iter().for_each(|ike| sink.ike(ike));
+        let near = number.saturating_sub(self.ike.line) <= COOKIE_LINES;
+        let same = self.ike.initiator_spi.is_none_or(|spi| spi == initiator);
+        if near && same && !self.in_create_child {
+            self.ike.initiator_spi = Some(initiator);
+            self.ike.responder(responder);
         } else {
-            sink.ike(ike);
+            self.ike.emit(sink);
         }
     }
 }
@@ -322,26 +292,16 @@ fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
 
 /// Whether a dump of this label is of use here.
 fn is_known_label(label: &[u8]) -> bool {
-    ike_slot(label).is_some() || Child::has_label(label) || label == b"natd_chunk"
+    secret_of(label).is_some() || Child::has_label(label) || label == b"natd_chunk"
 }
 
-/// Version of IKE (0: either) and place of a labelled secret.
-fn ike_slot(label: &[u8]) -> Option<(u8, SecretSlot)> {
-    let name = match label {
+/// The secret that a dump's label names.
+fn secret_of(label: &[u8]) -> Option<SecretName> {
+    match label {
         b"shared Diffie Hellman secret" | b"shared key exchange secret" | b"key exchange secret" => {
-            return Some((0, |s| &mut s.dh_secret));
+            Some(SecretName::Dh)
         }
-        b"encryption key Ka" => b"Ka",
-        _ => label.strip_suffix(b" secret").unwrap_or(label),
-    };
-    let version = if name.starts_with(b"S") && !name.starts_with(b"SKEYID") {
-        2
-    } else {
-        1
-    };
-    Some((version, IkeSecrets::slot(name)?))
-}
-
-fn ike_spi(bytes: Option<&[u8]>) -> Option<IkeSpi> {
-    bytes?.try_into().ok().map(IkeSpi)
+        b"encryption key Ka" => Some(SecretName::Ka),
+        _ => SecretName::named(label.strip_suffix(b" secret").unwrap_or(label)),
+    }
 }

@@ -9,7 +9,6 @@ use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
-use std::net::IpAddr;
 use zeroize::Zeroizing;
 
 /// ISAKMP's number of ESP (RFC 2407 §4.4.1), which stands before the SPI in an IKEv1 seed.
@@ -31,8 +30,9 @@ pub(crate) struct Child {
     seeds: Vec<(SeedOf, u64, Bytes)>,
     dh_secret: Option<Bytes>,
     adding_inbound: Option<bool>,
-    inbound: AddedSa,
-    outbound: AddedSa,
+    /// What `SPI 0x…, src … dst …` says of the two SAs.
+    inbound: Claim,
+    outbound: Claim,
 }
 
 /// The keys with which one side sends.
@@ -42,14 +42,6 @@ struct SideKeys {
     integrity: Bytes,
     /// Line of a dump of one of them that lacks rows.
     cut: Option<u64>,
-}
-
-/// An SA as `SPI 0x…, src … dst …` names it.
-#[derive(Default, Clone, Copy)]
-struct AddedSa {
-    spi: Option<Spi>,
-    src: Option<IpAddr>,
-    dst: Option<IpAddr>,
 }
 
 impl Child {
@@ -142,10 +134,11 @@ impl Child {
         };
         sink.sighting(line, spi);
         let named = |name: &[u8]| word_after(rest, name).and_then(address);
-        let added = AddedSa {
+        let added = Claim {
             spi: Some(spi),
             src: named(b"src"),
             dst: named(b"dst"),
+            ..Claim::default()
         };
         match self.adding_inbound {
             Some(true) => self.inbound = added,
@@ -160,10 +153,8 @@ impl Child {
         sink.sighting(line, outbound);
         for (added, spi) in [(&mut self.inbound, inbound), (&mut self.outbound, outbound)] {
             if added.spi != Some(spi) {
-                *added = AddedSa {
-                    spi: Some(spi),
-                    ..AddedSa::default()
-                };
+                *added = Claim::default();
+                added.spi = Some(spi);
             }
         }
         self.hand_over(sink);
@@ -171,15 +162,17 @@ impl Child {
 
     /// Claims the keys. Without knowing who began the exchange both ways are claimed; the ICV tells.
     pub(crate) fn hand_over(&mut self, sink: &mut Sink<'_>) {
-        let initiator = self.initiator;
-        let child = std::mem::take(self);
-        self.initiator = initiator;
+        let mut child = std::mem::take(self);
+        self.initiator = child.initiator;
         if !child.has_keys() && child.seeds.is_empty() {
             return;
         }
-        let (inbound, outbound) = child.completed();
+        // The addresses of one SA are those of the other, turned round.
+        let (inbound, outbound) = (&mut child.inbound, &mut child.outbound);
+        (inbound.src, inbound.dst) = (inbound.src.or(outbound.dst), inbound.dst.or(outbound.src));
+        (outbound.src, outbound.dst) = (outbound.src.or(inbound.dst), outbound.dst.or(inbound.src));
         let spis = inbound.spi.zip(outbound.spi);
-        let initiator = child.seed_says_initiator(inbound, outbound).or(initiator);
+        let initiator = child.seed_says_initiator().or(child.initiator);
         if child.has_keys() {
             let [of_initiator, of_responder] = &child.keys;
             for ours in initiator.map_or(vec![true, false], |known| vec![known]) {
@@ -188,8 +181,8 @@ impl Child {
                 } else {
                     (of_responder, of_initiator)
                 };
-                child.claim(outbound, sent, sink);
-                child.claim(inbound, received, sink);
+                child.claim(&child.outbound, sent, sink);
+                child.claim(&child.inbound, received, sink);
             }
         }
         for (of, line, bytes) in &child.seeds {
@@ -214,47 +207,32 @@ impl Child {
             || self.encryption == Some(Encryption::Null) && !initiator.integrity.is_empty()
     }
 
-    /// Both SAs; the addresses of one are those of the other, turned round.
-    fn completed(&self) -> (AddedSa, AddedSa) {
-        let fill = |one: AddedSa, other: AddedSa| AddedSa {
-            spi: one.spi,
-            src: one.src.or(other.dst),
-            dst: one.dst.or(other.src),
-        };
-        (
-            fill(self.inbound, self.outbound),
-            fill(self.outbound, self.inbound),
-        )
-    }
-
     /// In IKEv1 the initiator's seed holds the SPI of the SA on which the initiator sends.
-    fn seed_says_initiator(&self, inbound: AddedSa, outbound: AddedSa) -> Option<bool> {
+    fn seed_says_initiator(&self) -> Option<bool> {
         let (_, _, seed) = self.seeds.iter().find(|(of, ..)| *of == SeedOf::InitiatorSa)?;
-        let holds = |added: AddedSa| {
+        let holds = |added: &Claim| {
             let [a, b, c, d] = added.spi?.0.to_be_bytes();
             find(seed, &[PROTO_IPSEC_ESP, a, b, c, d])
         };
-        match (holds(outbound), holds(inbound)) {
+        match (holds(&self.outbound), holds(&self.inbound)) {
             (Some(_), None) => Some(true),
             (None, Some(_)) => Some(false),
             _ => None,
         }
     }
 
-    fn claim(&self, added: AddedSa, keys: &SideKeys, sink: &mut Sink<'_>) {
+    fn claim(&self, added: &Claim, keys: &SideKeys, sink: &mut Sink<'_>) {
         if added.spi.is_none() {
             sink.blob(self.line, b"encryption key", &keys.encryption);
             return sink.blob(self.line, b"integrity key", &keys.integrity);
         }
         let claim = Claim {
             line: keys.cut.unwrap_or(self.line),
-            src: added.src,
-            dst: added.dst,
-            spi: added.spi,
             encryption: self.encryption,
             encryption_key: keys.encryption.clone(),
             integrity: self.integrity,
             integrity_key: keys.integrity.clone(),
+            ..added.clone()
         };
         match keys.cut {
             None => claim.hand_over(sink),

@@ -161,21 +161,18 @@ fn unquoted(column: Option<&[u8]>) -> &[u8] {
 
 fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
     let columns = columns(row);
-    let sa = |columns: &[&[u8]]| match columns {
-        [family, src, dst, spi, encryption, ..] => sa_of(number, family, src, dst, spi, encryption),
-        _ => Err(wrong_count(columns.len())),
+    let &[family, src, dst, spi, encryption, ref keys @ ..] = columns.as_slice() else {
+        return Err(wrong_count(columns.len()));
     };
-    let ([.., encryption, encryption_key, integrity, integrity_key], 8 | 10) = (
-        columns.first_chunk::<COLUMNS>().unwrap_or(&[b""; COLUMNS]),
-        columns.len(),
-    ) else {
+    let claim = sa_of(number, family, src, dst, spi, encryption);
+    let (&[encryption_key, integrity, integrity_key, ..], 8 | 10) = (keys, columns.len()) else {
         // The row was cut within a key or behind it.
-        if let (6..COLUMNS, Ok(claim)) = (columns.len(), sa(&columns)) {
+        if let (1 | 2, Ok(claim)) = (keys.len(), claim) {
             claim.hand_over_defective(KeyDefect::Truncated, sink);
         }
         return Err(wrong_count(columns.len()));
     };
-    let mut claim = sa(&columns)?;
+    let mut claim = claim?;
     let (transform, checked) = integrity_column(integrity)?;
     claim.integrity = transform;
     let names_icv = memchr::memmem::find(encryption, b"ICV").is_some();

@@ -107,7 +107,8 @@ pub(crate) struct KeylessText {
     found: Option<(&'static Keyless, u64)>,
     /// SPIs, each with the line that names it first.
     spis: Vec<(Spi, u64)>,
-    lifetime: Option<u64>,
+    /// Seconds, and whether they are what is left of the lifetime.
+    lifetime: Option<(u64, bool)>,
 }
 
 impl KeylessText {
@@ -142,7 +143,10 @@ impl KeylessText {
         };
         let lifetime = self
             .lifetime
-            .map(|seconds| format!(", a lifetime of {seconds} s"))
+            .map(|(seconds, remains)| {
+                let left = if remains { " that remains" } else { "" };
+                format!(", a lifetime of {seconds} s{left}")
+            })
             .unwrap_or_default();
         let (name, instead) = (text.name, text.instead);
         sink.only_problem(
@@ -203,7 +207,7 @@ impl KeylessText {
 }
 
 /// `LifetimeSeconds : 3600`, `remaining key lifetime (k/sec): (4608000/3563)`.
-fn lifetime(line: &[u8]) -> Option<u64> {
+fn lifetime(line: &[u8]) -> Option<(u64, bool)> {
     let mut numbers = line
         .get(find(line, b"ifetime")?..)?
         .split(|b| !b.is_ascii_digit())
@@ -216,5 +220,6 @@ fn lifetime(line: &[u8]) -> Option<u64> {
             unit(b"ifetimeKilobytes") == usize::MAX || unit(b"ifetimeSeconds") < unit(b"ifetimeKilobytes")
         })
     };
-    seconds.filter(|seconds| (1..=31_536_000).contains(seconds))
+    let seconds = seconds.filter(|seconds| (1..=31_536_000).contains(seconds))?;
+    Some((seconds, find(line, b"remaining").is_some()))
 }

@@ -12,18 +12,16 @@
 //! Of an SPI in `esp.c7df968a@10.9.0.2` the nearest ESP keys are claimed.
 
 use crate::formats::format::KeyFormat;
-use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::dump::{Dump, whole_row};
-use crate::lines::fields::{address, find, words};
+use crate::lines::fields::{address, find, split_at_sign, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::IkeSecrets;
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::SecretName;
 use crate::material::sink::Sink;
-use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
-use zeroize::Zeroizing;
 
 /// An SPI and keys belong together when they are at most this many lines apart.
 const NEAR_LINES: u64 = 60;
@@ -34,69 +32,42 @@ const MOST_WAITING: usize = 16;
 #[derive(Default)]
 pub(crate) struct Pluto {
     dump: Option<Dump>,
-    initiator_spi: Option<IkeSpi>,
-    responder_spi: Option<IkeSpi>,
-    secrets: IkeSecrets,
-    secrets_line: u64,
+    ike: IkeRecord,
     encryption_key: Option<Dump>,
     /// The last SPI with its destination, and its line.
     near: Option<(u64, Spi, Option<IpAddr>)>,
     waiting: Vec<Pair>,
     /// SPIs that keys were claimed for: a log names them again, and what follows is of another.
     claimed: Vec<Spi>,
-    /// The first line of a pair of table lines.
-    table: Option<(TableLine, u64)>,
 }
 
-/// `ikev2 I …` or `ikev2 R …`: the SPIs, and the authentication key and the encryption key of one side.
-#[derive(Clone)]
-struct TableLine {
-    spis: (IkeSpi, IkeSpi),
-    keys: [SecretBytes; 2],
-    secrets: IkeSecrets,
-}
+/// A line of the table that tcpdump takes, `ikev2 I …` or `ikev2 R …`: both SPIs, and the secrets of one side. Newer versions leave the keys out.
+type TableLine = ([IkeSpi; 2], [(SecretName, Vec<u8>); 2]);
 
-/// A line as tcpdump takes it, and whether its keys are the initiator's. Newer versions leave the keys out.
-fn table_line(message: &[u8]) -> Option<(bool, TableLine)> {
+fn table_line(message: &[u8]) -> Option<TableLine> {
     let rest = message.trim_ascii_start().strip_prefix(b"ikev2 ")?;
     let mut words = words(rest);
-    let initiator = match words.next()? {
-        b"I" => true,
-        b"R" => false,
+    let (integrity, encryption) = match words.next()? {
+        b"I" => (SecretName::SkAi, SecretName::SkEi),
+        b"R" => (SecretName::SkAr, SecretName::SkEr),
         _ => return None,
     };
     let mut spi = || {
-        words
-            .next()
-            .and_then(hex::after_0x)
-            .and_then(hex::decode)?
-            .try_into()
-            .ok()
-            .map(IkeSpi)
+        let digits = words.next().and_then(hex::after_0x)?;
+        ike_spi(&hex::decode(digits)?)
     };
-    let spis = (spi()?, spi()?);
+    let spis = [spi()?, spi()?];
     let mut key = || {
-        let (_, digits) = words
-            .next()
-            .and_then(|word| word.split_at_checked(word.iter().position(|b| *b == b':')? + 1))?;
-        hex::after_0x(digits).and_then(hex::decode).map(SecretBytes::new)
+        let (_, digits) = split_at_sign(words.next()?, b':')?;
+        hex::after_0x(digits).and_then(hex::decode)
     };
-    Some((
-        initiator,
-        TableLine {
-            spis,
-            keys: [key()?, key()?],
-            secrets: IkeSecrets::default(),
-        },
-    ))
+    Some((spis, [(integrity, key()?), (encryption, key()?)]))
 }
 
+/// Keys without their SPI, and of a keymat whether it is of the SA that this side receives on.
 struct Pair {
-    line: u64,
-    /// Of a keymat: whether it is of the SA that this side receives on.
     inbound: Option<bool>,
-    encryption_key: Zeroizing<Vec<u8>>,
-    integrity_key: Zeroizing<Vec<u8>>,
+    keys: Claim,
 }
 
 impl KeyFormat for Pluto {
@@ -118,8 +89,12 @@ impl KeyFormat for Pluto {
         let mentioned = self.mentions(line, sink);
         let Some(message) = message else { return mentioned };
         self.end_dump(sink);
-        if let Some((initiator, ike)) = table_line(message) {
-            self.hand_over_table(ike, initiator, line.number, sink);
+        if let Some(([initiator, responder], secrets)) = table_line(message) {
+            self.ike.initiator(Some(initiator), sink);
+            self.ike.responder(Some(responder));
+            for (name, secret) in secrets {
+                self.ike.secret(name, line.number, &secret, sink);
+            }
             return true;
         }
         let Some((label, rest)) = label(message) else {
@@ -137,7 +112,7 @@ impl KeyFormat for Pluto {
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.end_dump(sink);
-        self.hand_over_ike(sink);
+        self.ike.emit(sink);
         for pair in std::mem::take(&mut self.waiting) {
             pair.keep(sink);
         }
@@ -202,71 +177,16 @@ impl Pluto {
             return;
         };
         match dump.label.as_slice() {
-            b"ICOOKIE" => {
-                let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
-                if self.initiator_spi != spi {
-                    self.hand_over_ike(sink);
-                    self.initiator_spi = spi;
-                }
-            }
-            b"RCOOKIE" => {
-                let spi = <[u8; 8]>::try_from(dump.bytes.as_slice()).ok().map(IkeSpi);
-                self.responder_spi = spi.filter(|spi| *spi != IkeSpi::ZERO);
-            }
+            b"ICOOKIE" => self.ike.initiator(ike_spi(&dump.bytes), sink),
+            b"RCOOKIE" => self.ike.responder(ike_spi(&dump.bytes)),
             b"ESP encrypt key" | b"ESP enckey" => self.encryption_key = Some(dump),
             b"ESP integrity key" | b"ESP authkey" => self.integrity_key(&dump, sink),
             b"our  keymat" | b"our keymat" | b"KEYMAT computed" => self.keymat(&dump, true, sink),
             b"peer keymat" | b"peer  keymat" | b"Peer KEYMAT computed" => self.keymat(&dump, false, sink),
-            _ => self.secret(&dump, sink),
-        }
-    }
-
-    fn secret(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
-        let slot = IkeSecrets::slot(&dump.label).unwrap_or(|s| &mut s.ka);
-        let secret = SecretBytes::from(dump.bytes.as_slice());
-        if slot(&mut self.secrets)
-            .as_ref()
-            .is_some_and(|known| *known != secret)
-        {
-            let spis = (self.initiator_spi, self.responder_spi);
-            self.hand_over_ike(sink);
-            (self.initiator_spi, self.responder_spi) = spis;
-        }
-        if self.secrets_line == 0 {
-            self.secrets_line = dump.line;
-        }
-        *slot(&mut self.secrets) = Some(secret);
-    }
-
-    fn hand_over_ike(&mut self, sink: &mut Sink<'_>) {
-        let secrets = std::mem::take(&mut self.secrets);
-        let line = std::mem::take(&mut self.secrets_line);
-        let (initiator_spi, responder_spi) = (self.initiator_spi.take(), self.responder_spi.take());
-        if line == 0 {
-            return;
-        }
-        sink.secrets(line, (initiator_spi, responder_spi), secrets);
-    }
-
-    /// Two lines of the table are one IKE SA.
-    fn hand_over_table(&mut self, ike: TableLine, initiator: bool, line: u64, sink: &mut Sink<'_>) {
-        let (mut other, first) = self
-            .table
-            .take()
-            .filter(|(known, _)| known.spis == ike.spis)
-            .unwrap_or((ike.clone(), line));
-        let [integrity, encryption] = ike.keys.map(Some);
-        if initiator {
-            (other.secrets.sk_ai, other.secrets.sk_ei) = (integrity, encryption);
-        } else {
-            (other.secrets.sk_ar, other.secrets.sk_er) = (integrity, encryption);
-        }
-        let secrets = &other.secrets;
-        if secrets.sk_ei.is_some() && secrets.sk_er.is_some() {
-            let (initiator, responder) = other.spis;
-            sink.secrets(first, (Some(initiator), Some(responder)), other.secrets);
-        } else {
-            self.table = Some((other, first));
+            label => {
+                let name = SecretName::named(label).unwrap_or(SecretName::Ka);
+                self.ike.secret(name, dump.line, &dump.bytes, sink);
+            }
         }
     }
 
@@ -274,45 +194,34 @@ impl Pluto {
         let Some(encryption) = self.encryption_key.take() else {
             return;
         };
-        let (encryption_key, integrity_key) = (encryption.bytes, dump.bytes.clone());
-        self.pair(
-            Pair {
-                line: encryption.line,
-                inbound: None,
-                encryption_key,
-                integrity_key,
-            },
-            sink,
-        );
-    }
-
-    fn keymat(&mut self, dump: &Dump, inbound: bool, sink: &mut Sink<'_>) {
-        let Some(split) = keymat_encryption_len(dump.bytes.len(), None, None) else {
-            return sink.blob(dump.line, &dump.label, &dump.bytes);
+        let keys = Claim {
+            line: encryption.line,
+            encryption_key: encryption.bytes,
+            integrity_key: dump.bytes.clone(),
+            ..Claim::default()
         };
-        let (encryption, integrity) = dump.bytes.split_at(split);
-        let pair = Pair {
-            line: dump.line,
-            inbound: Some(inbound),
-            encryption_key: Zeroizing::new(encryption.to_vec()),
-            integrity_key: Zeroizing::new(integrity.to_vec()),
-        };
-        self.wait(pair, sink);
-    }
-
-    /// Keys right after their SPI are claimed, others wait for it.
-    fn pair(&mut self, pair: Pair, sink: &mut Sink<'_>) {
-        match self
-            .near
-            .take()
-            .filter(|(line, ..)| pair.line.saturating_sub(*line) <= NEAR_LINES)
-        {
+        // Keys right after their SPI are claimed, others wait for it.
+        let near = self.near.take();
+        let pair = Pair { inbound: None, keys };
+        match near.filter(|(line, ..)| pair.keys.line.saturating_sub(*line) <= NEAR_LINES) {
             Some((_, spi, dst)) => {
                 pair.claim(spi, dst, sink);
                 self.has_claimed(spi);
             }
             None => self.wait(pair, sink),
         }
+    }
+
+    fn keymat(&mut self, dump: &Dump, inbound: bool, sink: &mut Sink<'_>) {
+        let mut keys = Claim {
+            line: dump.line,
+            ..Claim::default()
+        };
+        if !keys.split_keymat(&dump.bytes) {
+            return sink.blob(dump.line, &dump.label, &dump.bytes);
+        }
+        let inbound = Some(inbound);
+        self.wait(Pair { inbound, keys }, sink);
     }
 
     fn has_claimed(&mut self, spi: Spi) {
@@ -343,7 +252,7 @@ impl Pluto {
                 pair.inbound.is_none()
                     && waiting
                         .iter()
-                        .any(|p| p.inbound.is_some() && p.encryption_key == pair.encryption_key)
+                        .any(|p| p.inbound.is_some() && p.keys.encryption_key == pair.keys.encryption_key)
             };
             for pair in waiting.iter().filter(|pair| !told(pair)) {
                 for (spi, of_inbound) in [(outbound, false), (inbound, true)] {
@@ -376,7 +285,7 @@ impl Pluto {
         let dst = host.get(..end).and_then(address);
         let waiting = std::mem::take(&mut self.waiting);
         let claimable =
-            |pair: &Pair| pair.inbound.is_none() && line.number.saturating_sub(pair.line) <= NEAR_LINES;
+            |pair: &Pair| pair.inbound.is_none() && line.number.saturating_sub(pair.keys.line) <= NEAR_LINES;
         let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(claimable);
         self.waiting = later;
         now.iter().for_each(|pair| pair.claim(spi, dst, sink));
@@ -398,20 +307,13 @@ fn spi_after(text: &[u8], mark: &[u8]) -> Option<Spi> {
 
 impl Pair {
     fn claim(&self, spi: Spi, dst: Option<IpAddr>, sink: &mut Sink<'_>) {
-        let claim = Claim {
-            line: self.line,
-            dst,
-            spi: Some(spi),
-            encryption_key: self.encryption_key.clone(),
-            integrity_key: self.integrity_key.clone(),
-            ..Claim::default()
-        };
-        claim.hand_over(sink);
+        let (spi, keys) = (Some(spi), self.keys.clone());
+        Claim { dst, spi, ..keys }.hand_over(sink);
     }
 
     /// No SPI came: left to mining.
     fn keep(self, sink: &mut Sink<'_>) {
-        sink.blob(self.line, b"ESP encrypt key", &self.encryption_key);
-        sink.blob(self.line, b"ESP integrity key", &self.integrity_key);
+        sink.blob(self.keys.line, b"ESP encrypt key", &self.keys.encryption_key);
+        sink.blob(self.keys.line, b"ESP integrity key", &self.keys.integrity_key);
     }
 }

@@ -14,15 +14,15 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::dump::{Dump, whole_row};
-use crate::lines::fields::{address, after_program, find, words};
+use crate::lines::fields::{address, after_program, find, number, value_of, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::lines::stamp;
 use crate::material::claim::Claim;
-use crate::material::key::{IkeSecrets, KeyDefect, SecretSlot};
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::{KeyDefect, SecretName};
 use crate::material::sink::Sink;
-use rekeyscope_model::secret::SecretBytes;
-use rekeyscope_model::spi::{IkeSpi, Spi};
+use rekeyscope_model::spi::Spi;
 use zeroize::Zeroizing;
 
 /// Most KEYMATs that wait for their SPI.
@@ -38,8 +38,7 @@ pub(crate) struct Racoon {
     /// What the next dump is.
     label: Option<Label>,
     dump: Option<Dump>,
-    ike: IkeSecrets,
-    ike_line: u64,
+    ike: IkeRecord,
     seed: Zeroizing<Vec<u8>>,
     lens: Option<(usize, usize)>,
     last: Option<Dump>,
@@ -48,7 +47,7 @@ pub(crate) struct Racoon {
 
 #[derive(Clone, Copy)]
 enum Label {
-    Secret(SecretSlot),
+    Secret(SecretName),
     Seed,
     Other,
 }
@@ -72,20 +71,20 @@ impl KeyFormat for Racoon {
             return true;
         }
         let Some(message) = message else {
-            self.end_dump();
+            self.end_dump(sink);
             return false;
         };
         let message = message.trim_ascii();
         if !message.is_empty() {
-            self.end_dump();
+            self.end_dump(sink);
             self.message(message, line.number, sink);
         }
         true
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.end_dump();
-        self.hand_over_ike(None, sink);
+        self.end_dump(sink);
+        self.ike.emit(sink);
         for keymat in std::mem::take(&mut self.waiting) {
             match keymat.seed.as_slice() {
                 // Without PFS the seed begins with the protocol and the SPI.
@@ -138,19 +137,18 @@ impl Racoon {
     fn message(&mut self, message: &[u8], line: u64, sink: &mut Sink<'_>) {
         let has = |text: &[u8]| find(message, text).is_some();
         let secret = find(message, b" computed").and_then(|end| match words(message.get(..end)?).last()? {
-            b"key" if has(b"final encryption key") => IkeSecrets::slot(b"ka"),
-            name => IkeSecrets::slot(name),
+            b"key" if has(b"final encryption key") => Some(SecretName::Ka),
+            name => SecretName::named(name),
         });
         self.label = Some(match secret {
-            Some(slot) => Label::Secret(slot),
+            Some(name) => Label::Secret(name),
             None if has(b"KEYMAT compute") && has(b"with") => Label::Seed,
             None => Label::Other,
         });
         if has(b"encklen=") {
             let bits = |name: &[u8]| {
-                crate::lines::fields::value_of(message, name)
-                    .and_then(number)
-                    .map(|bits| bits / 8)
+                let bits = value_of(message, name).and_then(number)?;
+                usize::try_from(bits / 8).ok()
             };
             self.lens = bits(b"encklen").zip(bits(b"authklen"));
         } else if has(b"KEYMAT computed") && !has(b"with") {
@@ -158,20 +156,22 @@ impl Racoon {
         } else if has(b"IPsec-SA established: ESP") {
             self.established(message, line, sink);
         } else if has(b"ISAKMP-SA established") {
+            // `spi:<initiator cookie>:<responder cookie>`
             let spis = words(message).find_map(|word| word.strip_prefix(b"spi:"));
-            self.hand_over_ike(spis, sink);
+            let spis = spis.unwrap_or_default().split(|b| *b == b':');
+            let mut cookies = spis.map(|digits| ike_spi(&hex::decode(digits)?));
+            self.ike.initiator_spi = cookies.next().flatten();
+            self.ike.responder_spi = cookies.next().flatten();
+            self.ike.emit(sink);
         }
     }
 
-    fn end_dump(&mut self) {
+    fn end_dump(&mut self, sink: &mut Sink<'_>) {
         let (Some(dump), Some(label)) = (self.dump.take(), self.label) else {
             return;
         };
         match label {
-            Label::Secret(slot) => {
-                self.ike_line = dump.line;
-                *slot(&mut self.ike) = Some(SecretBytes::from(dump.bytes.as_slice()));
-            }
+            Label::Secret(name) => self.ike.secret(name, dump.line, &dump.bytes, sink),
             Label::Seed => self.seed.clone_from(&dump.bytes),
             Label::Other => self.last = Some(dump),
         }
@@ -198,7 +198,7 @@ impl Racoon {
 
     /// The KEYMAT whose seed holds the SPI is this SA's; where no seed was logged any may be.
     fn established(&mut self, message: &[u8], line: u64, sink: &mut Sink<'_>) {
-        let Some(spi) = crate::lines::fields::value_of(message, b"spi").and_then(|value| {
+        let Some(spi) = value_of(message, b"spi").and_then(|value| {
             let decimal = value.split(|b| *b == b'(').next()?;
             hex::spi_number(decimal)
         }) else {
@@ -231,21 +231,6 @@ impl Racoon {
             keymat.claim(claim, sink);
         }
     }
-
-    /// `spi:<initiator cookie>:<responder cookie>`
-    fn hand_over_ike(&mut self, spis: Option<&[u8]>, sink: &mut Sink<'_>) {
-        let line = std::mem::take(&mut self.ike_line);
-        let secrets = std::mem::take(&mut self.ike);
-        if line == 0 {
-            return;
-        }
-        let mut cookies = spis.unwrap_or_default().split(|b| *b == b':').map(|digits| {
-            let bytes: [u8; 8] = hex::decode(digits)?.try_into().ok()?;
-            Some(IkeSpi(bytes))
-        });
-        let spis = (cookies.next().flatten(), cookies.next().flatten());
-        sink.secrets(line, spis, secrets);
-    }
 }
 
 impl Keymat {
@@ -264,8 +249,4 @@ impl Keymat {
         claim.integrity_key = integrity_key.to_vec().into();
         claim.hand_over(sink);
     }
-}
-
-fn number(text: &[u8]) -> Option<usize> {
-    std::str::from_utf8(text).ok()?.parse().ok()
 }

@@ -3,13 +3,13 @@
 use crate::formats::charon::Charon;
 use crate::formats::esp_sa::{EspSa, starts_row};
 use crate::formats::format::KeyFormat;
+use crate::formats::fortios_ike::FortiosPhase1;
 use crate::formats::ike_tables::{Ikev1Table, Ikev2Table};
 use crate::formats::listing::reader::{
-    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM, begins_any,
+    DPDK, FORTIOS, FORTIOS_IKE, Listing, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, TCPDUMP, VPP, XFRM, begins_any,
 };
 use crate::formats::pluto::{self, Pluto};
 use crate::formats::racoon::{self, Racoon};
-use crate::formats::tcpdump::TcpdumpE;
 use crate::formats::vpp_ike::{self, VppIke};
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
 use crate::formats::yamaha::show_sa::YamahaShowSa;
@@ -32,6 +32,7 @@ pub(crate) fn keeps_senders_apart(name: &str) -> bool {
 
 const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
 const YAMAHA_LOG: &str = "Yamaha key log";
+const FORTIOS_DEBUG: &str = "FortiOS ike debug";
 
 /// Tells whether a line begins a record of a format that says nothing of what stands before its lines.
 pub(crate) fn begins_record(line: &[u8]) -> bool {
@@ -47,7 +48,7 @@ pub(crate) fn begins_record(line: &[u8]) -> bool {
 }
 
 /// The strictest first: a line belongs to the first that takes it.
-pub(crate) const FORMATS: [FormatRow; 19] = [
+pub(crate) const FORMATS: [FormatRow; 20] = [
     row("Wireshark esp_sa", || Box::<EspSa>::default()),
     row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
     row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
@@ -55,9 +56,10 @@ pub(crate) const FORMATS: [FormatRow; 19] = [
     row("ip xfrm", || Box::new(Listing::new(&XFRM))),
     row("setkey -D", || Box::new(Listing::new(&SETKEY))),
     row("setkey.conf", || Box::new(Listing::new(&SETKEY_CONF))),
-    row("tcpdump -E", || Box::new(TcpdumpE)),
+    row("tcpdump -E", || Box::new(Listing::new(&TCPDUMP))),
     row("FortiOS tunnel list", || Box::new(Listing::new(&FORTIOS))),
-    row("FortiOS ike debug", || Box::new(Listing::new(&FORTIOS_IKE))),
+    row(FORTIOS_DEBUG, || Box::<FortiosPhase1>::default()),
+    row(FORTIOS_DEBUG, || Box::new(Listing::new(&FORTIOS_IKE))),
     row("MikroTik installed-sa", || Box::new(Listing::new(&MIKROTIK))),
     row("VPP show ipsec sa", || Box::new(Listing::new(&VPP))),
     row("VPP show ikev2 sa", || Box::<VppIke>::default()),

@@ -18,9 +18,9 @@ use crate::lines::fields::{word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
-use crate::material::key::IkeSecrets;
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::SecretName;
 use crate::material::sink::Sink;
-use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use zeroize::Zeroizing;
 
@@ -30,26 +30,23 @@ pub(crate) struct VppIke {
     sa: Option<ListedSa>,
 }
 
-/// An IKE SA, or a child of it.
+/// An IKE SA with its cookies, or a child of it with its SPIs.
 #[derive(Default)]
 struct ListedSa {
     line: u64,
     ike: Option<(IkeSpi, IkeSpi)>,
     child: Option<(Spi, Spi)>,
-    is_child: bool,
-    /// The values of `SK_d`, `SK_e`, `SK_a` of the initiator, then of the responder, in hex.
-    values: Vec<(Name, Zeroizing<Vec<u8>>)>,
+    /// Values by their names in RFC 7296, `sk_ei` and its like, in hex.
+    values: Vec<(Vec<u8>, Zeroizing<Vec<u8>>)>,
+    /// The letter of the value to which the next row belongs.
     open: Option<u8>,
 }
-
-/// A value: the letter of its name, and the side.
-type Name = (u8, u8);
 
 impl KeyFormat for VppIke {
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         let text = line.text;
         let begins = text.starts_with(b"iip ").then(|| {
-            let spi = |name: &[u8]| hex::decode(word_after(text, name)?)?.try_into().ok().map(IkeSpi);
+            let spi = |name: &[u8]| ike_spi(&hex::decode(word_after(text, name)?)?);
             Some((spi(b"ispi")?, spi(b"rspi")?))
         });
         if let Some(Some(ike)) = begins {
@@ -66,7 +63,6 @@ impl KeyFormat for VppIke {
             self.finish(sink);
             self.sa = Some(ListedSa {
                 line: line.number,
-                is_child: true,
                 ..ListedSa::default()
             });
             return true;
@@ -103,10 +99,10 @@ impl ListedSa {
             None => text,
         };
         let Some(letter) = self.open else { return false };
-        let (side, rest) = match rest {
-            [side @ (b'i' | b'r'), b':', rest @ ..] => (*side, rest),
-            _ if letter == b'd' && named.is_some() => (b'i', rest),
-            _ => (0, rest),
+        let (name, rest) = match rest {
+            [side @ (b'i' | b'r'), b':', rest @ ..] => (vec![b's', b'k', b'_', letter, *side], rest),
+            _ if letter == b'd' && named.is_some() => (b"sk_d".to_vec(), rest),
+            _ => (Vec::new(), rest),
         };
         let digits: Option<Vec<&[u8]>> = words(rest)
             .filter(|word| !word.ends_with(b":"))
@@ -120,57 +116,47 @@ impl ListedSa {
             return false;
         };
         match self.values.last_mut() {
-            Some((_, value)) if side == 0 => value.extend_from_slice(&digits),
-            _ => self.values.push(((letter, side), Zeroizing::new(digits))),
+            Some((_, value)) if name.is_empty() => value.extend_from_slice(&digits),
+            _ => self.values.push((name, Zeroizing::new(digits))),
         }
         true
     }
 
-    fn take(&mut self, name: Name) -> Option<Vec<u8>> {
-        let at = self.values.iter().position(|(known, _)| *known == name)?;
-        hex::decode(&self.values.swap_remove(at).1)
-    }
-
-    fn hand_over(mut self, sink: &mut Sink<'_>) {
-        let [encryption_i, encryption_r, integrity_i, integrity_r, sk_d] = [
-            (b'e', b'i'),
-            (b'e', b'r'),
-            (b'a', b'i'),
-            (b'a', b'r'),
-            (b'd', b'i'),
-        ]
-        .map(|name| self.take(name));
-        if let Some((initiator, responder)) = self.ike.filter(|_| encryption_i.is_some() || sk_d.is_some()) {
-            let [sk_ei, sk_er, sk_ai, sk_ar, sk_d] =
-                [encryption_i, encryption_r, integrity_i, integrity_r, sk_d]
-                    .map(|key| key.map(SecretBytes::new));
-            let secrets = IkeSecrets {
-                sk_ei,
-                sk_er,
-                sk_ai,
-                sk_ar,
-                sk_d,
-                ..IkeSecrets::default()
-            };
-            sink.secrets(self.line, (Some(initiator), Some(responder)), secrets);
-        } else if let Some((initiator, responder)) = self.child.filter(|_| self.is_child) {
-            // A packet of the initiator carries the SPI that the responder chose.
-            let sides = [
-                (responder, encryption_i, integrity_i),
-                (initiator, encryption_r, integrity_r),
-            ];
-            for (spi, encryption, integrity) in sides {
-                sink.sighting(self.line, spi);
-                if let (Some(encryption), Some(integrity)) = (encryption, integrity) {
-                    let claim = Claim {
-                        line: self.line,
-                        spi: Some(spi),
-                        encryption_key: encryption.into(),
-                        integrity_key: integrity.into(),
-                        ..Claim::default()
-                    };
-                    claim.hand_over(sink);
+    fn hand_over(self, sink: &mut Sink<'_>) {
+        if let Some((initiator, responder)) = self.ike {
+            let mut record = IkeRecord::default();
+            record.initiator(Some(initiator), sink);
+            record.responder(Some(responder));
+            for (name, value) in &self.values {
+                if let (Some(name), Some(secret)) = (SecretName::named(name), hex::decode(value)) {
+                    record.secret(name, self.line, &secret, sink);
                 }
+            }
+            return record.emit(sink);
+        }
+        let Some((initiator, responder)) = self.child else {
+            return;
+        };
+        let value = |name: &[u8]| {
+            let (_, value) = self.values.iter().find(|(known, _)| known == name)?;
+            hex::decode(value)
+        };
+        // A packet of the initiator carries the SPI that the responder chose.
+        let sides = [
+            (responder, value(b"sk_ei"), value(b"sk_ai")),
+            (initiator, value(b"sk_er"), value(b"sk_ar")),
+        ];
+        for (spi, encryption, integrity) in sides {
+            sink.sighting(self.line, spi);
+            if let (Some(encryption), Some(integrity)) = (encryption, integrity) {
+                let claim = Claim {
+                    line: self.line,
+                    spi: Some(spi),
+                    encryption_key: encryption.into(),
+                    integrity_key: integrity.into(),
+                    ..Claim::default()
+                };
+                claim.hand_over(sink);
             }
         }
     }

@@ -3,15 +3,18 @@
 
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 
-/// The cipher of a name that also tells the length of the key: `aes-128-cbc`, `aes-cbc-128`, `AES_CBC_128`.
+/// The cipher of a name that also tells the length of the key, or of the ICV: `aes-128-cbc`, `aes-cbc-128`, `AES_CBC_128`, `aes128-cbc-hmac96`.
 pub(crate) fn encryption(name: &[u8]) -> Option<Encryption> {
+    let name = name.strip_suffix(b"-hmac96").unwrap_or(name);
     let without_length = || {
         [&b"128"[..], b"192", b"256"].iter().find_map(|bits| {
             let at = memchr::memmem::find(name, bits)?;
             Encryption::named(&[name.get(..at)?, name.get(at + bits.len()..)?].concat())
         })
     };
-    Encryption::named(name).or_else(without_length)
+    // tcpdump's word for NULL.
+    let none = (name == b"none").then_some(Encryption::Null);
+    Encryption::named(name).or(none).or_else(without_length)
 }
 
 /// The integrity transform of a name that may lack `HMAC`, or have it at its end: `sha1-96`, `sha1-hmac`, `SHA2-256-128`.

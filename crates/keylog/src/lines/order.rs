@@ -1,27 +1,23 @@
 //! Lines in the order in which they were logged. `show log reverse` prints the newest line first: a stretch with
 //! falling timestamps is turned round. `same message repeated N times` is written out.
 //!
-//! A stretch is held back until its timestamps rise (then lines pass straight through) or have fallen twice without a
-//! rise between. One fall is not enough: a clock that is set back, or two routers' lines mixed, look the same.
+//! A stretch is turned round when its timestamps have fallen twice without a rise between. One fall is not enough: a clock that is set back,
+//! or two routers' lines mixed, look the same.
 
-use crate::lines::fields::word_after;
+use crate::lines::fields::{number, word_after};
 use crate::lines::outer::LogLine;
 use crate::lines::reader;
-use crate::lines::text::{About, TextLine};
+use crate::lines::text::{Text, TextLine};
 use crate::lines::unwrap::framed::Begins;
 use crate::lines::unwrap::peel::unwrapped;
-use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
 use crate::material::sink::Sink;
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::io::Read;
-use zeroize::Zeroizing;
 
-/// Most bytes that are held back. Of a longer reversed log each such part is turned round by itself.
-const MOST_HELD: usize = 16 << 20;
-/// Most senders whose order is watched; the lines of further ones pass straight through.
-const MOST_SENDERS: usize = 64;
 /// Most repetitions of one line that are written out: a key has no use for more.
-const MOST_REPEATS: usize = 64;
+const MOST_REPEATS: u64 = 64;
 
 /// Receives the lines.
 pub(crate) type EachLine<'c> = &'c mut dyn FnMut(&LogLine<'_>, &mut Sink<'_>);
@@ -33,20 +29,10 @@ pub(crate) fn for_each_line(
     begins: Begins,
     each: EachLine<'_>,
 ) -> std::io::Result<()> {
-    let mut order = LineOrder {
-        runs: Vec::new(),
-        last: Vec::new(),
-        held_bytes: 0,
-        reverse_announced: false,
-        each,
-    };
-    let result = reader::for_each(reader, &mut |text, cut| {
+    reader::for_each(reader, &mut |text, cut| {
         cut.into_iter().for_each(|line| too_long(line, sink));
-        let text = unwrapped(text, begins);
-        text.lines().for_each(|line| order.take(line, sink));
-    });
-    order.end_runs(sink);
-    result
+        in_order(&unwrapped(text, begins), sink, each);
+    })
 }
 
 fn too_long(line: u64, sink: &mut Sink<'_>) {
@@ -56,29 +42,29 @@ fn too_long(line: u64, sink: &mut Sink<'_>) {
     );
 }
 
-struct LineOrder<'c> {
-    /// By sender; searched one after the other, since nearly always there is one.
-    runs: Vec<(u64, SenderRun)>,
-    /// The last line of each sender, for repetitions.
-    last: Vec<(u64, Zeroizing<Vec<u8>>)>,
-    /// Bytes that are held back of all senders.
-    held_bytes: usize,
+fn in_order(text: &Text, sink: &mut Sink<'_>, each: EachLine<'_>) {
+    let mut order = LineOrder {
+        run: Vec::new(),
+        is_reversed: false,
+        last: HashMap::new(),
+        each,
+    };
+    text.lines().for_each(|line| order.take(line, sink));
+    order.end_run(sink);
+}
+
+struct LineOrder<'t, 'c> {
+    /// Lines with a router's timestamp, one after the other.
+    run: Vec<LogLine<'t>>,
     /// An echoed `show log reverse` stands above.
-    reverse_announced: bool,
+    is_reversed: bool,
+    /// The last line of each sender, for repetitions.
+    last: HashMap<u64, LogLine<'t>>,
     each: EachLine<'c>,
 }
 
-/// A stretch of timestamped lines of one sender.
-#[derive(Default)]
-struct SenderRun {
-    rising: bool,
-    falls: u32,
-    moment: u64,
-    held: Vec<(u64, About, Zeroizing<Vec<u8>>)>,
-}
-
-impl LineOrder<'_> {
-    fn take(&mut self, mut line: TextLine<'_>, sink: &mut Sink<'_>) {
+impl<'t> LineOrder<'t, '_> {
+    fn take(&mut self, mut line: TextLine<'t>, sink: &mut Sink<'_>) {
         if line.bytes.len() > LONGEST_LINE {
             too_long(line.number, sink);
             line.bytes = line.bytes.get(..LONGEST_LINE).unwrap_or_default();
@@ -88,141 +74,81 @@ impl LineOrder<'_> {
             sink.saw_text();
         }
         let line = LogLine::new(line);
-        let Some(moment) = line.moment else {
-            if line.is_console_noise() {
-                if line.is_echo_of(b"show log") {
-                    self.end_runs(sink);
-                    self.reverse_announced = line.is_echo_of(b"show log reverse");
+        if line.moment.is_some() {
+            self.run.push(line);
+        } else if !line.is_console_noise() {
+            self.end_run(sink);
+            self.pass(&line, sink);
+        } else if line.is_echo_of(b"show log") {
+            self.end_run(sink);
+            self.is_reversed = line.is_echo_of(b"show log reverse");
+        }
+    }
+
+    /// Hands the run on; the lines of each sender are in order by themselves.
+    fn end_run(&mut self, sink: &mut Sink<'_>) {
+        let lines = std::mem::take(&mut self.run);
+        let mut senders: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, line) in lines.iter().enumerate() {
+            senders.entry(line.sender).or_default().push(at);
+        }
+        let mut ordered = lines.clone();
+        for places in senders.values() {
+            let mut own: Vec<LogLine<'t>> = places.iter().filter_map(|at| lines.get(*at).copied()).collect();
+            turn_round(&mut own, self.is_reversed);
+            for (at, line) in places.iter().zip(own) {
+                ordered.get_mut(*at).into_iter().for_each(|place| *place = line);
+            }
+        }
+        ordered.iter().for_each(|line| self.pass(line, sink));
+    }
+
+    fn pass(&mut self, line: &LogLine<'t>, sink: &mut Sink<'_>) {
+        let Some(times) = repetitions(line.text) else {
+            self.last.insert(line.sender, *line);
+            return (self.each)(line, sink);
+        };
+        if let Some(last) = self.last.get(&line.sender) {
+            let number = line.number;
+            (0..times.min(MOST_REPEATS)).for_each(|_| (self.each)(&LogLine { number, ..*last }, sink));
+        }
+    }
+}
+
+/// Turns the stretches of one sender's lines round that have the newest first; the last one, where `announced`, at any time.
+fn turn_round(lines: &mut [LogLine<'_>], announced: bool) {
+    let moments: Vec<Option<u64>> = lines.iter().map(|line| line.moment).collect();
+    // Where the stretch at hand begins, how often it fell, and whether it rises.
+    let (mut start, mut falls, mut rising) = (0, 0, false);
+    let mut reverse = |from: usize, to: usize| {
+        let stretch = lines.get_mut(from..to);
+        stretch.unwrap_or_default().reverse();
+    };
+    for (at, pair) in moments.windows(2).enumerate() {
+        let at = at + 1;
+        match pair.last().cmp(&pair.first()) {
+            Ordering::Greater if !rising => {
+                if falls >= 2 {
+                    reverse(start, at);
                 }
-                return;
+                (rising, start, falls) = (falls < 2, at, 0);
             }
-            self.end_runs(sink);
-            return self.pass(&line, sink);
-        };
-        self.take_timestamped(&line, moment, sink);
-    }
-
-    /// The run of a sender; `None` for a sender beyond the bound.
-    fn run(&mut self, sender: u64) -> Option<&mut SenderRun> {
-        let at = match self.runs.iter().position(|(known, _)| *known == sender) {
-            Some(at) => at,
-            None if self.runs.len() >= MOST_SENDERS => return None,
-            None => {
-                self.runs.push((sender, SenderRun::default()));
-                self.runs.len() - 1
-            }
-        };
-        self.runs.get_mut(at).map(|(_, run)| run)
-    }
-
-    fn take_timestamped(&mut self, line: &LogLine<'_>, moment: u64, sink: &mut Sink<'_>) {
-        let Some(run) = self.run(line.sender) else {
-            return self.pass(line, sink);
-        };
-        let first = run.moment == 0;
-        let (rises, falls) = (!first && moment > run.moment, !first && moment < run.moment);
-        run.moment = moment;
-        if run.rising && !falls {
-            return self.pass(line, sink);
-        }
-        if run.rising {
-            run.rising = false; // held back from here on
-        } else if falls {
-            run.falls = run.falls.saturating_add(1);
-        } else if rises {
-            let was_reversed = run.falls >= 2;
-            self.release(line.sender, was_reversed, sink);
-            if !was_reversed {
-                if let Some(run) = self.run(line.sender) {
-                    run.rising = true;
-                }
-                return self.pass(line, sink);
-            }
-        }
-        if let Some(run) = self.run(line.sender) {
-            run.held
-                .push((line.number, line.about, Zeroizing::new(line.raw.to_vec())));
-        }
-        self.held_bytes += line.raw.len() + size_of::<(u64, Vec<u8>)>();
-        if self.held_bytes > MOST_HELD {
-            self.end_runs(sink);
+            Ordering::Less if rising => (rising, start) = (false, at),
+            Ordering::Less => falls += 1,
+            _ => {}
         }
     }
-
-    /// Hands on what is held back of a sender's lines.
-    fn release(&mut self, sender: u64, reversed: bool, sink: &mut Sink<'_>) {
-        let Some(run) = self.run(sender) else { return };
-        let mut held = std::mem::take(&mut run.held);
-        run.falls = 0;
-        let bytes: usize = held
-            .iter()
-            .map(|(_, _, raw)| raw.len() + size_of::<(u64, Vec<u8>)>())
-            .sum();
-        self.held_bytes = self.held_bytes.saturating_sub(bytes);
-        if reversed {
-            held.reverse();
-        }
-        for (number, about, raw) in &held {
-            self.pass(
-                &LogLine::new(TextLine {
-                    number: *number,
-                    bytes: raw,
-                    about: *about,
-                }),
-                sink,
-            );
-        }
-    }
-
-    fn end_runs(&mut self, sink: &mut Sink<'_>) {
-        if self.runs.is_empty() {
-            return;
-        }
-        let mut senders: Vec<(u64, u64)> = self
-            .runs
-            .iter()
-            .map(|(sender, run)| (run.held.first().map_or(0, |l| l.0), *sender))
-            .collect();
-        senders.sort_unstable();
-        for (_, sender) in senders {
-            let fell = self.run(sender).is_some_and(|run| run.falls > 0);
-            self.release(sender, fell || self.reverse_announced, sink);
-        }
-        self.runs.clear();
-    }
-
-    fn pass(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
-        let known = self.last.iter().position(|(sender, _)| *sender == line.sender);
-        if let Some(times) = repetitions(line.text) {
-            let last = known
-                .and_then(|at| self.last.get(at))
-                .map(|(_, last)| last.clone())
-                .unwrap_or_default();
-            let repeated = LogLine::new(TextLine {
-                number: line.number,
-                bytes: &last,
-                about: line.about,
-            });
-            (0..times.min(MOST_REPEATS)).for_each(|_| (self.each)(&repeated, sink));
-            return;
-        }
-        if known.is_none() && self.last.len() < MOST_SENDERS {
-            self.last.push((line.sender, Zeroizing::default()));
-        }
-        let at = known.unwrap_or(self.last.len().saturating_sub(1));
-        if let Some((_, last)) = self.last.get_mut(at).filter(|(sender, _)| *sender == line.sender) {
-            last.clear();
-            wiped::append(last, line.raw);
-        }
-        (self.each)(line, sink);
+    if !rising && (falls > 0 || announced) {
+        reverse(start, moments.len());
     }
 }
 
 /// N of `same message repeated N times`.
-fn repetitions(text: &[u8]) -> Option<usize> {
+fn repetitions(text: &[u8]) -> Option<u64> {
     let rest = text.strip_prefix(b"same message repeated ")?;
-    let digits = word_after(text, b"repeated").filter(|_| rest.ends_with(b"times"))?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    word_after(text, b"repeated")
+        .filter(|_| rest.ends_with(b"times"))
+        .and_then(number)
 }
 
 #[cfg(test)]

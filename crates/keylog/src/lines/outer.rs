@@ -57,8 +57,8 @@ pub(crate) struct LogLine<'a> {
     pub(crate) tag: Tag,
     /// Words of a wrapping.
     pub(crate) about: About,
-    /// Where the router's timestamp begins, else its tag, else the message.
-    framed_at: usize,
+    /// How many bytes stand before the router's timestamp, its tag or the message, whichever comes first.
+    pub(crate) framed_at: usize,
 }
 
 impl<'a> LogLine<'a> {
@@ -111,11 +111,6 @@ impl<'a> LogLine<'a> {
         line.sender = about.source ^ if outer == 0 { inner() } else { outer };
         line.framed_at = prefix_len;
         line
-    }
-
-    /// How many bytes stand before the router's timestamp, its tag or the message, whichever comes first.
-    pub(crate) fn framed_at(&self) -> usize {
-        self.framed_at
     }
 
     /// What stands for the time of a collector before the line, and the words between that and what the router wrote.

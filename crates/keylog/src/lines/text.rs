@@ -3,6 +3,7 @@
 
 use crate::lines::wiped;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use zeroize::Zeroizing;
 
 /// Words of a wrapping about a line, beside the line itself.
@@ -171,6 +172,24 @@ impl Text {
     /// Where a line begins in [`Text::bytes`].
     pub(crate) fn offset(&self, line: TextLine<'_>) -> usize {
         (line.bytes.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize)
+    }
+
+    /// The same lines without what `prefix` finds in them: its place, and what stands for the source that it names, 0 for none.
+    pub(crate) fn without(&self, prefix: impl Fn(&[u8]) -> Option<(Range<usize>, u64)>) -> Text {
+        let mut next = self.next();
+        for line in self.lines() {
+            let Some((place, source)) = prefix(line.bytes) else {
+                next.push(line);
+                continue;
+            };
+            let about = About {
+                source: line.about.source ^ source,
+                ..line.about
+            };
+            let (before, _) = line.bytes.split_at(place.start.min(line.bytes.len()));
+            next.push_parts(TextLine { about, ..line }, &[before, line.from(place.end).bytes]);
+        }
+        next
     }
 
     /// The same lines, each as `change` has it; `None` where it changes none.

@@ -1,6 +1,6 @@
 //! An ESP key as a log states it, checked against what its transform takes.
 
-use crate::lines::algorithm_names::{fits_encryption, plausible};
+use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len, plausible};
 use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
@@ -16,7 +16,7 @@ const PREFIX_LEN: usize = 8;
 const LONGEST_HMAC_KEY: usize = 128;
 
 /// A stated key.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Claim {
     pub(crate) line: u64,
     pub(crate) src: Option<IpAddr>,
@@ -29,6 +29,17 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
+    /// Takes both keys from one SA's whole KEYMAT; false when its length fits no pair of transforms.
+    pub(crate) fn split_keymat(&mut self, keymat: &[u8]) -> bool {
+        let Some(split) = keymat_encryption_len(keymat.len(), self.encryption, self.integrity) else {
+            return false;
+        };
+        let (encryption, integrity) = keymat.split_at(split);
+        self.encryption_key = encryption.to_vec().into();
+        self.integrity_key = integrity.to_vec().into();
+        true
+    }
+
     /// Hands the key over. One that is too short stays as a defect, so that its SA can say why it has no key; one that
     /// is too long is left out; both are problems.
     pub(crate) fn hand_over(mut self, sink: &mut Sink<'_>) {

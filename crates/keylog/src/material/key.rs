@@ -79,7 +79,7 @@ impl EspKey {
 }
 
 /// Secrets of an IKE SA that a file claims. Absent ones are `None`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct IkeSecrets {
     /// IKEv1: the expanded encryption key Ka (RFC 2409 Appendix B).
     pub ka: Option<SecretBytes>,
@@ -109,43 +109,90 @@ pub struct IkeSecrets {
     pub ka_prefix: Option<SecretBytes>,
 }
 
-/// The place of a secret.
-pub(crate) type SecretSlot = fn(&mut IkeSecrets) -> &mut Option<SecretBytes>;
+/// A secret of an IKE SA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SecretName {
+    Skeyid,
+    SkeyidD,
+    SkeyidA,
+    SkeyidE,
+    Ka,
+    Skeyseed,
+    SkD,
+    SkEi,
+    SkEr,
+    SkAi,
+    SkAr,
+    /// The shared Diffie–Hellman secret, which both versions of IKE have.
+    Dh,
+}
 
-impl IkeSecrets {
-    /// The place of a secret of that name, in either case.
-    pub(crate) fn slot(name: &[u8]) -> Option<SecretSlot> {
+impl SecretName {
+    /// The secret that logs call so, in either case.
+    pub(crate) fn named(name: &[u8]) -> Option<SecretName> {
         Some(match name.to_ascii_lowercase().as_slice() {
-            b"skeyid" => |s| &mut s.skeyid,
-            b"skeyid_d" => |s| &mut s.skeyid_d,
-            b"skeyid_a" => |s| &mut s.skeyid_a,
-            b"skeyid_e" => |s| &mut s.skeyid_e,
-            b"ka" => |s| &mut s.ka,
-            b"skeyseed" => |s| &mut s.skeyseed,
-            b"sk_d" => |s| &mut s.sk_d,
-            b"sk_ei" => |s| &mut s.sk_ei,
-            b"sk_er" => |s| &mut s.sk_er,
-            b"sk_ai" => |s| &mut s.sk_ai,
-            b"sk_ar" => |s| &mut s.sk_ar,
+            b"skeyid" => SecretName::Skeyid,
+            b"skeyid_d" | b"skeyidd" => SecretName::SkeyidD,
+            b"skeyid_a" | b"skeyida" => SecretName::SkeyidA,
+            b"skeyid_e" | b"skeyide" => SecretName::SkeyidE,
+            b"ka" => SecretName::Ka,
+            b"skeyseed" => SecretName::Skeyseed,
+            b"sk_d" => SecretName::SkD,
+            b"sk_ei" => SecretName::SkEi,
+            b"sk_er" => SecretName::SkEr,
+            b"sk_ai" => SecretName::SkAi,
+            b"sk_ar" => SecretName::SkAr,
             _ => return None,
         })
     }
 
-    /// The version of IKE that has such secrets.
-    pub(crate) fn version(&self) -> u8 {
-        let of_ikev2 = [
-            &self.sk_d,
-            &self.sk_ei,
-            &self.sk_er,
-            &self.sk_ai,
-            &self.sk_ar,
-            &self.skeyseed,
-        ];
-        if of_ikev2.iter().any(|secret| secret.is_some()) {
-            2
-        } else {
-            1
+    /// The version of IKE that has such a secret; `None` for both.
+    pub(crate) fn version(self) -> Option<u8> {
+        match self {
+            SecretName::Dh => None,
+            SecretName::Skeyid
+            | SecretName::SkeyidD
+            | SecretName::SkeyidA
+            | SecretName::SkeyidE
+            | SecretName::Ka => Some(1),
+            _ => Some(2),
         }
+    }
+}
+
+impl IkeSecrets {
+    /// The place of a secret.
+    pub(crate) fn slot(&mut self, name: SecretName) -> &mut Option<SecretBytes> {
+        match name {
+            SecretName::Skeyid => &mut self.skeyid,
+            SecretName::SkeyidD => &mut self.skeyid_d,
+            SecretName::SkeyidA => &mut self.skeyid_a,
+            SecretName::SkeyidE => &mut self.skeyid_e,
+            SecretName::Ka => &mut self.ka,
+            SecretName::Skeyseed => &mut self.skeyseed,
+            SecretName::SkD => &mut self.sk_d,
+            SecretName::SkEi => &mut self.sk_ei,
+            SecretName::SkEr => &mut self.sk_er,
+            SecretName::SkAi => &mut self.sk_ai,
+            SecretName::SkAr => &mut self.sk_ar,
+            SecretName::Dh => &mut self.dh_secret,
+        }
+    }
+
+    /// The version of IKE that has such secrets; `None` for a Diffie–Hellman secret alone.
+    pub(crate) fn version(&self) -> Option<u8> {
+        let s = self;
+        let of_ikev2 = [&s.sk_d, &s.sk_ei, &s.sk_er, &s.sk_ai, &s.sk_ar, &s.skeyseed];
+        let of_ikev1 = [
+            &s.ka,
+            &s.ka_prefix,
+            &s.skeyid,
+            &s.skeyid_d,
+            &s.skeyid_a,
+            &s.skeyid_e,
+        ];
+        let any = |secrets: [&Option<SecretBytes>; 6]| secrets.iter().any(|secret| secret.is_some());
+        any(of_ikev2).then_some(2).or(any(of_ikev1).then_some(1))
     }
 }
 

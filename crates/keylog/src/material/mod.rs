@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 pub(crate) mod claim;
 pub(crate) mod contents;
+pub(crate) mod ike_record;
 pub(crate) mod index;
 pub(crate) mod key;
 pub(crate) mod sink;

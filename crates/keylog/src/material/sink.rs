@@ -8,72 +8,74 @@ use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SpiSighting};
 use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Longest label that is kept with a blob, in bytes.
 const LONGEST_LABEL: usize = 64;
 
+/// A bound: what it counts, and how many are kept.
+type MostKept = (&'static str, usize);
+
+const ESP_KEYS: MostKept = ("ESP keys", MOST_ESP_KEYS);
+const IKE_KEYS: MostKept = ("IKE keys", MOST_IKE_KEYS);
+const SEEDS: MostKept = ("inputs of key derivations", MOST_ESP_KEYS);
+const PLACES: MostKept = ("lines that name an SPI", MOST_SPI_SIGHTINGS);
+const BLOBS: MostKept = ("stretches of hex without a label", MOST_BLOBS);
+const PROBLEMS: MostKept = ("problems", MOST_PROBLEMS);
+
 /// Takes the finds of one file.
 pub(crate) struct Sink<'a> {
     material: &'a mut KeyMaterial,
     file: usize,
-    esp_seen: HashMap<u64, usize>,
-    ike_seen: HashMap<u64, usize>,
-    seeds_seen: HashMap<u64, usize>,
-    blobs_seen: HashMap<u64, usize>,
+    /// Hashes of the keys, seeds and blobs that are kept: logs repeat themselves.
+    seen: HashSet<u64>,
     blob_bytes: usize,
     problems: usize,
-    left_out: LeftOut,
+    /// How much each bound left out, and the line where that began.
+    left_out: Vec<(MostKept, u64, u64)>,
     /// Whether a line with any content was seen.
     any_text: bool,
     found: bool,
     keyed: bool,
 }
 
-#[derive(Default)]
-struct LeftOut {
-    esp: Dropped,
-    ike: Dropped,
-    seeds: Dropped,
-    places: Dropped,
-    blobs: Dropped,
-    problems: Dropped,
-}
-
-/// How much a bound left out, and where that began.
-#[derive(Default)]
-struct Dropped {
-    count: u64,
-    first_line: u64,
-}
-
-impl Dropped {
-    fn at(&mut self, line: u64) {
-        if self.count == 0 {
-            self.first_line = line;
-        }
-        self.count += 1;
-    }
-}
-
 impl<'a> Sink<'a> {
     /// For the file that was pushed last.
     pub(crate) fn new(material: &'a mut KeyMaterial) -> Self {
-        let index = |hashes: &mut dyn Iterator<Item = u64>| hashes.enumerate().map(|(i, h)| (h, i)).collect();
+        let esp = material.esp.iter().map(esp_hash);
+        let ike = material.ike.iter().map(ike_hash);
+        let seeds = material.seeds.iter().map(seed_hash);
+        let blobs = material.blobs.iter().map(|blob| blob_hash(blob.bytes.expose()));
         Sink {
             file: material.files.len().saturating_sub(1),
-            esp_seen: index(&mut material.esp.iter().map(esp_hash)),
-            ike_seen: index(&mut material.ike.iter().map(ike_hash)),
-            seeds_seen: index(&mut material.seeds.iter().map(seed_hash)),
-            blobs_seen: index(&mut material.blobs.iter().map(|b| hash_of(&b.bytes.expose()))),
+            seen: esp.chain(ike).chain(seeds).chain(blobs).collect(),
             blob_bytes: material.blobs.iter().map(|b| b.bytes.len()).sum(),
             material,
             problems: 0,
-            left_out: LeftOut::default(),
+            left_out: Vec::new(),
             any_text: false,
             found: false,
             keyed: false,
+        }
+    }
+
+    /// Whether something with this hash is new, and `kept` of its kind leave room for it.
+    fn admits(&mut self, hash: u64, kept: usize, bound: MostKept, line: u64) -> bool {
+        if self.seen.contains(&hash) {
+            return false;
+        }
+        if kept >= bound.1 {
+            self.leave_out(bound, line);
+            return false;
+        }
+        self.seen.insert(hash)
+    }
+
+    fn leave_out(&mut self, bound: MostKept, line: u64) {
+        match self.left_out.iter_mut().find(|(known, ..)| *known == bound) {
+            Some((.., count)) => *count += 1,
+            None => self.left_out.push((bound, line, 1)),
         }
     }
 
@@ -124,22 +126,9 @@ impl<'a> Sink<'a> {
         if let Some(spi) = key.spi {
             self.sighting(line, spi);
         }
-        let esp = &mut self.material.esp;
-        let hash = esp_hash(&key);
-        if self
-            .esp_seen
-            .get(&hash)
-            .and_then(|i| esp.get(*i))
-            .is_some_and(|old| same_esp(old, &key))
-        {
-            return;
+        if self.admits(esp_hash(&key), self.material.esp.len(), ESP_KEYS, line) {
+            self.material.esp.push(key);
         }
-        if esp.len() >= MOST_ESP_KEYS {
-            self.material.overflowed = true;
-            return self.left_out.esp.at(line);
-        }
-        self.esp_seen.insert(hash, esp.len());
-        esp.push(key);
     }
 
     /// Keys of none of the SPIs that are asked for, where some are.
@@ -151,16 +140,10 @@ impl<'a> Sink<'a> {
     /// An IKE key.
     pub(crate) fn ike(&mut self, key: IkeKey) {
         (self.found, self.keyed) = (true, true);
-        let ike = &mut self.material.ike;
-        let hash = ike_hash(&key);
-        if self.ike_seen.contains_key(&hash) {
-            return;
+        let line = key.origin.line;
+        if self.admits(ike_hash(&key), self.material.ike.len(), IKE_KEYS, line) {
+            self.material.ike.push(key);
         }
-        if ike.len() >= MOST_IKE_KEYS {
-            return self.left_out.ike.at(key.origin.line);
-        }
-        self.ike_seen.insert(hash, ike.len());
-        ike.push(key);
     }
 
     /// The secrets of one IKE SA, on `line`.
@@ -170,15 +153,18 @@ impl<'a> Sink<'a> {
         (initiator_spi, responder_spi): (Option<IkeSpi>, Option<IkeSpi>),
         secrets: IkeSecrets,
     ) {
-        self.ike(IkeKey {
-            version: secrets.version(),
-            initiator_spi,
-            responder_spi,
-            secrets,
-            encryption: None,
-            integrity: None,
-            origin: self.explicit(line),
-        });
+        // A Diffie–Hellman secret alone does not say which version made it.
+        for version in secrets.version().map_or(vec![1, 2], |known| vec![known]) {
+            self.ike(IkeKey {
+                version,
+                initiator_spi,
+                responder_spi,
+                secrets: secrets.clone(),
+                encryption: None,
+                integrity: None,
+                origin: self.explicit(line),
+            });
+        }
     }
 
     /// A derivation's input.
@@ -190,17 +176,10 @@ impl<'a> Sink<'a> {
         {
             return;
         }
-        let hash = seed_hash(&seed);
-        let seeds = &mut self.material.seeds;
-        if self.seeds_seen.contains_key(&hash) {
-            return;
+        let line = seed.origin.line;
+        if self.admits(seed_hash(&seed), self.material.seeds.len(), SEEDS, line) {
+            self.material.seeds.push(seed);
         }
-        if seeds.len() >= MOST_ESP_KEYS {
-            self.material.overflowed = true;
-            return self.left_out.seeds.at(seed.origin.line);
-        }
-        self.seeds_seen.insert(hash, seeds.len());
-        seeds.push(seed);
     }
 
     /// Bytes for mining; shorter ones than any key are ignored.
@@ -209,16 +188,16 @@ impl<'a> Sink<'a> {
             return;
         }
         self.found = true;
-        let hash = hash_of(&bytes);
-        if self.blobs_seen.contains_key(&hash) {
+        let total = self.blob_bytes.saturating_add(bytes.len());
+        let kept = if total > MOST_BLOB_BYTES {
+            MOST_BLOBS
+        } else {
+            self.material.blobs.len()
+        };
+        if !self.admits(blob_hash(bytes), kept, BLOBS, line) {
             return;
         }
-        let total = self.blob_bytes.saturating_add(bytes.len());
-        if self.material.blobs.len() >= MOST_BLOBS || total > MOST_BLOB_BYTES {
-            return self.left_out.blobs.at(line);
-        }
         self.blob_bytes = total;
-        self.blobs_seen.insert(hash, self.material.blobs.len());
         self.material.blobs.push(Blob {
             label: String::from_utf8_lossy(label.get(..LONGEST_LABEL).unwrap_or(label)).into_owned(),
             bytes: SecretBytes::from(bytes),
@@ -242,7 +221,7 @@ impl<'a> Sink<'a> {
             return;
         }
         if places.len() >= MOST_SPI_SIGHTINGS {
-            return self.left_out.places.at(line);
+            return self.leave_out(PLACES, line);
         }
         places.push(place);
     }
@@ -251,7 +230,7 @@ impl<'a> Sink<'a> {
     pub(crate) fn problem(&mut self, line: u64, sentence: impl Into<String>) {
         self.found = true;
         if self.problems >= MOST_PROBLEMS {
-            return self.left_out.problems.at(line);
+            return self.leave_out(PROBLEMS, line);
         }
         self.problems += 1;
         self.material.problems.push(KeyProblem {
@@ -271,25 +250,16 @@ impl<'a> Sink<'a> {
                 "no keys were found in this file: expected a router's or IKE daemon's key log, or a Wireshark key table",
             );
         }
-        let left_out = std::mem::take(&mut self.left_out);
-        for (dropped, what, bound) in [
-            (left_out.esp, "ESP keys", MOST_ESP_KEYS),
-            (left_out.ike, "IKE keys", MOST_IKE_KEYS),
-            (left_out.seeds, "inputs of key derivations", MOST_ESP_KEYS),
-            (left_out.places, "lines that name an SPI", MOST_SPI_SIGHTINGS),
-            (left_out.blobs, "stretches of hex without a label", MOST_BLOBS),
-            (left_out.problems, "problems", MOST_PROBLEMS),
-        ] {
-            if dropped.count > 0 {
-                self.material.problems.push(KeyProblem {
-                    file: self.file,
-                    line: dropped.first_line,
-                    sentence: format!(
-                        "more than {bound} {what}: {} were left out from here on; cut the log down to the time of the capture",
-                        dropped.count
-                    ),
-                });
-            }
+        for (bound, line, count) in std::mem::take(&mut self.left_out) {
+            self.material.overflowed |= bound == ESP_KEYS || bound == SEEDS;
+            let (what, most) = bound;
+            self.material.problems.push(KeyProblem {
+                file: self.file,
+                line,
+                sentence: format!(
+                    "more than {most} {what}: {count} were left out from here on; cut the log down to the time of the capture"
+                ),
+            });
         }
         if let Some(info) = self.material.files.get_mut(self.file) {
             info.formats = formats;
@@ -305,51 +275,19 @@ fn hash_of(value: &impl Hash) -> u64 {
 
 /// The source is not part of it: an SA is known by its destination, protocol and SPI.
 fn esp_hash(k: &EspKey) -> u64 {
-    hash_of(&(
-        k.dst,
-        k.spi,
-        k.encryption,
-        k.encryption_key.expose(),
-        k.integrity,
-        k.integrity_key.expose(),
-        k.defect,
-    ))
-}
-
-fn same_esp(a: &EspKey, b: &EspKey) -> bool {
-    (a.dst, a.spi, a.encryption, a.integrity, a.defect) == (b.dst, b.spi, b.encryption, b.integrity, b.defect)
-        && a.encryption_key == b.encryption_key
-        && a.integrity_key == b.integrity_key
+    let keys = (&k.encryption_key, &k.integrity_key);
+    hash_of(&(k.dst, k.spi, k.encryption, k.integrity, keys, k.defect))
 }
 
 fn seed_hash(s: &Seed) -> u64 {
-    hash_of(&(s.of, s.bytes.expose(), s.spis))
+    hash_of(&(s.of, &s.bytes, s.spis))
 }
 
 fn ike_hash(k: &IkeKey) -> u64 {
-    let s = &k.secrets;
-    let secrets = [
-        &s.ka,
-        &s.skeyid_e,
-        &s.skeyid_d,
-        &s.skeyid_a,
-        &s.sk_ei,
-        &s.sk_er,
-        &s.sk_ai,
-        &s.sk_ar,
-        &s.sk_d,
-        &s.skeyid,
-        &s.skeyseed,
-        &s.dh_secret,
-        &s.ka_prefix,
-    ]
-    .map(|s| s.as_ref().map(SecretBytes::expose));
-    hash_of(&(
-        k.version,
-        k.initiator_spi,
-        k.responder_spi,
-        secrets,
-        &k.encryption,
-        &k.integrity,
-    ))
+    let spis = (k.initiator_spi, k.responder_spi);
+    hash_of(&(k.version, spis, &k.secrets, &k.encryption, &k.integrity))
+}
+
+fn blob_hash(bytes: &[u8]) -> u64 {
+    hash_of(&("blob", bytes))
 }

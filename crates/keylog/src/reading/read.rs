@@ -21,39 +21,31 @@ impl KeyMaterial {
     /// # Errors
     /// [`Error::KeyFile`] when the file cannot be read, [`Error::CaptureAsKeys`] when it is a capture. A malformed row is a [`KeyProblem`](crate::material::contents::KeyProblem), not an error.
     pub fn read(&mut self, path: &Path) -> Result<(), Error> {
-        let failed = |source| Error::KeyFile {
-            path: path.to_owned(),
-            source,
-        };
         if !path.is_dir() {
-            return self.read_file(path, None);
+            return self.read_file(path, &mut FormatReaders::default(), true);
         }
-        for log in rotated(path).map_err(failed)? {
+        for log in rotated(path).map_err(|source| failed(path, source))? {
             let mut readers = FormatReaders::default();
             for (at, file) in log.iter().enumerate() {
-                self.read_file(file, Some((&mut readers, at + 1 == log.len())))?;
+                match self.read_file(file, &mut readers, at + 1 == log.len()) {
+                    // A capture among the files of a folder is no mistake.
+                    Ok(()) | Err(Error::CaptureAsKeys { .. }) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         Ok(())
     }
 
-    /// Reads a file; one of a folder goes on where its predecessor ended, and may be the last. A capture among the files of a folder is no mistake.
-    fn read_file(&mut self, path: &Path, rotated: Option<(&mut FormatReaders, bool)>) -> Result<(), Error> {
-        let failed = |source| Error::KeyFile {
-            path: path.to_owned(),
-            source,
-        };
-        let file = std::fs::File::open(path).map_err(failed)?;
-        let mut text = Unpacked::new(file).map_err(failed)?;
+    /// Reads a file of a log, perhaps its last one; `readers` go on where its predecessor ended.
+    fn read_file(&mut self, path: &Path, readers: &mut FormatReaders, last: bool) -> Result<(), Error> {
+        let file = std::fs::File::open(path).map_err(|source| failed(path, source))?;
+        let mut text = Unpacked::new(file).map_err(|source| failed(path, source))?;
         if is_capture(text.head()) {
-            if rotated.is_some() {
-                return Ok(());
-            }
             return Err(Error::CaptureAsKeys { path: path.into() });
         }
-        let mut alone = FormatReaders::default();
-        let (readers, last) = rotated.unwrap_or((&mut alone, true));
-        self.read_text(path, &mut text, readers, last).map_err(failed)
+        self.read_text(path, &mut text, readers, last)
+            .map_err(|source| failed(path, source))
     }
 
     /// As [`KeyMaterial::read`] for bytes in memory.
@@ -129,6 +121,11 @@ impl KeyMaterial {
     }
 }
 
+fn failed(path: &Path, source: std::io::Error) -> Error {
+    let path = path.to_owned();
+    Error::KeyFile { path, source }
+}
+
 /// Most senders of one file with readers of their own; further ones share the first's.
 const MOST_SENDERS: usize = 64;
 
@@ -153,7 +150,7 @@ struct FormatReader {
 impl FormatReaders {
     /// Hands a line to the first format that takes it.
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) {
-        let bare = line.sender == line.about.source && line.framed_at() == 0;
+        let bare = line.sender == line.about.source && line.framed_at == 0;
         let (message, source) = &mut self.message;
         if bare && !line.text.is_empty() && line.text == message.as_slice() && *source == line.about.source {
             return; // the same line by a second logger
@@ -223,28 +220,24 @@ impl FormatReaders {
 fn rotated(folder: &Path) -> std::io::Result<Vec<Vec<PathBuf>>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_file() {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            let name = name
-                .strip_suffix(".gz")
-                .or_else(|| name.strip_suffix(".zst"))
-                .unwrap_or(&name);
-            let numbered = name
-                .rsplit_once(['.', '-'])
-                .and_then(|(log, turn)| Some((log, turn.parse::<u32>().ok()?)));
-            let (log, turn) = match numbered {
-                // `charon.log-20261120` has its day, which rises.
-                Some((log, day)) if day >= FIRST_DAY => (log, LAST_DAY - day.min(LAST_DAY - 1)),
-                Some((log, turn)) => (log, turn.saturating_add(1)),
-                None => (name, 0),
-            };
-            files.push((log.to_owned(), std::cmp::Reverse(turn), path));
+        let entry = entry?;
+        if !entry.path().is_file() {
+            continue;
         }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let ending = [".gz", ".zst"]
+            .iter()
+            .find_map(|ending| name.strip_suffix(ending));
+        let name = ending.unwrap_or(&name);
+        let numbered = name.rsplit_once(['.', '-']);
+        let numbered = numbered.and_then(|(log, turn)| Some((log, turn.parse::<u32>().ok()?)));
+        let (log, turn) = match numbered {
+            // `charon.log-20261120` has its day, which rises.
+            Some((log, day)) if day >= FIRST_DAY => (log, LAST_DAY - day.min(LAST_DAY - 1)),
+            Some((log, turn)) => (log, turn.saturating_add(1)),
+            None => (name, 0),
+        };
+        files.push((log.to_owned(), std::cmp::Reverse(turn), entry.path()));
     }
     files.sort();
     let logs = files.chunk_by(|(one, ..), (other, ..)| one == other);

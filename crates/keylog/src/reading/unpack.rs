@@ -1,9 +1,7 @@
 //! Key files in gzip (RFC 1952) or zstd (RFC 8878), known by their magic. What comes out is bounded, and a file that cannot be
 //! unpacked any further keeps what came before.
 
-use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
-use std::rc::Rc;
 
 /// Most bytes that a compressed file may unpack to: five times the largest log that the benchmark reads, and no ring buffer of a
 /// router holds a hundredth of it. A few kilobytes can unpack to any amount, which would be read for hours.
@@ -20,32 +18,9 @@ pub(super) struct Unpacked<'r> {
     head: Vec<u8>,
     text: Box<dyn Read + 'r>,
     compression: Option<&'static str>,
-    /// The stored bytes could not be read: no fault of the compression.
-    failed: Rc<Cell<bool>>,
     most: u64,
     left: u64,
     trouble: Option<String>,
-}
-
-/// The stored bytes; notes their errors, which come by the same way as the decoder's.
-struct StoredBytes<R> {
-    reader: R,
-    failed: Rc<Cell<bool>>,
-}
-
-impl<R: Read> Read for StoredBytes<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match self.reader.read(into) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.failed.set(true);
-                    return Err(error);
-                }
-                Ok(read) => return Ok(read),
-            }
-        }
-    }
 }
 
 impl<'r> Unpacked<'r> {
@@ -54,12 +29,7 @@ impl<'r> Unpacked<'r> {
         Unpacked::bounded(reader, MOST_UNPACKED)
     }
 
-    fn bounded(reader: impl Read + 'r, most: u64) -> io::Result<Self> {
-        let failed = Rc::new(Cell::new(false));
-        let mut stored = StoredBytes {
-            reader,
-            failed: Rc::clone(&failed),
-        };
+    fn bounded(mut stored: impl Read + 'r, most: u64) -> io::Result<Self> {
         let mut magic = Vec::new();
         stored.by_ref().take(HEAD).read_to_end(&mut magic)?;
         let first = magic.first_chunk().copied();
@@ -81,7 +51,6 @@ impl<'r> Unpacked<'r> {
             head: Vec::new(),
             text,
             compression,
-            failed,
             most,
             left: most,
             trouble: None,
@@ -123,7 +92,8 @@ impl<'r> Unpacked<'r> {
                 self.left -= read as u64;
                 Ok(read)
             }
-            Err(error) if self.failed.get() => Err(error),
+            // The system could not read the stored bytes: no fault of the compression.
+            Err(error) if error.raw_os_error().is_some() => Err(error),
             Err(_) => {
                 self.trouble = Some(format!(
                     "the {compression} data is cut or damaged: what stands before that place was read; copy the file again"
@@ -220,7 +190,7 @@ mod tests {
         struct Fails;
         impl Read for Fails {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("no more"))
+                Err(io::Error::from_raw_os_error(5))
             }
         }
         let stored = gzip(TEXT);

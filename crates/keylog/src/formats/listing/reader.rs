@@ -3,14 +3,13 @@
 use crate::formats::format::KeyFormat;
 use crate::formats::listing::record::{Awaited, Field, KeyKind, ListingRecord};
 use crate::formats::listing::specs::Spec;
-use crate::lines::fields::{address, words};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
 use crate::material::sink::Sink;
 use std::net::IpAddr;
 
 pub(crate) use crate::formats::listing::specs::{
-    DPDK, FORTIOS, FORTIOS_IKE, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, VPP, XFRM, begins_any,
+    DPDK, FORTIOS, FORTIOS_IKE, MIKROTIK, SCAPY, SETKEY, SETKEY_CONF, TCPDUMP, VPP, XFRM, begins_any,
 };
 
 /// Lines after which an SA that nothing was added to is complete.
@@ -110,8 +109,8 @@ impl Listing {
         // A key or a label of the line before.
         let mut carried = open.is_some() || !self.awaited.is_empty();
         let (mut rest, mut begun) = (line, false);
-        if begins && first_word_is_address(line) {
-            self.awaited = vec![Awaited::Src, Awaited::Dst];
+        if begins {
+            self.awaited = self.spec.unlabelled.to_vec();
         }
         while let Some((word, quoted, after)) = next_word(rest, self.spec.separators) {
             rest = after;
@@ -181,10 +180,6 @@ impl Listing {
         }
         taken
     }
-}
-
-fn first_word_is_address(line: &[u8]) -> bool {
-    words(line).next().and_then(address).is_some()
 }
 
 /// Whether a word at the start of a line can be the key of a label at the end of the line before.

@@ -1,7 +1,8 @@
 //! One SA of a listing, field by field.
 
 use crate::lines::algorithm_names::{self, fits_encryption};
-use crate::lines::{fields, hex};
+use crate::lines::fields::{self, split_at_sign};
+use crate::lines::hex;
 use crate::material::claim::Claim;
 use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
@@ -40,6 +41,8 @@ pub(crate) enum Awaited {
     /// A key's number of bytes.
     Count(KeyKind),
     Key(KeyKind),
+    /// The cipher's name, a colon, and its key.
+    NamedKey,
     /// The number of bits of the ICV.
     Bits(KeyKind),
     /// The salt of a combined mode.
@@ -86,13 +89,9 @@ struct ListingKey {
 /// An SA that is being read.
 #[derive(Default)]
 pub(super) struct ListingRecord {
-    pub(super) line: u64,
-    src: Option<IpAddr>,
-    dst: Option<IpAddr>,
-    spi: Option<Spi>,
+    /// Everything but its keys.
+    sa: Claim,
     pub(super) other_protocol: bool,
-    encryption: Option<Encryption>,
-    integrity: Option<Integrity>,
     keys: [ListingKey; 2],
     salt: Option<u32>,
     wrong: Option<(u64, &'static str)>,
@@ -100,14 +99,14 @@ pub(super) struct ListingRecord {
 
 impl ListingRecord {
     pub(super) fn at(&mut self, line: u64, ends: Option<(IpAddr, IpAddr)>) {
-        self.line = line;
+        self.sa.line = line;
         if let Some((local, remote)) = ends {
-            (self.src, self.dst) = (Some(remote), Some(local));
+            (self.sa.src, self.sa.dst) = (Some(remote), Some(local));
         }
     }
 
     pub(super) fn outbound(&mut self) {
-        std::mem::swap(&mut self.src, &mut self.dst);
+        std::mem::swap(&mut self.sa.src, &mut self.sa.dst);
     }
 
     fn key(&mut self, half: KeyKind) -> &mut ListingKey {
@@ -122,20 +121,26 @@ impl ListingRecord {
     /// Takes a value.
     pub(super) fn value(&mut self, awaited: Awaited, word: &[u8], quoted: bool, line: u64) {
         match awaited {
-            Awaited::Src => self.src = address(word).or(self.src),
-            Awaited::Dst => self.dst = address(word).or(self.dst),
+            Awaited::Src => self.sa.src = address(word).or(self.sa.src),
+            Awaited::Dst => self.sa.dst = address(word).or(self.sa.dst),
             Awaited::Protocol => self.other_protocol = word != b"esp" && word != b"50",
             Awaited::Spi => {
                 // Others repeat it in brackets: `0xc7df968a(3353319050)`.
                 let number = word.split(|b| *b == b'(').next().unwrap_or_default();
-                self.spi = self.spi.or(hex::spi_number(number).map(Spi));
+                self.sa.spi = self.sa.spi.or(hex::spi_number(number).map(Spi));
             }
             Awaited::HexSpi => {
-                self.spi = self
-                    .spi
-                    .or(hex::spi_digits(hex::after_0x(word).unwrap_or(word)).map(Spi))
+                let digits = hex::after_0x(word).unwrap_or(word);
+                self.sa.spi = self.sa.spi.or(hex::spi_digits(digits).map(Spi));
             }
             Awaited::Name(half) => self.name(half, word, line),
+            Awaited::NamedKey => {
+                let (name, key) = split_at_sign(word, b':').unwrap_or((word, b""));
+                self.name(KeyKind::Encryption, name, line);
+                // Without `0x` the characters are the key.
+                let characters = hex::after_0x(key).is_none();
+                self.value(Awaited::Key(KeyKind::Encryption), key, characters, line);
+            }
             Awaited::Count(half) => self.key(half).count = fields::number(word),
             Awaited::Bits(half) => self.bits(half, word),
             Awaited::Salt => self.salt = hex::after_0x(word).and_then(hex::spi_digits),
@@ -168,7 +173,7 @@ impl ListingRecord {
 
     /// Whether the key is as long as its transform asks for.
     pub(super) fn is_whole(&mut self, half: KeyKind) -> bool {
-        let (encryption, integrity) = (self.encryption, self.integrity);
+        let (encryption, integrity) = (self.sa.encryption, self.sa.integrity);
         let key = self.key(half);
         let len = key.digits.len() / 2;
         let named = match half {
@@ -186,12 +191,12 @@ impl ListingRecord {
 
     fn name(&mut self, half: KeyKind, word: &[u8], line: u64) {
         let sentence = if half == KeyKind::Integrity {
-            self.integrity = algorithm_names::integrity(word);
-            let unknown = self.integrity.is_none();
+            self.sa.integrity = algorithm_names::integrity(word);
+            let unknown = self.sa.integrity.is_none();
             unknown.then_some("the authentication of this SA is not supported here")
         } else {
-            self.encryption = algorithm_names::encryption(word);
-            let unknown = self.encryption.is_none();
+            self.sa.encryption = algorithm_names::encryption(word);
+            let unknown = self.sa.encryption.is_none();
             unknown.then_some("the encryption of this SA is not supported here")
         };
         self.wrong = self.wrong.or(sentence.map(|sentence| (line, sentence)));
@@ -202,29 +207,24 @@ impl ListingRecord {
             return;
         };
         if half == KeyKind::Encryption {
-            self.encryption = self.encryption.map(|e| algorithm_names::with_icv_bits(e, bits));
-        } else if bits == 96 && self.integrity == Some(Integrity::HmacSha256_128) {
-            self.integrity = Some(Integrity::HmacSha256_96);
+            self.sa.encryption = self
+                .sa
+                .encryption
+                .map(|e| algorithm_names::with_icv_bits(e, bits));
+        } else if bits == 96 && self.sa.integrity == Some(Integrity::HmacSha256_128) {
+            self.sa.integrity = Some(Integrity::HmacSha256_96);
         }
     }
 
     /// The SA is complete. `told` keeps hidden keys from being told SA by SA.
-    pub(super) fn hand_over(mut self, hidden: &'static str, told: &mut bool, sink: &mut Sink<'_>) {
-        let Some(spi) = self.spi.filter(|_| !self.other_protocol) else {
+    pub(super) fn hand_over(self, hidden: &'static str, told: &mut bool, sink: &mut Sink<'_>) {
+        if self.sa.spi.is_none() || self.other_protocol {
             return;
-        };
-        let keys = std::mem::take(&mut self.keys);
+        }
+        let (keys, mut claim) = (self.keys, self.sa);
         let [encryption_key, integrity_key] = &keys;
-        let line = encryption_key.line.max(integrity_key.line).max(self.line);
-        let mut claim = Claim {
-            line,
-            src: self.src,
-            dst: self.dst,
-            spi: Some(spi),
-            encryption: self.encryption,
-            integrity: self.integrity,
-            ..Claim::default()
-        };
+        let line = encryption_key.line.max(integrity_key.line).max(claim.line);
+        claim.line = line;
         let any = |is: fn(&ListingKey) -> bool| keys.iter().any(is);
         if !any(|key| !key.digits.is_empty() || key.text.is_some()) {
             if any(|key| key.hidden) {
@@ -232,7 +232,7 @@ impl ListingRecord {
                     sink.problem(line, hidden);
                 }
                 claim.hand_over_defective(KeyDefect::Masked, sink);
-            } else if any(|key| key.line > 0) && self.encryption == Some(Encryption::Null) {
+            } else if any(|key| key.line > 0) && claim.encryption == Some(Encryption::Null) {
                 claim.hand_over(sink);
             }
             return;
@@ -247,7 +247,9 @@ impl ListingRecord {
             Ok((mut encryption, integrity)) => {
                 // Where a salt stands apart, it is not at the end of the key.
                 if let (Some(aead), Some(salt)) = (
-                    self.encryption.filter(|e| !fits_encryption(*e, encryption.len())),
+                    claim
+                        .encryption
+                        .filter(|e| !fits_encryption(*e, encryption.len())),
                     self.salt,
                 ) && aead.salt_len() == 4
                 {

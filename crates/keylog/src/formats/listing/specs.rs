@@ -1,12 +1,12 @@
 //! Listings of SAs, program by program.
 
 use crate::formats::listing::record::Awaited::{
-    Bits, Count, Dst, HexSpi, Key, Name, Protocol, Salt, Spi, Src,
+    self, Bits, Count, Dst, HexSpi, Key, Name, NamedKey, Protocol, Salt, Spi, Src,
 };
 use crate::formats::listing::record::Field::{self, NotEsp, Of, Outbound, Skip, Values};
 use crate::formats::listing::record::KeyKind::{Encryption, Integrity, Last};
 use crate::lines::dump::whole_row;
-use crate::lines::fields::{address, find, words};
+use crate::lines::fields::{address, find, split_at_sign, words};
 use crate::lines::hex;
 use std::net::IpAddr;
 
@@ -17,14 +17,23 @@ pub(crate) struct Spec {
     /// Characters that part words, beside blanks.
     pub(super) separators: &'static [u8],
     pub(super) labels: &'static [(&'static [u8], Field)],
+    /// Values at the beginning of an SA, without labels.
+    pub(super) unlabelled: &'static [Awaited],
     /// Local and remote address of the SAs that follow.
     pub(super) ends: fn(&[u8]) -> Option<(IpAddr, IpAddr)>,
     /// Advice where the program hides the keys.
     pub(super) hidden: &'static str,
 }
 
-const NO_ENDS: fn(&[u8]) -> Option<(IpAddr, IpAddr)> = |_| None;
-const COPY_AGAIN: &str = "the keys are hidden here: copy the listing where they are shown";
+/// What most listings have in common.
+const USUAL: Spec = Spec {
+    begins: |_| None,
+    separators: b"",
+    labels: &[],
+    unlabelled: &[],
+    ends: |_| None,
+    hidden: "the keys are hidden here: copy the listing where they are shown",
+};
 
 /// `ip xfrm state`, `ip xfrm monitor` and `ip xfrm state add` of Linux:
 ///
@@ -57,8 +66,8 @@ pub(crate) static XFRM: Spec = Spec {
         (b"sel", Skip),
         (b"encap", Skip),
     ],
-    ends: NO_ENDS,
     hidden: "the kernel hides the keys: run `ip xfrm state` as root, without `nokeys`",
+    ..USUAL
 };
 
 /// `setkey -D` of the KAME tools (BSD, macOS, racoon's hosts):
@@ -72,6 +81,7 @@ pub(crate) static XFRM: Spec = Spec {
 pub(crate) static SETKEY: Spec = Spec {
     begins: |line| two_addresses(line, 0),
     separators: b"=()",
+    unlabelled: &[Src, Dst],
     labels: &[
         (b"ah", NotEsp),
         (b"ipcomp", NotEsp),
@@ -79,8 +89,7 @@ pub(crate) static SETKEY: Spec = Spec {
         (b"E:", Values(&[Name(Encryption), Key(Encryption)])),
         (b"A:", Values(&[Name(Integrity), Key(Integrity)])),
     ],
-    ends: NO_ENDS,
-    hidden: COPY_AGAIN,
+    ..USUAL
 };
 
 /// `setkey.conf`: `add 10.9.0.1 10.9.0.2 esp 0x201 -m transport -E rijndael-cbc 0x… -A hmac-sha1 0x…;`
@@ -91,14 +100,14 @@ pub(crate) static SETKEY_CONF: Spec = Spec {
         two_addresses(ends, at + 4)
     },
     separators: b";",
+    unlabelled: &[Src, Dst],
     labels: &[
         (b"esp", Values(&[Spi])),
         (b"esp-udp", Values(&[Spi])),
         (b"-E", Values(&[Name(Encryption), Key(Encryption)])),
         (b"-A", Values(&[Name(Integrity), Key(Integrity)])),
     ],
-    ends: NO_ENDS,
-    hidden: COPY_AGAIN,
+    ..USUAL
 };
 
 /// MikroTik's `/ip ipsec installed-sa print`, whose SPIs have no leading zeros, and in old versions no `0x`:
@@ -135,8 +144,7 @@ pub(crate) static MIKROTIK: Spec = Spec {
         (b"auth-algorithm", Values(&[Name(Integrity)])),
         (b"auth-key", Values(&[Key(Integrity)])),
     ],
-    ends: NO_ENDS,
-    hidden: COPY_AGAIN,
+    ..USUAL
 };
 
 /// FortiOS: `diagnose vpn tunnel list`; `dec` is what this side decrypts.
@@ -167,6 +175,7 @@ pub(crate) static FORTIOS: Spec = Spec {
             .find_map(arrow)
     },
     hidden: "FortiOS shows no keys here: run `diagnose vpn tunnel list` as an administrator with full rights",
+    ..USUAL
 };
 
 /// FortiOS: `diagnose debug application ike -1`; a line for each SA.
@@ -188,8 +197,7 @@ pub(crate) static FORTIOS_IKE: Spec = Spec {
         (b"key", Values(&[Count(Encryption), Key(Encryption)])),
         (b"auth", Values(&[Count(Integrity), Key(Integrity)])),
     ],
-    ends: NO_ENDS,
-    hidden: COPY_AGAIN,
+    ..USUAL
 };
 
 /// VPP: `show ipsec sa detail`, and `ipsec sa add 1 spi 3353319050 esp crypto-alg aes-cbc-128 crypto-key 4976… integ-alg sha1-96 integ-key c46a…`; the salt of a combined mode stands apart.
@@ -227,8 +235,8 @@ pub(crate) static VPP: Spec = Spec {
         (b"src", Values(&[Src])),
         (b"dst", Values(&[Dst])),
     ],
-    ends: NO_ENDS,
     hidden: "VPP redacts the keys in a list: run `show ipsec sa 0`, with the number in brackets of each SA, which shows them",
+    ..USUAL
 };
 
 /// DPDK's ipsec-secgw: `sa in 3353319050 cipher_algo aes-128-cbc cipher_key 49:76:… auth_algo sha1-hmac auth_key c4:6a:… mode transport`
@@ -238,7 +246,6 @@ pub(crate) static DPDK: Spec = Spec {
         let sa = words.next() == Some(b"sa") && words.next().is_some_and(|w| w == b"in" || w == b"out");
         (sa && words.next().and_then(hex::spi_number).is_some()).then_some(0)
     },
-    separators: b"",
     labels: &[
         (b"in", Values(&[Spi])),
         (b"out", Values(&[Spi])),
@@ -251,8 +258,7 @@ pub(crate) static DPDK: Spec = Spec {
         (b"src", Values(&[Src])),
         (b"dst", Values(&[Dst])),
     ],
-    ends: NO_ENDS,
-    hidden: COPY_AGAIN,
+    ..USUAL
 };
 
 /// scapy: `SecurityAssociation(ESP, spi=0xc7df968a, crypt_algo='AES-CBC', crypt_key=bytes.fromhex('4976…'), …)`
@@ -270,8 +276,20 @@ pub(crate) static SCAPY: Spec = Spec {
         (b"auth_algo", Values(&[Name(Integrity)])),
         (b"auth_key", Values(&[Key(Integrity)])),
     ],
-    ends: NO_ENDS,
-    hidden: COPY_AGAIN,
+    ..USUAL
+};
+
+/// A secrets file of `tcpdump -E`: `0x12345678@1.2.3.4 aes128-cbc-hmac96:0x…`. It knows no authentication keys, so that no ICV can prove what it gives.
+pub(crate) static TCPDUMP: Spec = Spec {
+    begins: |line| {
+        let mut words = words(line);
+        let (spi, _host) = split_at_sign(words.next()?, b'@')?;
+        let (_name, _key) = split_at_sign(words.next()?, b':')?;
+        hex::after_0x(spi).and_then(hex::spi_digits).map(|_| 0)
+    },
+    separators: b"@",
+    unlabelled: &[Spi, Dst, NamedKey],
+    ..USUAL
 };
 
 /// Whether a line begins an SA of any listing.
@@ -280,6 +298,7 @@ pub(crate) fn begins_any(line: &[u8]) -> bool {
         &XFRM,
         &SETKEY,
         &SETKEY_CONF,
+        &TCPDUMP,
         &MIKROTIK,
         &FORTIOS,
         &FORTIOS_IKE,

@@ -5,11 +5,12 @@
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::framing::RowFraming;
 use crate::formats::yamaha::labels::{Kind, kind};
-use crate::formats::yamaha::records::{EspRecord, IkeRecord, ike_spi};
+use crate::formats::yamaha::records::EspRecord;
 use crate::formats::yamaha::runs::{HexRun, SoFar, continuation, next_run};
 use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
+use crate::material::ike_record::{IkeRecord, ike_spi};
 use crate::material::key::{Seed, SeedOf};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
@@ -79,7 +80,7 @@ impl KeyFormat for YamahaKeyInfo {
             return false;
         }
         let mut line = self.collected(line);
-        if line.tag == Tag::None && line.framed_at() == 0 {
+        if line.tag == Tag::None && line.framed_at == 0 {
             line.sender = self.sender;
         }
         self.sender = line.sender;
@@ -202,25 +203,16 @@ impl Context {
 
     /// A label at the end of a line: its value follows on the next one.
     fn open_label(&mut self, tail: &[u8], line: &LogLine<'_>) -> bool {
-        if !tail.ends_with(b":") && !tail.ends_with(b"=") {
-            return false;
+        let ends = tail.ends_with(b":") || tail.ends_with(b"=");
+        let opens = ends && kind(tail) != Kind::Unknown;
+        if opens {
+            let run = HexRun {
+                label: tail,
+                ..HexRun::default()
+            };
+            self.open = Some(OpenValue::new(run, b"", line));
         }
-        let kind = kind(tail);
-        if kind != Kind::Unknown {
-            let label = tail.to_vec();
-            self.open = Some(OpenValue {
-                kind,
-                label,
-                nibbles: Zeroizing::default(),
-                group: 0,
-                prefixed: false,
-                first_row: 0,
-                last_row: 0,
-                line: line.number,
-                framing: RowFraming::of(line),
-            });
-        }
-        kind != Kind::Unknown
+        opens
     }
 
     /// The open value is complete.
@@ -263,7 +255,7 @@ impl Context {
                     let (encryption, integrity) = bytes.split_at(split);
                     self.esp.key(Kind::EncryptionKey, open.line, encryption, sink);
                     self.esp.key(Kind::IntegrityKey, open.line, integrity, sink);
-                } else if open.kind == Kind::Key && self.esp.spi.is_none() {
+                } else if open.kind == Kind::Key && self.esp.sa.spi.is_none() {
                     self.ike.unnamed_key(open.line, bytes, sink);
                 } else if open.kind == Kind::Key && fits_encryption(Encryption::AesCbc, bytes.len()) {
                     // The authentication key may follow by itself.
@@ -279,17 +271,17 @@ impl Context {
             }),
             Kind::Spi | Kind::Message => self.cookies(open, bytes, sink),
             Kind::InitiatorCookie => self.ike.initiator(ike_spi(bytes), sink),
-            Kind::ResponderCookie => self.ike.responder_spi = ike_spi(bytes).or(self.ike.responder_spi),
+            Kind::ResponderCookie => self.ike.responder(ike_spi(bytes)),
+            Kind::Secret(name) => self.ike.secret(name, open.line, bytes, sink),
             Kind::Unknown | Kind::NoKey => {}
-            secret => self.ike.secret(secret, open.line, bytes, sink),
         }
     }
 
     fn spi(&mut self, spi: Spi, line: u64, sink: &mut Sink<'_>) {
         sink.sighting(line, spi);
-        if self.esp.spi != Some(spi) {
+        if self.esp.sa.spi != Some(spi) {
             self.esp.emit(sink);
-            self.esp.spi = Some(spi);
+            self.esp.sa.spi = Some(spi);
         }
     }
 
@@ -301,7 +293,7 @@ impl Context {
         if bytes.len() == 16 || bytes.len() == 8 {
             let (initiator, responder) = bytes.split_at(8);
             self.ike.initiator(ike_spi(initiator), sink);
-            self.ike.responder_spi = ike_spi(responder).or(self.ike.responder_spi);
+            self.ike.responder(ike_spi(responder));
         }
     }
 }

@@ -2,6 +2,9 @@
 //! its form.
 
 use crate::lines::algorithm_names::keymat_encryption_len;
+use crate::material::key::SecretName;
+
+const SKEYID: Kind = Kind::Secret(SecretName::Skeyid);
 
 /// Bytes before a value in which its label's words are looked for.
 const LABEL_REACH: usize = 96;
@@ -12,28 +15,8 @@ pub(crate) enum Kind {
     /// Nothing that is known here.
     #[default]
     Unknown,
-    /// IKEv1 SKEYID.
-    Skeyid,
-    /// IKEv1 SKEYID_d.
-    SkeyidD,
-    /// IKEv1 SKEYID_a.
-    SkeyidA,
-    /// IKEv1 SKEYID_e.
-    SkeyidE,
-    /// IKEv1 encryption key, expanded.
-    Ka,
-    /// IKEv2 SKEYSEED.
-    Skeyseed,
-    /// IKEv2 SK_d.
-    SkD,
-    /// IKEv2 SK_ei.
-    SkEi,
-    /// IKEv2 SK_er.
-    SkEr,
-    /// IKEv2 SK_ai.
-    SkAi,
-    /// IKEv2 SK_ar.
-    SkAr,
+    /// A secret of phase 1.
+    Secret(SecretName),
     /// Encryption key, then authentication key, of one SA.
     Keymat,
     /// Encryption key of an SA.
@@ -78,7 +61,7 @@ impl Kind {
     /// Whether that many bytes can be all of such a value.
     pub(super) fn is_whole(self, len: usize) -> bool {
         match self {
-            Kind::EncryptionKey | Kind::Ka | Kind::SkEi | Kind::SkEr => {
+            Kind::EncryptionKey | Kind::Secret(SecretName::Ka | SecretName::SkEi | SecretName::SkEr) => {
                 matches!(len, 8 | 16 | 20 | 24 | 28 | 32 | 36)
             }
             Kind::Key | Kind::Keymat => keymat_encryption_len(len, None, None).is_some(),
@@ -87,24 +70,6 @@ impl Kind {
             // Of one digest's length.
             _ => matches!(len, 16 | 20 | 32 | 48 | 64),
         }
-    }
-
-    /// A secret of an IKE SA.
-    pub(crate) fn is_of_phase_1(self) -> bool {
-        matches!(
-            self,
-            Kind::Skeyid
-                | Kind::SkeyidD
-                | Kind::SkeyidA
-                | Kind::SkeyidE
-                | Kind::Ka
-                | Kind::Skeyseed
-                | Kind::SkD
-                | Kind::SkEi
-                | Kind::SkEr
-                | Kind::SkAi
-                | Kind::SkAr
-        )
     }
 }
 
@@ -122,7 +87,7 @@ pub(crate) fn kind(label: &[u8]) -> Kind {
         }
     }
     match reader.kind {
-        Kind::EncryptionKey if reader.of_ike => Kind::Ka,
+        Kind::EncryptionKey if reader.of_ike => Kind::Secret(SecretName::Ka),
         Kind::Unknown if reader.for_integrity => Kind::IntegrityKey,
         kind => kind,
     }
@@ -148,20 +113,9 @@ struct LabelReader {
 impl LabelReader {
     fn word(&mut self, word: &[u8]) {
         self.kind = match word {
-            b"skeyid" => Kind::Skeyid,
-            b"skeyid_d" | b"skeyidd" => Kind::SkeyidD,
-            b"skeyid_a" | b"skeyida" => Kind::SkeyidA,
-            b"skeyid_e" | b"skeyide" => Kind::SkeyidE,
-            b"d" if self.kind == Kind::Skeyid => Kind::SkeyidD,
-            b"a" if self.kind == Kind::Skeyid => Kind::SkeyidA,
-            b"e" if self.kind == Kind::Skeyid => Kind::SkeyidE,
-            b"ka" => Kind::Ka,
-            b"skeyseed" => Kind::Skeyseed,
-            b"sk_d" => Kind::SkD,
-            b"sk_ei" => Kind::SkEi,
-            b"sk_er" => Kind::SkEr,
-            b"sk_ai" => Kind::SkAi,
-            b"sk_ar" => Kind::SkAr,
+            b"d" if self.kind == SKEYID => Kind::Secret(SecretName::SkeyidD),
+            b"a" if self.kind == SKEYID => Kind::Secret(SecretName::SkeyidA),
+            b"e" if self.kind == SKEYID => Kind::Secret(SecretName::SkeyidE),
             b"keymat" => Kind::Keymat,
             b"secret" if self.diffie_hellman || self.shared => Kind::SharedSecret,
             b"xy" | b"gxy" | b"g_xy" => Kind::SharedSecret,
@@ -173,7 +127,10 @@ impl LabelReader {
             b"cookie" if self.initiator => Kind::InitiatorCookie,
             b"message" => Kind::Message,
             b"key" | b"keys" => self.key(),
-            _ => return self.describing_word(word),
+            _ => match SecretName::named(word) {
+                Some(name) => Kind::Secret(name),
+                None => return self.describing_word(word),
+            },
         };
     }
 
@@ -221,17 +178,17 @@ mod tests {
     fn labels_by_their_words() {
         for (label, want) in [
             ("ESP encryption key (AES-CBC)", Kind::EncryptionKey),
-            ("IKE enc key", Kind::Ka),
+            ("IKE enc key", Kind::Secret(SecretName::Ka)),
             ("enckey", Kind::EncryptionKey),
             ("Integrity Key", Kind::IntegrityKey),
             ("Initiator cookie", Kind::InitiatorCookie),
             ("R_COOKIE", Kind::ResponderCookie),
-            ("SK_ei", Kind::SkEi),
-            ("Ka", Kind::Ka),
-            ("SK_ai", Kind::SkAi),
-            ("SK_d", Kind::SkD),
-            ("SKEYSEED", Kind::Skeyseed),
-            ("SKEYID a", Kind::SkeyidA),
+            ("SK_ei", Kind::Secret(SecretName::SkEi)),
+            ("Ka", Kind::Secret(SecretName::Ka)),
+            ("SK_ai", Kind::Secret(SecretName::SkAi)),
+            ("SK_d", Kind::Secret(SecretName::SkD)),
+            ("SKEYSEED", Kind::Secret(SecretName::Skeyseed)),
+            ("SKEYID a", Kind::Secret(SecretName::SkeyidA)),
             ("Diffie-Hellman secret", Kind::SharedSecret),
             ("secret", Kind::Unknown),
             ("IV", Kind::NoKey),

@@ -7,7 +7,7 @@ use crate::lines::hex::{self, digit};
 const FEWEST_DIGITS: usize = 8;
 
 /// A stretch of hex.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct HexRun<'a> {
     /// The text before it, from the end of the stretch before.
     pub(crate) label: &'a [u8],
@@ -198,6 +198,7 @@ fn next_token(text: &[u8], from: usize) -> Option<Token> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::material::key::SecretName;
 
     fn runs(text: &str) -> Vec<(Kind, Vec<u8>)> {
         let mut out = Vec::new();
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn every_grouping() {
         let want = vec![(
-            Kind::SkeyidE,
+            Kind::Secret(SecretName::SkeyidE),
             vec![0xb0, 0x16, 0x81, 0x21, 0x5f, 0x16, 0x20, 0x23],
         )];
         for text in [

@@ -13,14 +13,13 @@
 
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::labels::{Kind, is_masked, kind};
-use crate::formats::yamaha::records::{IkeRecord, ike_spi};
 use crate::formats::yamaha::runs::{SoFar, continuation, next_run};
-use crate::lines::algorithm_names::keymat_encryption_len;
 use crate::lines::fields::{address, contains_ignoring_case};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
 use crate::material::claim::Claim;
-use crate::material::key::KeyDefect;
+use crate::material::ike_record::{IkeRecord, ike_spi};
+use crate::material::key::{KeyDefect, SecretName};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -47,15 +46,11 @@ struct SaBlock {
     send: Option<bool>,
     encryption: Option<Encryption>,
     integrity: Option<Integrity>,
-    spi: Vec<u8>,
     masked: bool,
-    whole: Zeroizing<Vec<u8>>,
-    encryption_key: Zeroizing<Vec<u8>>,
-    integrity_key: Zeroizing<Vec<u8>>,
-    /// Secrets of phase 1 beside Ka, one of each kind.
-    secrets: Vec<(Kind, Zeroizing<Vec<u8>>)>,
-    /// The value that a line of hex goes on with, and whether its rows begin with `0x`.
-    open: Option<(Kind, bool)>,
+    /// Values in the order of the table.
+    values: Vec<(Kind, Zeroizing<Vec<u8>>)>,
+    /// Whether the rows of the last value begin with `0x`, where a line of hex may go on with it.
+    open: Option<bool>,
 }
 
 impl KeyFormat for YamahaShowSa {
@@ -76,8 +71,8 @@ impl KeyFormat for YamahaShowSa {
         if of_table && block.goes_on(text) {
             return true;
         }
-        let field =
-            named_value(text).filter(|(name, _)| of_table && !(block.esp && kind(name).is_of_phase_1()));
+        let field = named_value(text)
+            .filter(|(name, _)| of_table && !(block.esp && matches!(kind(name), Kind::Secret(_))));
         let Some((name, value)) = field else {
             self.finish(sink);
             return false;
@@ -122,19 +117,19 @@ impl SaBlock {
             b"Protocol" => self.esp = value.starts_with(b"ESP"),
             b"Direction" => self.send = Some(value.starts_with(b"send")),
             b"Algorithm" => self.algorithm(value),
-            b"SPI" => self.spi = hex_of(value).to_vec(),
             _ => {
                 let kind = kind(name);
+                if !kind.is_key() && kind != Kind::Spi {
+                    return;
+                }
                 let run = next_run(value, 0);
-                let Some(slot) = self.key(kind) else { return };
-                *slot = run
-                    .as_ref()
-                    .map(|run| hex::pack(&run.nibbles))
-                    .unwrap_or_default()
-                    .into();
-                self.masked |= is_masked(value);
-                self.line = line;
-                self.open = Some((kind, run.as_ref().is_some_and(|run| run.prefixed)));
+                let bytes = run.as_ref().map(|run| hex::pack(&run.nibbles));
+                self.values.push((kind, bytes.unwrap_or_default().into()));
+                self.open = Some(run.as_ref().is_some_and(|run| run.prefixed));
+                if kind != Kind::Spi {
+                    self.masked |= is_masked(value);
+                    self.line = line;
+                }
                 let rest = run.and_then(|run| value.get(run.end..));
                 self.rest(rest.unwrap_or_default());
             }
@@ -150,7 +145,7 @@ impl SaBlock {
 
     /// Hex that goes on with the last key.
     fn goes_on(&mut self, text: &[u8]) -> bool {
-        let Some((kind, prefixed)) = self.open else {
+        let Some(prefixed) = self.open else {
             return false;
         };
         let so_far = SoFar {
@@ -165,27 +160,18 @@ impl SaBlock {
         if !matches!(rest.trim_ascii().first(), None | Some(b'(' | b')')) {
             return false;
         }
-        if let Some(slot) = self.key(kind) {
-            slot.extend(hex::pack(&run.nibbles));
+        if let Some((_, value)) = self.values.last_mut() {
+            value.extend(hex::pack(&run.nibbles));
         }
         self.rest(rest);
         true
     }
 
-    fn key(&mut self, kind: Kind) -> Option<&mut Zeroizing<Vec<u8>>> {
-        match kind {
-            Kind::Key | Kind::Keymat => Some(&mut self.whole),
-            Kind::EncryptionKey | Kind::Ka => Some(&mut self.encryption_key),
-            Kind::IntegrityKey => Some(&mut self.integrity_key),
-            _ if kind.is_of_phase_1() => {
-                if !self.secrets.iter().any(|(known, _)| *known == kind) {
-                    self.secrets.push((kind, Zeroizing::default()));
-                }
-                let mut secrets = self.secrets.iter_mut();
-                secrets.find(|(known, _)| *known == kind).map(|(_, bytes)| bytes)
-            }
-            _ => None,
-        }
+    /// The last value of one of these kinds; empty where there is none.
+    fn value(&self, kinds: &[Kind]) -> Zeroizing<Vec<u8>> {
+        let mut values = self.values.iter().rev();
+        let value = values.find(|(kind, _)| kinds.contains(kind));
+        value.map(|(_, bytes)| bytes.clone()).unwrap_or_default()
     }
 
     /// `AES-CBC (for Auth.: HMAC-SHA)`
@@ -199,11 +185,12 @@ impl SaBlock {
         });
     }
 
-    fn emit_esp(mut self, local: Option<IpAddr>, remote: Option<IpAddr>, sink: &mut Sink<'_>) {
-        let Ok(spi) = <[u8; 4]>::try_from(self.spi.as_slice()) else {
+    fn emit_esp(self, local: Option<IpAddr>, remote: Option<IpAddr>, sink: &mut Sink<'_>) {
+        let Ok(spi) = <[u8; 4]>::try_from(self.value(&[Kind::Spi]).as_slice()) else {
             return;
         };
-        sink.blob(self.line, b"Key", &self.whole);
+        let whole = self.value(&[Kind::Key, Kind::Keymat]);
+        sink.blob(self.line, b"Key", &whole);
         let (src, dst) = match self.send {
             Some(true) => (local, remote),
             Some(false) => (remote, local),
@@ -216,53 +203,47 @@ impl SaBlock {
             spi: Some(Spi(u32::from_be_bytes(spi))),
             encryption: self.encryption,
             integrity: self.integrity,
-            ..Claim::default()
+            encryption_key: self.value(&[Kind::EncryptionKey]),
+            integrity_key: self.value(&[Kind::IntegrityKey]),
         };
-        if self.encryption_key.is_empty() && !self.integrity_key.is_empty() {
-            std::mem::swap(&mut self.encryption_key, &mut self.whole);
-        }
-        if !self.encryption_key.is_empty() {
-            claim.encryption_key = self.encryption_key;
-            claim.integrity_key = self.integrity_key;
+        if claim.encryption_key.is_empty() && !claim.integrity_key.is_empty() {
+            claim.encryption_key = whole;
             return claim.hand_over(sink);
         }
-        let whole = self.whole;
-        match keymat_encryption_len(whole.len(), self.encryption, self.integrity) {
-            Some(split) => {
-                let (encryption, integrity) = whole.split_at(split);
-                claim.encryption_key = encryption.to_vec().into();
-                claim.integrity_key = integrity.to_vec().into();
-                claim.hand_over(sink);
-            }
-            None => claim.hand_over_defective(
-                match whole.len() {
-                    0 => KeyDefect::Masked,
-                    PREFIX_LEN => KeyDefect::Prefix8,
-                    _ => KeyDefect::Truncated,
-                },
-                sink,
-            ),
+        if !claim.encryption_key.is_empty() {
+            return claim.hand_over(sink);
         }
+        if claim.split_keymat(&whole) {
+            return claim.hand_over(sink);
+        }
+        let defect = match whole.len() {
+            0 => KeyDefect::Masked,
+            PREFIX_LEN => KeyDefect::Prefix8,
+            _ => KeyDefect::Truncated,
+        };
+        claim.hand_over_defective(defect, sink);
     }
 
-    /// SPI: the initiator's cookie, then the responder's.
+    /// The SPI of an IKE SA is the initiator's cookie, then the responder's; its key is Ka.
     fn emit_ike(self, sink: &mut Sink<'_>) {
-        let (initiator, responder) = self.spi.split_at(self.spi.len().min(PREFIX_LEN));
         let mut ike = IkeRecord::default();
-        ike.initiator(ike_spi(initiator), sink);
-        ike.responder_spi = ike_spi(responder);
-        let key = if self.whole.is_empty() {
-            &self.encryption_key
-        } else {
-            &self.whole
-        };
-        match key.len() {
-            0 => {}
-            1..=PREFIX_LEN => ike.prefix(self.line, key),
-            _ => ike.secret(Kind::Ka, self.line, key, sink),
-        }
-        for (kind, secret) in self.secrets.iter().filter(|(_, secret)| !secret.is_empty()) {
-            ike.secret(*kind, self.line, secret, sink);
+        for (kind, bytes) in &self.values {
+            match (kind, bytes.len()) {
+                (_, 0) => {}
+                (Kind::Spi, _) => {
+                    let (initiator, responder) = bytes.split_at(bytes.len().min(PREFIX_LEN));
+                    ike.initiator(ike_spi(initiator), sink);
+                    ike.responder(ike_spi(responder));
+                }
+                (Kind::Key | Kind::Keymat | Kind::EncryptionKey, 1..=PREFIX_LEN) => {
+                    ike.prefix(self.line, bytes)
+                }
+                (Kind::Key | Kind::Keymat | Kind::EncryptionKey, _) => {
+                    ike.secret(SecretName::Ka, self.line, bytes, sink);
+                }
+                (Kind::Secret(name), _) => ike.secret(*name, self.line, bytes, sink),
+                _ => {}
+            }
         }
         ike.emit(sink);
     }
@@ -273,12 +254,4 @@ fn named_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = text.iter().position(|b| *b == b':')?;
     let (name, value) = text.split_at(colon);
     Some((name.trim_ascii_start(), value.get(1..)?.trim_ascii()))
-}
-
-fn hex_of(value: &[u8]) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(
-        next_run(value, 0)
-            .map(|run| hex::pack(&run.nibbles))
-            .unwrap_or_default(),
-    )
 }

@@ -1,7 +1,7 @@
 //! `journalctl -o export` and `-o verbose`: a message is one field among many.
 
-use crate::lines::fields::number;
-use crate::lines::text::{About, Text, TextLine, source};
+use crate::lines::text::{About, Text, TextLine};
+use crate::lines::unwrap::names::{RecordField, about, message};
 
 /// The messages, each with its thread, host and time.
 pub(super) fn export(text: &Text) -> Option<Text> {
@@ -12,7 +12,12 @@ pub(super) fn export(text: &Text) -> Option<Text> {
     text.lines()
         .find(|l| begins(b"__REALTIME_TIMESTAMP=")(l) || begins(b"_HOSTNAME=")(l) || begins(b"_PID=")(l))?;
     let mut next = text.next();
-    let mut record = JournalRecord::default();
+    let mut record: Vec<RecordField> = Vec::new();
+    let field = |name: &[u8], value: &[u8], line: u64| RecordField {
+        name: name.to_ascii_lowercase(),
+        value: value.to_vec(),
+        line,
+    };
     let mut skip_to = 0;
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -37,48 +42,28 @@ pub(super) fn export(text: &Text) -> Option<Text> {
                     continue;
                 };
                 skip_to = start + 8 + len;
-                record.field(name, line, value);
+                record.push(field(name, value, line.number));
             }
-            Some(b'=') if !name.is_empty() => record.field(name, line, rest.get(1..).unwrap_or_default()),
+            Some(b'=') if !name.is_empty() => {
+                record.push(field(name, rest.get(1..).unwrap_or_default(), line.number));
+            }
             // A line of `-o verbose` that goes on with its message.
-            Some(_) if line.bytes.starts_with(b"     ") && record.message.is_some() => {
-                record.goes_on(trimmed)
+            Some(_) if line.bytes.starts_with(b"     ") && !record.is_empty() => {
+                let last = record.last_mut().filter(|field| field.name == b"message");
+                last.into_iter()
+                    .for_each(|field| field.value.extend([b"\n", trimmed].concat()));
             }
-            _ => record.give(&mut next),
+            _ => give(&mut record, &mut next),
         }
     }
-    record.give(&mut next);
+    give(&mut record, &mut next);
     Some(next)
 }
 
-#[derive(Default)]
-struct JournalRecord {
-    message: Option<(u64, Vec<u8>)>,
-    about: About,
-}
-
-impl JournalRecord {
-    fn field(&mut self, name: &[u8], line: TextLine<'_>, value: &[u8]) {
-        match name {
-            b"MESSAGE" => self.message = Some((line.number, value.to_vec())),
-            b"THREAD" => self.about.thread = number(value.trim_ascii()).and_then(|n| u32::try_from(n).ok()),
-            b"__REALTIME_TIMESTAMP" => self.about.time = number(value.trim_ascii()),
-            b"_HOSTNAME" => self.about.source = source(value),
-            _ => {}
-        }
+/// Hands the message of a record over, and forgets the record.
+fn give(record: &mut Vec<RecordField>, next: &mut Text) {
+    if let Some(field) = message(record) {
+        next.push_lines(field.line, about(record, About::default()), &field.value);
     }
-
-    fn goes_on(&mut self, more: &[u8]) {
-        if let Some((_, message)) = &mut self.message {
-            message.push(b'\n');
-            message.extend_from_slice(more);
-        }
-    }
-
-    fn give(&mut self, next: &mut Text) {
-        let JournalRecord { message, about } = std::mem::take(self);
-        if let Some((number, message)) = message {
-            next.push_lines(number, about, &message);
-        }
-    }
+    record.clear();
 }

@@ -2,7 +2,7 @@
 //! tables have none, so their records begin only behind it.
 
 use crate::lines::outer::sender;
-use crate::lines::text::{About, Text, TextLine};
+use crate::lines::text::Text;
 
 /// Tells whether a line begins a record that nothing stands before.
 pub(crate) type Begins = fn(&[u8]) -> bool;
@@ -46,21 +46,11 @@ pub(super) fn framed(text: &Text, begins: Begins) -> Option<Text> {
             .is_some_and(|rest| begins(rest.trim_ascii_start()))
     };
     let len = ends.find(|len| lines.iter().any(|line| begins_behind(line, *len)))?;
-    let mut next = text.next();
-    for line in text.lines() {
+    Some(text.without(|line| {
         // Editors cut the blank at the end of an empty message.
-        let end = behind(line.bytes, len).unwrap_or(0);
-        let host = sender(line.bytes.get(..end).unwrap_or_default());
-        let about = About {
-            source: line.about.source ^ host,
-            ..line.about
-        };
-        next.push(TextLine {
-            about,
-            ..line.from(end)
-        });
-    }
-    Some(next)
+        let end = behind(line, len)?;
+        Some((0..end, sender(line.get(..end)?)))
+    }))
 }
 
 /// The kinds of the first characters, a number being one, each with where it ends.

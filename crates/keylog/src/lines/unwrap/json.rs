@@ -2,8 +2,8 @@
 //! object without one is written as `name="value"`, which is how RouterOS prints the same.
 
 use crate::lines::fields::number;
-use crate::lines::text::{About, Text, TextLine, source};
-use crate::lines::unwrap::names::{MESSAGE_NAMES, SOURCE_NAMES, TIME_NAMES, is_about, time};
+use crate::lines::text::{Text, TextLine};
+use crate::lines::unwrap::names::{RecordField, about, is_about, message};
 
 /// Most fields of one object; the rest of a larger one is left out.
 const MOST_FIELDS: usize = 256;
@@ -47,9 +47,6 @@ fn object_at(line: &[u8]) -> Option<usize> {
     (rest.starts_with(b"\"") && closed).then_some(at)
 }
 
-/// A field's name, its value, and the number of its line.
-type JsonField = (Vec<u8>, Vec<u8>, u64);
-
 /// Reads strings; everything else only says where they stand.
 #[derive(Default)]
 struct JsonReader {
@@ -62,7 +59,7 @@ struct JsonReader {
     said: Vec<u8>,
     /// An array of nothing but bytes: journalctl writes so what is no text to it.
     byte_array: Option<Vec<u8>>,
-    fields: Vec<JsonField>,
+    fields: Vec<RecordField>,
 }
 
 impl JsonReader {
@@ -85,7 +82,7 @@ impl JsonReader {
                     self.byte_array = (byte == b'[').then(Vec::new);
                     // Text before an inner object is not of its message.
                     if byte == b'{' {
-                        self.fields.retain(|(name, ..)| is_about(name));
+                        self.fields.retain(|field| is_about(&field.name));
                     }
                 }
                 b'}' | b']' => {
@@ -117,72 +114,43 @@ impl JsonReader {
         if let Some(value) = value
             && self.fields.len() < MOST_FIELDS
         {
-            self.fields
-                .push((self.key.to_ascii_lowercase(), value, line.number));
+            self.fields.push(RecordField {
+                name: self.key.to_ascii_lowercase(),
+                value,
+                line: line.number,
+            });
         }
     }
 
     /// An object or an array ends.
     fn give(&mut self, line: TextLine<'_>, object: bool, next: &mut Text) {
-        let said = MESSAGE_NAMES
-            .into_iter()
-            .find_map(|name| self.fields.iter().find(|(n, ..)| n == name));
         let widest = || {
-            let words = |value: &[u8]| value.iter().filter(|b| b.is_ascii_whitespace()).count();
+            let words = |field: &RecordField| field.value.iter().filter(|b| b.is_ascii_whitespace()).count();
             let fields = self
                 .fields
                 .iter()
-                .filter(|(name, value, _)| !is_about(name) && words(value) > 1);
-            fields.max_by_key(|(_, value, _)| words(value))
+                .filter(|field| !is_about(&field.name) && words(field) > 1);
+            fields.max_by_key(|field| words(field))
         };
-        let about = self.about(line.about);
-        if let Some(field) = said.or_else(|| widest().filter(|_| object)) {
-            let (_, value, number) = field.clone();
-            if value != self.said {
-                next.push_lines(number, about, &value);
+        let about = about(&self.fields, line.about);
+        if let Some(field) = message(&self.fields).or_else(|| widest().filter(|_| object)) {
+            if field.value != self.said {
+                next.push_lines(field.line, about, &field.value);
             }
-            self.said = value;
+            self.said.clone_from(&field.value);
         } else if !object {
             // Lines of an array, or Loki's pairs of a time and a line.
-            let lines = self.fields.iter().filter(|field| number(&field.1).is_none());
-            lines.for_each(|(_, value, number)| next.push_lines(*number, about, value));
+            let lines = self.fields.iter().filter(|field| number(&field.value).is_none());
+            lines.for_each(|field| next.push_lines(field.line, about, &field.value));
         } else if self.fields.len() > 1 {
-            let parts: Vec<Vec<u8>> = self
-                .fields
-                .iter()
-                .map(|(name, value, _)| [name.as_slice(), b"=\"", value, b"\" "].concat())
-                .collect();
+            let part = |field: &RecordField| [field.name.as_slice(), b"=\"", &field.value, b"\" "].concat();
+            let parts: Vec<Vec<u8>> = self.fields.iter().map(part).collect();
             next.push_lines(line.number, about, &parts.concat());
         }
         self.fields.clear();
         self.key.clear();
         if self.depth == 0 {
             self.said.clear();
-        }
-    }
-
-    fn about(&self, about: About) -> About {
-        let named = |names: &[&[u8]]| {
-            self.fields
-                .iter()
-                .find(|(n, ..)| names.contains(&n.as_slice()))
-                .map(|f| f.1.as_slice())
-        };
-        About {
-            source: named(&SOURCE_NAMES).map_or(about.source, source),
-            thread: named(&[b"thread"])
-                .and_then(number)
-                .and_then(|n| u32::try_from(n).ok())
-                .or(about.thread),
-            time: named(&TIME_NAMES)
-                .or_else(|| {
-                    self.fields
-                        .iter()
-                        .map(|f| f.1.as_slice())
-                        .find(|v| v.len() > 12 && number(v).is_some())
-                })
-                .and_then(time)
-                .or(about.time),
         }
     }
 }

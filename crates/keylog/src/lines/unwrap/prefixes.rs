@@ -2,7 +2,7 @@
 
 use crate::lines::fields::number;
 use crate::lines::stamp;
-use crate::lines::text::{About, Text, TextLine, source};
+use crate::lines::text::{Text, source};
 use std::collections::HashMap;
 
 /// Bytes at the start of a line in which the prefix ends.
@@ -42,27 +42,12 @@ pub(super) fn numbered(text: &Text) -> Option<Text> {
     if (all < FEWEST || first * 2 > all) && !paths || rising + first == 0 || (rising + first) * 10 < all * 9 {
         return None;
     }
-    let mut next = text.next();
-    for line in text.lines().filter(|line| line.bytes != b"--") {
-        match number_before(line.bytes) {
-            Some((file, _, len)) => {
-                let about = About {
-                    source: if file.is_empty() {
-                        line.about.source
-                    } else {
-                        source(file)
-                    },
-                    ..line.about
-                };
-                next.push(TextLine {
-                    about,
-                    ..line.from(len)
-                });
-            }
-            None => next.push(line),
-        }
-    }
-    Some(next)
+    Some(text.without(|line| match number_before(line) {
+        Some((b"", _, len)) => Some((0..len, 0)),
+        Some((file, _, len)) => Some((0..len, source(file))),
+        // grep parts the places that it found.
+        None => (line == b"--").then_some((0..line.len(), 0)),
+    }))
 }
 
 /// File, number and length of the prefix.
@@ -108,20 +93,10 @@ pub(super) fn named(text: &Text) -> Option<Text> {
     if lines < FEWEST || marked * 10 < lines * 9 {
         return None;
     }
-    let mut next = text.next();
-    for line in text.lines() {
-        match name_before(line.bytes) {
-            Some((name, len)) => next.push(TextLine {
-                about: About {
-                    source: source(name),
-                    ..line.about
-                },
-                ..line.from(len)
-            }),
-            None => next.push(line),
-        }
-    }
-    Some(next)
+    Some(text.without(|line| {
+        let (name, len) = name_before(line)?;
+        Some((0..len, source(name)))
+    }))
 }
 
 fn name_before(line: &[u8]) -> Option<(&[u8], usize)> {
@@ -196,22 +171,10 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
     if timed < FEWEST || (same < timed && addresses < timed) {
         return None;
     }
-    let mut next = text.next();
-    for line in text.lines() {
-        let Some((start, len)) = host_of(line.bytes) else {
-            next.push(line);
-            continue;
-        };
-        let (before, host) = line.bytes.split_at(start);
-        let (host, rest) = host.split_at(len);
-        let about = About {
-            source: source(host),
-            ..line.about
-        };
-        next.push_parts(
-            TextLine { about, ..line },
-            &[before, rest.strip_prefix(b" ").unwrap_or(rest)],
-        );
-    }
-    Some(next)
+    Some(text.without(|line| {
+        let (start, len) = host_of(line)?;
+        let end = start + len;
+        let blank = usize::from(line.get(end) == Some(&b' '));
+        Some((start..end + blank, source(line.get(start..end)?)))
+    }))
 }
