@@ -4,6 +4,7 @@
 //! A scenario lists everything that truly holds in it: a responder that is not ready makes its peer's sender run into its
 //! retransmission timeout, and so on. Whatever else is named is a defect, and so is whatever is missing.
 
+mod answers;
 mod attempts;
 mod causes;
 mod close_up;

@@ -127,11 +127,11 @@ pub(crate) fn assert_answer_is_short(analysis: &Analysis) {
         };
         let text = render(analysis, at(80));
         assert!(text.lines().count() <= 30, "{text}");
-        // Data in clear stands above the answer, with its filter and an empty line.
+        // Few packets in clear stand above the answer, with their filter and an empty line; with many it begins.
         let leaks = analysis
             .findings
             .iter()
-            .filter(|f| f.id == "cleartext_leak")
+            .filter(|f| f.id == "cleartext_leak" && f.evidence_frames.len() < 20)
             .count();
         let wide = render(analysis, at(220));
         let first = wide.split("\n\n").nth(leaks).unwrap().lines().next().unwrap();

@@ -1,0 +1,345 @@
+//! First lines about what is no rekey: a capture in which it is planted, and where it matters one that looks like it.
+
+use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
+use crate::support::{analyze_with, analyze_world};
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_model::analysis::{Analysis, AnswerLines};
+use rekeyscope_report::words::answer_lines;
+use rekeyscope_testkit::scenario::World;
+
+fn played(play: impl FnOnce(&mut World)) -> World {
+    let mut w = World::new();
+    play(&mut w);
+    w
+}
+
+fn with_keys(play: impl FnOnce(&mut World)) -> AnswerLines {
+    answer_lines(&analyze_world(played(play), true))
+}
+
+fn analyzed_without_keys(w: World) -> Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    w.write(folder.path(), false);
+    analyze_with(&folder.path().join("trace.pcap"), KeyMaterial::default())
+}
+
+fn without_keys(play: impl FnOnce(&mut World)) -> AnswerLines {
+    answer_lines(&analyzed_without_keys(played(play)))
+}
+
+/// ```text
+///        ◀═ data, all acknowledged; the last segment is a short one
+///        ◀── Delete of the SA; nothing more, and no FIN
+/// ```
+#[test]
+fn a_sender_that_deletes_its_sa_in_the_middle() {
+    let cut = |pause: u64| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.tiny_segment();
+            w.wait(pause);
+            let (up, down) = (w.up.spi, w.down.spi);
+            w.delete_v2(false, up, down);
+            w.wait(5_000);
+            w.check_v2(true);
+        }
+    };
+    let line = with_keys(cut(30)).headline;
+    assert!(line.contains("deleted an SA"), "{line}");
+    // A transfer that had long been over.
+    let line = with_keys(cut(4_000)).headline;
+    assert!(!line.contains("deleted"), "{line}");
+}
+
+#[test]
+fn a_set_up_that_fails_is_no_rekey() {
+    let asked = |refused: bool| {
+        move |w: &mut World| {
+            w.download = false;
+            w.main_mode();
+            let mut qm = w.begin(true);
+            w.message(&mut qm);
+            w.wait(1);
+            if refused {
+                w.refuse(&qm, 14, false);
+            } else {
+                for wait in [2_000, 4_000] {
+                    w.wait(wait);
+                    w.repeat(&qm, 0);
+                }
+            }
+            // Long enough for a copy of the request, which does not come.
+            w.wait(10_000);
+            w.delete(w.down.spi);
+        }
+    };
+    let lines = with_keys(asked(true));
+    assert!(lines.headline.starts_with("No tunnel came up: "), "{lines:?}");
+    assert!(lines.headline.contains("refused Quick Mode"), "{lines:?}");
+    assert_eq!(lines.why, "Why: the answer was NO-PROPOSAL-CHOSEN. Frames: 8.");
+    let lines = without_keys(asked(true));
+    assert!(lines.why.contains("is encrypted"), "{lines:?}");
+    let lines = without_keys(asked(false));
+    assert!(lines.headline.contains("did not answer Quick Mode"), "{lines:?}");
+    assert!(lines.why.contains("3 copies"), "{lines:?}");
+}
+
+/// Fewer packets than a batch holds: what was inside is known before what went in clear is looked at.
+#[test]
+fn data_in_clear_comes_first() {
+    let fails_open = |packets: usize| {
+        move |w: &mut World| {
+            w.steady(1_000);
+            w.acknowledge_all();
+            w.wait(40);
+            w.delete_ike_sa_v2(false);
+            w.wait(1_500);
+            for _ in 0..packets {
+                w.send_in_clear();
+                w.wait(20);
+            }
+        }
+    };
+    let lines = with_keys(fails_open(30));
+    assert!(
+        lines
+            .headline
+            .starts_with("Data went in clear from 2.5 s on: 30 packets"),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("after the Delete at 1.0 s"), "{lines:?}");
+    let lines = with_keys(fails_open(2));
+    assert!(!lines.headline.contains("clear"), "{lines:?}");
+}
+
+#[test]
+fn esp_of_one_side_alone_beside_ike_of_both() {
+    let asks = |ike: bool| {
+        move |w: &mut World| {
+            for _ in 0..10 {
+                w.lcp(true, 9);
+                w.wait(500);
+                if ike {
+                    w.check_v2(true);
+                }
+            }
+        }
+    };
+    let lines = without_keys(asks(true));
+    assert!(lines.headline.starts_with("No ESP came from "), "{lines:?}");
+    assert!(lines.headline.contains("10 packets"), "{lines:?}");
+    let lines = without_keys(asks(false));
+    assert!(lines.why.contains("what came back is not seen"), "{lines:?}");
+}
+
+#[test]
+fn a_peer_that_answers_no_check_to_the_end() {
+    let checked = |to_the_end: bool| {
+        move |w: &mut World| {
+            for _ in 0..3 {
+                w.ping();
+                w.wait(500);
+            }
+            w.check_in_vain_v2(4, 4);
+            if !to_the_end {
+                w.check_v2(true);
+                w.ping();
+            }
+        }
+    };
+    for line in [with_keys(checked(true)), without_keys(checked(true))] {
+        assert!(line.headline.contains("fell silent at 1.00 s"), "{line:?}");
+    }
+    let line = with_keys(checked(false)).headline;
+    assert!(!line.contains("silent"), "{line}");
+}
+
+/// ```text
+///        ◀═ data; both sides silent for 6 s
+/// client ◀══▶ server  a renewal; data goes on
+/// ```
+#[test]
+fn without_keys_a_standstill_is_an_outage_or_a_rest() {
+    let lines = without_keys(|w| {
+        w.establish(GENEROUS);
+        w.steady(BEFORE);
+        w.acknowledge_all();
+        w.wait(6_000);
+        rekey_in_silence(w);
+        w.steady(AFTER);
+    });
+    assert!(
+        lines.headline.starts_with("This download stood still for 6.0"),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("an outage or a rest"), "{lines:?}");
+    let lines = without_keys(|w| {
+        w.establish(GENEROUS);
+        w.steady(BEFORE);
+        w.acknowledge_all();
+        w.wait(8_000);
+        w.check_v2(true);
+    });
+    assert!(lines.why.contains("It stopped at 12.0"), "{lines:?}");
+    assert!(lines.remedy.contains("give the keys"), "{lines:?}");
+}
+
+#[test]
+fn first_packets_that_never_come_are_said_where_they_cost_nothing() {
+    let lines = with_keys(|w| {
+        w.steady(BEFORE);
+        for _ in 0..3 {
+            w.renew_v2(true);
+            w.down.sequence = 12;
+            w.steady(AFTER);
+        }
+    });
+    assert!(lines.headline.starts_with("None of 3 rekeys"), "{lines:?}");
+    assert!(
+        lines.why.contains("The first 12 packets of a new SA never came"),
+        "{lines:?}"
+    );
+    assert!(lines.remedy.contains("offload"), "{lines:?}");
+}
+
+/// Another client of the same gateway, with its own addresses, SPIs and IKE SA.
+fn another(client: u8) -> World {
+    let mut w = World::new();
+    w.client = [10, 9, 0, client];
+    w.inner_client = [10, 66, 0, client];
+    w.name_pair(0xd700_0000 + u32::from(client), 0xa700_0000 + u32::from(client));
+    w.begin_ike_sa(client);
+    w
+}
+
+fn dies_and_heals(w: &mut World) {
+    w.steady(BEFORE);
+    w.go_deaf(100);
+    w.repeat_oldest(&[200, 400, 800, 1_600]);
+    super::steps::resend_lost(w, 100);
+    w.steady(AFTER);
+}
+
+#[test]
+fn what_all_tunnels_suffer_is_of_what_they_share() {
+    let both = |second_dies: bool| {
+        let mut first = played(dies_and_heals);
+        let mut second = another(77);
+        if second_dies {
+            dies_and_heals(&mut second);
+        } else {
+            second.steady(2 * BEFORE);
+        }
+        first.beside(second);
+        answer_lines(&analyze_world(first, true))
+    };
+    let lines = both(true);
+    assert!(
+        lines.headline.starts_with("All 2 tunnels stopped at "),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("10.9.0.1"), "{lines:?}");
+    let lines = both(false);
+    assert!(lines.headline.starts_with("10.9.0.2: "), "{lines:?}");
+}
+
+/// ```text
+/// client ◀══▶ server  data; the client is gone for 12 s
+/// client at another address ◀══▶ server  a new IKE SA; data for the same inner address
+/// ```
+#[test]
+fn a_client_that_comes_back_from_another_address_was_the_same() {
+    let comes_back = |inner: [u8; 4]| {
+        let mut first = World::new();
+        first.check_v2(true);
+        first.steady(BEFORE);
+        first.go_deaf(100);
+        first.repeat_oldest(&[200, 400, 800, 1_600]);
+        let mut second = another(78);
+        second.inner_client = inner;
+        second.wait(BEFORE + 12_000);
+        second.main_mode();
+        second.steady(AFTER);
+        first.beside(second);
+        answer_lines(&analyze_world(first, true)).headline
+    };
+    let line = comes_back([10, 66, 0, 2]);
+    assert!(
+        line.contains("The address of the client changed at") && line.contains("nothing passed for 12."),
+        "{line}"
+    );
+    let line = comes_back([10, 66, 0, 78]);
+    assert!(
+        line.contains("fell silent") && line.contains("nothing since"),
+        "{line}"
+    );
+}
+
+/// The capture is at the receiver of an upload. Its large packets do not come, and pings do.
+#[test]
+fn large_packets_that_do_not_come_are_missed_between_small_ones() {
+    let cliff = |tries: bool| {
+        move |w: &mut World| {
+            w.download = false;
+            w.upload = true;
+            w.steady(BEFORE);
+            w.blind = true;
+            w.steady(40);
+            w.blind = false;
+            for _ in 0..12 {
+                w.wait(350);
+                if tries {
+                    w.blind = true;
+                    w.upload_segment();
+                    w.blind = false;
+                }
+                w.ping();
+            }
+        }
+    };
+    for lines in [with_keys(cliff(true)), without_keys(cliff(true))] {
+        assert!(lines.headline.contains("arge packets"), "{lines:?}");
+    }
+    for lines in [with_keys(cliff(false)), without_keys(cliff(false))] {
+        assert!(!lines.headline.contains("arge packets"), "{lines:?}");
+    }
+}
+
+/// The capture is at the receiver of datagrams that nobody answers.
+#[test]
+fn missing_numbers_show_an_outage_of_datagrams() {
+    let silent = |lost: bool| {
+        move |w: &mut World| {
+            w.datagrams(3_000);
+            w.blind = lost;
+            if lost {
+                w.datagrams(3_000);
+            } else {
+                w.wait(3_000);
+            }
+            w.blind = false;
+            w.datagrams(3_000);
+        }
+    };
+    for lines in [with_keys(silent(true)), without_keys(silent(true))] {
+        assert!(lines.headline.contains("nothing passed for 3.00 s"), "{lines:?}");
+    }
+    for lines in [with_keys(silent(false)), without_keys(silent(false))] {
+        assert!(!lines.headline.contains("nothing passed"), "{lines:?}");
+    }
+}
+
+/// A transfer in full swing is captured while the clock is set forward by 40 s: nothing is sent again, and no number is missing.
+#[test]
+fn a_clock_that_was_set_is_no_outage_without_keys() {
+    let line = without_keys(|w| {
+        w.steady(BEFORE);
+        w.now += 40_000_000_000;
+        for ack in w.drop_acks() {
+            w.ack(ack.1, 0xffff);
+        }
+        w.steady(AFTER);
+    })
+    .headline;
+    assert!(!line.contains("silent"), "{line}");
+}
