@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 /// A digest being computed.
 pub(crate) enum CaptureDigest {
@@ -16,6 +16,8 @@ pub(crate) enum CaptureDigest {
     Unwanted,
     /// By a thread of its own, which reads the files once more: they are in the system's cache.
     Files(JoinHandle<io::Result<String>>),
+    /// Of these files, when the analysis is over: the system has no thread to give.
+    Later(Vec<PathBuf>),
     /// Of what the analysis reads.
     Stream(HashedStream),
 }
@@ -28,7 +30,11 @@ impl CaptureDigest {
         }
         if input.can_be_read_again() {
             let files: Vec<PathBuf> = input.files().cloned().collect();
-            return Ok(CaptureDigest::Files(std::thread::spawn(move || of_files(&files))));
+            let thread = Builder::new().spawn({
+                let files = files.clone();
+                move || of_files(&files)
+            });
+            return Ok(thread.map_or(CaptureDigest::Later(files), CaptureDigest::Files));
         }
         let stream: Box<dyn Read + Send> = if input.reads_stdin() {
             Box::new(io::stdin())
@@ -56,6 +62,7 @@ impl CaptureDigest {
             CaptureDigest::Files(thread) => thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            CaptureDigest::Later(files) => of_files(&files),
             CaptureDigest::Stream(stream) => stream.finish(),
         };
         made.map(Some).map_err(|source| unread(capture, source))

@@ -87,7 +87,8 @@ pub(crate) fn run<I: Sync>(
 }
 
 /// Works on as many inputs at a time as there are cores, and takes what comes of them in the order of the inputs. What is
-/// `prepared` for one is made before it is begun; no more than those at work wait in memory.
+/// `prepared` for one is made before it is begun; no more than those at work wait in memory. With one core no thread is needed, and
+/// a system may have none.
 fn in_parallel<I: Sync, P, T: Send>(
     inputs: &[I],
     mut prepare: impl FnMut(&I) -> Result<P>,
@@ -95,6 +96,12 @@ fn in_parallel<I: Sync, P, T: Send>(
     mut take: impl FnMut(&I, P, Result<T>) -> Result<()>,
 ) -> Result<()> {
     let most = rayon::current_num_threads();
+    if most == 1 {
+        return inputs.iter().try_for_each(|input| {
+            let prepared = prepare(input)?;
+            take(input, prepared, work(input))
+        });
+    }
     std::thread::scope(|scope| {
         let mut at_work = VecDeque::new();
         let mut waiting = inputs.iter();

@@ -217,10 +217,10 @@ fn lock(shared: &Shared) -> MutexGuard<'_, Option<Running>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks while no frame comes.
+/// Looks while no frame comes. A system without threads looks when the next one does.
 fn look_in_the_background(shared: &Shared) {
     let shared = Arc::clone(shared);
-    std::thread::spawn(move || {
+    let _ = std::thread::Builder::new().spawn(move || {
         loop {
             std::thread::sleep(LOOK / 4);
             let mut lock = lock(&shared);

@@ -1,9 +1,12 @@
 //! Lays paragraphs and tables out in columns, by comfy-table (which knows how wide each character is).
 
+mod style;
 mod wrap;
 
 use crate::tables::{Align, Column, Mark, Table};
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
+pub(crate) use style::Color;
+use style::{bold, colored, dim, write_styles};
 use unicode_width::UnicodeWidthStr;
 use wrap::wrapped;
 
@@ -60,9 +63,9 @@ impl TerminalPage {
 
     /// A paragraph in bold, coloured when `color` says so.
     pub(crate) fn emphasised(&mut self, text: &str, color: Option<Color>) {
-        let mut cell = Cell::new(wrapped(text, self.width)).add_attribute(Attribute::Bold);
+        let mut cell = bold(Cell::new(wrapped(text, self.width)));
         if let Some(color) = color {
-            cell = cell.fg(color);
+            cell = colored(cell, color);
         }
         self.cells(vec![vec![cell]], &[]);
     }
@@ -121,9 +124,7 @@ impl TerminalPage {
         let shown: Vec<(usize, &Column)> = columns
             .filter(|(i, c)| c.from_width <= self.width && filled(*i))
             .collect();
-        let names = shown
-            .iter()
-            .map(|(_, c)| Cell::new(&c.name).add_attribute(Attribute::Dim));
+        let names = shown.iter().map(|(_, c)| dim(Cell::new(&c.name)));
         let mut rows = vec![names.collect()];
         let widths: Vec<usize> = shown.iter().map(|(i, c)| table.width_of(*i, &c.name)).collect();
         let most = widest(&widths, self.width);
@@ -139,7 +140,7 @@ impl TerminalPage {
         let aligns: Vec<Align> = shown.iter().map(|(_, c)| c.align).collect();
         self.cells(rows, &aligns);
         for note in &table.notes {
-            let note = Cell::new(wrapped(note, self.width)).add_attribute(Attribute::Dim);
+            let note = dim(Cell::new(wrapped(note, self.width)));
             self.cells(vec![vec![note]], &[]);
         }
     }
@@ -149,12 +150,8 @@ impl TerminalPage {
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Dynamic);
-        table
-            .set_width(u16::try_from(self.width).unwrap_or(u16::MAX))
-            .force_no_tty();
-        if self.color {
-            table.enforce_styling();
-        }
+        table.set_width(u16::try_from(self.width).unwrap_or(u16::MAX));
+        write_styles(&mut table, self.color);
         let columns = rows.first().map_or(0, Vec::len);
         for row in rows {
             table.add_row(row);
@@ -193,7 +190,7 @@ fn widest(widths: &[usize], page: usize) -> usize {
 fn marked(cell: Cell, mark: Mark) -> Cell {
     match mark {
         Mark::None => cell,
-        Mark::Alert => cell.fg(Color::Yellow).add_attribute(Attribute::Bold),
-        Mark::Faint => cell.add_attribute(Attribute::Dim),
+        Mark::Alert => bold(colored(cell, Color::Yellow)),
+        Mark::Faint => dim(cell),
     }
 }

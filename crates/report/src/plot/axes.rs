@@ -1,5 +1,6 @@
 //! The axes of a plot that is one chart.
 
+use crate::plot::backend::Svg;
 use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::label::plain;
 use crate::plot::style::{self, px};
@@ -7,13 +8,12 @@ use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
 use plotters::element::Text;
-use plotters::prelude::SVGBackend;
 use plotters::style::Color;
 use rekeyscope_model::text::Language;
 use std::ops::Range;
 
 /// A chart on whose axes are numbers.
-pub(crate) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(crate) type Chart<'a, 'b> = ChartContext<'a, Svg<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// What stands around the chart.
 pub(crate) struct Axes {

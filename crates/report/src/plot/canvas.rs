@@ -1,10 +1,11 @@
 //! A plot, and what it is drawn on.
 
+use crate::plot::backend::Svg;
 use crate::plot::style::{self, UNITS};
 use crate::words::clean;
 use askama::filters::{Html, escape};
 use plotters::coord::Shift;
-use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
+use plotters::prelude::{DrawingArea, IntoDrawingArea};
 use rekeyscope_model::text::Language;
 use std::fmt::Write as _;
 
@@ -69,7 +70,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// What the drawing functions draw on.
-pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Canvas<'a> = DrawingArea<Svg<'a>, Shift>;
 /// Drawing into memory fails only when a label cannot be measured.
 pub(crate) type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -101,11 +102,10 @@ impl Plot {
 
     /// One layer: elements without the enclosing `<svg>`.
     pub(crate) fn layer(&self, draw: impl FnOnce(&Canvas) -> Drawn<()>) -> Option<String> {
-        style::register_font_once();
         let mut svg = String::new();
         {
             let size = (self.width * UNITS, self.height * UNITS);
-            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+            let root = Svg::new(&mut svg, size).into_drawing_area();
             draw(&root).ok()?;
             root.present().ok()?;
         }

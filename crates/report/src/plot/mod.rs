@@ -6,6 +6,7 @@
 
 pub(crate) mod account;
 mod axes;
+mod backend;
 mod canvas;
 mod close_up;
 pub(crate) mod comparison;

@@ -1,9 +1,9 @@
 //! What stands above everything, in short and in full: data in clear, then the three lines of the answer.
 
+use crate::formats::terminal::Color;
 use crate::formats::terminal::TerminalPage;
 use crate::words;
 use crate::words::focus::Focus;
-use comfy_table::Color;
 use rekeyscope_model::analysis::Verdict;
 use rekeyscope_model::text::Language;
 
