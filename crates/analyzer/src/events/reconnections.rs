@@ -24,7 +24,7 @@ pub(crate) struct Reconnection {
 }
 
 /// A tunnel as its SAs and exchanges show it.
-struct Seen {
+struct SeenTunnel {
     tunnel: TunnelIndex,
     gateway: IpAddr,
     client: IpAddr,
@@ -38,10 +38,10 @@ struct Seen {
 
 /// The reconnections, in the order of the new tunnels. The client had fallen silent at its old address, where keys open packets of both.
 pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
-    let seen: Vec<Seen> = (0..record.tunnels.tunnels.len())
+    let seen: Vec<SeenTunnel> = (0..record.tunnels.tunnels.len())
         .filter_map(|tunnel| look(record, tunnel))
         .collect();
-    let before = |new: &Seen| {
+    let before = |new: &SeenTunnel| {
         let olds = seen.iter().filter(|old| {
             (old.gateway, old.client != new.client) == (new.gateway, true)
                 && old.begins.0 < new.begins.0
@@ -62,7 +62,7 @@ pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
     seen.iter().filter_map(before).collect()
 }
 
-fn look(record: &Record, tunnel: TunnelIndex) -> Option<Seen> {
+fn look(record: &Record, tunnel: TunnelIndex) -> Option<SeenTunnel> {
     let table = &record.tunnels.tunnels[tunnel];
     let from_client = table.published(Direction::AToB);
     let client = table.ends[slot(from_client)];
@@ -78,7 +78,7 @@ fn look(record: &Record, tunnel: TunnelIndex) -> Option<Seen> {
         .filter_map(|sa| sa.last);
     let last_message = messages().filter(|message| message.src == client);
     let last = last_packet.map(|(time, _)| time);
-    Some(Seen {
+    Some(SeenTunnel {
         tunnel,
         gateway: table.ends[slot(from_client.reverse())],
         client,

@@ -479,8 +479,8 @@ proptest! {
         prop_assert_eq!(sum, nanos(account.seconds));
         prop_assert_eq!(account.labels.iter().map(|l| l.bytes).sum::<u64>(), account.bytes);
         let lost: f64 = account.labels.iter().map(|l| l.lost_seconds).sum();
-        let expected = account.seconds - account.bytes as f64 * 8.0 / (account.reference_mbps * 1e6);
-        let size = account.seconds + account.bytes as f64 * 8.0 / (account.reference_mbps * 1e6);
+        let needed = if account.bytes == 0 { 0.0 } else { account.bytes as f64 * 8.0 / (account.reference_mbps * 1e6) };
+        let (expected, size) = (account.seconds - needed, account.seconds + needed);
         prop_assert!((lost - expected).abs() <= 1e-9 * size.max(1.0), "{lost} {expected}");
         prop_assert!((account.lost_seconds - expected).abs() <= 1e-9 * size.max(1.0));
         prop_assert!(account.labels.iter().all(|l| l.seconds >= 0.0 && l.evidence.len() <= 3));

@@ -19,8 +19,13 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
+    /// Seconds beyond those that the bytes take at the reference; no bytes take none, also where there is no rate.
     pub(crate) fn lost(&self, nanos: i64, bytes: u64) -> f64 {
-        seconds(nanos) - bytes as f64 / self.reference
+        let needed = match bytes {
+            0 => 0.0,
+            bytes => bytes as f64 / self.reference,
+        };
+        seconds(nanos) - needed
     }
 }
 
