@@ -43,7 +43,7 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
         told.filter_map(|event| Some((event, exchange_of(event)?)))
             .filter(|(_, exchange)| exchange.kind != ExchangeKind::Informational)
     };
-    let (event, exchange) = failures().last()?;
+    let (event, exchange) = failures().next_back()?;
     let succeeded = |later: &Event| later.kind == EventKind::NewIkeSa && later.time > event.time;
     if analysis.events.iter().any(succeeded) {
         return None;

@@ -32,7 +32,7 @@ fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
         ("n", all.tunnels.to_string()),
         ("moment", moment(focus, all.start)),
         ("seconds", range(t, all.range_s)),
-        ("shared", shared),
+        ("end", shared),
     ];
     let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
     Answer {
