@@ -89,10 +89,9 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
-    /// A message whose arguments are texts.
-    pub fn fill(&self, id: &str, args: &[(&str, &str)]) -> String {
-        let message = Message::new(id);
-        self.say(&args.iter().fold(message, |m, (name, text)| m.with(name, *text)))
+    /// A message whose arguments are shown as they are.
+    pub fn fill(&self, id: &str, args: &[(&str, &dyn fmt::Display)]) -> String {
+        self.fill_with(id, args)
     }
 
     /// The same of values of one kind: for templates.

@@ -47,9 +47,11 @@ pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
         .iter()
         .any(|line| line.label == AccountLabel::TunnelDown);
     (same && counted).then(|| {
-        let (receiver, seconds) = (receiver.to_string(), duration(focus.t, told.outage.seconds));
-        let args = [("receiver", receiver.as_str()), ("seconds", &seconds)];
-        focus.t.fill("account-pair-down", &args)
+        let seconds = duration(focus.t, told.outage.seconds);
+        focus.t.fill(
+            "account-pair-down",
+            &[("receiver", &receiver), ("seconds", &seconds)],
+        )
     })
 }
 

@@ -84,7 +84,7 @@ fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String 
         "outage-item",
         &[
             ("direction", &direction),
-            ("from", from),
+            ("from", &from),
             ("length", &outage_length(t, o)),
             ("end", &end),
         ],

@@ -15,13 +15,10 @@ pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direc
     match (analysis.tunnels.get(tunnel), direction) {
         (Some(t), Direction::AToB) => format!("{} → {}", t.a, t.b),
         (Some(t), Direction::BToA) => format!("{} → {}", t.b, t.a),
-        (None, d) => {
-            let (tunnel, direction) = (tunnel.to_string(), up_or_down(t, d));
-            t.fill(
-                "tunnel-direction",
-                &[("tunnel", &tunnel), ("direction", &direction)],
-            )
-        }
+        (None, d) => t.fill(
+            "tunnel-direction",
+            &[("tunnel", &tunnel), ("direction", &up_or_down(t, d))],
+        ),
     }
 }
 

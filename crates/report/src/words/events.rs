@@ -50,10 +50,9 @@ fn item(focus: &Focus, event: &Event) -> String {
         true => said,
         false => t.fill("event-with", &[("said", &said), ("names", &t.joined(&names))]),
     };
-    let frame = event.frame.to_string();
     t.fill(
         "event-item",
-        &[("when", &when), ("frame", &frame), ("said", &said)],
+        &[("when", &when), ("frame", &event.frame), ("said", &said)],
     )
 }
 

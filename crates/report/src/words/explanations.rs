@@ -106,7 +106,7 @@ impl<'a> Explained<'a> {
     pub(crate) fn clause(&self, times: usize) -> String {
         let at = match times {
             0 | 1 => self.t().fill("outage-at", &[("moment", &self.began())]),
-            n => self.t().fill("outage-times", &[("n", &n.to_string())]),
+            n => self.t().fill("outage-times", &[("n", &n)]),
         };
         self.clause_with(at)
     }
@@ -375,7 +375,7 @@ impl<'a> Explained<'a> {
         let limit = self
             .limit()
             .filter(|_| self.is(ExplanationCause::BreakBeforeMake) || self.is(ExplanationCause::Deleted))?;
-        let count = self.explanation.count?.to_string();
+        let count = self.explanation.count?;
         Some(
             self.t()
                 .fill("outage-alike", &[("limit", &limit), ("count", &count)]),
@@ -401,8 +401,13 @@ impl<'a> Explained<'a> {
                 })
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
-                let args = [("moment", &*back()), ("esp", self.esp())];
-                self.brought_back().then(|| t.fill("outage-brought-back", &args))
+                let said = || {
+                    t.fill(
+                        "outage-brought-back",
+                        &[("moment", &back()), ("esp", &self.esp())],
+                    )
+                };
+                self.brought_back().then(said)
             }
             ExplanationCause::LargePackets => {
                 let moment = at()?;

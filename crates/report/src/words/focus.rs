@@ -162,13 +162,13 @@ impl<'a> RekeyNames<'a> {
 
     /// As [`name`].
     pub fn name(&self, rekey: &Rekey) -> String {
-        let number = number(rekey).to_string();
+        let number = number(rekey);
         match self.several {
             true => self.t.fill(
                 "rekey-of-tunnel",
-                &[("number", &number), ("tunnel", &rekey.tunnel.to_string())],
+                &[("number", &number), ("tunnel", &rekey.tunnel)],
             ),
-            false => number,
+            false => number.to_string(),
         }
     }
 }

@@ -58,18 +58,18 @@ fn heading(focus: &Focus, rekey: &Rekey) -> String {
     let when = began(rekey).and_then(|t| focus.seconds(t)).map(format::clock);
     let effect = effect_of(focus, rekey);
     match when {
-        Some(when) => {
-            let values = [("number", number.as_str()), ("when", &when), ("effect", &effect)];
-            focus.t.fill("plot-mark", &values)
-        }
+        Some(when) => focus.t.fill(
+            "plot-mark",
+            &[("number", &number), ("when", &when), ("effect", &effect)],
+        ),
         None => focus.t.fill("plot-panel-title", &[("number", &number)]),
     }
 }
 
 fn label(focus: &Focus, rekey: &Rekey) -> String {
     let number = name(focus.t, focus.analysis, rekey);
-    let tunnel = rekey.tunnel.to_string();
-    focus
-        .t
-        .fill("page-close-up-label", &[("number", &number), ("tunnel", &tunnel)])
+    focus.t.fill(
+        "page-close-up-label",
+        &[("number", &number), ("tunnel", &rekey.tunnel)],
+    )
 }

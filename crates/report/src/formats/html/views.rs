@@ -198,8 +198,10 @@ fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
         t.fill("figure-cost-detail", &[("transfer", &format::seconds(l.seconds))])
     });
     let hurt = (i.rekeys_used > 0).then(|| {
-        let (hurt, used) = (i.rekeys_hurt.len().to_string(), i.rekeys_used.to_string());
-        t.fill("figure-hurt-value", &[("hurt", &hurt), ("used", &used)])
+        t.fill(
+            "figure-hurt-value",
+            &[("hurt", &i.rekeys_hurt.len()), ("used", &i.rekeys_used)],
+        )
     });
     let without = focus.without_bps(i).filter(|_| !i.rekeys_hurt.is_empty());
     let all = [
@@ -265,15 +267,18 @@ fn detail_caption(focus: &Focus, tunnel: usize) -> String {
 /// `7 rekeys, 5 hurt`.
 fn counted_rekeys(focus: &Focus, tunnel: usize) -> Option<String> {
     let rekeys = focus.rekeys(tunnel).count();
-    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count().to_string();
+    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
     let counted = format::counted(focus.t, "counted-rekeys", rekeys as u64);
-    let values = [("rekeys", counted.as_str()), ("hurt", &hurt)];
-    (rekeys > 0).then(|| focus.t.fill("heading-rekeys", &values))
+    (rekeys > 0).then(|| {
+        focus
+            .t
+            .fill("heading-rekeys", &[("rekeys", &counted), ("hurt", &hurt)])
+    })
 }
 
 pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
     let (tunnel, t) = (plots.tunnel, focus.t);
-    let named = |id: &str| t.fill(id, &[("tunnel", &tunnel.to_string())]);
+    let named = |id: &str| t.fill(id, &[("tunnel", &tunnel)]);
     let ends = focus.analysis.tunnels.get(tunnel);
     let ends = ends.map_or_else(String::new, |ends| words::tunnel(t, ends));
     let counted = counted_rekeys(focus, tunnel);

@@ -140,11 +140,7 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if table.rows.is_empty() {
         return;
     }
-    page.heading(
-        &focus
-            .t
-            .fill("heading-attempts-of", &[("tunnel", &tunnel.to_string())]),
-    );
+    page.heading(&focus.t.fill("heading-attempts-of", &[("tunnel", &tunnel)]));
     let left_out = shorten(&mut table, room.others);
     page.table(&table);
     more(page, focus, left_out);
@@ -172,7 +168,7 @@ fn heading_of_rekeys(focus: &Focus, tunnel: usize) -> String {
         "heading-rekeys",
         &[
             ("rekeys", &format::counted(focus.t, "counted-rekeys", rekeys)),
-            ("hurt", &hurt.to_string()),
+            ("hurt", &hurt),
         ],
     )
 }
@@ -188,7 +184,7 @@ fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
 
 /// Names a list that only the full report has.
 fn listed_in_full(page: &mut TerminalPage, focus: &Focus, what: &str) {
-    page.paragraph(&focus.t.fill("answer-listed", &[("what", what)]));
+    page.paragraph(&focus.t.fill("answer-listed", &[("what", &what)]));
 }
 
 /// The other directions and tunnels where they have a verdict of their own, and transfers that differ.
@@ -282,16 +278,18 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
             KeysFit::Cut => "answer-cut",
             KeysFit::Some | KeysFit::Absent => "answer-keys",
         };
-        let numbers = [("missing", missing.as_str()), ("total", &total)];
-        page.paragraph(&focus.t.fill(id, &numbers));
+        page.paragraph(&focus.t.fill(id, &[("missing", &missing), ("total", &total)]));
     }
     let beyond = focus.analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
     let beyond: u64 = beyond.map(|d| d.count).sum();
     if beyond > 0 {
         let packets = format::count(beyond);
         let all = format::counted(focus.t, "counted-packets", focus.analysis.capture.packets);
-        let numbers = [("packets", packets.as_str()), ("all", &all)];
-        page.paragraph(&focus.t.fill("answer-beyond", &numbers));
+        page.paragraph(
+            &focus
+                .t
+                .fill("answer-beyond", &[("packets", &packets), ("all", &all)]),
+        );
     }
 }
 

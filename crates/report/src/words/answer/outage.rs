@@ -54,7 +54,7 @@ fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>)
         (Some(_), 0 | 1) => explained.clause(1),
         (Some(_), n) => t.fill(
             "outage-unexplained-times",
-            &[("n", &n.to_string()), ("seconds", &range(t, told.range_s))],
+            &[("n", &n), ("seconds", &range(t, told.range_s))],
         ),
     }
 }
@@ -68,7 +68,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         .map(|(_, receiver)| receiver);
     let nothing = match receiver {
         _ if told.explanation.cause == ExplanationCause::LargePackets => t.word("outage-nothing-large"),
-        Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver.to_string())]),
+        Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver)]),
         None => t.word("outage-nothing"),
     };
     let named = receiver.map_or_else(String::new, |receiver| format!("{receiver} "));
@@ -77,19 +77,22 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         _ => range(t, told.range_s),
     };
     let from = moment(focus, outage.start);
-    let args = [
-        ("nothing", nothing.as_str()),
-        ("receiver", named.as_str()),
-        ("seconds", seconds.as_str()),
-        ("from", from.as_str()),
-    ];
-    match (outage.end, times(told)) {
-        (None, _) if explained.may_lie_before() => t.fill("outage-down-since", &args),
-        (None, _) => t.fill("outage-down-open", &args),
-        (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => t.fill("outage-down-over", &args),
-        (Some(_), 0 | 1) => t.fill("outage-down", &args),
-        (Some(_), _) => t.fill("outage-down-each", &args),
-    }
+    let id = match (outage.end, times(told)) {
+        (None, _) if explained.may_lie_before() => "outage-down-since",
+        (None, _) => "outage-down-open",
+        (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => "outage-down-over",
+        (Some(_), 0 | 1) => "outage-down",
+        (Some(_), _) => "outage-down-each",
+    };
+    t.fill(
+        id,
+        &[
+            ("nothing", &nothing),
+            ("receiver", &named),
+            ("seconds", &seconds),
+            ("from", &from),
+        ],
+    )
 }
 
 fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
