@@ -89,6 +89,11 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
+    /// The label of a value that the document names; see [`Message::of`].
+    pub fn name(&self, kind: &str, name: &str) -> String {
+        self.say(&Message::of(kind, name))
+    }
+
     /// A message whose arguments are shown as they are.
     pub fn fill(&self, id: &str, args: &[(&str, &dyn fmt::Display)]) -> String {
         self.fill_with(id, args)

@@ -4,7 +4,6 @@ use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::lengths::duration;
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountLabel, AccountLine, Analysis, OwnRate,
 };
@@ -62,7 +61,7 @@ pub(crate) fn gap(t: &Catalogue, gap: &AccountGap) -> String {
 
 /// A label.
 pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
-    t.word(tell::account::label(label))
+    t.name("account", label.as_str())
 }
 
 /// What the figures of an account mean.

@@ -4,8 +4,8 @@ use crate::words::clean;
 use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, Finding, Flow, Generator, Mode, Overlay, OverlayKind,
-    SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel,
+    Analysis, Direction, Encapsulation, Finding, Flow, Generator, Overlay, OverlayKind, SecurityAssociation,
+    Severity, Trigger, TriggerKind, Tunnel,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
@@ -74,14 +74,7 @@ pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
 
 /// What ran out.
 pub(crate) fn trigger_kind(t: &Catalogue, kind: TriggerKind) -> String {
-    t.word(match kind {
-        TriggerKind::Volume => "trigger-volume",
-        TriggerKind::Time => "trigger-time",
-        TriggerKind::Packets => "trigger-packets",
-        TriggerKind::Reauthentication => "trigger-reauthentication",
-        TriggerKind::Collision => "trigger-collision",
-        TriggerKind::Unknown => "trigger-unknown",
-    })
+    t.name("trigger", kind.as_str())
 }
 
 /// The rule of a trigger in full, for a tool tip or a wide table.
@@ -127,14 +120,6 @@ pub(crate) fn suite(sa: &SecurityAssociation) -> String {
         (Some(one), None) | (None, Some(one)) => clean::line(one),
         (None, None) => UNKNOWN.to_string(),
     }
-}
-
-/// Mode of an SA.
-pub(crate) fn mode(t: &Catalogue, mode: Mode) -> String {
-    t.word(match mode {
-        Mode::Transport => "mode-transport",
-        Mode::Tunnel => "mode-tunnel",
-    })
 }
 
 /// `iperf3 (run.json)`.

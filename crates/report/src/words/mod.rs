@@ -36,10 +36,10 @@ pub(crate) use causes::{FoundCause, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, direction, few_values, finding, flow, limits_figures, mode, overlay, overlay_sentences,
-    overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
+    PROGRAM, direction, few_values, finding, flow, limits_figures, overlay, overlay_sentences, overlay_value,
+    program, protocol, suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
-pub(crate) use cost::{cost_of, effect, ledger_why};
+pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};
 pub use in_document::answer_lines;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};

@@ -4,10 +4,10 @@ use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why};
+use crate::words::{self, KeysFit, account_label, format, keys_fit};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{
-    AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
+    AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         ));
     }
     if let Some((why, n)) = shared_why(focus, headline) {
-        let cause = ledger_why(t, why);
+        let cause = t.name("why", why.as_str());
         let why = t.fill("why-cause", &[("cause", &cause), ("n", &n), ("of", &of)]);
         return t.sentences(&Vec::from_iter([why].into_iter().chain(more)));
     }
@@ -160,16 +160,11 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
             ],
         ));
     }
-    let how = match account.own_from {
-        OwnRate::Proven => "proven",
-        OwnRate::Best => "best",
-        OwnRate::Beside => "beside",
-    };
     let observed = format::rate(headline.observed_bps?);
     let own = format::rate(account.own_mbps * 1e6);
     Some(t.fill(
         "why-at-the-limit",
-        &[("observed", &observed), ("own", &own), ("how", &how)],
+        &[("observed", &observed), ("own", &own), ("how", &account.own_from)],
     ))
 }
 
