@@ -79,6 +79,11 @@ pub(crate) fn stretch_filter(stretch: &AccountEvidence) -> String {
     frames_filter(stretch.from_frame, stretch.to_frame)
 }
 
+/// Seconds of a stretch.
+pub(crate) fn stretch_length(stretch: &AccountEvidence) -> String {
+    seconds_of(stretch.seconds, stretch.seconds)
+}
+
 /// Shows these frames in Wireshark, and all between them.
 pub(crate) fn frames_filter(from: u64, to: u64) -> String {
     format!("frame.number >= {from} && frame.number <= {to}")

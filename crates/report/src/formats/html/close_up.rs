@@ -9,11 +9,10 @@ use rekeyscope_model::analysis::{CloseUp, Rekey};
 
 /// One rekey's.
 pub(super) struct CloseUpView {
-    pub(super) id: String,
+    pub(super) plot: Plot,
     /// The rekey, when it was and what it did.
     pub(super) name: String,
     pub(super) label: String,
-    pub(super) svg: String,
     pub(super) sentence: String,
     /// All packets drawn.
     pub(super) filter: String,
@@ -42,10 +41,9 @@ pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> 
     });
     let open = longest.map(|l| l.0.index);
     let view = |(rekey, shown, plot): &(&Rekey, &CloseUp, &Plot)| CloseUpView {
-        id: plot.name.clone(),
+        plot: (*plot).clone(),
         name: heading(focus, rekey),
         label: label(focus, rekey),
-        svg: plot.inline(),
         sentence: words::close_up(focus.t, shown),
         filter: words::close_up_filter(shown),
         open: Some(rekey.index) == open,

@@ -4,7 +4,7 @@ use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
-use crate::words::focus::{Focus, is_hurt};
+use crate::words::focus::Focus;
 use crate::words::{self, KeysFit, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::in_brief;
@@ -152,7 +152,7 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if table.rows.is_empty() {
         return;
     }
-    page.heading(&heading_of_rekeys(focus, tunnel));
+    page.heading(&words::counted_rekeys(focus, tunnel));
     page.table(&table);
     more(
         page,
@@ -161,24 +161,12 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     );
 }
 
-fn heading_of_rekeys(focus: &Focus, tunnel: usize) -> String {
-    let rekeys = focus.rekeys(tunnel).count() as u64;
-    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-    focus.t.fill(
-        "heading-rekeys",
-        &[
-            ("rekeys", &format::counted(focus.t, "counted-rekeys", rekeys)),
-            ("hurt", &hurt),
-        ],
-    )
-}
-
 /// Rekeys of which none cost anything: only that there were some.
 fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
     let first = focus.tunnels.first().copied();
     let any = first.filter(|tunnel| focus.rekeys(*tunnel).next().is_some());
     if let Some(tunnel) = any.filter(|tunnel| tables::costliest_rekeys(focus, *tunnel, 1).rows.is_empty()) {
-        listed_in_full(page, focus, &heading_of_rekeys(focus, tunnel));
+        listed_in_full(page, focus, &words::counted_rekeys(focus, tunnel));
     }
 }
 
