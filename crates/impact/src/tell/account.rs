@@ -97,25 +97,6 @@ pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
         .into()
 }
 
-/// The message that names a label.
-pub fn label(label: AccountLabel) -> &'static str {
-    match label {
-        AccountLabel::CaptureHole => "account-capture-hole",
-        AccountLabel::TunnelDown => "account-tunnel-down",
-        AccountLabel::Rekey => "account-rekey",
-        AccountLabel::ZeroWindow => "account-zero-window",
-        AccountLabel::ReceiveWindow => "account-receive-window",
-        AccountLabel::SendBuffer => "account-send-buffer",
-        AccountLabel::Application => "account-application",
-        AccountLabel::PathLoss => "account-path-loss",
-        AccountLabel::QueueLoss => "account-queue-loss",
-        AccountLabel::Reordering => "account-reordering",
-        AccountLabel::Growth => "account-growth",
-        AccountLabel::Capacity => "account-capacity",
-        AccountLabel::Unexplained => "account-unexplained",
-    }
-}
-
 /// `24 s`, `1.3 s`; `0.14 s` and `14 ms` where the `whole` is smaller than a second.
 pub fn amount(s: f64, whole: f64) -> String {
     let text = match (whole.abs(), s.abs()) {
@@ -206,11 +187,9 @@ impl AccountWhole {
 
 /// What the transfer is compared with.
 fn than(account: &Account) -> Message {
-    let message = match (account.reference_given, account.own_from) {
-        (true, _) => Message::new("account-than-given"),
-        (false, OwnRate::Proven) => Message::new("account-than-proven"),
-        (false, OwnRate::Best) => Message::new("account-than-best"),
-        (false, OwnRate::Beside) => Message::new("account-than-beside"),
+    let message = match account.reference_given {
+        true => Message::new("account-than-given"),
+        false => Message::of("account-than", account.own_from.as_str()),
     };
     message.with("rate", rate(account.reference_mbps * 1e6))
 }
@@ -273,7 +252,11 @@ impl<'a> AccountParts<'a> {
     }
 
     fn measured(&self, id: &str, seconds: f64) -> Message {
-        Message::new(id)
+        self.of(Message::new(id), seconds)
+    }
+
+    fn of(&self, message: Message, seconds: f64) -> Message {
+        message
             .with("seconds", amount(seconds, self.whole))
             .with("share", share(seconds / self.whole))
     }
@@ -291,17 +274,7 @@ impl<'a> AccountParts<'a> {
             AccountLabel::Capacity => {
                 of("account-part-capacity").with("rate", rate(self.account.own_mbps * 1e6))
             }
-            AccountLabel::CaptureHole => of("account-part-capture-hole"),
-            AccountLabel::TunnelDown => of("account-part-tunnel-down"),
-            AccountLabel::Rekey => of("account-part-rekey"),
-            AccountLabel::ZeroWindow => of("account-part-zero-window"),
-            AccountLabel::SendBuffer => of("account-part-send-buffer"),
-            AccountLabel::Application => of("account-part-application"),
-            AccountLabel::PathLoss => of("account-part-path-loss"),
-            AccountLabel::QueueLoss => of("account-part-queue-loss"),
-            AccountLabel::Reordering => of("account-part-reordering"),
-            AccountLabel::Growth => of("account-part-growth"),
-            AccountLabel::Unexplained => of("account-part-unexplained"),
+            other => self.of(Message::of("account-part", other.as_str()), seconds),
         }
     }
 }
@@ -320,7 +293,7 @@ fn not_testable(account: &Account) -> Vec<Message> {
         .iter()
         .partition(|l| is_cut && matches!(l, Rekey | TunnelDown | PathLoss | QueueLoss));
     let names = |labels: &[AccountLabel]| -> Arg {
-        let each = labels.iter().map(|l| Message::new(label(*l)));
+        let each = labels.iter().map(|l| Message::of("account", l.as_str()));
         each.collect::<Vec<_>>().into()
     };
     let why = match (account.rtt_ms, account.d2_from) {

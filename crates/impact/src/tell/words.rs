@@ -5,7 +5,7 @@ use rekeyscope_model::text::{Arg, Message};
 
 /// Names a cause in a few words.
 pub fn cause(cause: ExplanationCause) -> Message {
-    Message::new(&format!("cause-{}", cause.as_str().replace('_', "-")))
+    Message::of("cause", cause.as_str())
 }
 
 /// Below this, durations are given in milliseconds.

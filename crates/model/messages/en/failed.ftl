@@ -67,5 +67,5 @@ outage-item = { $direction }: nothing passed from { $from } s on for { $length }
 outage-end-new-sa = a new SA ended that
 outage-end-new-ike-sa = a new IKE SA ended that
 outage-end-old-sa = the old SA carried data again
-outage-end-capture = the capture ends before it does
+outage-end-end = the capture ends before it does
 left-out-attempts = { $n } more attempts are in the JSON.

@@ -61,5 +61,5 @@ outage-item = { $direction }: { $from } 秒から { $length } の間、何も通
 outage-end-new-sa = 新しい SA で回復しました
 outage-end-new-ike-sa = 新しい IKE SA で回復しました
 outage-end-old-sa = 古い SA が再びデータを運びました
-outage-end-capture = キャプチャの終わりまで続いています
+outage-end-end = キャプチャの終わりまで続いています
 left-out-attempts = ほか { $n } 回の試行は JSON にあります。

@@ -89,10 +89,14 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
-    /// A message whose arguments are texts.
-    pub fn fill(&self, id: &str, args: &[(&str, &str)]) -> String {
-        let message = Message::new(id);
-        self.say(&args.iter().fold(message, |m, (name, text)| m.with(name, *text)))
+    /// The label of a value that the document names; see [`Message::of`].
+    pub fn name(&self, kind: &str, name: &str) -> String {
+        self.say(&Message::of(kind, name))
+    }
+
+    /// A message whose arguments are shown as they are.
+    pub fn fill(&self, id: &str, args: &[(&str, &dyn fmt::Display)]) -> String {
+        self.fill_with(id, args)
     }
 
     /// The same of values of one kind: for templates.

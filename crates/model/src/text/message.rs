@@ -40,6 +40,11 @@ impl Message {
         }
     }
 
+    /// The message of a value that the document names, such as `cause-new-sa-lost` of `new_sa_lost`. A test looks for those of every name.
+    pub fn of(kind: &str, name: &str) -> Self {
+        Message::new(&format!("{kind}-{}", name.replace('_', "-")))
+    }
+
     /// The same with one more argument.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Arg>) -> Self {

@@ -1,6 +1,10 @@
 //! Nothing is missing in either language, and nothing is left over.
 
 use super::*;
+use crate::analysis::{
+    AccountLabel, AttemptOutcome, EventKind, ExplanationCause, KeyStatus, LedgerWhy, Mode, OutageEnd,
+    OwnRate, TriggerKind, Verdict,
+};
 use fluent_syntax::ast::{CallArguments, Entry, Expression, InlineExpression, Pattern, PatternElement};
 use rekeyscope_testkit::figures;
 use std::collections::{BTreeMap, BTreeSet};
@@ -302,6 +306,49 @@ fn both_languages_have_the_same_messages_with_the_same_variables() {
     assert!(!english.is_empty());
 }
 
+/// The messages of [`Message::of`]: its kinds, each with the names of an enumeration, but for those that have messages of their own.
+fn of_values() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    macro_rules! kinds {
+        ($($kind:literal: $names:ident without $except:expr;)*) => {$({
+            let all = $names::ALL.iter().map(|name| name.as_str());
+            let all = all.filter(|name| !$except.contains(name));
+            found.extend(all.map(|name| Message::of($kind, name).id));
+        })*};
+    }
+    const NONE: [&str; 0] = [];
+    kinds! {
+        "account": AccountLabel without NONE;
+        "account-part": AccountLabel without NONE;
+        "account-than": OwnRate without NONE;
+        "advice": AccountLabel without ["rekey", "tunnel_down", "capture_hole", "unexplained"];
+        "cause": ExplanationCause without NONE;
+        "cure": ExplanationCause without ["capture_hole", "answer_lost"];
+        "effect": LedgerWhy without NONE;
+        "event": EventKind without NONE;
+        "explains": ExplanationCause without ["capture_hole", "limit_reached", "peer_lost_sas"];
+        "key": KeyStatus without NONE;
+        "mode": Mode without NONE;
+        "outage": ExplanationCause without NONE;
+        "outage-end": OutageEnd without NONE;
+        "outcome": AttemptOutcome without NONE;
+        "trigger": TriggerKind without NONE;
+        "verdict-label": Verdict without NONE;
+        "why": LedgerWhy without NONE;
+    }
+    found
+}
+
+#[test]
+fn every_value_has_its_words() {
+    let known = parsed(Language::English);
+    let missing: Vec<String> = of_values()
+        .into_iter()
+        .filter(|id| !known.contains_key(id))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 #[test]
 fn every_message_named_in_the_source_is_there_and_every_message_is_used() {
     let (source, known) = (sources(), parsed(Language::English));
@@ -322,14 +369,10 @@ fn every_message_named_in_the_source_is_there_and_every_message_is_used() {
         unknown.is_empty(),
         "named in the source, in no catalogue: {unknown:?}"
     );
-    // What is said of a cause is named by its identifier; the table of causes is checked against the catalogues.
-    let of_a_cause = |id: &str| {
-        let advice = id.strip_prefix("advice-").map(|id| id.trim_end_matches("-why"));
-        id.starts_with("cause-") || advice.is_some_and(|id| known.contains_key(&format!("cause-{id}")))
-    };
+    let of_values = of_values();
     let unused: Vec<_> = known
         .keys()
-        .filter(|id| !of_a_cause(id) && !source.contains(&format!("\"{id}\"")))
+        .filter(|id| !of_values.contains(*id) && !source.contains(&format!("\"{id}\"")))
         .collect();
     assert!(unused.is_empty(), "in the catalogues, never named: {unused:?}");
 }

@@ -3,33 +3,39 @@
 //! Every value goes through [`clean`] and is escaped by askama; only the style sheet and the plots, which escape their
 //! own text, are marked safe.
 
-mod account;
 mod close_up;
 pub mod comparison;
-mod prose;
-mod two_points;
 mod views;
 
 use crate::formats::comparison::gap_title;
+use crate::plot::account::{bar, part, swatch};
 use crate::plot::{self, TunnelPlots, style};
-use crate::tables::{self, Row, Table};
-use crate::words::focus::Focus;
-use crate::words::{self, advice, clean, format};
-use account::{AccountView, GapView};
+use crate::tables::{self, Row};
+use crate::words::focus::{Focus, key};
+use crate::words::{self, Answer, CausePlace, advice, clean, format};
 use askama::Template;
-use prose::{Prose, prose};
-use rekeyscope_model::analysis::Analysis;
+use rekeyscope_model::analysis::{Account, Analysis, Impact, Severity};
 use rekeyscope_model::text::{Catalogue, Language};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use two_points::TwoPointsView;
-use views::{
-    CauseView, FindingView, KeyFileView, MOST_ENTRIES, MOST_ROWS, OverlayView, TunnelView, VerdictView,
-};
+use views::TunnelView;
 
 const CSS: &str = include_str!("../../templates/report.css");
 /// Reads nothing but the page; the page is complete without it.
 const SCRIPT: &str = include_str!("../../templates/report.js");
+
+/// Rows of the longer tables.
+const MOST_ROWS: usize = 600;
+/// Evidence rows per cause, and entries of each list.
+const MOST_ENTRIES: usize = 100;
+/// Verdict sentences written out beside the headline's.
+const MOST_SENTENCES: usize = 6;
+/// Overlays shown.
+const MOST_OVERLAYS: usize = 8;
+/// Accounts shown; the others are in the document.
+const MOST_ACCOUNTS: usize = 12;
+/// Flows listed.
+const MOST_FLOWS: usize = 10;
 
 /// The whole document.
 pub fn render(analysis: &Analysis, language: Language) -> String {
@@ -39,97 +45,49 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     ReportPage::new(&focus, &plots).render().unwrap_or_default()
 }
 
+/// What the template asks for more than once; the rest it asks of the words and the tables itself.
 #[derive(Template)]
 #[template(path = "report.html")]
-struct ReportPage {
+struct ReportPage<'a> {
     text: &'static Catalogue,
-    rekeys_note: Prose,
-    json_note: Prose,
-    head: Head,
-    leaks: Vec<String>,
-    verdict: VerdictView,
-    accounts: Vec<AccountView>,
-    gap: Option<GapView>,
-    two_points: Option<TwoPointsView>,
-    verdicts: Table,
-    transfers: Table,
-    other_sentences: Vec<(String, String)>,
-    quality: Vec<String>,
-    missing_keys: Vec<Prose>,
-    tunnels: Vec<TunnelView>,
-    left_out: usize,
-    with_panel: HashSet<String>,
-    overlays: Vec<OverlayView>,
-    causes: Vec<CauseView>,
-    findings: Vec<FindingView>,
-    projection: Table,
-    advice: Vec<Prose>,
-    overhead: Table,
-    flows: Table,
-    method: MethodView,
-}
-
-/// What stands above everything.
-struct Head {
-    title: String,
-    policy: String,
+    focus: &'a Focus<'a>,
+    analysis: &'a Analysis,
+    /// The verdict of the answer.
+    headline: Option<&'a Impact>,
+    answer: Answer,
     style: String,
-    script: &'static str,
-    generator: String,
-    capture: String,
-}
-
-/// How it was made, and what makes it again.
-struct MethodView {
+    program: String,
+    /// Length of the bins of the series.
     bin: String,
-    command: String,
-    key_files: Vec<KeyFileView>,
-    diagnostics: Vec<String>,
+    tunnels: Vec<TunnelView<'a>>,
+    /// Rows that evidence links to.
+    rows: HashSet<String>,
+    with_panel: HashSet<String>,
 }
 
-impl ReportPage {
-    fn new(focus: &Focus, plots: &[TunnelPlots]) -> ReportPage {
-        let (analysis, t) = (focus.analysis, focus.t);
-        let tunnels: Vec<TunnelView> = plots.iter().map(|p| views::tunnel_view(focus, p)).collect();
+impl<'a> ReportPage<'a> {
+    fn new(focus: &'a Focus<'a>, plots: &'a [TunnelPlots]) -> Self {
+        let tunnels: Vec<TunnelView> = plots.iter().map(|p| TunnelView::new(focus, p)).collect();
         let rows = tunnels.iter().flat_map(|t| &t.rekeys.rows);
-        let rows: HashSet<String> = rows.filter_map(|r| r.id.clone()).collect();
-        let panels = tunnels.iter().flat_map(|t| &t.panels);
-        let advice = advice::advice(focus);
+        let panels = plots.iter().flat_map(|plots| &plots.panels);
         ReportPage {
-            text: t,
-            rekeys_note: prose(&t.word("page-rekeys-note")),
-            json_note: prose(&t.word("page-in-the-json")),
-            head: Head::new(focus),
-            leaks: words::leaks(analysis)
-                .map(|f| clean::said(t, &f.sentence, &f.messages))
-                .collect(),
-            verdict: VerdictView::new(focus),
-            accounts: account::accounts(focus),
-            gap: analysis
-                .gap
-                .as_ref()
-                .map(|gap| GapView::new(t, gap_title(t, gap), gap)),
-            two_points: analysis.two_points.as_ref().map(|p| TwoPointsView::new(t, p)),
-            verdicts: tables::verdicts(focus, MOST_ROWS).without_empty(),
-            transfers: tables::transfers(focus, MOST_ROWS).without_empty(),
-            other_sentences: views::other_sentences(focus),
-            quality: views::quality(t, analysis),
-            missing_keys: words::missing_keys(t, analysis)
-                .iter()
-                .map(|p| prose(p))
-                .collect(),
-            left_out: focus.tunnels.len() - tunnels.len(),
-            with_panel: panels.map(|p| p.0.clone()).collect(),
-            overlays: views::overlays(focus),
-            causes: views::causes(focus, &rows),
-            findings: views::findings(t, analysis),
-            projection: tables::projection(focus).without_empty(),
-            advice: advice.iter().map(|a| prose(a)).collect(),
-            overhead: tables::overhead(focus).without_empty(),
-            flows: tables::flows(focus, 10).without_empty(),
-            method: MethodView::new(focus),
+            text: focus.t,
+            focus,
+            analysis: focus.analysis,
+            headline: focus.analysis.impact.first(),
+            answer: words::answer(focus),
+            style: style_sheet(focus.t.language()),
+            bin: format::duration_ms(focus.analysis.series.bin_ms),
+            program: words::program(&focus.analysis.generator),
+            rows: rows.filter_map(|r| r.id.clone()).collect(),
+            with_panel: panels.map(|p| p.name.clone()).collect(),
             tunnels,
         }
+    }
+
+    /// Tunnels that are not drawn.
+    fn left_out(&self) -> usize {
+        self.focus.tunnels.len() - self.tunnels.len()
     }
 
     /// The panel of a rekey's row, where it has one.
@@ -137,35 +95,24 @@ impl ReportPage {
         let id = row.id.as_ref()?.replacen("rekey", "panel", 1);
         self.with_panel.contains(&id).then_some(id)
     }
-}
 
-impl Head {
-    fn new(focus: &Focus) -> Head {
-        let (analysis, t) = (focus.analysis, focus.t);
-        let style = style_sheet(t.language());
-        Head {
-            title: t.fill("page-title", &[("path", &clean::line(&analysis.capture.path))]),
-            policy: policy(&style),
-            style,
-            script: SCRIPT,
-            generator: words::program(&analysis.generator),
-            capture: caption(analysis, t),
-        }
+    /// The row of the rekey at which a cause was found, where the table has it.
+    fn row_of(&self, place: &CausePlace<'_>) -> Option<String> {
+        let id = format!("rekey-{}", key(self.analysis, place.rekey?));
+        self.rows.contains(&id).then_some(id)
+    }
+
+    fn direction_of(&self, account: &Account) -> String {
+        words::direction(self.text, self.analysis, account.tunnel, account.direction)
     }
 }
 
-impl MethodView {
-    fn new(focus: &Focus) -> MethodView {
-        let (analysis, t) = (focus.analysis, focus.t);
-        let key_files = analysis.key_files.iter().take(MOST_ENTRIES);
-        let diagnostics = analysis.diagnostics.iter().take(MOST_ENTRIES);
-        MethodView {
-            bin: format::duration_ms(analysis.series.bin_ms),
-            command: words::command(analysis),
-            key_files: key_files.map(|f| views::key_file(t, f)).collect(),
-            diagnostics: diagnostics.map(|d| words::diagnostic(t, d)).collect(),
-        }
-    }
+/// Our own sentences, in which backticks set off what is typed: pieces, and whether each is code.
+fn prose(text: &str) -> Vec<(bool, String)> {
+    text.split('`')
+        .enumerate()
+        .map(|(i, piece)| (i % 2 == 1, clean::sentence(piece)))
+        .collect()
 }
 
 /// The style sheet of every page.

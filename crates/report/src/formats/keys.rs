@@ -28,8 +28,7 @@ pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -
         let sas = tables::sa_keys(t, analysis, tunnel, MOST_SAS);
         if !sas.rows.is_empty() {
             let what = words::tunnel(t, ends);
-            let number = tunnel.to_string();
-            page.heading(&t.fill("heading-tunnel", &[("tunnel", &number), ("what", &what)]));
+            page.heading(&t.fill("heading-tunnel", &[("tunnel", &tunnel), ("what", &what)]));
             page.table(&sas);
         }
     }
@@ -90,9 +89,11 @@ fn without_packets(t: &Catalogue, analysis: &Analysis) -> String {
     match analysis.ike_sas.iter().filter(is_open).count() as u64 {
         0 => t.word("keys-none"),
         opened => {
-            let total = format::count(analysis.ike_sas.len() as u64);
-            let arguments = [("opened", &*format::count(opened)), ("total", &*total)];
-            t.fill("keys-ike-only", &arguments)
+            let (opened, total) = (
+                format::count(opened),
+                format::count(analysis.ike_sas.len() as u64),
+            );
+            t.fill("keys-ike-only", &[("opened", &opened), ("total", &total)])
         }
     }
 }
@@ -120,7 +121,7 @@ fn effort(t: &Catalogue, mining: MiningEffort) -> String {
 
 fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
-        page.paragraph(&t.fill("more-in-main-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
+        page.paragraph(&t.fill("more-in-main-json", &[("n", &(total - MOST_ENTRIES))]));
     }
 }
 

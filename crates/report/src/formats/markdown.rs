@@ -64,10 +64,7 @@ fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
     let what = words::tunnel(t, ends);
     heading(
         out,
-        &t.fill(
-            "heading-tunnel",
-            &[("tunnel", &tunnel.to_string()), ("what", &what)],
-        ),
+        &t.fill("heading-tunnel", &[("tunnel", &tunnel), ("what", &what)]),
     );
     table(out, &tables::rekeys(focus, tunnel, MOST_ROWS));
     items(out, &words::trigger_rules(t, analysis, tunnel));
@@ -114,8 +111,11 @@ fn account(out: &mut String, focus: &Focus) {
         let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
         let sentence = words::account(t, account);
         paragraph_break(out);
-        let said = [("direction", direction.as_str()), ("sentence", &sentence)];
-        let _ = writeln!(out, "{}\n", escaped(&t.fill("direction-sentence", &said)));
+        let said = t.fill(
+            "direction-sentence",
+            &[("direction", &direction), ("sentence", &sentence)],
+        );
+        let _ = writeln!(out, "{}\n", escaped(&said));
         if let Some(said) = words::pair_down(focus, account) {
             let _ = writeln!(out, "{}\n", escaped(&said));
         }

@@ -73,10 +73,7 @@ fn highest_of(t: &Catalogue, series: &TunnelSeries) -> String {
     let over = (highest.seconds * 100.0).round() / 100.0;
     t.fill(
         "spark-highest",
-        &[
-            ("rate", &format::rate(highest.bps)),
-            ("seconds", &over.to_string()),
-        ],
+        &[("rate", &format::rate(highest.bps)), ("seconds", &over)],
     )
 }
 

@@ -135,11 +135,10 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             )
         }
         Occurrence::KeyMissing { spi, dst, status } => {
-            let (spi, dst) = (spi.to_string(), dst.to_string());
             let status = words::key_status(t, *status);
             t.fill(
                 "watch-key-missing",
-                &[("spi", &spi), ("dst", &dst), ("status", &status)],
+                &[("spi", spi), ("dst", dst), ("status", &status)],
             )
         }
         Occurrence::VerdictChanged {
@@ -160,7 +159,7 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
                 &[
                     ("direction", &direction(*d)),
                     ("verdict", &words::verdict(t, *verdict)),
-                    ("before", before.as_deref().unwrap_or_default()),
+                    ("before", &before.unwrap_or_default()),
                     ("sentence", &clean::line(&sentence)),
                 ],
             )

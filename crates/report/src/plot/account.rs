@@ -78,10 +78,10 @@ pub(crate) fn part(t: &Catalogue, of: &Account, line: &AccountLine) -> String {
 }
 
 /// The square before an entry of the legend.
-pub(crate) fn swatch(label: AccountLabel) -> String {
+pub(crate) fn swatch(line: &AccountLine) -> String {
     format!(
         "<svg class=\"swatch\" aria-hidden=\"true\"><rect width=\"100%\" height=\"100%\" fill=\"{}\"/></svg>",
-        fill(label)
+        fill(line.label)
     )
 }
 

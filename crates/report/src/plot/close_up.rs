@@ -104,13 +104,10 @@ impl CloseUpDrawing<'_> {
                     format!("{}:{}", c.dst, c.dst_port),
                 );
                 let unit = format!("{prefix}B");
-                let values = [
-                    ("number", number.as_str()),
-                    ("src", &src),
-                    ("dst", &dst),
-                    ("unit", &unit),
-                ];
-                t.fill("plot-close-tcp", &values)
+                t.fill(
+                    "plot-close-tcp",
+                    &[("number", &number), ("src", &src), ("dst", &dst), ("unit", &unit)],
+                )
             }
             _ => t.fill(
                 "plot-close-esp",
@@ -163,11 +160,11 @@ impl CloseUpDrawing<'_> {
             Ok(())
         };
         if let Some(last) = &self.shown.last_on_old {
-            let words = t.fill("plot-close-last", &[("frame", &last.frame.to_string())]);
+            let words = t.fill("plot-close-last", &[("frame", &last.frame)]);
             line(last, words, px(self.top() + 4) as i32, HPos::Right)?;
         }
         if let Some(first) = &self.shown.first_on_new {
-            let words = t.fill("plot-close-first", &[("frame", &first.frame.to_string())]);
+            let words = t.fill("plot-close-first", &[("frame", &first.frame)]);
             line(first, words, bottom - px(20) as i32, HPos::Left)?;
         }
         Ok(())

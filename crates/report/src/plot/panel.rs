@@ -153,10 +153,10 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
     let when = began(panel.rekey)
         .and_then(|t| focus.seconds(t))
         .map_or_else(String::new, format::clock);
-    let (number, unit) = (number(panel.rekey).to_string(), format!("{}bit/s", scale.prefix));
+    let unit = format!("{}bit/s", scale.prefix);
     let title = t.fill(
         "plot-panel-headline",
-        &[("number", &number), ("when", &when), ("unit", &unit)],
+        &[("number", &number(panel.rekey)), ("when", &when), ("unit", &unit)],
     );
     root.draw(&Text::new(
         title,

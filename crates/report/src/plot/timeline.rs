@@ -63,7 +63,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
         is_shaded: true,
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
-    let (t, tunnel) = (focus.t, tunnel.to_string());
+    let t = focus.t;
     let title = |id| t.fill(id, &[("tunnel", &tunnel)]);
     let texts = [
         title("plot-timeline-title"),

@@ -182,6 +182,5 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
 fn rule(t: &Catalogue, rekeys: &[&Rekey]) -> Option<String> {
     let first = rekeys.first()?;
     let rule = words::trigger_in_full(t, &first.trigger);
-    let number = number(first).to_string();
-    (!rule.is_empty()).then(|| t.fill("note-rule", &[("number", &number), ("rule", &rule)]))
+    (!rule.is_empty()).then(|| t.fill("note-rule", &[("number", &number(first)), ("rule", &rule)]))
 }

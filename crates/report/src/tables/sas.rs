@@ -36,7 +36,7 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
             }),
             left_from(WIDEST, "column-suite", &|(_, sa)| words::suite(sa)),
             left_from(WIDEST, "column-mode", &|(_, sa)| {
-                or_unknown(sa.mode, |m| words::mode(t, m))
+                or_unknown(sa.mode, |m| t.name("mode", m.as_str()))
             }),
             right_from(WIDE, "column-from-s", &|(_, sa)| focus.clock(sa.first_time)),
             right_from(WIDE, "column-to-s", &|(_, sa)| focus.clock(sa.last_time)),

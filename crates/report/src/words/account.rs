@@ -4,7 +4,6 @@ use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::lengths::duration;
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountLabel, AccountLine, Analysis, OwnRate,
 };
@@ -47,9 +46,11 @@ pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
         .iter()
         .any(|line| line.label == AccountLabel::TunnelDown);
     (same && counted).then(|| {
-        let (receiver, seconds) = (receiver.to_string(), duration(focus.t, told.outage.seconds));
-        let args = [("receiver", receiver.as_str()), ("seconds", &seconds)];
-        focus.t.fill("account-pair-down", &args)
+        let seconds = duration(focus.t, told.outage.seconds);
+        focus.t.fill(
+            "account-pair-down",
+            &[("receiver", &receiver), ("seconds", &seconds)],
+        )
     })
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn gap(t: &Catalogue, gap: &AccountGap) -> String {
 
 /// A label.
 pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
-    t.word(tell::account::label(label))
+    t.name("account", label.as_str())
 }
 
 /// What the figures of an account mean.
@@ -76,6 +77,11 @@ pub(crate) fn account_notes(t: &Catalogue, account: &Account) -> Vec<String> {
 /// Shows the packets of a stretch in Wireshark.
 pub(crate) fn stretch_filter(stretch: &AccountEvidence) -> String {
     frames_filter(stretch.from_frame, stretch.to_frame)
+}
+
+/// Seconds of a stretch.
+pub(crate) fn stretch_length(stretch: &AccountEvidence) -> String {
+    seconds_of(stretch.seconds, stretch.seconds)
 }
 
 /// Shows these frames in Wireshark, and all between them.

@@ -45,11 +45,11 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
     let client = || client::client(focus, answer.tunnel?);
     match host.or_else(client) {
         Some(client) => {
-            let args = [("client", client.as_str()), ("sentence", &answer.headline)];
-            Answer {
-                headline: focus.t.fill("answer-of-client", &args),
-                ..answer
-            }
+            let headline = focus.t.fill(
+                "answer-of-client",
+                &[("client", &client), ("sentence", &answer.headline)],
+            );
+            Answer { headline, ..answer }
         }
         None => answer,
     }

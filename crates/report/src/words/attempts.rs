@@ -14,16 +14,7 @@ pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
 
 /// The same of an outcome and its reason.
 pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Option<&str>) -> String {
-    let what = t.word(match outcome {
-        AttemptOutcome::Completed => "outcome-completed",
-        AttemptOutcome::CompletedUnused => "outcome-completed-unused",
-        AttemptOutcome::Refused => "outcome-refused",
-        AttemptOutcome::Unanswered => "outcome-unanswered",
-        AttemptOutcome::Superseded => "outcome-superseded",
-        AttemptOutcome::Cut => "outcome-cut",
-        AttemptOutcome::LimitWithoutAttempt => "outcome-limit-without-attempt",
-        AttemptOutcome::BreakBeforeMake => "outcome-break-before-make",
-    });
+    let what = t.name("outcome", outcome.as_str());
     let Some(reason) = reason else { return what };
     let reason = match reason {
         "peer_silent" => t.word("reason-peer-silent"),
@@ -68,12 +59,7 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
 
 /// What ended an outage.
 pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
-    t.word(match end {
-        OutageEnd::NewSa => "outage-end-new-sa",
-        OutageEnd::NewIkeSa => "outage-end-new-ike-sa",
-        OutageEnd::OldSa => "outage-end-old-sa",
-        OutageEnd::End => "outage-end-capture",
-    })
+    t.name("outage-end", end.as_str())
 }
 
 /// An outage as one item of a list.
@@ -84,7 +70,7 @@ fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String 
         "outage-item",
         &[
             ("direction", &direction),
-            ("from", from),
+            ("from", &from),
             ("length", &outage_length(t, o)),
             ("end", &end),
         ],

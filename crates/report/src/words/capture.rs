@@ -14,7 +14,7 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
     let named = c.link_types.iter().take(MOST_LINKS);
     let mut parts: Vec<String> = named.map(|l| clean::line(l)).collect();
     if c.link_types.len() > parts.len() {
-        let more = (c.link_types.len() - parts.len()).to_string();
+        let more = c.link_types.len() - parts.len();
         parts.push(t.fill("capture-and-more", &[("n", &more)]));
     }
     let comma = t.word("comma");
@@ -27,7 +27,7 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
         "capture",
         &[
             ("path", &clean::line(&c.path)),
-            ("format", c.format.as_str()),
+            ("format", &c.format),
             ("links", &links),
             ("packets", &format::counted(t, "counted-packets", c.packets)),
             ("bytes", &format::bytes(c.bytes)),

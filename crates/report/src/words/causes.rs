@@ -127,18 +127,20 @@ impl<'a> FoundCause<'a> {
             true => t.word("and-more"),
             false => String::new(),
         };
-        let (title, rekeys) = (self.title(t), t.joined(&names));
-        let args = [
-            ("id", self.cause.as_str()),
-            ("title", title.as_str()),
-            ("rekeys", rekeys.as_str()),
-            ("more", more.as_str()),
-        ];
-        let line = match self.rekeys.len() {
-            0 => t.fill("causes-of-attempts", &args),
-            1 => t.fill("causes-of-one", &args),
-            _ => t.fill("causes-of-several", &args),
+        let id = match self.rekeys.len() {
+            0 => "causes-of-attempts",
+            1 => "causes-of-one",
+            _ => "causes-of-several",
         };
+        let line = t.fill(
+            id,
+            &[
+                ("id", &self.cause),
+                ("title", &self.title(t)),
+                ("rekeys", &t.joined(&names)),
+                ("more", &more),
+            ],
+        );
         let why = places.first().map(|place| format::capitalised(&place.why));
         t.sentences(&std::iter::once(line).chain(why).collect::<Vec<_>>())
     }

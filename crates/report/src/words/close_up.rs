@@ -2,7 +2,7 @@
 
 use crate::words::account::frames_filter;
 use crate::words::format;
-use rekeyscope_model::analysis::{CloseUp, CloseUpNumbers, CloseUpPacket};
+use rekeyscope_model::analysis::{CloseUp, CloseUpNumbers};
 use rekeyscope_model::text::Catalogue;
 
 /// In a sentence or two: how one SA follows the other, and what was lost.
@@ -18,36 +18,34 @@ pub(crate) fn close_up(t: &Catalogue, shown: &CloseUp) -> String {
 }
 
 fn switch(t: &Catalogue, shown: &CloseUp) -> String {
-    let frame = |p: &CloseUpPacket| p.frame.to_string();
     match (&shown.last_on_old, &shown.first_on_new) {
         (Some(last), Some(first)) => {
             let (id, ms) = match first.ms >= last.ms {
                 true => ("close-up-gap", first.ms - last.ms),
                 false => ("close-up-overlap", last.ms - first.ms),
             };
-            let values = [
-                ("last", frame(last)),
-                ("first", frame(first)),
-                ("time", format::duration_ms(ms)),
-            ];
             t.fill(
                 id,
-                &values.each_ref().map(|(name, value)| (*name, value.as_str())),
+                &[
+                    ("last", &last.frame),
+                    ("first", &first.frame),
+                    ("time", &format::duration_ms(ms)),
+                ],
             )
         }
-        (None, Some(first)) => t.fill("close-up-first", &[("first", &frame(first))]),
-        (Some(last), None) => t.fill("close-up-last", &[("last", &frame(last))]),
+        (None, Some(first)) => t.fill("close-up-first", &[("first", &first.frame)]),
+        (Some(last), None) => t.fill("close-up-last", &[("last", &last.frame)]),
         (None, None) => t.word("close-up-neither"),
     }
 }
 
 fn lost(t: &Catalogue, frames: &[u64]) -> String {
     match (frames.iter().min(), frames.iter().max()) {
-        (Some(first), Some(last)) if first < last => {
-            let (n, first, last) = (frames.len().to_string(), first.to_string(), last.to_string());
-            t.fill("close-up-lost", &[("n", &n), ("first", &first), ("last", &last)])
-        }
-        (Some(one), _) => t.fill("close-up-lost-one", &[("frame", &one.to_string())]),
+        (Some(first), Some(last)) if first < last => t.fill(
+            "close-up-lost",
+            &[("n", &frames.len()), ("first", first), ("last", last)],
+        ),
+        (Some(one), _) => t.fill("close-up-lost-one", &[("frame", one)]),
         _ => t.word("close-up-none-lost"),
     }
 }
@@ -76,6 +74,7 @@ pub(crate) fn close_up_filter(shown: &CloseUp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::analysis::CloseUpPacket;
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 

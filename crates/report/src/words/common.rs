@@ -2,9 +2,10 @@
 
 use crate::words::clean;
 use crate::words::ends::up_or_down;
+use crate::words::focus::{Focus, is_hurt};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Mode, Overlay, OverlayKind,
+    Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Overlay, OverlayKind,
     SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel,
 };
 use rekeyscope_model::text::Catalogue;
@@ -15,14 +16,20 @@ pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direc
     match (analysis.tunnels.get(tunnel), direction) {
         (Some(t), Direction::AToB) => format!("{} → {}", t.a, t.b),
         (Some(t), Direction::BToA) => format!("{} → {}", t.b, t.a),
-        (None, d) => {
-            let (tunnel, direction) = (tunnel.to_string(), up_or_down(t, d));
-            t.fill(
-                "tunnel-direction",
-                &[("tunnel", &tunnel), ("direction", &direction)],
-            )
-        }
+        (None, d) => t.fill(
+            "tunnel-direction",
+            &[("tunnel", &tunnel), ("direction", &up_or_down(t, d))],
+        ),
     }
+}
+
+/// `7 rekeys, 5 hurt`.
+pub(crate) fn counted_rekeys(focus: &Focus, tunnel: usize) -> String {
+    let rekeys = format::counted(focus.t, "counted-rekeys", focus.rekeys(tunnel).count() as u64);
+    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
+    focus
+        .t
+        .fill("heading-rekeys", &[("rekeys", &rekeys), ("hurt", &hurt)])
 }
 
 /// `10.66.0.1:5201 → 10.66.0.2:37092`.
@@ -77,14 +84,7 @@ pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
 
 /// What ran out.
 pub(crate) fn trigger_kind(t: &Catalogue, kind: TriggerKind) -> String {
-    t.word(match kind {
-        TriggerKind::Volume => "trigger-volume",
-        TriggerKind::Time => "trigger-time",
-        TriggerKind::Packets => "trigger-packets",
-        TriggerKind::Reauthentication => "trigger-reauthentication",
-        TriggerKind::Collision => "trigger-collision",
-        TriggerKind::Unknown => "trigger-unknown",
-    })
+    t.name("trigger", kind.as_str())
 }
 
 /// The rule of a trigger in full, for a tool tip or a wide table.
@@ -130,14 +130,6 @@ pub(crate) fn suite(sa: &SecurityAssociation) -> String {
         (Some(one), None) | (None, Some(one)) => clean::line(one),
         (None, None) => UNKNOWN.to_string(),
     }
-}
-
-/// Mode of an SA.
-pub(crate) fn mode(t: &Catalogue, mode: Mode) -> String {
-    t.word(match mode {
-        Mode::Transport => "mode-transport",
-        Mode::Tunnel => "mode-tunnel",
-    })
 }
 
 /// `iperf3 (run.json)`.

@@ -2,7 +2,7 @@
 
 use crate::words::focus::{Focus, is_hurt};
 use crate::words::format;
-use rekeyscope_model::analysis::{LedgerWhy, Rekey, RekeyImpact};
+use rekeyscope_model::analysis::{Rekey, RekeyImpact};
 use rekeyscope_model::text::Catalogue;
 
 /// The flag of a rekey beside which the capture lacks packets.
@@ -13,30 +13,15 @@ pub(crate) fn effect(t: &Catalogue, impact: Option<&RekeyImpact>) -> String {
     let lacks = |i: &RekeyImpact| i.flags.iter().any(|flag| flag == HOLE);
     match impact {
         Some(i) if i.hurt && i.cost_seconds.is_some_and(format::is_made_up) => t.word("effect-made-up"),
-        Some(i) if i.hurt => t.word(match i.why {
-            Some(LedgerWhy::LostOnOld) => "effect-lost-on-old",
-            Some(LedgerWhy::LostOnNew) => "effect-lost-on-new",
-            Some(LedgerWhy::Silence) => "effect-silence",
-            Some(LedgerWhy::Reverse) => "effect-reverse",
-            Some(LedgerWhy::Slow) => "effect-slow",
+        Some(i) if i.hurt => match i.why {
+            Some(why) => t.name("effect", why.as_str()),
             // A document of an earlier version.
-            None => "effect-stopped",
-        }),
+            None => t.word("effect-stopped"),
+        },
         Some(i) if i.used => String::new(),
         Some(i) if lacks(i) => t.word("effect-not-observed"),
         _ => t.word("effect-outside"),
     }
-}
-
-/// Reason why a rekey owns its silence, for a sentence.
-pub(crate) fn ledger_why(t: &Catalogue, why: LedgerWhy) -> String {
-    t.word(match why {
-        LedgerWhy::LostOnOld => "why-lost-on-old",
-        LedgerWhy::LostOnNew => "why-lost-on-new",
-        LedgerWhy::Silence => "why-silence",
-        LedgerWhy::Reverse => "why-reverse",
-        LedgerWhy::Slow => "why-slow",
-    })
 }
 
 /// `lost 0.23 s` of a rekey that hurt; nothing of others.

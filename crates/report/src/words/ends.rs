@@ -27,8 +27,7 @@ pub(crate) fn side(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAdd
 
 /// Which is which: `client 10.9.0.2, gateway 10.9.0.1`.
 pub(crate) fn ends(t: &Catalogue, tunnel: &Tunnel) -> String {
-    let (client, gateway) = (tunnel.a.to_string(), tunnel.b.to_string());
-    t.fill("ends", &[("client", &client), ("gateway", &gateway)])
+    t.fill("ends", &[("client", &tunnel.a), ("gateway", &tunnel.b)])
 }
 
 /// `up` (to the gateway) or `down`, where there is no room for addresses.

@@ -50,10 +50,9 @@ fn item(focus: &Focus, event: &Event) -> String {
         true => said,
         false => t.fill("event-with", &[("said", &said), ("names", &t.joined(&names))]),
     };
-    let frame = event.frame.to_string();
     t.fill(
         "event-item",
-        &[("when", &when), ("frame", &frame), ("said", &said)],
+        &[("when", &when), ("frame", &event.frame), ("said", &said)],
     )
 }
 
@@ -62,7 +61,7 @@ fn about(focus: &Focus, event: &Event) -> Message {
     let t = focus.t;
     let tunnel = event.tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel));
     let address = |text: &Option<String>| text.as_ref().map(|text| clean::line(text)).unwrap_or_default();
-    Message::new(id(event.kind))
+    Message::of("event", event.kind.as_str())
         .with("who", side(t, tunnel, event.by))
         .with("probably", probably(t, event))
         .with("count", event.count.unwrap_or(0))
@@ -82,41 +81,6 @@ fn probably(t: &Catalogue, event: &Event) -> String {
     match event.known {
         Certainty::Inferred => t.word("outage-probably"),
         Certainty::Read | Certainty::Proven => String::new(),
-    }
-}
-
-/// The message of a kind.
-fn id(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::Refused => "event-refused",
-        EventKind::Unanswered => "event-unanswered",
-        EventKind::AnsweredLate => "event-answered-late",
-        EventKind::AnswerLost => "event-answer-lost",
-        EventKind::ChildDeleted => "event-child-deleted",
-        EventKind::IkeSaDeleted => "event-ike-sa-deleted",
-        EventKind::Deleted => "event-deleted",
-        EventKind::LimitReached => "event-limit-reached",
-        EventKind::Collision => "event-collision",
-        EventKind::AddressChanged => "event-address-changed",
-        EventKind::PortChanged => "event-port-changed",
-        EventKind::InvalidSpi => "event-invalid-spi",
-        EventKind::NewIkeSa => "event-new-ike-sa",
-        EventKind::IkeSaRekeyed => "event-ike-sa-rekeyed",
-        EventKind::InitialContact => "event-initial-contact",
-        EventKind::ChecksUnanswered => "event-checks-unanswered",
-        EventKind::StopCcn => "event-stop-ccn",
-        EventKind::CallDisconnected => "event-call-disconnected",
-        EventKind::LcpTerminated => "event-lcp-terminated",
-        EventKind::EchoUnanswered => "event-echo-unanswered",
-        EventKind::ChecksUnheard => "event-checks-unheard",
-        EventKind::FragmentsIncomplete => "event-fragments-incomplete",
-        EventKind::FirstNumber => "event-first-number",
-        EventKind::OnlySmallPass => "event-only-small-pass",
-        EventKind::CaptureHole => "event-capture-hole",
-        EventKind::EverythingSilent => "event-everything-silent",
-        EventKind::Unreachable => "event-unreachable",
-        EventKind::IkeSilent => "event-ike-silent",
-        EventKind::EspSilent => "event-esp-silent",
     }
 }
 

@@ -13,14 +13,6 @@ use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// The messages of a cause.
-struct Ids {
-    /// The clause of line 1.
-    clause: &'static str,
-    why: &'static str,
-    cure: &'static str,
-}
-
 /// An outage, or the silence of a rekey.
 struct SilentTime {
     tunnel: usize,
@@ -106,7 +98,7 @@ impl<'a> Explained<'a> {
     pub(crate) fn clause(&self, times: usize) -> String {
         let at = match times {
             0 | 1 => self.t().fill("outage-at", &[("moment", &self.began())]),
-            n => self.t().fill("outage-times", &[("n", &n.to_string())]),
+            n => self.t().fill("outage-times", &[("n", &n)]),
         };
         self.clause_with(at)
     }
@@ -117,7 +109,7 @@ impl<'a> Explained<'a> {
     }
 
     fn clause_with(&self, at: String) -> String {
-        let said = self.t().say(&self.about(self.ids().clause).with("at", at));
+        let said = self.t().say(&self.about(self.clause_message()).with("at", at));
         // A sentence has two blanks where its moment is left out.
         let words: Vec<&str> = said.split_whitespace().collect();
         format::capitalised(&words.join(" "))
@@ -130,7 +122,7 @@ impl<'a> Explained<'a> {
 
     /// The evidence in plain words.
     pub(crate) fn why(&self) -> String {
-        let mut sentences = vec![self.t().say(&self.about(self.ids().why))];
+        let mut sentences = vec![self.t().say(&self.about(self.why_message()))];
         sentences.extend(self.alike());
         sentences.extend(self.renewal());
         self.t().sentences(&sentences)
@@ -143,121 +135,71 @@ impl<'a> Explained<'a> {
             return advice.instruction(self.t());
         }
         self.of_windows()
-            .unwrap_or_else(|| self.t().say(&self.about(self.ids().cure)))
+            .unwrap_or_else(|| self.t().say(&self.about(self.cure_message())))
     }
 
     fn is(&self, cause: ExplanationCause) -> bool {
         self.explanation.cause == cause
     }
 
-    fn ids(&self) -> Ids {
-        let ids = |clause, why, cure| Ids { clause, why, cure };
-        let kind = self.event().map(|event| event.kind);
-        let e = self.explanation;
-        match e.cause {
-            ExplanationCause::CaptureHole => {
-                ids("outage-capture-hole", "outage-capture-hole", "cure-unexplained")
+    fn kind(&self) -> Option<EventKind> {
+        self.event().map(|event| event.kind)
+    }
+
+    /// The message of the cause, but where its event has one of its own.
+    fn clause_message(&self) -> Message {
+        match (self.explanation.cause, self.kind()) {
+            // The side that splits its messages is named where the capture stands behind the loss.
+            (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete))
+                if self.exchange_of_event().is_none() =>
+            {
+                Message::new("outage-fragments")
             }
-            ExplanationCause::Deleted => ids("outage-deleted", "explains-deleted", "cure-deleted"),
-            ExplanationCause::BreakBeforeMake => ids(
-                "outage-break-before-make",
-                "explains-break-before-make",
-                "cure-break-before-make",
-            ),
-            ExplanationCause::Refused => {
-                let why = match self.notification() {
-                    Some(_) => "explains-refused",
-                    None => "explains-refused-encrypted",
-                };
-                ids("outage-refused", why, "cure-refused")
+            (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => {
+                Message::new("outage-answered-late")
             }
-            ExplanationCause::Unanswered if kind == Some(EventKind::FragmentsIncomplete) => {
-                // The side that splits its messages is named where the capture stands behind the loss.
-                let clause = match self.exchange_of_event() {
-                    Some(_) => "outage-unanswered",
-                    None => "outage-fragments",
-                };
-                ids(clause, "explains-fragments", "cure-fragments")
-            }
-            ExplanationCause::Unanswered if kind == Some(EventKind::AnsweredLate) => ids(
-                "outage-answered-late",
-                "explains-answered-late",
-                "cure-unanswered",
-            ),
-            ExplanationCause::Unanswered => {
-                ids("outage-unanswered", "explains-unanswered", "cure-unanswered")
-            }
-            ExplanationCause::AnswerLost => {
-                ids("outage-answer-lost", "explains-answer-lost", "cure-unanswered")
-            }
-            ExplanationCause::Collision => ids("outage-collision", "explains-collision", "cure-collision"),
-            ExplanationCause::LimitReached => {
-                let limit = e.limit_kilobytes.or(e.limit_seconds);
-                let why = match e.certainty {
-                    _ if limit.is_none() => "explains-limit-late",
-                    Certainty::Read => "explains-limit-read",
-                    Certainty::Proven | Certainty::Inferred => "explains-limit-learnt",
-                };
-                ids("outage-limit-reached", why, "cure-limit-reached")
-            }
-            ExplanationCause::NewSaLost if kind == Some(EventKind::FirstNumber) => {
-                ids("outage-new-sa-lost", "explains-first-number", "cure-first-number")
-            }
-            ExplanationCause::NewSaLost => {
-                ids("outage-new-sa-lost", "explains-new-sa-lost", "cure-new-sa-lost")
-            }
-            ExplanationCause::DeletedEarly => ids(
-                "outage-deleted-early",
-                "explains-deleted-early",
-                "cure-deleted-early",
-            ),
-            ExplanationCause::PeerLostSas => {
-                let why = match kind {
-                    Some(EventKind::InvalidSpi) => "explains-invalid-spi",
-                    _ => "explains-restarted",
-                };
-                ids("outage-peer-lost-sas", why, "cure-peer-lost-sas")
-            }
-            ExplanationCause::AddressChanged => ids(
-                "outage-address-changed",
-                "explains-address-changed",
-                "cure-address-changed",
-            ),
-            ExplanationCause::PeerSilent => {
-                let cure = self.cure_of_silence("cure-peer-silent");
-                ids("outage-peer-silent", "explains-peer-silent", cure)
-            }
-            ExplanationCause::PathSilent => {
-                let cure = self.cure_of_silence("cure-path-silent");
-                ids("outage-path-silent", "explains-path-silent", cure)
-            }
-            ExplanationCause::Unheard => ids("outage-unheard", "explains-unheard", "cure-unheard"),
-            ExplanationCause::EspSilent => ids("outage-esp-silent", "explains-esp-silent", "cure-esp-silent"),
-            ExplanationCause::LargePackets => {
-                let why = match e.count {
-                    Some(_) => "explains-large-packets",
-                    None => "explains-large-packets-only",
-                };
-                ids("outage-large-packets", why, "cure-large-packets")
-            }
-            ExplanationCause::SlowExchange => ids(
-                "outage-slow-exchange",
-                "explains-slow-exchange",
-                "cure-slow-exchange",
-            ),
-            ExplanationCause::ReplayWindow => ids(
-                "outage-replay-window",
-                "explains-replay-window",
-                "cure-replay-window",
-            ),
-            ExplanationCause::Unexplained => {
-                ids("outage-unexplained", "explains-unexplained", "cure-unexplained")
-            }
+            (cause, _) => Message::of("outage", cause.as_str()),
         }
     }
 
+    /// The same of line 2.
+    fn why_message(&self) -> Message {
+        let e = self.explanation;
+        Message::new(match (e.cause, self.kind()) {
+            (ExplanationCause::CaptureHole, _) => "outage-capture-hole",
+            (ExplanationCause::Refused, _) if self.notification().is_none() => "explains-refused-encrypted",
+            (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
+            (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
+            (ExplanationCause::LimitReached, _) if self.limit().is_none() => "explains-limit-late",
+            (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => "explains-limit-read",
+            (ExplanationCause::LimitReached, _) => "explains-limit-learnt",
+            (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "explains-first-number",
+            (ExplanationCause::PeerLostSas, Some(EventKind::InvalidSpi)) => "explains-invalid-spi",
+            (ExplanationCause::PeerLostSas, _) => "explains-restarted",
+            (ExplanationCause::LargePackets, _) if e.count.is_none() => "explains-large-packets-only",
+            (cause, _) => return Message::of("explains", cause.as_str()),
+        })
+    }
+
+    /// The same of the cure.
+    fn cure_message(&self) -> Message {
+        Message::new(match (self.explanation.cause, self.kind()) {
+            (ExplanationCause::CaptureHole, _) => "cure-unexplained",
+            (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
+            (ExplanationCause::AnswerLost, _) => "cure-unanswered",
+            (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
+            (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
+                match self.is_without_ike() {
+                    true => "cure-silent-without-ike",
+                    false => "cure-silent-renewed",
+                }
+            }
+            (cause, _) => return Message::of("cure", cause.as_str()),
+        })
+    }
+
     /// A message with everything that the messages here ask for.
-    fn about(&self, id: &str) -> Message {
+    fn about(&self, message: Message) -> Message {
         let (t, e, event) = (self.t(), self.explanation, self.event());
         let said = |text: Option<String>| text.unwrap_or_else(|| format::UNKNOWN.to_owned());
         let name = |text: Option<&String>| said(text.map(|text| clean::line(text)));
@@ -280,7 +222,7 @@ impl<'a> Explained<'a> {
                 moment(self.focus, self.silent_time.end),
             ),
         };
-        Message::new(id)
+        message
             .with("who", self.who())
             .with("what", self.what())
             .with("esp", self.esp())
@@ -309,7 +251,7 @@ impl<'a> Explained<'a> {
 
     /// The thing that was deleted, or that changed.
     fn what(&self) -> &'static str {
-        match self.event().map(|event| event.kind) {
+        match self.kind() {
             Some(EventKind::IkeSaDeleted) => "ike",
             Some(EventKind::ChildDeleted) => "child",
             Some(EventKind::PortChanged) => "port",
@@ -375,7 +317,7 @@ impl<'a> Explained<'a> {
         let limit = self
             .limit()
             .filter(|_| self.is(ExplanationCause::BreakBeforeMake) || self.is(ExplanationCause::Deleted))?;
-        let count = self.explanation.count?.to_string();
+        let count = self.explanation.count?;
         Some(
             self.t()
                 .fill("outage-alike", &[("limit", &limit), ("count", &count)]),
@@ -401,8 +343,13 @@ impl<'a> Explained<'a> {
                 })
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
-                let args = [("moment", &*back()), ("esp", self.esp())];
-                self.brought_back().then(|| t.fill("outage-brought-back", &args))
+                let said = || {
+                    t.fill(
+                        "outage-brought-back",
+                        &[("moment", &back()), ("esp", &self.esp())],
+                    )
+                };
+                self.brought_back().then(said)
             }
             ExplanationCause::LargePackets => {
                 let moment = at()?;
@@ -419,15 +366,6 @@ impl<'a> Explained<'a> {
 
     fn is_without_ike(&self) -> bool {
         self.focus.analysis.capture.ike_packets == 0
-    }
-
-    /// The cure of a silence; `path`: that of one that no renewal ended.
-    fn cure_of_silence(&self, path: &'static str) -> &'static str {
-        match self.brought_back() {
-            true if self.is_without_ike() => "cure-silent-without-ike",
-            true => "cure-silent-renewed",
-            false => path,
-        }
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.

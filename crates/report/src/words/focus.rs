@@ -1,6 +1,7 @@
 //! Which part of a document a report speaks of first, and which of several figures it prints. Choosing only: nothing is
 //! computed here.
 
+use crate::words::common::direction;
 use crate::words::format::{self, or_unknown};
 use rekeyscope_model::analysis::{
     Analysis, Direction, Impact, Ledger, Rekey, RekeyImpact, SecurityAssociation, TunnelSeries, Verdict,
@@ -70,6 +71,11 @@ impl<'a> Focus<'a> {
     /// The same in words.
     pub(crate) fn clock(&self, moment: Option<Timestamp>) -> String {
         or_unknown(moment.and_then(|t| self.seconds(t)), format::clock)
+    }
+
+    /// The direction of a verdict in words.
+    pub(crate) fn direction(&self, impact: &Impact) -> String {
+        direction(self.t, self.analysis, impact.tunnel, impact.direction)
     }
 
     /// The rekeys of a tunnel.
@@ -162,13 +168,13 @@ impl<'a> RekeyNames<'a> {
 
     /// As [`name`].
     pub fn name(&self, rekey: &Rekey) -> String {
-        let number = number(rekey).to_string();
+        let number = number(rekey);
         match self.several {
             true => self.t.fill(
                 "rekey-of-tunnel",
-                &[("number", &number), ("tunnel", &rekey.tunnel.to_string())],
+                &[("number", &number), ("tunnel", &rekey.tunnel)],
             ),
-            false => number,
+            false => number.to_string(),
         }
     }
 }

@@ -11,16 +11,7 @@ const FOUND_BESIDE: &str = "<capture>.keylog, <capture>.keys, <capture>.esp_sa, 
 
 /// How far a key is trusted.
 pub(crate) fn key_status(t: &Catalogue, status: KeyStatus) -> String {
-    t.word(match status {
-        KeyStatus::Verified => "key-verified",
-        KeyStatus::Unverified => "key-unverified",
-        KeyStatus::Derived => "key-derived",
-        KeyStatus::Prefix8 => "key-prefix8",
-        KeyStatus::Masked => "key-masked",
-        KeyStatus::Truncated => "key-truncated",
-        KeyStatus::Conflict => "key-conflict",
-        KeyStatus::Missing => "key-missing",
-    })
+    t.name("key", status.as_str())
 }
 
 /// By which road a key came; one that this version does not know stays as it is.
@@ -74,7 +65,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
         out.push(t.word("missing-keys-masked"));
     }
     out.push(t.word("missing-keys-how"));
-    out.push(t.fill("missing-keys-where", &[("names", FOUND_BESIDE)]));
+    out.push(t.fill("missing-keys-where", &[("names", &FOUND_BESIDE)]));
     out
 }
 

@@ -25,22 +25,22 @@ mod verdict;
 
 pub(crate) use account::{
     account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, pair_down,
-    seconds_of, stretch_filter, stretches_filter,
+    seconds_of, stretch_filter, stretch_length, stretches_filter,
 };
-pub(crate) use answer::answer;
+pub(crate) use answer::{Answer, answer};
 pub(crate) use attempts::{
     is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome, outcome_because,
 };
 pub(crate) use capture::{KeysFit, capture, decryption, diagnostic, is_decrypted, keys_fit, quality};
-pub(crate) use causes::{FoundCause, cause, causes};
+pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, direction, exchange_name, few_values, finding, flow, limits_figures, mode, overlay,
+    PROGRAM, counted_rekeys, direction, exchange_name, few_values, finding, flow, limits_figures, overlay,
     overlay_sentences, overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind,
     trigger_rules, tunnel,
 };
-pub(crate) use cost::{cost_of, effect, ledger_why};
+pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};
 pub use in_document::answer_lines;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};

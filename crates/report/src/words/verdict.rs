@@ -9,15 +9,7 @@ use rekeyscope_model::text::Catalogue;
 
 /// The verdict as a label.
 pub(crate) fn verdict(t: &Catalogue, v: Verdict) -> String {
-    t.word(match v {
-        Verdict::Failed => "verdict-label-failed",
-        Verdict::Shown => "verdict-label-shown",
-        Verdict::Some => "verdict-label-some",
-        Verdict::Bounded => "verdict-label-bounded",
-        Verdict::Inconclusive => "verdict-label-inconclusive",
-        Verdict::NoRekeys => "verdict-label-no-rekeys",
-        Verdict::NoTraffic => "verdict-label-no-traffic",
-    })
+    t.name("verdict-label", v.as_str())
 }
 
 /// What the rates count.

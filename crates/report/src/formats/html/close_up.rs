@@ -9,11 +9,10 @@ use rekeyscope_model::analysis::{CloseUp, Rekey};
 
 /// One rekey's.
 pub(super) struct CloseUpView {
-    pub(super) id: String,
+    pub(super) plot: Plot,
     /// The rekey, when it was and what it did.
     pub(super) name: String,
     pub(super) label: String,
-    pub(super) svg: String,
     pub(super) sentence: String,
     /// All packets drawn.
     pub(super) filter: String,
@@ -42,10 +41,9 @@ pub(super) fn close_ups(focus: &Focus, plots: &TunnelPlots) -> Vec<CloseUpView> 
     });
     let open = longest.map(|l| l.0.index);
     let view = |(rekey, shown, plot): &(&Rekey, &CloseUp, &Plot)| CloseUpView {
-        id: plot.name.clone(),
+        plot: (*plot).clone(),
         name: heading(focus, rekey),
         label: label(focus, rekey),
-        svg: plot.inline(),
         sentence: words::close_up(focus.t, shown),
         filter: words::close_up_filter(shown),
         open: Some(rekey.index) == open,
@@ -58,18 +56,18 @@ fn heading(focus: &Focus, rekey: &Rekey) -> String {
     let when = began(rekey).and_then(|t| focus.seconds(t)).map(format::clock);
     let effect = effect_of(focus, rekey);
     match when {
-        Some(when) => {
-            let values = [("number", number.as_str()), ("when", &when), ("effect", &effect)];
-            focus.t.fill("plot-mark", &values)
-        }
+        Some(when) => focus.t.fill(
+            "plot-mark",
+            &[("number", &number), ("when", &when), ("effect", &effect)],
+        ),
         None => focus.t.fill("plot-panel-title", &[("number", &number)]),
     }
 }
 
 fn label(focus: &Focus, rekey: &Rekey) -> String {
     let number = name(focus.t, focus.analysis, rekey);
-    let tunnel = rekey.tunnel.to_string();
-    focus
-        .t
-        .fill("page-close-up-label", &[("number", &number), ("tunnel", &tunnel)])
+    focus.t.fill(
+        "page-close-up-label",
+        &[("number", &number), ("tunnel", &rekey.tunnel)],
+    )
 }

@@ -1,9 +1,9 @@
 //! A comparison of captures as one offline HTML file: the answer, one plot, one table.
 
-use super::account::GapView;
 use super::{clean, plot, policy, style_sheet, tables, words};
 use crate::formats::comparison::{MOST_GAPS, gap_title};
 use askama::Template;
+use rekeyscope_model::analysis::AccountGap;
 use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::{Catalogue, Language};
 use tables::Table;
@@ -21,12 +21,7 @@ pub fn render(comparison: &Comparison, language: Language) -> String {
         answer: clean::said(t, &comparison.answer, &comparison.answer_messages),
         plot: plot::comparison::draw(t, comparison).map(|p| p.inline()),
         table: tables::comparison(t, comparison),
-        gaps: comparison
-            .gaps
-            .iter()
-            .take(MOST_GAPS)
-            .map(|gap| GapView::new(t, gap_title(t, gap), gap))
-            .collect(),
+        gaps: comparison.gaps.get(..MOST_GAPS).unwrap_or(&comparison.gaps),
         efficiency: clean::said(t, &comparison.efficiency, &comparison.efficiency_messages),
         notes: crate::formats::comparison::notes(t, comparison),
         unread: comparison.unread.iter().map(|u| clean::line(&u.reason)).collect(),
@@ -37,7 +32,7 @@ pub fn render(comparison: &Comparison, language: Language) -> String {
 
 #[derive(Template)]
 #[template(path = "comparison.html")]
-struct ComparisonPage {
+struct ComparisonPage<'a> {
     policy: String,
     style: String,
     generator: String,
@@ -46,7 +41,7 @@ struct ComparisonPage {
     answer: String,
     plot: Option<String>,
     table: Table,
-    gaps: Vec<GapView>,
+    gaps: &'a [AccountGap],
     efficiency: String,
     notes: Vec<String>,
     unread: Vec<String>,

@@ -1,85 +1,20 @@
-//! The parts of a page as its template wants them: strings, cleaned.
+//! The parts of a page that are more than words, tables and plots.
 
 use crate::formats::html::close_up::{self, CloseUpView};
-use crate::formats::html::prose::{Prose, prose};
+use crate::formats::html::{MOST_ENTRIES, MOST_ROWS};
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
-use crate::words::focus::{Focus, is_hurt, key};
-use crate::words::{self, clean, format};
+use crate::words::focus::Focus;
+use crate::words::{self, format};
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_model::analysis::{Analysis, Impact, KeyFile, Severity, Verdict};
+use rekeyscope_model::analysis::{Analysis, Impact, Verdict};
 use rekeyscope_model::text::Catalogue;
-use std::collections::HashSet;
-
-/// Rows of the longer tables.
-pub(super) const MOST_ROWS: usize = 600;
-/// Evidence rows per cause, and entries of each list.
-pub(super) const MOST_ENTRIES: usize = 100;
-/// Verdict sentences written out beside the headline's.
-const MOST_SENTENCES: usize = 6;
-/// Overlays shown.
-const MOST_OVERLAYS: usize = 8;
 
 /// A figure of the verdict.
 pub(super) struct Figure {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) detail: String,
-}
-
-/// The answer, and what it rests on.
-#[derive(Default)]
-pub(super) struct VerdictView {
-    pub(super) class: &'static str,
-    pub(super) headline: String,
-    pub(super) why: String,
-    pub(super) change: Prose,
-    pub(super) sentence: String,
-    pub(super) account: String,
-    pub(super) explained: String,
-    /// The one number to remember.
-    pub(super) big: Option<Figure>,
-    pub(super) figures: Vec<Figure>,
-    pub(super) direction: Prose,
-    /// Sentences below the picture: how it is read.
-    pub(super) how: String,
-}
-
-impl VerdictView {
-    /// Something is said beyond the answer.
-    pub(super) fn has_more(&self) -> bool {
-        !(self.sentence.is_empty()
-            && self.explained.is_empty()
-            && self.direction.is_empty()
-            && self.how.is_empty())
-    }
-
-    /// Of the first verdict.
-    pub(super) fn new(focus: &Focus) -> VerdictView {
-        let (analysis, t) = (focus.analysis, focus.t);
-        let answer = words::answer(focus);
-        let answered = VerdictView {
-            headline: answer.headline,
-            why: answer.why,
-            change: prose(&answer.change),
-            sentence: words::in_full(t, analysis).unwrap_or_default(),
-            how: how_to_read(focus),
-            ..VerdictView::default()
-        };
-        let Some(i) = analysis.impact.first() else {
-            return answered;
-        };
-        let direction = words::direction(t, analysis, i.tunnel, i.direction);
-        VerdictView {
-            class: i.verdict.as_str(),
-            account: words::account_of_headline(focus).unwrap_or_default(),
-            explained: words::explained(t, i).unwrap_or_default(),
-            big: big(focus, i),
-            figures: figures(focus, i),
-            direction: prose(&t.fill("page-in-json", &[("direction", &direction)])),
-            ..answered
-        }
-    }
 }
 
 /// What the capture is worth.
@@ -91,57 +26,63 @@ pub(super) fn quality(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
 }
 
 /// The part of a page about one tunnel.
-pub(super) struct TunnelView {
-    pub(super) id: usize,
-    /// Counts of rekeys and of those that hurt; the tunnel's ends where there are none.
-    pub(super) title: String,
-    pub(super) ends: String,
-    pub(super) timeline: Option<String>,
-    /// The second picture on the same time axis.
-    pub(super) detail: Option<String>,
-    pub(super) detail_caption: String,
-    /// Its id, the id of its row, the drawing.
-    pub(super) panels: Vec<(String, String, String)>,
-    pub(super) panels_left_out: usize,
-    pub(super) close_ups: Vec<CloseUpView>,
-    pub(super) close_ups_left_out: usize,
+pub(super) struct TunnelView<'a> {
+    focus: &'a Focus<'a>,
+    pub(super) plots: &'a TunnelPlots,
     pub(super) rekeys: Table,
-    pub(super) rekeys_label: String,
-    pub(super) rules: Vec<String>,
-    pub(super) attempts: Table,
-    pub(super) attempts_label: String,
-    pub(super) outages: Vec<String>,
-    pub(super) sas: Table,
-    pub(super) sas_label: String,
+    pub(super) close_ups: Vec<CloseUpView>,
 }
 
-pub(super) struct CauseView {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) evidence: Vec<EvidenceView>,
-    pub(super) left_out: usize,
-}
+impl<'a> TunnelView<'a> {
+    pub(super) fn new(focus: &'a Focus<'a>, plots: &'a TunnelPlots) -> Self {
+        TunnelView {
+            focus,
+            plots,
+            rekeys: tables::rekeys(focus, plots.tunnel, MOST_ROWS).without_empty(),
+            close_ups: close_up::close_ups(focus, plots),
+        }
+    }
 
-pub(super) struct EvidenceView {
-    /// The rekey in words.
-    pub(super) name: String,
-    /// The rekey in links.
-    pub(super) key: String,
-    /// Whether the table of rekeys has a row for it.
-    pub(super) listed: bool,
-    pub(super) why: String,
-    pub(super) filter: String,
-}
+    pub(super) fn ends(&self) -> String {
+        let ends = self.focus.analysis.tunnels.get(self.plots.tunnel);
+        ends.map_or_else(String::new, |ends| words::tunnel(self.focus.t, ends))
+    }
 
-pub(super) struct FindingView {
-    pub(super) warning: bool,
-    pub(super) sentence: String,
-    pub(super) filter: String,
-}
+    /// Counts the rekeys, where there are any.
+    pub(super) fn counted_rekeys(&self) -> Option<String> {
+        let any = self.focus.rekeys(self.plots.tunnel).next();
+        any.map(|_| words::counted_rekeys(self.focus, self.plots.tunnel))
+    }
 
-pub(super) struct KeyFileView {
-    pub(super) sentence: String,
-    pub(super) problems: Vec<String>,
+    pub(super) fn rules(&self) -> Vec<String> {
+        words::trigger_rules(self.focus.t, self.focus.analysis, self.plots.tunnel)
+    }
+
+    pub(super) fn attempts(&self) -> Table {
+        tables::attempts(self.focus, self.plots.tunnel, true, MOST_ROWS).without_empty()
+    }
+
+    pub(super) fn outages(&self) -> Vec<String> {
+        words::outages(self.focus, self.plots.tunnel, MOST_ENTRIES)
+    }
+
+    pub(super) fn sas(&self) -> Table {
+        tables::security_associations(self.focus, self.plots.tunnel, MOST_ROWS).without_empty()
+    }
+
+    /// Explains the lanes of the second picture.
+    pub(super) fn detail_caption(&self) -> String {
+        let (t, analysis, tunnel) = (self.focus.t, self.focus.analysis, self.plots.tunnel);
+        let mut accounts = analysis.account.iter().filter(|a| a.tunnel == tunnel);
+        let strips = accounts.any(|a| !a.runs.is_empty());
+        let flows = analysis.flows.iter().filter(|f| f.tunnel == tunnel);
+        let courses = flows.filter_map(|f| f.tcp.as_ref()?.course.as_ref()).count() > 0;
+        let mut sentences = Vec::new();
+        sentences.extend((strips && courses).then(|| t.word("page-courses")));
+        sentences.extend(strips.then(|| t.word("page-account-strip")));
+        sentences.extend(plot::drawn(self.focus, tunnel));
+        t.sentences(&sentences)
+    }
 }
 
 impl Column {
@@ -169,7 +110,7 @@ impl Table {
 }
 
 /// The big figure is how long the tunnel was down where it was, else what rekeys cost; of anything else the answer needs no figure.
-fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
+pub(super) fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
     let (t, analysis) = (focus.t, focus.analysis);
     let figure = |name: &str, value: String, detail: String| Figure {
         name: t.word(name),
@@ -190,7 +131,7 @@ fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
     Some(figure("figure-lost", value, t.word("figure-lost-detail")))
 }
 
-fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
+pub(super) fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
     let t = focus.t;
     let ledger = focus.ledger(i).filter(|_| i.rekeys_used > 0);
     let lost = ledger.map(|l| format::least(l.at_least, format::seconds(l.cost_seconds)));
@@ -198,8 +139,10 @@ fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
         t.fill("figure-cost-detail", &[("transfer", &format::seconds(l.seconds))])
     });
     let hurt = (i.rekeys_used > 0).then(|| {
-        let (hurt, used) = (i.rekeys_hurt.len().to_string(), i.rekeys_used.to_string());
-        t.fill("figure-hurt-value", &[("hurt", &hurt), ("used", &used)])
+        t.fill(
+            "figure-hurt-value",
+            &[("hurt", &i.rekeys_hurt.len()), ("used", &i.rekeys_used)],
+        )
     });
     let without = focus.without_bps(i).filter(|_| !i.rekeys_hurt.is_empty());
     let all = [
@@ -223,158 +166,12 @@ fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
     known.collect()
 }
 
-pub(super) fn other_sentences(focus: &Focus) -> Vec<(String, String)> {
-    let others = focus.other_verdicts().iter().take(MOST_SENTENCES);
-    others
-        .map(|i| {
-            (
-                words::direction(focus.t, focus.analysis, i.tunnel, i.direction),
-                clean::said(focus.t, &i.sentence, &i.messages),
-            )
-        })
-        .collect()
-}
-
-/// Explains the line, the band and the marks of the throughput; empty where there is none.
-fn how_to_read(focus: &Focus) -> String {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let Some(headline) = analysis.impact.first() else {
-        return String::new();
-    };
+/// Explains the line, the band and the marks of the throughput.
+pub(super) fn how_to_read(focus: &Focus, headline: &Impact) -> String {
+    let t = focus.t;
     let counted = words::counted(t, headline.counted);
     let bin = format::duration_ms(plot::drawn_bin_ms(focus, headline.tunnel));
     let mut sentences = vec![t.fill("page-timeline-how", &[("bin", &bin), ("counted", &counted)])];
     sentences.extend(plot::drawn(focus, headline.tunnel));
     t.sentences(&sentences)
-}
-
-/// Explains the lanes of the second picture.
-fn detail_caption(focus: &Focus, tunnel: usize) -> String {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let mut accounts = analysis.account.iter().filter(|a| a.tunnel == tunnel);
-    let strips = accounts.any(|a| !a.runs.is_empty());
-    let flows = analysis.flows.iter().filter(|f| f.tunnel == tunnel);
-    let courses = flows.filter_map(|f| f.tcp.as_ref()?.course.as_ref()).count() > 0;
-    let mut sentences = Vec::new();
-    sentences.extend((strips && courses).then(|| t.word("page-courses")));
-    sentences.extend(strips.then(|| t.word("page-account-strip")));
-    sentences.extend(plot::drawn(focus, tunnel));
-    t.sentences(&sentences)
-}
-
-/// `7 rekeys, 5 hurt`.
-fn counted_rekeys(focus: &Focus, tunnel: usize) -> Option<String> {
-    let rekeys = focus.rekeys(tunnel).count();
-    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count().to_string();
-    let counted = format::counted(focus.t, "counted-rekeys", rekeys as u64);
-    let values = [("rekeys", counted.as_str()), ("hurt", &hurt)];
-    (rekeys > 0).then(|| focus.t.fill("heading-rekeys", &values))
-}
-
-pub(super) fn tunnel_view(focus: &Focus, plots: &TunnelPlots) -> TunnelView {
-    let (tunnel, t) = (plots.tunnel, focus.t);
-    let named = |id: &str| t.fill(id, &[("tunnel", &tunnel.to_string())]);
-    let ends = focus.analysis.tunnels.get(tunnel);
-    let ends = ends.map_or_else(String::new, |ends| words::tunnel(t, ends));
-    let counted = counted_rekeys(focus, tunnel);
-    TunnelView {
-        id: tunnel,
-        ends: if counted.is_some() {
-            ends.clone()
-        } else {
-            String::new()
-        },
-        title: counted.unwrap_or(ends),
-        timeline: plots.timeline.as_ref().map(plot::Plot::inline),
-        detail: plots.detail.as_ref().map(plot::Plot::inline),
-        detail_caption: detail_caption(focus, tunnel),
-        panels: plots
-            .panels
-            .iter()
-            .map(|p| (p.name.clone(), p.name.replacen("panel", "rekey", 1), p.inline()))
-            .collect(),
-        panels_left_out: plots.panels_left_out,
-        close_ups: close_up::close_ups(focus, plots),
-        close_ups_left_out: plots.close_ups_left_out,
-        rekeys: tables::rekeys(focus, tunnel, MOST_ROWS).without_empty(),
-        rekeys_label: named("page-rekeys-of"),
-        rules: words::trigger_rules(t, focus.analysis, tunnel),
-        attempts: tables::attempts(focus, tunnel, true, MOST_ROWS).without_empty(),
-        attempts_label: named("heading-attempts-of"),
-        outages: words::outages(focus, tunnel, MOST_ENTRIES),
-        sas_label: named("heading-sas-of"),
-        sas: tables::security_associations(focus, tunnel, MOST_ROWS).without_empty(),
-    }
-}
-
-pub(super) fn causes(focus: &Focus, rows: &HashSet<String>) -> Vec<CauseView> {
-    let t = focus.t;
-    let view = |found: words::FoundCause| {
-        let places = found.places(focus);
-        CauseView {
-            id: found.cause.as_str().to_owned(),
-            title: format::capitalised(&found.title(t)),
-            left_out: places.len().saturating_sub(MOST_ENTRIES),
-            evidence: places
-                .into_iter()
-                .take(MOST_ENTRIES)
-                .map(|place| {
-                    let key = place
-                        .rekey
-                        .map(|rekey| key(focus.analysis, rekey))
-                        .unwrap_or_default();
-                    EvidenceView {
-                        name: place.name,
-                        listed: rows.contains(&format!("rekey-{key}")),
-                        key,
-                        why: format::capitalised(&place.why),
-                        filter: place.filter,
-                    }
-                })
-                .collect(),
-        }
-    };
-    words::causes(focus)
-        .into_iter()
-        .take(MOST_ENTRIES)
-        .map(view)
-        .collect()
-}
-
-pub(super) fn findings(t: &Catalogue, analysis: &Analysis) -> Vec<FindingView> {
-    let view = |f: &rekeyscope_model::analysis::Finding| FindingView {
-        warning: f.severity == Severity::Warning,
-        sentence: clean::said(t, &f.sentence, &f.messages),
-        filter: clean::sentence(&f.display_filter),
-    };
-    analysis.findings.iter().take(MOST_ENTRIES).map(view).collect()
-}
-
-/// An overlay: its name, what is said of it, its values around the rekeys.
-pub(super) struct OverlayView {
-    pub(super) name: String,
-    pub(super) sentences: Vec<String>,
-    pub(super) table: Table,
-}
-
-pub(super) fn overlays(focus: &Focus) -> Vec<OverlayView> {
-    let all = focus.analysis.overlays.iter().take(MOST_OVERLAYS);
-    all.map(|o| OverlayView {
-        name: words::overlay(o),
-        sentences: words::overlay_sentences(focus.t, o),
-        table: tables::overlay(focus, o, MOST_ROWS).without_empty(),
-    })
-    .collect()
-}
-
-pub(super) fn key_file(t: &Catalogue, file: &KeyFile) -> KeyFileView {
-    KeyFileView {
-        sentence: words::key_file(t, file),
-        problems: file
-            .problems
-            .iter()
-            .take(MOST_ENTRIES)
-            .map(|p| clean::line(p))
-            .collect(),
-    }
 }

@@ -32,7 +32,7 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
         page.table(&tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = words::account_label(t, line.label);
-            let label = t.fill("account-filter", &[("label", &label), ("filter", "")]);
+            let label = t.fill("account-filter", &[("label", &label), ("filter", &"")]);
             page.filter(&label, &words::stretches_filter(line));
         }
     }

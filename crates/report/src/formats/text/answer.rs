@@ -4,7 +4,7 @@ use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
-use crate::words::focus::{Focus, is_hurt};
+use crate::words::focus::Focus;
 use crate::words::{self, KeysFit, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::in_brief;
@@ -140,11 +140,7 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if table.rows.is_empty() {
         return;
     }
-    page.heading(
-        &focus
-            .t
-            .fill("heading-attempts-of", &[("tunnel", &tunnel.to_string())]),
-    );
+    page.heading(&focus.t.fill("heading-attempts-of", &[("tunnel", &tunnel)]));
     let left_out = shorten(&mut table, room.others);
     page.table(&table);
     more(page, focus, left_out);
@@ -156,7 +152,7 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if table.rows.is_empty() {
         return;
     }
-    page.heading(&heading_of_rekeys(focus, tunnel));
+    page.heading(&words::counted_rekeys(focus, tunnel));
     page.table(&table);
     more(
         page,
@@ -165,30 +161,18 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     );
 }
 
-fn heading_of_rekeys(focus: &Focus, tunnel: usize) -> String {
-    let rekeys = focus.rekeys(tunnel).count() as u64;
-    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-    focus.t.fill(
-        "heading-rekeys",
-        &[
-            ("rekeys", &format::counted(focus.t, "counted-rekeys", rekeys)),
-            ("hurt", &hurt.to_string()),
-        ],
-    )
-}
-
 /// Rekeys of which none cost anything: only that there were some.
 fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
     let first = focus.tunnels.first().copied();
     let any = first.filter(|tunnel| focus.rekeys(*tunnel).next().is_some());
     if let Some(tunnel) = any.filter(|tunnel| tables::costliest_rekeys(focus, *tunnel, 1).rows.is_empty()) {
-        listed_in_full(page, focus, &heading_of_rekeys(focus, tunnel));
+        listed_in_full(page, focus, &words::counted_rekeys(focus, tunnel));
     }
 }
 
 /// Names a list that only the full report has.
 fn listed_in_full(page: &mut TerminalPage, focus: &Focus, what: &str) {
-    page.paragraph(&focus.t.fill("answer-listed", &[("what", what)]));
+    page.paragraph(&focus.t.fill("answer-listed", &[("what", &what)]));
 }
 
 /// The other directions and tunnels where they have a verdict of their own, and transfers that differ.
@@ -282,16 +266,18 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
             KeysFit::Cut => "answer-cut",
             KeysFit::Some | KeysFit::Absent => "answer-keys",
         };
-        let numbers = [("missing", missing.as_str()), ("total", &total)];
-        page.paragraph(&focus.t.fill(id, &numbers));
+        page.paragraph(&focus.t.fill(id, &[("missing", &missing), ("total", &total)]));
     }
     let beyond = focus.analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
     let beyond: u64 = beyond.map(|d| d.count).sum();
     if beyond > 0 {
         let packets = format::count(beyond);
         let all = format::counted(focus.t, "counted-packets", focus.analysis.capture.packets);
-        let numbers = [("packets", packets.as_str()), ("all", &all)];
-        page.paragraph(&focus.t.fill("answer-beyond", &numbers));
+        page.paragraph(
+            &focus
+                .t
+                .fill("answer-beyond", &[("packets", &packets), ("all", &all)]),
+        );
     }
 }
 

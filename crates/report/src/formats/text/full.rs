@@ -154,10 +154,10 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     page.heading(&t.fill(
         "heading-tunnel-rekeys",
         &[
-            ("tunnel", &tunnel.to_string()),
+            ("tunnel", &tunnel),
             ("what", &words::tunnel(t, ends)),
             ("rekeys", &format::counted(t, "counted-rekeys", rekeys as u64)),
-            ("hurt", &hurt.to_string()),
+            ("hurt", &hurt),
         ],
     ));
     if let Some(spark) = sparkline::draw(focus, tunnel, page.width()) {
@@ -169,7 +169,7 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     page.paragraphs(&words::trigger_rules(t, focus.analysis, tunnel));
     let attempts = tables::attempts(focus, tunnel, true, ALL_ROWS);
     if !attempts.rows.is_empty() {
-        page.heading(&t.fill("heading-attempts-of", &[("tunnel", &tunnel.to_string())]));
+        page.heading(&t.fill("heading-attempts-of", &[("tunnel", &tunnel)]));
         page.table(&attempts);
         words::outages(focus, tunnel, MOST_ENTRIES)
             .iter()
@@ -177,7 +177,7 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     }
     let sas = tables::security_associations(focus, tunnel, ALL_ROWS);
     if !sas.rows.is_empty() {
-        page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel.to_string())]));
+        page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel)]));
         page.table(&sas);
     }
 }
@@ -207,7 +207,7 @@ fn causes(page: &mut TerminalPage, focus: &Focus) {
     for found in causes.iter().take(MOST_ENTRIES) {
         page.item(&found.sentence(focus, MOST_ENTRIES));
         if let Some((message, number, filter)) = found.first_filter(focus) {
-            let label = t.fill(message, &[("number", &number), ("filter", "")]);
+            let label = t.fill(message, &[("number", &number), ("filter", &"")]);
             page.filter(&label, &filter);
         }
     }
@@ -273,6 +273,6 @@ pub(crate) fn list_key_files(
 /// Says where the rest of a shortened list is.
 fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
-        page.paragraph(&t.fill("more-in-json", &[("n", &(total - MOST_ENTRIES).to_string())]));
+        page.paragraph(&t.fill("more-in-json", &[("n", &(total - MOST_ENTRIES))]));
     }
 }

@@ -56,16 +56,18 @@ impl CloseUpDrawing<'_> {
         ];
         for (packet, id) in switch {
             let Some(packet) = packet else { continue };
-            let label = t.fill(id, &[("frame", &packet.frame.to_string())]);
+            let label = t.fill(id, &[("frame", &packet.frame)]);
             self.pick_at(&mut out, &label, (packet.ms, packet.frame), rows);
         }
         for arrow in &self.arrows {
-            let values = [
-                ("label", arrow.label.as_str()),
-                ("frame", &arrow.frame.to_string()),
-                ("time", &seconds(arrow.ms)),
-            ];
-            let label = t.fill("plot-close-message", &values);
+            let label = t.fill(
+                "plot-close-message",
+                &[
+                    ("label", &arrow.label),
+                    ("frame", &arrow.frame),
+                    ("time", &seconds(arrow.ms)),
+                ],
+            );
             self.pick_at(&mut out, &label, (arrow.ms, arrow.frame), self.arrow_rows());
         }
         out

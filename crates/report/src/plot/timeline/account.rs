@@ -64,8 +64,8 @@ impl RunDrawing<'_> {
             &[
                 ("label", &words::account_label(t, run.label)),
                 ("seconds", &format::duration_ms((run.to_s - run.from_s) * 1000.0)),
-                ("from", &run.from_frame.to_string()),
-                ("to", &run.to_frame.to_string()),
+                ("from", &run.from_frame),
+                ("to", &run.to_frame),
             ],
         )
     }

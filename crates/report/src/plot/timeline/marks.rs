@@ -103,11 +103,10 @@ impl RunDrawing<'_> {
             let spans = Direction::BOTH.map(|d| self.span(rekey, d));
             let Some((from, _)) = spans[0] else { continue };
             let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
-            let number = number(rekey).to_string();
             let label = self.focus.t.fill(
                 "plot-mark",
                 &[
-                    ("number", &number),
+                    ("number", &number(rekey)),
                     ("when", &format::clock(from)),
                     ("effect", &effect_of(self.focus, rekey)),
                 ],

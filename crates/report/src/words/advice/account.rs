@@ -31,10 +31,10 @@ pub(super) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
 
 /// What to change about one label alone.
 pub(crate) fn of_label(t: &Catalogue, label: AccountLabel) -> Option<Advice> {
-    Some(Advice {
+    can_be_changed(label).then(|| Advice {
         system: capitalised(&account_label(t, label)),
         because: None,
-        text: Message::new(text(label)?),
+        text: Message::of("advice", label.as_str()),
     })
 }
 
@@ -53,22 +53,14 @@ fn of(t: &Catalogue, account: &Account, line: &AccountLine) -> Option<Advice> {
 }
 
 /// Rekeys and outages have their causes; what is unexplained, and what the capture lacks, nothing here can change.
-fn text(label: AccountLabel) -> Option<&'static str> {
-    match label {
-        AccountLabel::ReceiveWindow => Some("advice-receive-window"),
-        AccountLabel::ZeroWindow => Some("advice-zero-window"),
-        AccountLabel::SendBuffer => Some("advice-send-buffer"),
-        AccountLabel::Application => Some("advice-application"),
-        AccountLabel::PathLoss => Some("advice-path-loss"),
-        AccountLabel::QueueLoss => Some("advice-queue-loss"),
-        AccountLabel::Reordering => Some("advice-reordering"),
-        AccountLabel::Growth => Some("advice-growth"),
-        AccountLabel::Capacity => Some("advice-capacity"),
+fn can_be_changed(label: AccountLabel) -> bool {
+    !matches!(
+        label,
         AccountLabel::Rekey
-        | AccountLabel::TunnelDown
-        | AccountLabel::CaptureHole
-        | AccountLabel::Unexplained => None,
-    }
+            | AccountLabel::TunnelDown
+            | AccountLabel::CaptureHole
+            | AccountLabel::Unexplained
+    )
 }
 
 #[cfg(test)]
@@ -113,7 +105,7 @@ mod tests {
             document.account = vec![example::account(40.0, &[(label, 20.0, 0)])];
             for language in Language::ALL {
                 let all = said(&document, language);
-                assert_eq!(all.len(), usize::from(text(label).is_some()), "{label}");
+                assert_eq!(all.len(), usize::from(can_be_changed(label)), "{label}");
             }
         }
     }

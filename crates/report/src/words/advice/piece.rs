@@ -26,13 +26,17 @@ impl Advice {
 
     /// As one paragraph.
     pub(crate) fn sentence(&self, t: &Catalogue) -> String {
-        let (system, text) = (self.system.as_str(), t.say(&self.text));
-        match self.because.as_ref().map(|because| t.say(because)) {
-            None => t.fill("advice", &[("system", system), ("text", &text)]),
-            Some(because) => t.fill(
-                "advice-because",
-                &[("system", system), ("because", &because), ("text", &text)],
-            ),
-        }
+        let (id, because) = match &self.because {
+            None => ("advice", String::new()),
+            Some(because) => ("advice-because", t.say(because)),
+        };
+        t.fill(
+            id,
+            &[
+                ("system", &self.system),
+                ("because", &because),
+                ("text", &t.say(&self.text)),
+            ],
+        )
     }
 }

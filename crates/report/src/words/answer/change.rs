@@ -136,13 +136,12 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let own = focus.analysis.projection.iter();
     let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
     let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
-    let command = t.word(lifetime_command(focus));
     let text = t.fill(
         "do-lifetime",
         &[
             ("limit", &format::count(limit)),
             ("lifetime", &format::count(longer.lifetime_kilobytes)),
-            ("command", &command),
+            ("command", &t.word(lifetime_command(focus))),
         ],
     );
     let expected = longer.expected_bps.estimate;
@@ -171,18 +170,15 @@ fn learnt_limit<'a>(
         .find(|longer| *longer > kilobytes)?;
     let of_windows = (WINDOWS_KILOBYTES * 9 / 10..=WINDOWS_KILOBYTES * 1_024 / 1_000).contains(&kilobytes);
     (!of_windows).then(|| {
-        let args = [
-            ("kilobytes", format::count(kilobytes)),
-            ("lifetime", format::count(longer)),
-            ("command", t.word(lifetime_command(focus))),
-        ];
-        let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
-        expecting(
-            focus,
-            headline,
-            &t.fill("do-lifetime-learnt", &args),
-            focus.without_bps(headline),
-        )
+        let text = t.fill(
+            "do-lifetime-learnt",
+            &[
+                ("kilobytes", &format::count(kilobytes)),
+                ("lifetime", &format::count(longer)),
+                ("command", &t.word(lifetime_command(focus))),
+            ],
+        );
+        expecting(focus, headline, &text, focus.without_bps(headline))
     })
 }
 
@@ -216,12 +212,12 @@ fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>
         (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => focus.t.fill(
             "do-expected",
             &[
-                ("text", text),
+                ("text", &text),
                 ("rate", &format::rate(expected)),
                 ("now", &format::rate(now)),
             ],
         ),
-        _ => focus.t.fill("do", &[("text", text)]),
+        _ => focus.t.fill("do", &[("text", &text)]),
     }
 }
 

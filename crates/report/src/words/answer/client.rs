@@ -24,10 +24,9 @@ pub(super) fn client(focus: &Focus, tunnel: usize) -> Option<String> {
         own.b.to_string()
     } else {
         // Clients behind one NAT have one address.
-        focus.t.fill(
-            "client-of-tunnel",
-            &[("client", &own.a.to_string()), ("tunnel", &tunnel.to_string())],
-        )
+        focus
+            .t
+            .fill("client-of-tunnel", &[("client", &own.a), ("tunnel", &tunnel)])
     })
 }
 

@@ -36,13 +36,15 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         OrphanReason::Deleted(event) => ("deleted", event.by, vec![event.frame]),
     };
     let who = side(t, Some(tunnel), by);
-    let args = [
-        ("who", who.clone()),
-        ("what", what.to_owned()),
-        ("spi", sa.spi.to_string()),
-        ("moment", moment(focus, end)),
-    ];
-    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let headline = t.fill(
+        "orphan-line",
+        &[
+            ("who", &who),
+            ("what", &what),
+            ("spi", &sa.spi),
+            ("moment", &moment(focus, end)),
+        ],
+    );
     let frames = shown_by.iter().take(FRAMES).map(u64::to_string);
     let frames: Vec<String> = frames
         .chain(sa.last_frame.map(|frame| frame.to_string()))
@@ -53,7 +55,7 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
     ];
     Some(Answer {
         tunnel: Some(sa.tunnel),
-        headline: format::capitalised(&t.fill("orphan-line", &args)),
+        headline: format::capitalised(&headline),
         why: t.sentences(&why),
         change: match reason {
             OrphanReason::Failed(_) => in_vain(focus)?,

@@ -8,6 +8,7 @@ use crate::words::format;
 use crate::words::lengths::{duration, moment, range};
 use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
+use std::fmt::Display;
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
@@ -27,14 +28,14 @@ pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
 /// What all tunnels suffer at once is no client's.
 fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let t = focus.t;
-    let shared = all.shared.map_or_else(String::new, |end| format!(" {end}"));
-    let args = [
-        ("n", all.tunnels.to_string()),
-        ("moment", moment(focus, all.start)),
-        ("seconds", range(t, all.range_s)),
-        ("end", shared),
+    let end = all.shared.map_or_else(String::new, |end| format!(" {end}"));
+    let (moment, seconds) = (moment(focus, all.start), range(t, all.range_s));
+    let args: [(&str, &dyn Display); 4] = [
+        ("n", &all.tunnels),
+        ("moment", &moment),
+        ("seconds", &seconds),
+        ("end", &end),
     ];
-    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
     Answer {
         tunnel: None,
         headline: t.fill("outage-all-line", &args),
@@ -76,7 +77,7 @@ fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>)
         (Some(_), 0 | 1) => explained.clause(1),
         (Some(_), n) => t.fill(
             "outage-unexplained-times",
-            &[("n", &n.to_string()), ("seconds", &range(t, told.range_s))],
+            &[("n", &n), ("seconds", &range(t, told.range_s))],
         ),
     }
 }
@@ -90,7 +91,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         .map(|(_, receiver)| receiver);
     let nothing = match receiver {
         _ if told.explanation.cause == ExplanationCause::LargePackets => t.word("outage-nothing-large"),
-        Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver.to_string())]),
+        Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver)]),
         None => t.word("outage-nothing"),
     };
     let named = receiver.map_or_else(String::new, |receiver| format!("{receiver} "));
@@ -99,19 +100,22 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         _ => range(t, told.range_s),
     };
     let from = moment(focus, outage.start);
-    let args = [
-        ("nothing", nothing.as_str()),
-        ("receiver", named.as_str()),
-        ("seconds", seconds.as_str()),
-        ("from", from.as_str()),
-    ];
-    match (outage.end, times(told)) {
-        (None, _) if explained.may_lie_before() => t.fill("outage-down-since", &args),
-        (None, _) => t.fill("outage-down-open", &args),
-        (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => t.fill("outage-down-over", &args),
-        (Some(_), 0 | 1) => t.fill("outage-down", &args),
-        (Some(_), _) => t.fill("outage-down-each", &args),
-    }
+    let id = match (outage.end, times(told)) {
+        (None, _) if explained.may_lie_before() => "outage-down-since",
+        (None, _) => "outage-down-open",
+        (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => "outage-down-over",
+        (Some(_), 0 | 1) => "outage-down",
+        (Some(_), _) => "outage-down-each",
+    };
+    t.fill(
+        id,
+        &[
+            ("nothing", &nothing),
+            ("receiver", &named),
+            ("seconds", &seconds),
+            ("from", &from),
+        ],
+    )
 }
 
 fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {

@@ -8,6 +8,7 @@ use crate::words::format;
 use crate::words::lengths::moment;
 use rekeyscope_impact::explain::{SetUpFailure, ToldSetUp, told_set_up};
 use rekeyscope_model::analysis::ExchangeKind;
+use std::fmt::Display;
 
 /// The answer where the set-up failed and no ESP followed.
 pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
@@ -30,12 +31,13 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         (SetUpFailure::Refused, 2..) => "again",
         _ => "once",
     };
-    let args = [
-        ("who", who.as_str()),
-        ("how", how),
-        ("step", exchange_name(exchange.kind)),
-        ("often", often),
-        ("n", n.as_str()),
+    let step = exchange_name(exchange.kind);
+    let args: [(&str, &dyn Display); 5] = [
+        ("who", &who),
+        ("how", &how),
+        ("step", &step),
+        ("often", &often),
+        ("n", &n),
     ];
     let why = match (failure, &event.notify) {
         (SetUpFailure::Refused, Some(notify)) => t.fill("setup-why-read", &[("notify", notify)]),
@@ -46,7 +48,7 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
             &[("n", &n), ("moment", &moment(focus, event.time))],
         ),
     };
-    let frames = t.fill("outage-frames", &[("frames", &event.frame.to_string())]);
+    let frames = t.fill("outage-frames", &[("frames", &event.frame)]);
     Some(Answer {
         tunnel: Some(exchange.tunnel),
         headline: format::capitalised(&t.fill("setup-line", &args)),

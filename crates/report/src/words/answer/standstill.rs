@@ -7,6 +7,7 @@ use crate::words::format;
 use crate::words::lengths::{duration, moment};
 use rekeyscope_impact::explain::{told_no_return, told_standstill};
 use rekeyscope_model::analysis::Verdict;
+use std::fmt::Display;
 
 /// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -19,11 +20,7 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     let tunnel = analysis.tunnels.get(headline.tunnel);
     let (from, to) = (side(t, tunnel, Some(sa.src)), side(t, tunnel, Some(sa.dst)));
     let packets = format::count(sa.packets);
-    let args = [
-        ("from", from.as_str()),
-        ("to", to.as_str()),
-        ("packets", packets.as_str()),
-    ];
+    let args: [(&str, &dyn Display); 3] = [("from", &from), ("to", &to), ("packets", &packets)];
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&t.fill("no-return-line", &args)),
@@ -43,15 +40,12 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let down = told_standstill(analysis, headline).filter(|_| !decided)?;
     let stood = &down.interval;
     let end = stood.arrived.unwrap_or(stood.to);
-    let args = [
-        (
-            "direction",
-            t.word(headline.direction.pick("verdict-upload", "verdict-download")),
-        ),
-        ("from", moment(focus, stood.from)),
-        ("seconds", duration(t, end.seconds_since(stood.from))),
-    ];
-    let args = args.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
+    let (from, seconds) = (
+        moment(focus, stood.from),
+        duration(t, end.seconds_since(stood.from)),
+    );
+    let args: [(&str, &dyn Display); 3] = [("direction", &direction), ("from", &from), ("seconds", &seconds)];
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: t.fill("standstill-line", &args),

@@ -5,11 +5,11 @@ use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::{duration, moment};
 use crate::words::verdict::told_failure;
-use crate::words::{self, KeysFit, account_label, format, keys_fit, ledger_why};
+use crate::words::{self, KeysFit, account_label, format, keys_fit};
 use rekeyscope_impact::explain::{told_first_numbers, told_stop};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{
-    AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
+    AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -116,47 +116,31 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
     let of = hurt(focus, headline);
     let more = loses_more(focus, headline).map(|line| {
-        let whole = line.lost_seconds;
-        let values = [
-            ("label", account_label(t, line.label)),
-            ("seconds", amount(line.lost_seconds, whole)),
-        ];
-        t.fill(
-            "why-more",
-            &values.each_ref().map(|(name, value)| (*name, value.as_str())),
-        )
+        let (label, seconds) = (
+            account_label(t, line.label),
+            amount(line.lost_seconds, line.lost_seconds),
+        );
+        t.fill("why-more", &[("label", &label), ("seconds", &seconds)])
     });
     let shared = shared_explanation(focus, headline).filter(|_| !is_silence_alone(focus, headline));
     if let Some(shared) = shared {
         let mut sentences = vec![t.fill("why-outage", &[("text", &shared.explained.why())])];
         if of > 1 {
             let all = if shared.rekeys == of { "yes" } else { "no" };
-            let counts = [
-                ("n", &*shared.rekeys.to_string()),
-                ("of", &*of.to_string()),
-                ("all", all),
-            ];
-            sentences.push(t.fill("why-shared", &counts));
+            sentences.push(t.fill("why-shared", &[("n", &shared.rekeys), ("of", &of), ("all", &all)]));
         }
         sentences.extend(more);
         return t.sentences(&sentences);
     }
     if is_silence_alone(focus, headline) {
-        return t.sentences(
-            &std::iter::once(t.word("why-silence-alone"))
-                .chain(more)
-                .collect::<Vec<_>>(),
-        );
+        return t.sentences(&Vec::from_iter(
+            [t.word("why-silence-alone")].into_iter().chain(more),
+        ));
     }
     if let Some((why, n)) = shared_why(focus, headline) {
-        let cause = ledger_why(t, why);
-        let values = [
-            ("cause", cause.as_str()),
-            ("n", &n.to_string()),
-            ("of", &of.to_string()),
-        ];
-        let why = t.fill("why-cause", &values);
-        return t.sentences(&std::iter::once(why).chain(more).collect::<Vec<_>>());
+        let cause = t.name("why", why.as_str());
+        let why = t.fill("why-cause", &[("cause", &cause), ("n", &n), ("of", &of)]);
+        return t.sentences(&Vec::from_iter([why].into_iter().chain(more)));
     }
     t.word(match keys_fit(focus.analysis) {
         KeysFit::Some => "why-no-cause",
@@ -206,16 +190,11 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
             ],
         ));
     }
-    let how = match account.own_from {
-        OwnRate::Proven => "proven",
-        OwnRate::Best => "best",
-        OwnRate::Beside => "beside",
-    };
     let observed = format::rate(headline.observed_bps?);
     let own = format::rate(account.own_mbps * 1e6);
     Some(t.fill(
         "why-at-the-limit",
-        &[("observed", &observed), ("own", &own), ("how", how)],
+        &[("observed", &observed), ("own", &own), ("how", &account.own_from)],
     ))
 }
 
