@@ -18,16 +18,12 @@ use rekeyscope_model::analysis::{Account, Analysis, Impact, Severity};
 use rekeyscope_model::text::{Catalogue, Language};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use views::TunnelView;
+use views::{MOST_ENTRIES, MOST_ROWS, TunnelView};
 
 const CSS: &str = include_str!("../../templates/report.css");
 /// Reads nothing but the page; the page is complete without it.
 const SCRIPT: &str = include_str!("../../templates/report.js");
 
-/// Rows of the longer tables.
-const MOST_ROWS: usize = 600;
-/// Evidence rows per cause, and entries of each list.
-const MOST_ENTRIES: usize = 100;
 /// Verdict sentences written out beside the headline's.
 const MOST_SENTENCES: usize = 6;
 /// Overlays shown.

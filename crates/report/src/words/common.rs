@@ -2,7 +2,6 @@
 
 use crate::words::clean;
 use crate::words::ends::up_or_down;
-use crate::words::focus::{Focus, is_hurt};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
     Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Overlay, OverlayKind,
@@ -21,15 +20,6 @@ pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direc
             &[("tunnel", &tunnel), ("direction", &up_or_down(t, d))],
         ),
     }
-}
-
-/// `7 rekeys, 5 hurt`.
-pub(crate) fn counted_rekeys(focus: &Focus, tunnel: usize) -> String {
-    let rekeys = format::counted(focus.t, "counted-rekeys", focus.rekeys(tunnel).count() as u64);
-    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-    focus
-        .t
-        .fill("heading-rekeys", &[("rekeys", &rekeys), ("hurt", &hurt)])
 }
 
 /// `10.66.0.1:5201 → 10.66.0.2:37092`.

@@ -83,6 +83,14 @@ impl<'a> Focus<'a> {
         self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
     }
 
+    /// `7 rekeys, 5 hurt`, of a tunnel.
+    pub(crate) fn counted_rekeys(&self, tunnel: usize) -> String {
+        let rekeys = format::counted(self.t, "counted-rekeys", self.rekeys(tunnel).count() as u64);
+        let hurt = self.rekeys(tunnel).filter(|r| is_hurt(r)).count();
+        self.t
+            .fill("heading-rekeys", &[("rekeys", &rekeys), ("hurt", &hurt)])
+    }
+
     /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
     /// a → b, so that every SA is shown once.
     pub(crate) fn sas(

@@ -36,9 +36,8 @@ pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, counted_rekeys, direction, exchange_name, few_values, finding, flow, limits_figures, overlay,
-    overlay_sentences, overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind,
-    trigger_rules, tunnel,
+    PROGRAM, direction, exchange_name, few_values, finding, flow, limits_figures, overlay, overlay_sentences,
+    overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};

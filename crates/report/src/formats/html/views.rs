@@ -1,7 +1,6 @@
 //! The parts of a page that are more than words, tables and plots.
 
 use crate::formats::html::close_up::{self, CloseUpView};
-use crate::formats::html::{MOST_ENTRIES, MOST_ROWS};
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::Focus;
@@ -9,6 +8,11 @@ use crate::words::{self, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_model::analysis::{Analysis, Impact, Verdict};
 use rekeyscope_model::text::Catalogue;
+
+/// Rows of the longer tables.
+pub(super) const MOST_ROWS: usize = 600;
+/// Entries of each list.
+pub(super) const MOST_ENTRIES: usize = 100;
 
 /// A figure of the verdict.
 pub(super) struct Figure {
@@ -51,7 +55,7 @@ impl<'a> TunnelView<'a> {
     /// Counts the rekeys, where there are any.
     pub(super) fn counted_rekeys(&self) -> Option<String> {
         let any = self.focus.rekeys(self.plots.tunnel).next();
-        any.map(|_| words::counted_rekeys(self.focus, self.plots.tunnel))
+        any.map(|_| self.focus.counted_rekeys(self.plots.tunnel))
     }
 
     pub(super) fn rules(&self) -> Vec<String> {

@@ -152,7 +152,7 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if table.rows.is_empty() {
         return;
     }
-    page.heading(&words::counted_rekeys(focus, tunnel));
+    page.heading(&focus.counted_rekeys(tunnel));
     page.table(&table);
     more(
         page,
@@ -166,7 +166,7 @@ fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
     let first = focus.tunnels.first().copied();
     let any = first.filter(|tunnel| focus.rekeys(*tunnel).next().is_some());
     if let Some(tunnel) = any.filter(|tunnel| tables::costliest_rekeys(focus, *tunnel, 1).rows.is_empty()) {
-        listed_in_full(page, focus, &words::counted_rekeys(focus, tunnel));
+        listed_in_full(page, focus, &focus.counted_rekeys(tunnel));
     }
 }
 
