@@ -6,7 +6,7 @@ use crate::words::focus::{Focus, is_hurt};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
     Analysis, Direction, Encapsulation, Finding, Flow, Generator, Overlay, OverlayKind, SecurityAssociation,
-    Severity, Trigger, TriggerKind, Tunnel,
+    Severity, Trigger, TriggerKind, Tunnel, TwoPoints,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
@@ -120,6 +120,12 @@ pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
 pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> Vec<String> {
     let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
     rules.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
+}
+
+/// What each rekey lost between two capture points.
+pub(crate) fn lost_between(t: &Catalogue, points: &TwoPoints, most: usize) -> Vec<String> {
+    let rekeys = points.rekeys.iter().take(most);
+    rekeys.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
 }
 
 /// Cipher suite of an SA.
