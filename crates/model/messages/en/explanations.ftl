@@ -180,8 +180,5 @@ cure-windows-most = , at most { $rate }
 ## Times, sizes
 
 outage-seconds = { $n } s
-outage-minutes = { $minutes } min { $n } s
-outage-hours = { $hours } h { $minutes } min
 outage-range = { $from }–{ $to } s
-outage-kilobytes = { $n } kB
 outage-kilobytes-and-seconds = { $kilobytes } and { $seconds }

@@ -155,8 +155,5 @@ cure-windows-most = （最大 { $rate }）
 ## 時間と量
 
 outage-seconds = { $n } 秒
-outage-minutes = { $minutes } 分 { $n } 秒
-outage-hours = { $hours } 時間 { $minutes } 分
 outage-range = { $from }～{ $to } 秒
-outage-kilobytes = { $n } kB
 outage-kilobytes-and-seconds = { $kilobytes }、{ $seconds }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Messages that read alike in both languages: figures with units, names, and what is put together from arguments.
-const ALIKE: [&str; 22] = [
+const ALIKE: [&str; 21] = [
     "account-filter",
     "advice",
     "answer-listed",
@@ -30,7 +30,6 @@ const ALIKE: [&str; 22] = [
     "direction-sentence",
     "do-lifetime-yamaha",
     "note-suite-of",
-    "outage-kilobytes",
     "outcome-because",
     "plot-effect",
     "verdict-just",

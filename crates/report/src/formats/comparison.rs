@@ -4,9 +4,9 @@ use crate::formats::csv::{cell, columns, number, text};
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::TextOptions;
 use crate::tables;
-use crate::words::{self, clean};
-use rekeyscope_model::analysis::AccountGap;
-use rekeyscope_model::analysis::comparison::Comparison;
+use crate::words::clean;
+use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison};
+use rekeyscope_model::analysis::{AccountGap, Estimate};
 use rekeyscope_model::text::Catalogue;
 
 /// Captures shown against the fastest; the others are in the document.
@@ -24,7 +24,7 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
     page.table(&tables::comparison(t, comparison));
     for gap in comparison.gaps.iter().take(MOST_GAPS) {
         page.heading(&gap_title(t, gap));
-        page.paragraph(&words::gap(t, gap));
+        page.paragraph(&clean::said(t, &gap.sentence, &gap.messages));
         page.table(&tables::gap(t, gap));
     }
     page.blank();
@@ -56,6 +56,9 @@ pub(crate) fn notes(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
 
 /// One row per capture; numbers unformatted, an empty cell is unknown.
 pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
+    fn cost(c: &ComparedCapture, of: fn(&Estimate) -> f64) -> String {
+        number(c.rekey_cost_s.as_ref().map(of))
+    }
     columns(
         &comparison.captures,
         [
@@ -74,15 +77,9 @@ pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
             ("rate_bps", |c| number(c.rate_bps)),
             ("rekeys_per_gb", |c| number(c.rekeys_per_gb)),
             ("seconds_per_gb", |c| number(c.seconds_per_gb)),
-            ("rekey_cost_s", |c| {
-                number(c.rekey_cost_s.as_ref().map(|s| s.estimate))
-            }),
-            ("rekey_cost_least_s", |c| {
-                number(c.rekey_cost_s.as_ref().map(|s| s.low))
-            }),
-            ("rekey_cost_most_s", |c| {
-                number(c.rekey_cost_s.as_ref().map(|s| s.high))
-            }),
+            ("rekey_cost_s", |c| cost(c, |s| s.estimate)),
+            ("rekey_cost_least_s", |c| cost(c, |s| s.low)),
+            ("rekey_cost_most_s", |c| cost(c, |s| s.high)),
             ("at_least", |c| c.at_least.to_string()),
             ("inner_bytes", |c| c.inner_bytes.to_string()),
             ("outer_bytes", |c| c.outer_bytes.to_string()),

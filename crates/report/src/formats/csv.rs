@@ -5,7 +5,9 @@ mod account;
 mod two_points;
 
 use crate::words::focus;
-use rekeyscope_model::analysis::{Analysis, Attempt, Direction, Rekey, RekeyImpact};
+use rekeyscope_model::analysis::{
+    Analysis, Attempt, Direction, Outage, Overlay, OverlayPoint, Rekey, RekeyImpact,
+};
 use rekeyscope_model::time::Timestamp;
 use std::fmt::Display;
 
@@ -46,69 +48,50 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
 
 /// Every attempt, with the time around it during which nothing passed.
 fn attempts(analysis: &Analysis) -> Vec<u8> {
-    let header = [
-        "index",
-        "tunnel",
-        "exchange",
-        "initiator",
-        "first_time",
-        "last_time",
-        "messages",
-        "transmissions",
-        "answered_after_s",
-        "outcome",
-        "reason",
-        "rekey",
-        "outage_direction",
-        "outage_start",
-        "outage_end",
-        "outage_s",
-        "outage_at_least",
-        "outage_ended_by",
-        "outage_cause",
-    ];
-    let row = |a: &Attempt| {
-        let outage = a.outage.as_ref();
-        let cause = outage.and_then(|o| Some(o.explanation.as_ref()?.cause));
+    fn of<T: Display>(a: &Attempt, value: fn(&Outage) -> Option<T>) -> String {
+        cell(a.outage.as_ref().and_then(value))
+    }
+    columns(
+        &analysis.attempts,
         [
-            a.index.to_string(),
-            a.tunnel.to_string(),
-            cell(a.exchange),
-            cell(a.initiator),
-            a.first_time.to_string(),
-            a.last_time.to_string(),
-            a.messages.to_string(),
-            a.transmissions.to_string(),
-            number(a.answered_after_s),
-            a.outcome.to_string(),
-            text(a.reason.as_deref().unwrap_or_default()),
-            cell(a.rekey),
-            cell(outage.map(|o| o.direction)),
-            cell(outage.map(|o| o.start)),
-            cell(outage.and_then(|o| o.end)),
-            number(outage.map(|o| o.seconds)),
-            cell(outage.map(|o| o.at_least)),
-            cell(outage.map(|o| o.ended_by)),
-            cell(cause),
-        ]
-    };
-    table(header, analysis.attempts.iter().map(row))
+            ("index", |a| a.index.to_string()),
+            ("tunnel", |a| a.tunnel.to_string()),
+            ("exchange", |a| cell(a.exchange)),
+            ("initiator", |a| cell(a.initiator)),
+            ("first_time", |a| a.first_time.to_string()),
+            ("last_time", |a| a.last_time.to_string()),
+            ("messages", |a| a.messages.to_string()),
+            ("transmissions", |a| a.transmissions.to_string()),
+            ("answered_after_s", |a| number(a.answered_after_s)),
+            ("outcome", |a| a.outcome.to_string()),
+            ("reason", |a| given(a.reason.as_deref())),
+            ("rekey", |a| cell(a.rekey)),
+            ("outage_direction", |a| of(a, |o| Some(o.direction))),
+            ("outage_start", |a| of(a, |o| Some(o.start))),
+            ("outage_end", |a| of(a, |o| o.end)),
+            ("outage_s", |a| number(a.outage.as_ref().map(|o| o.seconds))),
+            ("outage_at_least", |a| of(a, |o| Some(o.at_least))),
+            ("outage_ended_by", |a| of(a, |o| Some(o.ended_by))),
+            ("outage_cause", |a| of(a, |o| Some(o.explanation.as_ref()?.cause))),
+        ],
+    )
 }
 
 /// Every value of every overlay, on the capture's clock.
 fn overlays(analysis: &Analysis) -> Vec<u8> {
-    let rows = analysis.overlays.iter().flat_map(|o| {
-        o.points.iter().map(|p| {
-            [
-                text(&o.path),
-                text(&o.name),
-                p.time.to_string(),
-                number(Some(p.seconds)),
-                number(Some(p.value)),
-            ]
-        })
-    });
-    table(["path", "name", "time", "seconds", "value"], rows)
+    let all = analysis.overlays.iter();
+    let rows: Vec<(&Overlay, &OverlayPoint)> =
+        all.flat_map(|o| o.points.iter().map(move |p| (o, p))).collect();
+    columns(
+        &rows,
+        [
+            ("path", |(o, _)| text(&o.path)),
+            ("name", |(o, _)| text(&o.name)),
+            ("time", |(_, p)| p.time.to_string()),
+            ("seconds", |(_, p)| number(Some(p.seconds))),
+            ("value", |(_, p)| number(Some(p.value))),
+        ],
+    )
 }
 
 /// Text from outside, so that no spreadsheet takes it for a formula (a leading `=`, `+`, `-`, `@`, tab or line end gets
@@ -122,6 +105,10 @@ pub(crate) fn text(value: &str) -> String {
     }
 }
 
+fn given(value: Option<&str>) -> String {
+    text(value.unwrap_or_default())
+}
+
 pub(crate) fn cell<T: Display>(value: Option<T>) -> String {
     value.map_or_else(String::new, |v| v.to_string())
 }
@@ -131,7 +118,7 @@ pub(crate) fn number(value: Option<f64>) -> String {
     cell(value.filter(|v| v.is_finite()))
 }
 
-pub(crate) fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<u8> {
+fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and all rows are N cells long.
     let mut written = writer.write_record(header).is_ok();
@@ -160,17 +147,11 @@ fn security_associations(analysis: &Analysis) -> Vec<u8> {
             ("spi", |sa| sa.spi.to_string()),
             ("generation", |sa| sa.generation.to_string()),
             ("mode", |sa| cell(sa.mode)),
-            ("encryption", |sa| {
-                text(sa.encryption.as_deref().unwrap_or_default())
-            }),
-            ("integrity", |sa| {
-                text(sa.integrity.as_deref().unwrap_or_default())
-            }),
+            ("encryption", |sa| given(sa.encryption.as_deref())),
+            ("integrity", |sa| given(sa.integrity.as_deref())),
             ("encapsulation", |sa| sa.encapsulation.to_string()),
             ("key_status", |sa| sa.key.status.to_string()),
-            ("key_source", |sa| {
-                text(sa.key.source.as_deref().unwrap_or_default())
-            }),
+            ("key_source", |sa| given(sa.key.source.as_deref())),
             ("first_time", |sa| cell(sa.first_time)),
             ("last_time", |sa| cell(sa.last_time)),
             ("first_frame", |sa| cell(sa.first_frame)),
@@ -198,19 +179,15 @@ struct DirectedRekey<'a> {
     impact: Option<&'a RekeyImpact>,
 }
 
-impl<'a> DirectedRekey<'a> {
-    fn new(rekey: &'a Rekey, direction: Direction) -> Self {
-        DirectedRekey {
+/// The table of rekeys, for standard output: one row per rekey and direction.
+pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
+    let both = |rekey| {
+        Direction::BOTH.map(|direction| DirectedRekey {
             rekey,
             direction,
             impact: rekey.impact.iter().find(|i| i.direction == direction),
-        }
-    }
-}
-
-/// The table of rekeys, for standard output: one row per rekey and direction.
-pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
-    let both = |rekey| Direction::BOTH.map(|d| DirectedRekey::new(rekey, d));
+        })
+    };
     let rows: Vec<_> = analysis.rekeys.iter().flat_map(both).collect();
     columns(
         &rows,
@@ -227,9 +204,7 @@ pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
             ("limit_kilobytes", |r| cell(r.rekey.trigger.limit_kilobytes)),
             ("age_s", |r| number(r.rekey.trigger.age_s)),
             ("limit_seconds", |r| cell(r.rekey.trigger.limit_seconds)),
-            ("counting", |r| {
-                text(r.rekey.trigger.counting.as_deref().unwrap_or_default())
-            }),
+            ("counting", |r| given(r.rekey.trigger.counting.as_deref())),
             ("started", |r| cell(r.rekey.started)),
             ("exchange_ms", |r| number(r.rekey.exchange_ms)),
             ("overlap_ms", |r| number(r.rekey.overlap_ms)),

@@ -4,7 +4,7 @@ use crate::formats::html::{index_policy, style_sheet};
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
 use crate::formats::{csv, markdown};
-use crate::tables::{Align, Column, Mark, Row, Table};
+use crate::tables::{Mark, Table, left, right};
 use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
 use askama::Template;
@@ -77,19 +77,6 @@ impl Entry {
         }
     }
 
-    fn cells(&self, label: &str, sentence: &str) -> [String; COLUMNS.len()] {
-        [
-            self.path.as_str(),
-            label,
-            &self.rekeys,
-            &self.hurt,
-            &self.rate,
-            &self.lost,
-            sentence,
-        ]
-        .map(str::to_owned)
-    }
-
     fn mark(&self) -> Mark {
         match self.verdict {
             Some(Verdict::Failed | Verdict::Shown | Verdict::Some) => Mark::Alert,
@@ -108,22 +95,6 @@ fn verdict_in(language: Language, analysis: &Analysis) -> [String; 2] {
     };
     [label, words::answer(&focus).headline]
 }
-
-/// Columns of the index, and their names for people.
-const HEADINGS: [&str; 7] = [
-    "column-capture",
-    "column-verdict",
-    "column-rekeys",
-    "column-hurt",
-    "column-rate",
-    "column-lost",
-    "column-sentence",
-];
-
-/// Columns of a spreadsheet.
-const COLUMNS: [&str; 7] = [
-    "capture", "verdict", "rekeys", "hurt", "rate", "lost s", "sentence",
-];
 
 #[derive(Template)]
 #[template(path = "index.html")]
@@ -153,7 +124,9 @@ pub fn html(entries: &[Entry], language: Language) -> String {
 pub fn text(entries: &[Entry], options: TextOptions) -> String {
     let mut page = TerminalPage::new(options.width, options.color);
     let t = Catalogue::of(options.language);
-    page.table(&table(t, entries, COLUMNS.len() - 1));
+    let mut table = table(t, entries);
+    table.drop_column("column-sentence");
+    page.table(&table);
     for entry in entries {
         page.blank();
         page.paragraph(&t.fill(
@@ -169,39 +142,42 @@ pub fn markdown(entries: &[Entry], language: Language) -> String {
     let t = Catalogue::of(language);
     let title = t.word("report-title");
     let mut out = format!("# {title}\n\n");
-    markdown::table(&mut out, &table(t, entries, COLUMNS.len()));
+    markdown::table(&mut out, &table(t, entries));
     out
 }
 
 /// For a spreadsheet.
 pub fn csv(entries: &[Entry]) -> String {
-    let rows = entries
-        .iter()
-        .map(|e| e.cells(&e.english[0], &e.english[1]).map(|c| csv::text(&c)));
-    String::from_utf8(csv::table(COLUMNS, rows)).unwrap_or_default()
+    let rows = csv::columns(
+        entries,
+        [
+            ("capture", |e| csv::text(&e.path)),
+            ("verdict", |e| csv::text(&e.english[0])),
+            ("rekeys", |e| csv::text(&e.rekeys)),
+            ("hurt", |e| csv::text(&e.hurt)),
+            ("rate", |e| csv::text(&e.rate)),
+            ("lost s", |e| csv::text(&e.lost)),
+            ("sentence", |e| csv::text(&e.english[1])),
+        ],
+    );
+    String::from_utf8(rows).unwrap_or_default()
 }
 
-fn table(t: &Catalogue, entries: &[Entry], columns: usize) -> Table {
-    let column = |(n, id): (usize, &&'static str)| Column {
-        name: t.word(id),
-        id,
-        align: if (2..6).contains(&n) {
-            Align::Right
-        } else {
-            Align::Left
-        },
-        from_width: 0,
-    };
-    let row = |e: &Entry| Row {
-        id: None,
-        mark: e.mark(),
-        cells: e.cells(&e.label, &e.sentence).into_iter().take(columns).collect(),
-    };
-    Table {
-        columns: HEADINGS.iter().take(columns).enumerate().map(column).collect(),
-        rows: entries.iter().map(row).collect(),
-        notes: Vec::new(),
-    }
+fn table(t: &Catalogue, entries: &[Entry]) -> Table {
+    Table::of(
+        t,
+        entries,
+        Entry::mark,
+        &[
+            left("column-capture", &|e| e.path.clone()),
+            left("column-verdict", &|e| e.label.clone()),
+            right("column-rekeys", &|e| e.rekeys.clone()),
+            right("column-hurt", &|e| e.hurt.clone()),
+            right("column-rate", &|e| e.rate.clone()),
+            right("column-lost", &|e| e.lost.clone()),
+            left("column-sentence", &|e| e.sentence.clone()),
+        ],
+    )
 }
 
 /// A name for the reports of an input: its own without the ending, every character that a shell, a URL or a file

@@ -109,7 +109,7 @@ fn account(out: &mut String, focus: &Focus) {
     heading(out, &t.word("heading-account"));
     for account in accounts.into_iter().take(MOST_TUNNELS) {
         let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
-        let sentence = words::account(t, account);
+        let sentence = clean::said(t, &account.sentence, &account.messages);
         paragraph_break(out);
         let said = t.fill(
             "direction-sentence",
@@ -129,7 +129,11 @@ fn account(out: &mut String, focus: &Focus) {
     }
     if let Some(gap) = &focus.analysis.gap {
         paragraph_break(out);
-        let _ = writeln!(out, "{}\n", escaped(&words::gap(t, gap)));
+        let _ = writeln!(
+            out,
+            "{}\n",
+            escaped(&clean::said(t, &gap.sentence, &gap.messages))
+        );
         table(out, &tables::gap(t, gap));
     }
 }
@@ -140,7 +144,11 @@ fn two_points(out: &mut String, focus: &Focus) {
         return;
     };
     heading(out, &t.word("heading-two-points"));
-    let _ = writeln!(out, "{}\n", escaped(&words::two_points(t, points)));
+    let _ = writeln!(
+        out,
+        "{}\n",
+        escaped(&clean::said(t, &points.sentence, &points.messages))
+    );
     table(out, &tables::two_points(t, points));
     items(out, &words::lost_between(t, points, MOST_ROWS));
 }

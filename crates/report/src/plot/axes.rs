@@ -18,27 +18,35 @@ pub(crate) type Chart<'a, 'b> = ChartContext<'a, Svg<'b>, Cartesian2d<RangedCoor
 /// What stands around the chart.
 pub(crate) struct Axes {
     pub(crate) language: Language,
-    /// Room for the numbers of the vertical axis, CSS pixels.
+    /// Margins, CSS pixels; that at the left has room for the numbers of the vertical axis, `room_below` for those of the other one.
+    pub(crate) above: u32,
+    pub(crate) right: u32,
     pub(crate) left: u32,
+    pub(crate) room_below: u32,
     /// Below the horizontal axis.
     pub(crate) below: String,
-    pub(crate) x_labels: usize,
+    /// Numbers at the horizontal axis, and at the vertical one.
+    pub(crate) labels: (usize, usize),
 }
 
 impl Axes {
-    /// Draws them, the vertical one from 0 to `top`.
-    pub(crate) fn draw<'a, 'b>(self, root: &Canvas<'b>, x: Range<f64>, top: f64) -> Drawn<Chart<'a, 'b>> {
+    pub(crate) fn draw<'a, 'b>(
+        self,
+        root: &Canvas<'b>,
+        x: Range<f64>,
+        y: Range<f64>,
+    ) -> Drawn<Chart<'a, 'b>> {
         let mut chart = ChartBuilder::on(root)
-            .margin_top(px(28))
-            .margin_right(px(24))
+            .margin_top(px(self.above))
+            .margin_right(px(self.right))
             .y_label_area_size(px(self.left))
-            .x_label_area_size(px(44))
-            .build_cartesian_2d(x, 0.0..top)?;
+            .x_label_area_size(px(self.room_below))
+            .build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
             .max_light_lines(0)
-            .x_labels(self.x_labels)
-            .y_labels(6)
+            .x_labels(self.labels.0)
+            .y_labels(self.labels.1)
             .bold_line_style(style::GRID.stroke_width(px(1)))
             .axis_style(style::GRID.stroke_width(px(1)))
             .label_style(style::label(self.language, 12, style::MUTED))

@@ -7,14 +7,13 @@ mod legend;
 mod marks;
 mod messages;
 
+use crate::plot::axes::{Axes, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
-use crate::plot::label::plain;
-use crate::plot::stalls::{Shaded, stalls};
+use crate::plot::stalls::stalls_around;
 use crate::plot::style::{self, px};
-use crate::words::focus::{Focus, at_most, began, key, name};
+use crate::words::focus::{Focus, at_most, key, name};
 use crate::words::{self, format};
 use drawing::{BELOW, CloseUpDrawing, LEFT, PLOTTED, RIGHT, WIDTH, width_of};
-use plotters::chart::ChartBuilder;
 use plotters::element::{PathElement, Rectangle, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -59,34 +58,23 @@ impl CloseUpDrawing<'_> {
             true => format::prefix_of(self.high - self.low),
             false => (1.0, ""),
         };
-        let place = (px(LEFT) as i32, px(3) as i32);
-        let font = style::label(language, 13, style::INK);
-        root.draw(&Text::new(self.headline(prefix), place, font))?;
+        title(root, language, self.headline(prefix), (LEFT, 3))?;
         let (from, to) = (self.shown.from_ms / 1e3, self.shown.to_ms / 1e3);
         let (low, high) = (self.low / factor, self.high / factor);
         let area = root
             .clone()
             .shrink((0, 0), (px(WIDTH), px(self.height() - BELOW + 42)));
-        let mut chart = ChartBuilder::on(&area)
-            .margin_top(px(self.top()))
-            .margin_right(px(RIGHT))
-            .y_label_area_size(px(LEFT))
-            .x_label_area_size(px(42))
-            .build_cartesian_2d(from..to, low..high)?;
-        chart
-            .configure_mesh()
-            .max_light_lines(0)
-            .x_labels(14)
-            .y_labels(7)
-            .bold_line_style(style::GRID.stroke_width(px(1)))
-            .axis_style(style::GRID.stroke_width(px(1)))
-            .label_style(style::label(language, 12, style::MUTED))
-            .axis_desc_style(style::label(language, 12, style::MUTED))
-            .x_label_formatter(&|x| plain(*x))
-            .y_label_formatter(&|y| plain(*y))
-            .x_desc(self.below())
-            .draw()?;
-        for shaded in self.stalls() {
+        let axes = Axes {
+            language,
+            above: self.top(),
+            right: RIGHT,
+            left: LEFT,
+            room_below: 42,
+            below: self.below(),
+            labels: (14, 7),
+        };
+        let mut chart = axes.draw(&area, from..to, low..high)?;
+        for shaded in stalls_around(self.focus, self.rekey, self.shown.direction, (from, to)) {
             let shape = Rectangle::new([(shaded.from, low), (shaded.to, high)], shaded.fill());
             chart.draw_series(std::iter::once(shape))?;
         }
@@ -122,16 +110,6 @@ impl CloseUpDrawing<'_> {
             Some(_) => t.word("plot-close-axis"),
             None => t.word("plot-close-axis-switch"),
         }
-    }
-
-    /// Seconds from the zero of the axis.
-    fn stalls(&self) -> Vec<Shaded> {
-        let Some(zero) = began(self.rekey).and_then(|t| self.focus.seconds(t)) else {
-            return Vec::new();
-        };
-        let (from, to) = (self.shown.from_ms / 1e3, self.shown.to_ms / 1e3);
-        let all = stalls(self.focus, self.rekey.tunnel, self.shown.direction).into_iter();
-        all.filter_map(|s| s.within(zero, from, to)).collect()
     }
 
     /// Lines at the last packet on the old SA and the first one on the new SA.

@@ -41,11 +41,14 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
     blank.draw(|root| {
         let axes = Axes {
             language,
+            above: 28,
+            right: 24,
             left: LEFT,
+            room_below: 44,
             below: t.word("plot-comparison-x"),
-            x_labels: 8,
+            labels: (8, 6),
         };
-        let mut chart = axes.draw(root, 0.0..right, top)?;
+        let mut chart = axes.draw(root, 0.0..right, 0.0..top)?;
         title(root, language, t.word("plot-comparison-y"), (LEFT, 4))?;
         if let Some(ends) = line(comparison, right, top) {
             let path = PathElement::new(ends, style::REKEY.stroke_width(px(2)));

@@ -3,7 +3,7 @@
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::label::{effect_of, plain};
 use crate::plot::reduce::{PlotColumn, ceiling, columns};
-use crate::plot::stalls::{Shaded, stalls};
+use crate::plot::stalls::{Shaded, stalls_around};
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, began, is_hurt, key, name, number};
 use crate::words::{self, cost_of, format};
@@ -93,18 +93,9 @@ fn panel<'a>(focus: &Focus<'a>, rekey: &'a Rekey, after: f64) -> Option<Panel<'a
         direction,
         columns,
         switched: length(focus, rekey),
-        stalls: stalls_around(focus, rekey, direction, after),
+        stalls: stalls_around(focus, rekey, direction, (-BEFORE, after)),
         baseline_bps,
     })
-}
-
-/// The shaded stretches within the panel.
-fn stalls_around(focus: &Focus, rekey: &Rekey, direction: Direction, after: f64) -> Vec<Shaded> {
-    let Some(zero) = began(rekey).and_then(|t| focus.seconds(t)) else {
-        return Vec::new();
-    };
-    let all = stalls(focus, rekey.tunnel, direction).into_iter();
-    all.filter_map(|s| s.within(zero, -BEFORE, after)).collect()
 }
 
 /// The finest bins that the document has around a rekey.

@@ -1,9 +1,9 @@
 //! Shaded stretches of the plots: those that rekeys and failures own by the ledger, and the outages beside that.
 
 use crate::plot::style;
-use crate::words::focus::Focus;
+use crate::words::focus::{Focus, began};
 use plotters::style::{Color, ShapeStyle};
-use rekeyscope_model::analysis::{Direction, LedgerInterval};
+use rekeyscope_model::analysis::{Direction, LedgerInterval, Rekey};
 
 /// Stretches shaded per direction.
 const MOST_STALLS: usize = 1200;
@@ -85,6 +85,20 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
     }
     out.truncate(MOST_STALLS);
     out
+}
+
+/// Those of a direction around a rekey, between two moments; seconds since the rekey began.
+pub(crate) fn stalls_around(
+    focus: &Focus,
+    rekey: &Rekey,
+    direction: Direction,
+    (from, to): (f64, f64),
+) -> Vec<Shaded> {
+    let Some(zero) = began(rekey).and_then(|t| focus.seconds(t)) else {
+        return Vec::new();
+    };
+    let all = stalls(focus, rekey.tunnel, direction).into_iter();
+    all.filter_map(|s| s.within(zero, from, to)).collect()
 }
 
 /// Shades the silence, then the time until the rate is back.

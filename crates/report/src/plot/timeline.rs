@@ -6,21 +6,21 @@
 
 mod account;
 mod course;
-mod extra;
 mod frame;
 mod lanes;
 mod marks;
 mod outages;
+mod overlays;
 mod span;
 
-use crate::plot::axes::{Chart, title};
+use crate::plot::axes::title;
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::reduce::{ceiling, columns, joined, joined_bins};
 use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
-use frame::{HEIGHTS, LEFT, RateLane, RunDrawing, WIDTH};
+use frame::{HEIGHTS, LEFT, Lane, RunDrawing, WIDTH};
 use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
@@ -49,14 +49,15 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
     let (begin, end) = span::span(focus, tunnel, whole);
     let (lanes, quiet) = lanes_of(focus, tunnel);
     let has_rates = !lanes.is_empty();
-    let lanes = frame::stacked(lanes, 0);
+    let mut lanes = frame::stacked(lanes, 0);
+    let overlays = overlays::lanes(focus, tunnel, &lanes, (begin, end));
+    lanes.extend(overlays);
     let rates = RunDrawing {
         focus,
         tunnel,
         name: format!("timeline-{tunnel}"),
         begin,
         end,
-        extras: extra::extras(focus, tunnel, &lanes),
         accounts: Vec::new(),
         lanes,
         has_sas: !has_rates,
@@ -76,7 +77,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
 }
 
 /// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.
-fn has_something(focus: &Focus, tunnel: usize, lane: &RateLane) -> bool {
+fn has_something(focus: &Focus, tunnel: usize, direction: Direction) -> bool {
     let mut accounts = focus
         .analysis
         .account
@@ -84,8 +85,8 @@ fn has_something(focus: &Focus, tunnel: usize, lane: &RateLane) -> bool {
         .filter(|a| a.tunnel == tunnel)
         .peekable();
     accounts.peek().is_none()
-        || accounts.any(|a| a.direction == lane.direction)
-        || !stalls(focus, tunnel, lane.direction).is_empty()
+        || accounts.any(|a| a.direction == direction)
+        || !stalls(focus, tunnel, direction).is_empty()
 }
 
 /// Which part of the capture is drawn, where it is not all of it.
@@ -120,10 +121,11 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
 }
 
 /// The directions that have a series, that with the data first: those of the first picture, and the others.
-fn lanes_of(focus: &Focus, tunnel: usize) -> (Vec<RateLane>, Vec<RateLane>) {
+fn lanes_of(focus: &Focus, tunnel: usize) -> (Vec<Lane>, Vec<Lane>) {
     let directions = focus.directions(tunnel).into_iter().zip(MOST_COLUMNS);
     let lanes = directions.filter_map(|(direction, most)| lane(focus, tunnel, direction, most));
-    let (lanes, quiet): (Vec<_>, Vec<_>) = lanes.partition(|lane| has_something(focus, tunnel, lane));
+    let something = |lane: &Lane| lane.direction.is_some_and(|d| has_something(focus, tunnel, d));
+    let (lanes, quiet): (Vec<_>, Vec<_>) = lanes.partition(something);
     match lanes.is_empty() {
         true => (quiet, lanes),
         false => (lanes, quiet),
@@ -143,7 +145,7 @@ pub(crate) fn drawn_bin_ms(focus: &Focus, tunnel: usize) -> f64 {
     bin_ms * series.map_or(1, |series| bins_in_one(series, bin_ms / 1000.0)) as f64
 }
 
-fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<RateLane> {
+fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<Lane> {
     let series = focus.series(tunnel, direction)?;
     let offset = focus.seconds(series.start)?;
     let bin_s = focus.analysis.series.bin_ms / 1000.0;
@@ -160,12 +162,13 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
     };
     let (t, unit) = (focus.t, format!("{prefix}bit/s"));
     let name = words::direction(t, focus.analysis, tunnel, direction);
-    (!columns.is_empty()).then(|| RateLane {
-        direction,
+    (!columns.is_empty()).then(|| Lane {
+        direction: Some(direction),
         headline: t.fill("plot-lane", &[("direction", &name), ("unit", &unit)]),
         name,
         over: false,
         columns,
+        bottom: 0.0,
         top,
         factor,
         unit,
@@ -197,14 +200,13 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
 impl RunDrawing<'_> {
     /// The second picture, whose last lanes are those of the directions that the first one left out. Where rekeys are many the first one
     /// alone is marked and shaded.
-    fn beneath(self, quiet: Vec<RateLane>) -> Self {
+    fn beneath(self, quiet: Vec<Lane>) -> Self {
         let accounts = account::strips(self.focus, self.tunnel);
         let mut lanes = course::lanes(self.focus, self.tunnel, &accounts);
         lanes.extend(quiet);
         let marked = self.rekeys.len() <= MOST_FULL_MARKS;
         RunDrawing {
             name: format!("detail-{}", self.tunnel),
-            extras: Vec::new(),
             accounts,
             lanes: frame::stacked(lanes, 1),
             has_sas: true,
@@ -222,11 +224,7 @@ impl RunDrawing<'_> {
         body += &blank.layer(|root| self.draw_axes(root))?;
         for lane in &self.lanes {
             let data = blank.layer(|root| self.draw_data(root, lane))?;
-            body += &self.zoomed(&self.lane_attributes(lane), &data);
-        }
-        for extra in &self.extras {
-            let data = blank.layer(|root| self.draw_extra(root, extra))?;
-            body += &self.zoomed(&extra.attributes(), &data);
+            body += &self.zoomed(&lane.attributes(), &data);
         }
         if !self.accounts.is_empty() {
             body += &self.zoomed("", &self.strips());
@@ -266,37 +264,15 @@ impl RunDrawing<'_> {
         )
     }
 
-    /// What a script needs to read rates off the line.
-    fn lane_attributes(&self, lane: &RateLane) -> String {
-        format!(
-            " data-name=\"{}\" data-unit=\"{}\" data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
-            lane.name,
-            lane.unit,
-            lane.top,
-            px(lane.rows.0 + lane.above),
-            px(lane.rows.1)
-        )
-    }
-
-    fn lane_chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &RateLane) -> Drawn<Chart<'a, 'b>> {
-        self.chart(root, lane.rows, lane.above, 0.0..lane.top)
-    }
-
     fn draw_axes(&self, root: &Canvas) -> Drawn<()> {
         for lane in self.lanes.iter().filter(|lane| !lane.over) {
             let height = lane.rows.1 - lane.rows.0 - lane.above;
             let y_labels = if height > HEIGHTS[1] { 6 } else { 3 };
-            self.draw_y_axis(&mut self.lane_chart(root, lane)?, y_labels)?;
-            let over = self.extras.iter().filter(|e| e.rows == lane.rows);
-            let t = self.focus.t;
-            let names: String = over
-                .map(|e| t.fill("plot-stepped", &[("name", &e.name)]))
-                .collect();
-            let headline = lane.headline.clone() + &names;
-            title(root, t.language(), headline, (LEFT, lane.rows.0 + 9))?;
-        }
-        for extra in &self.extras {
-            self.draw_extra_axis(root, extra)?;
+            self.draw_y_axis(&mut self.chart(root, lane)?, y_labels)?;
+            let over = self.lanes.iter().filter(|l| l.over && l.rows == lane.rows);
+            let headlines = std::iter::once(lane).chain(over);
+            let headline = headlines.map(|l| l.headline.as_str()).collect();
+            title(root, self.focus.t.language(), headline, (LEFT, lane.rows.0 + 9))?;
         }
         self.draw_strip_titles(root)?;
         match self.has_sas {
@@ -305,32 +281,28 @@ impl RunDrawing<'_> {
         }
     }
 
-    fn draw_data(&self, root: &Canvas, lane: &RateLane) -> Drawn<()> {
-        let mut chart = self.lane_chart(root, lane)?;
-        let color = style::of(lane.direction);
-        if !lane.over {
-            if self.is_shaded {
-                self.draw_outages(&mut chart, lane)?;
-            }
-            for rekey in &self.rekeys {
-                self.draw_span(&mut chart, rekey, lane)?;
-            }
-        }
-        let at = |time: f64, rate: f64| (time, (rate / lane.factor).clamp(0.0, lane.top));
+    fn draw_data(&self, root: &Canvas, lane: &Lane) -> Drawn<()> {
+        let mut chart = self.chart(root, lane)?;
+        let at = |time: f64, value: f64| (time, (value / lane.factor).clamp(lane.bottom, lane.top));
         let shown = || {
             lane.columns
                 .iter()
                 .filter(|c| (self.begin..=self.end).contains(&c.time))
         };
-        let line = shown().map(|c| at(c.time, c.mean));
-        if lane.over {
-            chart.draw_series(LineSeries::new(line, color.mix(0.5).stroke_width(px(1))))?;
-            return Ok(());
+        if let Some(direction) = lane.direction.filter(|_| !lane.over) {
+            if self.is_shaded {
+                self.draw_outages(&mut chart, direction, lane.top)?;
+            }
+            for rekey in &self.rekeys {
+                self.draw_span(&mut chart, rekey, direction, lane.top)?;
+            }
+            let mut band: Vec<(f64, f64)> = shown().map(|c| at(c.time, c.high)).collect();
+            band.extend(shown().rev().map(|c| at(c.time, c.low)));
+            let fill = style::of(direction).mix(0.25).filled();
+            chart.draw_series(std::iter::once(Polygon::new(band, fill)))?;
         }
-        let mut band: Vec<(f64, f64)> = shown().map(|c| at(c.time, c.high)).collect();
-        band.extend(shown().rev().map(|c| at(c.time, c.low)));
-        chart.draw_series(std::iter::once(Polygon::new(band, color.mix(0.25).filled())))?;
-        chart.draw_series(LineSeries::new(line, color.stroke_width(px(1))))?;
+        let line = shown().map(|c| at(c.time, c.mean));
+        chart.draw_series(LineSeries::new(line, lane.stroke()))?;
         Ok(())
     }
 }

@@ -2,11 +2,9 @@
 
 use crate::words::clean;
 use crate::words::focus::Focus;
-use crate::words::lengths::duration;
+use crate::words::format;
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_model::analysis::{
-    Account, AccountEvidence, AccountGap, AccountLabel, AccountLine, Analysis, OwnRate,
-};
+use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
 use rekeyscope_model::text::Catalogue;
 
 /// The accounts that have something to show, that of the headline's direction first.
@@ -24,15 +22,10 @@ pub(crate) fn is_headline(focus: &Focus, account: &Account) -> bool {
     first.is_some_and(|i| (i.tunnel, i.direction) == (account.tunnel, account.direction))
 }
 
-/// What is said of an account.
-pub(crate) fn account(t: &Catalogue, account: &Account) -> String {
-    clean::said(t, &account.sentence, &account.messages)
-}
-
 /// What is said of the direction of the headline, where it has an account.
 pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
     let first = accounts(focus.analysis).into_iter().next()?;
-    let said = is_headline(focus, first).then(|| account(focus.t, first))?;
+    let said = is_headline(focus, first).then(|| clean::said(focus.t, &first.sentence, &first.messages))?;
     (!said.is_empty()).then_some(said)
 }
 
@@ -46,17 +39,12 @@ pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
         .iter()
         .any(|line| line.label == AccountLabel::TunnelDown);
     (same && counted).then(|| {
-        let seconds = duration(focus.t, told.outage.seconds);
+        let seconds = format::seconds(told.outage.seconds);
         focus.t.fill(
             "account-pair-down",
             &[("receiver", &receiver), ("seconds", &seconds)],
         )
     })
-}
-
-/// What is said of a comparison with another capture.
-pub(crate) fn gap(t: &Catalogue, gap: &AccountGap) -> String {
-    clean::said(t, &gap.sentence, &gap.messages)
 }
 
 /// A label.

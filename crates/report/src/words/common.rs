@@ -5,7 +5,7 @@ use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
     Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Overlay, OverlayKind,
-    SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel,
+    SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel, TwoPoints,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
@@ -110,6 +110,12 @@ pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
 pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> Vec<String> {
     let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
     rules.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
+}
+
+/// What each rekey lost between two capture points.
+pub(crate) fn lost_between(t: &Catalogue, points: &TwoPoints, most: usize) -> Vec<String> {
+    let rekeys = points.rekeys.iter().take(most);
+    rekeys.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
 }
 
 /// Cipher suite of an SA.

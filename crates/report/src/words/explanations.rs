@@ -3,7 +3,7 @@
 use crate::words::advice::refusals::{WINDOWS_KILOBYTES, of_notification};
 use crate::words::ends::side;
 use crate::words::focus::Focus;
-use crate::words::lengths::{duration, moment};
+use crate::words::lengths::moment;
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{
     Certainty, Direction, Encapsulation, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger,
@@ -230,7 +230,7 @@ impl<'a> Explained<'a> {
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))
-            .with("took", said(e.seconds.map(|s| duration(t, s))))
+            .with("took", said(e.seconds.map(format::seconds)))
             .with("limit", said(self.limit()))
             .with("moment", self.began())
             .with("from", from)
@@ -299,8 +299,8 @@ impl<'a> Explained<'a> {
 
     fn limit(&self) -> Option<String> {
         let t = self.t();
-        let kilobytes = |n| t.fill("outage-kilobytes", &[("n", &format::count(n))]);
-        let seconds = |n| t.fill("outage-seconds", &[("n", &format::count(n))]);
+        let kilobytes = |n| format!("{} kB", format::count(n));
+        let seconds = |n| format!("{} s", format::count(n));
         match (self.explanation.limit_kilobytes, self.explanation.limit_seconds) {
             (Some(n), Some(s)) => Some(t.fill(
                 "outage-kilobytes-and-seconds",
@@ -332,12 +332,12 @@ impl<'a> Explained<'a> {
         match self.explanation.cause {
             ExplanationCause::LimitReached | ExplanationCause::NewSaLost | ExplanationCause::SlowExchange => {
                 let seconds = self.explanation.seconds?;
-                let took = duration(t, seconds);
+                let took = format::seconds(seconds);
                 let computed = self.explanation.computed_seconds;
                 Some(match computed.filter(|computed| 2.0 * computed >= seconds) {
                     Some(computed) => t.fill(
                         "outage-renewal-computed",
-                        &[("took", &took), ("computed", &duration(t, computed))],
+                        &[("took", &took), ("computed", &format::seconds(computed))],
                     ),
                     None => t.fill("outage-renewal-took", &[("took", &took)]),
                 })
@@ -392,7 +392,7 @@ impl<'a> Explained<'a> {
                 | ExplanationCause::SlowExchange
                 | ExplanationCause::BreakBeforeMake,
                 Some(took),
-            ) => t.fill("cure-windows-exchange", &[("took", &duration(t, took))]),
+            ) => t.fill("cure-windows-exchange", &[("took", &format::seconds(took))]),
             _ => return None,
         };
         let rate = analysis

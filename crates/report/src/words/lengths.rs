@@ -1,4 +1,4 @@
-//! Moments and lengths of time in prose, in the language of a catalogue.
+//! Moments and ranges of time in prose. A catalogue spells their units where they are arguments of a message.
 
 use crate::words::focus::Focus;
 use crate::words::format;
@@ -18,33 +18,12 @@ pub(crate) fn moment(focus: &Focus, time: Timestamp) -> String {
     focus.t.fill("outage-seconds", &[("n", &n)])
 }
 
-/// A length in prose: `0.60 s`, `14.1 s`, `2 min 5 s`.
-pub(crate) fn duration(t: &Catalogue, seconds: f64) -> String {
-    let whole = |s: f64| format::count(s as u64);
-    match seconds {
-        s if !s.is_finite() => format::UNKNOWN.to_owned(),
-        s if s < 9.995 => t.fill("outage-seconds", &[("n", &format!("{s:.2}"))]),
-        s if s < 119.95 => t.fill("outage-seconds", &[("n", &format!("{s:.1}"))]),
-        s if s < 7200.0 => t.fill(
-            "outage-minutes",
-            &[("minutes", &whole(s / 60.0)), ("n", &whole(s % 60.0))],
-        ),
-        s => t.fill(
-            "outage-hours",
-            &[
-                ("hours", &whole(s / 3600.0)),
-                ("minutes", &whole(s % 3600.0 / 60.0)),
-            ],
-        ),
-    }
-}
-
 /// `5.5–6.8 s`.
 pub(crate) fn range(t: &Catalogue, (shortest, longest): (f64, f64)) -> String {
     let digits = if longest < 0.995 { 2 } else { 1 };
     let (from, to) = (format!("{shortest:.digits$}"), format!("{longest:.digits$}"));
     if from == to || longest >= 119.95 {
-        return duration(t, longest);
+        return format::seconds(longest);
     }
     t.fill("outage-range", &[("from", &from), ("to", &to)])
 }

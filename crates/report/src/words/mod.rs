@@ -19,13 +19,12 @@ pub mod format;
 mod in_document;
 mod keys;
 mod lengths;
-mod two_points;
 pub mod underivable;
 mod verdict;
 
 pub(crate) use account::{
-    account, account_label, account_notes, account_of_headline, accounts, gap, is_headline, pair_down,
-    seconds_of, stretch_filter, stretch_length, stretches_filter,
+    account_label, account_notes, account_of_headline, accounts, is_headline, pair_down, seconds_of,
+    stretch_filter, stretch_length, stretches_filter,
 };
 pub(crate) use answer::{Answer, answer};
 pub(crate) use attempts::{
@@ -36,12 +35,12 @@ pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, direction, exchange_name, few_values, finding, flow, limits_figures, overlay, overlay_sentences,
-    overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
+    PROGRAM, direction, exchange_name, few_values, finding, flow, limits_figures, lost_between, overlay,
+    overlay_sentences, overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind,
+    trigger_rules, tunnel,
 };
 pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};
 pub use in_document::answer_lines;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
-pub(crate) use two_points::{lost_between, two_points};
 pub(crate) use verdict::{counted, explained, in_full, rates, share_of_gap, told_failure, verdict};

@@ -1,56 +1,41 @@
 //! Where the time went, as a table for spreadsheets.
 
-use super::{cell, number, table};
+use super::{columns, number};
 use crate::words;
 use rekeyscope_model::analysis::{Account, AccountGapLine, AccountLine, Analysis};
 
 /// One row per tunnel, direction and label.
 pub(super) fn account(analysis: &Analysis) -> Vec<u8> {
-    let header = [
-        "tunnel",
-        "direction",
-        "label",
-        "seconds",
-        "bytes",
-        "lost_seconds",
-        "share",
-        "lost_share",
-        "s_per_gb",
-        "without_mbps",
-        "reference_mbps",
-        "own_mbps",
-        "own_from",
-        "also",
-        "reference_s_per_gb",
-        "gap_s_per_gb",
-        "display_filter",
-    ];
-    let row = |(of, line): (&Account, &AccountLine)| {
-        let also: Vec<&str> = line.also.iter().map(|a| a.label.as_str()).collect();
-        let gap = gap(analysis, of, line);
+    let own = |of| move |line| (of, line, gap(analysis, of, line));
+    let accounts = analysis.account.iter();
+    let rows: Vec<_> = accounts.flat_map(|of| of.labels.iter().map(own(of))).collect();
+    columns::<(&Account, &AccountLine, Option<&AccountGapLine>), _>(
+        &rows,
         [
-            of.tunnel.to_string(),
-            of.direction.to_string(),
-            line.label.to_string(),
-            number(Some(line.seconds)),
-            line.bytes.to_string(),
-            number(Some(line.lost_seconds)),
-            number(Some(line.share)),
-            number(line.lost_share),
-            number(line.s_per_gb),
-            number(line.without_mbps),
-            number(Some(of.reference_mbps)),
-            number(Some(of.own_mbps)),
-            cell(Some(of.own_from)),
-            also.join(" "),
-            number(gap.map(|g| g.reference_s_per_gb)),
-            number(gap.map(|g| g.gap_s_per_gb)),
-            words::stretches_filter(line),
-        ]
-    };
-    let lines = analysis.account.iter();
-    let lines = lines.flat_map(|of| of.labels.iter().map(move |line| (of, line)));
-    table(header, lines.map(row))
+            ("tunnel", |(of, ..)| of.tunnel.to_string()),
+            ("direction", |(of, ..)| of.direction.to_string()),
+            ("label", |(_, line, _)| line.label.to_string()),
+            ("seconds", |(_, line, _)| number(Some(line.seconds))),
+            ("bytes", |(_, line, _)| line.bytes.to_string()),
+            ("lost_seconds", |(_, line, _)| number(Some(line.lost_seconds))),
+            ("share", |(_, line, _)| number(Some(line.share))),
+            ("lost_share", |(_, line, _)| number(line.lost_share)),
+            ("s_per_gb", |(_, line, _)| number(line.s_per_gb)),
+            ("without_mbps", |(_, line, _)| number(line.without_mbps)),
+            ("reference_mbps", |(of, ..)| number(Some(of.reference_mbps))),
+            ("own_mbps", |(of, ..)| number(Some(of.own_mbps))),
+            ("own_from", |(of, ..)| of.own_from.to_string()),
+            ("also", |(_, line, _)| {
+                let also = line.also.iter().map(|a| a.label.as_str());
+                also.collect::<Vec<_>>().join(" ")
+            }),
+            ("reference_s_per_gb", |(.., gap)| {
+                number(gap.map(|g| g.reference_s_per_gb))
+            }),
+            ("gap_s_per_gb", |(.., gap)| number(gap.map(|g| g.gap_s_per_gb))),
+            ("display_filter", |(_, line, _)| words::stretches_filter(line)),
+        ],
+    )
 }
 
 /// Against the reference, which the headline's direction alone is compared with.

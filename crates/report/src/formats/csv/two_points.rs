@@ -3,8 +3,13 @@
 use super::{cell, columns, number};
 use rekeyscope_model::analysis::{PointDelay, PointDirection, TwoPoints};
 
-fn delay(known: Option<&PointDelay>, of: fn(&PointDelay) -> f64) -> String {
-    number(known.map(of))
+/// Delays where the clocks are known, and how they vary where not.
+fn delay(d: &PointDirection, of: fn(&PointDelay) -> f64) -> String {
+    number(d.delay_ms.as_ref().map(of))
+}
+
+fn variation(d: &PointDirection, of: fn(&PointDelay) -> f64) -> String {
+    number(d.variation_ms.as_ref().map(of))
 }
 
 /// One row per tunnel and direction.
@@ -28,20 +33,14 @@ pub(super) fn directions(points: &TwoPoints) -> Vec<u8> {
             ("duplicates_here", |d| d.duplicates_here.to_string()),
             ("duplicates_there", |d| d.duplicates_there.to_string()),
             ("reordered", |d| d.reordered.to_string()),
-            ("delay_ms_least", |d| delay(d.delay_ms.as_ref(), |d| d.least)),
-            ("delay_ms_median", |d| delay(d.delay_ms.as_ref(), |d| d.median)),
-            ("delay_ms_p95", |d| delay(d.delay_ms.as_ref(), |d| d.p95)),
-            ("delay_ms_most", |d| delay(d.delay_ms.as_ref(), |d| d.most)),
-            ("variation_ms_least", |d| {
-                delay(d.variation_ms.as_ref(), |d| d.least)
-            }),
-            ("variation_ms_median", |d| {
-                delay(d.variation_ms.as_ref(), |d| d.median)
-            }),
-            ("variation_ms_p95", |d| delay(d.variation_ms.as_ref(), |d| d.p95)),
-            ("variation_ms_most", |d| {
-                delay(d.variation_ms.as_ref(), |d| d.most)
-            }),
+            ("delay_ms_least", |d| delay(d, |d| d.least)),
+            ("delay_ms_median", |d| delay(d, |d| d.median)),
+            ("delay_ms_p95", |d| delay(d, |d| d.p95)),
+            ("delay_ms_most", |d| delay(d, |d| d.most)),
+            ("variation_ms_least", |d| variation(d, |d| d.least)),
+            ("variation_ms_median", |d| variation(d, |d| d.median)),
+            ("variation_ms_p95", |d| variation(d, |d| d.p95)),
+            ("variation_ms_most", |d| variation(d, |d| d.most)),
             ("ike_both", |d| d.ike_both.to_string()),
             ("ike_only_here", |d| d.ike_only_here.to_string()),
             ("ike_only_there", |d| d.ike_only_there.to_string()),

@@ -3,8 +3,8 @@
 use crate::formats::comparison::gap_title;
 use crate::formats::terminal::TerminalPage;
 use crate::tables;
-use crate::words;
 use crate::words::focus::Focus;
+use crate::words::{self, clean};
 
 /// Accounts shown; the others are in the document.
 const MOST_ACCOUNTS: usize = 8;
@@ -18,7 +18,7 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
     }
     page.heading(&t.word("heading-account"));
     for account in accounts.into_iter().take(MOST_ACCOUNTS) {
-        let sentence = words::account(t, account);
+        let sentence = clean::said(t, &account.sentence, &account.messages);
         if words::is_headline(focus, account) {
             page.paragraph(&sentence);
         } else {
@@ -38,7 +38,7 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
     }
     if let Some(gap) = &focus.analysis.gap {
         page.heading(&gap_title(t, gap));
-        page.paragraph(&words::gap(t, gap));
+        page.paragraph(&clean::said(t, &gap.sentence, &gap.messages));
         page.table(&tables::gap(t, gap));
     }
 }

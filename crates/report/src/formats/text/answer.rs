@@ -5,7 +5,7 @@ use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::Focus;
-use crate::words::{self, KeysFit, format};
+use crate::words::{self, KeysFit, clean, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::in_brief;
 use rekeyscope_model::analysis::Verdict;
@@ -110,7 +110,7 @@ fn against_another(page: &mut TerminalPage, focus: &Focus, room: Room) {
         return;
     };
     page.heading(&gap_title(t, gap));
-    page.paragraph(&words::gap(t, gap));
+    page.paragraph(&clean::said(t, &gap.sentence, &gap.messages));
     let mut table = tables::gap(t, gap);
     table.notes.clear();
     let left_out = shorten(&mut table, room.others);
@@ -125,7 +125,7 @@ fn two_points(page: &mut TerminalPage, focus: &Focus, room: Room) {
         return;
     };
     page.heading(&t.word("heading-two-points"));
-    page.paragraph(&words::two_points(t, points));
+    page.paragraph(&clean::said(t, &points.sentence, &points.messages));
     let listed = words::lost_between(t, points, room.others);
     listed.iter().for_each(|sentence| page.item(sentence));
     more(page, focus, points.rekeys.len() - listed.len());

@@ -55,7 +55,7 @@ fn two_points(page: &mut TerminalPage, focus: &Focus) {
         return;
     };
     page.heading(&t.word("heading-two-points"));
-    page.paragraph(&words::two_points(t, points));
+    page.paragraph(&clean::said(t, &points.sentence, &points.messages));
     page.table(&tables::two_points(t, points));
     let listed = words::lost_between(t, points, ALL_ROWS);
     listed.iter().for_each(|sentence| page.item(sentence));

@@ -1,15 +1,14 @@
 //! What every layer of the plot needs: its parts, and where they lie.
 
 use crate::plot::axes::Chart;
-use crate::plot::canvas::{Canvas, Drawn};
+use crate::plot::canvas::{Canvas, Drawn, escaped};
 use crate::plot::label::plain;
 use crate::plot::reduce::PlotColumn;
 use crate::plot::style::{self, px};
 use crate::words::focus::Focus;
 use plotters::chart::ChartBuilder;
-use plotters::style::Color;
-use rekeyscope_model::analysis::{Account, Direction, Overlay, Rekey};
-use std::ops::Range;
+use plotters::style::{Color, ShapeStyle};
+use rekeyscope_model::analysis::{Account, Direction, Rekey};
 
 pub(super) const WIDTH: u32 = 1100;
 pub(super) const LEFT: u32 = 64;
@@ -27,16 +26,19 @@ const TICK: u32 = 4;
 /// Height of the strip of what the time went to.
 pub(super) const STRIP: u32 = 16;
 
-/// Values of one direction, ready to draw: its rate, or what a course of its flows has.
-pub(super) struct RateLane {
-    pub(super) direction: Direction,
+/// Values over time, ready to draw: the rate of a direction, what a course of its flows has, or an overlay.
+pub(super) struct Lane {
+    /// The direction whose values these are; `None` of an overlay.
+    pub(super) direction: Option<Direction>,
     /// For a script that reads values off the line.
     pub(super) name: String,
+    /// A lane over another one adds its headline to that one's.
     pub(super) headline: String,
-    /// It lies over the lane before it, whose axis is its own.
+    /// The lane lies over one before it and has that one's axis.
     pub(super) over: bool,
     pub(super) columns: Vec<PlotColumn>,
-    /// Upper end of the axis in units of `factor`.
+    /// Ends of the axis in units of `factor`.
+    pub(super) bottom: f64,
     pub(super) top: f64,
     pub(super) factor: f64,
     pub(super) unit: String,
@@ -55,8 +57,7 @@ pub(super) struct RunDrawing<'a> {
     /// Ends of the time axis, seconds since the start of the capture.
     pub(super) begin: f64,
     pub(super) end: f64,
-    pub(super) lanes: Vec<RateLane>,
-    pub(super) extras: Vec<Extra<'a>>,
+    pub(super) lanes: Vec<Lane>,
     /// A strip each.
     pub(super) accounts: Vec<&'a Account>,
     /// The lanes of the SAs are drawn.
@@ -66,25 +67,36 @@ pub(super) struct RunDrawing<'a> {
     pub(super) rekeys: Vec<&'a Rekey>,
 }
 
-/// One overlay, ready to draw.
-pub(super) struct Extra<'a> {
-    pub(super) name: String,
-    pub(super) overlay: &'a Overlay,
-    /// The same as its lane's where it lies over one.
-    pub(super) rows: (u32, u32),
-    pub(super) above: u32,
-    /// It lies over a lane, whose axis is its own.
-    pub(super) shares_axis: bool,
-    /// Ends of the axis in units of `factor`.
-    pub(super) bottom: f64,
-    pub(super) top: f64,
-    pub(super) factor: f64,
-    pub(super) unit: String,
+impl Lane {
+    /// The line through its values.
+    pub(super) fn stroke(&self) -> ShapeStyle {
+        match (self.direction, self.over) {
+            (None, _) => style::OVERLAY.stroke_width(px(1)),
+            (Some(direction), true) => style::of(direction).mix(0.5).stroke_width(px(1)),
+            (Some(direction), false) => style::of(direction).stroke_width(px(1)),
+        }
+    }
+
+    /// What a script needs to read values off the line; without an end of its own the axis begins at 0.
+    pub(super) fn attributes(&self) -> String {
+        let bottom = match self.direction {
+            None => format!(" data-bottom=\"{}\"", self.bottom),
+            Some(_) => String::new(),
+        };
+        format!(
+            " data-name=\"{}\" data-unit=\"{}\"{bottom} data-top=\"{}\" data-y-top=\"{}\" data-y-bottom=\"{}\"",
+            escaped(&self.name),
+            escaped(&self.unit),
+            self.top,
+            px(self.rows.0 + self.above),
+            px(self.rows.1)
+        )
+    }
 }
 
 /// The lanes one below the other, with room above the first one for the numbers of the rekeys; `small`: how many of the [`HEIGHTS`]
 /// are skipped. A lane over another one lies where that lies.
-pub(super) fn stacked(lanes: Vec<RateLane>, small: usize) -> Vec<RateLane> {
+pub(super) fn stacked(lanes: Vec<Lane>, small: usize) -> Vec<Lane> {
     let mut rows = (0, 0);
     let mut above = 0;
     let mut out = Vec::new();
@@ -95,7 +107,7 @@ pub(super) fn stacked(lanes: Vec<RateLane>, small: usize) -> Vec<RateLane> {
             above = if first { TITLE + NUMBERS } else { TITLE };
             rows = (rows.1, rows.1 + above + height);
         }
-        out.push(RateLane { rows, above, ..lane });
+        out.push(Lane { rows, above, ..lane });
     }
     out
 }
@@ -118,28 +130,18 @@ impl RunDrawing<'_> {
 
     /// First row below the rates: that of the first strip.
     pub(super) fn first_strip_row(&self) -> u32 {
-        let lanes = self.lanes.iter().map(|l| l.rows.1);
-        lanes
-            .chain(self.extras.iter().map(|e| e.rows.1))
-            .max()
-            .unwrap_or(0)
+        self.lanes.iter().map(|l| l.rows.1).max().unwrap_or(0)
     }
 
-    /// A chart in some rows of the plot, over the run's time.
-    pub(super) fn chart<'a, 'b>(
-        &self,
-        root: &Canvas<'b>,
-        rows: (u32, u32),
-        above: u32,
-        y: Range<f64>,
-    ) -> Drawn<Chart<'a, 'b>> {
-        let height = px(rows.1 - rows.0);
-        let area = root.clone().shrink((0, px(rows.0)), (px(WIDTH), height));
+    /// The chart of a lane, over the run's time.
+    pub(super) fn chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &Lane) -> Drawn<Chart<'a, 'b>> {
+        let height = px(lane.rows.1 - lane.rows.0);
+        let area = root.clone().shrink((0, px(lane.rows.0)), (px(WIDTH), height));
         let chart = ChartBuilder::on(&area)
-            .margin_top(px(above))
+            .margin_top(px(lane.above))
             .margin_right(px(RIGHT))
             .y_label_area_size(px(LEFT))
-            .build_cartesian_2d(self.begin..self.end, y)?;
+            .build_cartesian_2d(self.begin..self.end, lane.bottom..lane.top)?;
         Ok(chart)
     }
 

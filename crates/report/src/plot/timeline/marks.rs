@@ -4,7 +4,7 @@ use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, link};
 use crate::plot::label::effect_of;
 use crate::plot::style::{self, px};
-use crate::plot::timeline::frame::{AXIS, LEFT, RateLane, RunDrawing, TITLE, WIDTH};
+use crate::plot::timeline::frame::{AXIS, LEFT, RunDrawing, TITLE, WIDTH};
 use crate::words::cost_of;
 use crate::words::focus::{began, is_hurt, key, number};
 use crate::words::format;
@@ -31,24 +31,30 @@ impl RunDrawing<'_> {
     }
 
     /// The exchange at the upper edge, and a line at its first message.
-    pub(super) fn draw_span(&self, chart: &mut Chart, rekey: &Rekey, lane: &RateLane) -> Drawn<()> {
-        let Some((from, to)) = self.span(rekey, lane.direction) else {
+    pub(super) fn draw_span(
+        &self,
+        chart: &mut Chart,
+        rekey: &Rekey,
+        direction: Direction,
+        top: f64,
+    ) -> Drawn<()> {
+        let Some((from, to)) = self.span(rekey, direction) else {
             return Ok(());
         };
         let color = color_of(rekey);
         let bottom = if self.rekeys.len() > MOST_FULL_MARKS {
-            lane.top * 0.92
+            top * 0.92
         } else {
             0.0
         };
         if to - from >= self.pixel() {
-            let shape = Rectangle::new([(from, lane.top * EDGE), (to, lane.top)], color.mix(0.8).filled());
+            let shape = Rectangle::new([(from, top * EDGE), (to, top)], color.mix(0.8).filled());
             chart.draw_series(std::iter::once(shape))?;
         }
         let stroke = color
             .mix(if is_hurt(rekey) { 1.0 } else { 0.6 })
             .stroke_width(px(1));
-        let line = PathElement::new(vec![(from, bottom), (from, lane.top)], stroke);
+        let line = PathElement::new(vec![(from, bottom), (from, top)], stroke);
         chart.draw_series(std::iter::once(line))?;
         Ok(())
     }
@@ -59,7 +65,8 @@ impl RunDrawing<'_> {
         let mut ordered: Vec<&&Rekey> = self.rekeys.iter().collect();
         ordered.sort_by_key(|r| !is_hurt(r));
         // The numbers stand above the first curve.
-        for rekey in ordered.into_iter().filter(|_| !self.lanes.is_empty()) {
+        let has_curve = self.lanes.iter().any(|lane| lane.direction.is_some());
+        for rekey in ordered.into_iter().filter(|_| has_curve) {
             let Some((from, _)) = self.span(rekey, Direction::AToB) else {
                 continue;
             };

@@ -5,7 +5,7 @@ use crate::words::answer::why::one_way;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::{duration, moment, range};
+use crate::words::lengths::{moment, range};
 use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
 use std::fmt::Display;
@@ -68,7 +68,7 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
 
 fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let (t, outage) = (focus.t, told.outage);
-    let seconds = duration(t, outage.seconds);
+    let seconds = format::seconds(outage.seconds);
     match (outage.end, told.alike.len()) {
         (None, _) => t.fill(
             "outage-unexplained-open",
@@ -96,7 +96,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     };
     let named = receiver.map_or_else(String::new, |receiver| format!("{receiver} "));
     let seconds = match times(told) {
-        0 | 1 => duration(t, outage.seconds),
+        0 | 1 => format::seconds(outage.seconds),
         _ => range(t, told.range_s),
     };
     let from = moment(focus, outage.start);
@@ -122,7 +122,7 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
     let t = focus.t;
     let mut sentences = vec![t.fill("why-outage", &[("text", &explained.why())])];
     if let Some(no_way) = told.no_way_s {
-        let (seconds, dead) = (duration(t, told.outage.seconds), duration(t, no_way));
+        let (seconds, dead) = (format::seconds(told.outage.seconds), format::seconds(no_way));
         sentences.push(t.fill("outage-dead", &[("seconds", &seconds), ("dead", &dead)]));
     }
     sentences.extend(others_alike(focus, told));

@@ -4,7 +4,7 @@ use crate::words::answer::lines::Answer;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::{duration, moment};
+use crate::words::lengths::moment;
 use rekeyscope_impact::explain::{told_no_return, told_standstill};
 use rekeyscope_model::analysis::Verdict;
 use std::fmt::Display;
@@ -43,7 +43,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
     let (from, seconds) = (
         moment(focus, stood.from),
-        duration(t, end.seconds_since(stood.from)),
+        format::seconds(end.seconds_since(stood.from)),
     );
     let args: [(&str, &dyn Display); 3] = [("direction", &direction), ("from", &from), ("seconds", &seconds)];
     Some(Answer {

@@ -3,7 +3,7 @@
 use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
-use crate::words::lengths::{duration, moment};
+use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit};
 use rekeyscope_impact::explain::{told_first_numbers, told_stop};
@@ -161,7 +161,7 @@ fn first_numbers(focus: &Focus, headline: &Impact) -> Option<String> {
 /// When a transfer without keys stopped before the capture did.
 fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
     let (at, rest) = told_stop(focus.analysis, headline)?;
-    let (at, rest) = (moment(focus, at), duration(focus.t, rest));
+    let (at, rest) = (moment(focus, at), format::seconds(rest));
     Some(
         focus
             .t
