@@ -20,7 +20,7 @@ use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
-use frame::{HEIGHTS, LEFT, Lane, RunDrawing, WIDTH};
+use frame::{HEIGHTS, LEFT, PlotLane, RunDrawing, WIDTH};
 use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
@@ -121,10 +121,10 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
 }
 
 /// The directions that have a series, that with the data first: those of the first picture, and the others.
-fn lanes_of(focus: &Focus, tunnel: usize) -> (Vec<Lane>, Vec<Lane>) {
+fn lanes_of(focus: &Focus, tunnel: usize) -> (Vec<PlotLane>, Vec<PlotLane>) {
     let directions = focus.directions(tunnel).into_iter().zip(MOST_COLUMNS);
     let lanes = directions.filter_map(|(direction, most)| lane(focus, tunnel, direction, most));
-    let something = |lane: &Lane| lane.direction.is_some_and(|d| has_something(focus, tunnel, d));
+    let something = |lane: &PlotLane| lane.direction.is_some_and(|d| has_something(focus, tunnel, d));
     let (lanes, quiet): (Vec<_>, Vec<_>) = lanes.partition(something);
     match lanes.is_empty() {
         true => (quiet, lanes),
@@ -145,7 +145,7 @@ pub(crate) fn drawn_bin_ms(focus: &Focus, tunnel: usize) -> f64 {
     bin_ms * series.map_or(1, |series| bins_in_one(series, bin_ms / 1000.0)) as f64
 }
 
-fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<Lane> {
+fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Option<PlotLane> {
     let series = focus.series(tunnel, direction)?;
     let offset = focus.seconds(series.start)?;
     let bin_s = focus.analysis.series.bin_ms / 1000.0;
@@ -162,7 +162,7 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
     };
     let (t, unit) = (focus.t, format!("{prefix}bit/s"));
     let name = words::direction(t, focus.analysis, tunnel, direction);
-    (!columns.is_empty()).then(|| Lane {
+    (!columns.is_empty()).then(|| PlotLane {
         direction: Some(direction),
         headline: t.fill("plot-lane", &[("direction", &name), ("unit", &unit)]),
         name,
@@ -200,7 +200,7 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
 impl RunDrawing<'_> {
     /// The second picture, whose last lanes are those of the directions that the first one left out. Where rekeys are many the first one
     /// alone is marked and shaded.
-    fn beneath(self, quiet: Vec<Lane>) -> Self {
+    fn beneath(self, quiet: Vec<PlotLane>) -> Self {
         let accounts = account::strips(self.focus, self.tunnel);
         let mut lanes = course::lanes(self.focus, self.tunnel, &accounts);
         lanes.extend(quiet);
@@ -281,7 +281,7 @@ impl RunDrawing<'_> {
         }
     }
 
-    fn draw_data(&self, root: &Canvas, lane: &Lane) -> Drawn<()> {
+    fn draw_data(&self, root: &Canvas, lane: &PlotLane) -> Drawn<()> {
         let mut chart = self.chart(root, lane)?;
         let at = |time: f64, value: f64| (time, (value / lane.factor).clamp(lane.bottom, lane.top));
         let shown = || {

@@ -1,7 +1,7 @@
 //! Round trips and data in flight of the busiest flows, in two lanes for each direction.
 
 use crate::plot::reduce::{PlotColumn, ceiling};
-use crate::plot::timeline::frame::Lane;
+use crate::plot::timeline::frame::PlotLane;
 use crate::words::focus::Focus;
 use crate::words::{self, format};
 use rekeyscope_model::analysis::{Account, Flow, FlowCourse};
@@ -14,7 +14,7 @@ enum CourseKind {
 }
 
 /// Two lanes for each direction that has a strip; in each a line for every flow with a course.
-pub(super) fn lanes(focus: &Focus, tunnel: usize, accounts: &[&Account]) -> Vec<Lane> {
+pub(super) fn lanes(focus: &Focus, tunnel: usize, accounts: &[&Account]) -> Vec<PlotLane> {
     let mut lanes = Vec::new();
     for account in accounts {
         let own = |f: &&Flow| (f.tunnel, f.direction) == (tunnel, account.direction);
@@ -27,7 +27,7 @@ pub(super) fn lanes(focus: &Focus, tunnel: usize, accounts: &[&Account]) -> Vec<
 }
 
 /// The lane of the first flow, and those over it.
-fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<Lane> {
+fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<PlotLane> {
     let curve = |f: &&Flow| {
         let course = f.tcp.as_ref()?.course.as_ref()?;
         let columns = columns(focus, course, kind);
@@ -54,7 +54,7 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<Lane> {
         if further > 0 {
             headline += &format::counted(t, "plot-further-flows", further);
         }
-        Some(Lane {
+        Some(PlotLane {
             direction: Some(direction?),
             name: t.fill(name, &[("flow", &flow)]),
             headline: if n > 0 { String::new() } else { headline },

@@ -27,7 +27,7 @@ const TICK: u32 = 4;
 pub(super) const STRIP: u32 = 16;
 
 /// Values over time, ready to draw: the rate of a direction, what a course of its flows has, or an overlay.
-pub(super) struct Lane {
+pub(super) struct PlotLane {
     /// The direction whose values these are; `None` of an overlay.
     pub(super) direction: Option<Direction>,
     /// For a script that reads values off the line.
@@ -57,7 +57,7 @@ pub(super) struct RunDrawing<'a> {
     /// Ends of the time axis, seconds since the start of the capture.
     pub(super) begin: f64,
     pub(super) end: f64,
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: Vec<PlotLane>,
     /// A strip each.
     pub(super) accounts: Vec<&'a Account>,
     /// The lanes of the SAs are drawn.
@@ -67,7 +67,7 @@ pub(super) struct RunDrawing<'a> {
     pub(super) rekeys: Vec<&'a Rekey>,
 }
 
-impl Lane {
+impl PlotLane {
     /// The line through its values.
     pub(super) fn stroke(&self) -> ShapeStyle {
         match (self.direction, self.over) {
@@ -96,7 +96,7 @@ impl Lane {
 
 /// The lanes one below the other, with room above the first one for the numbers of the rekeys; `small`: how many of the [`HEIGHTS`]
 /// are skipped. A lane over another one lies where that lies.
-pub(super) fn stacked(lanes: Vec<Lane>, small: usize) -> Vec<Lane> {
+pub(super) fn stacked(lanes: Vec<PlotLane>, small: usize) -> Vec<PlotLane> {
     let mut rows = (0, 0);
     let mut above = 0;
     let mut out = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn stacked(lanes: Vec<Lane>, small: usize) -> Vec<Lane> {
             above = if first { TITLE + NUMBERS } else { TITLE };
             rows = (rows.1, rows.1 + above + height);
         }
-        out.push(Lane { rows, above, ..lane });
+        out.push(PlotLane { rows, above, ..lane });
     }
     out
 }
@@ -134,7 +134,7 @@ impl RunDrawing<'_> {
     }
 
     /// The chart of a lane, over the run's time.
-    pub(super) fn chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &Lane) -> Drawn<Chart<'a, 'b>> {
+    pub(super) fn chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &PlotLane) -> Drawn<Chart<'a, 'b>> {
         let height = px(lane.rows.1 - lane.rows.0);
         let area = root.clone().shrink((0, px(lane.rows.0)), (px(WIDTH), height));
         let chart = ChartBuilder::on(&area)

@@ -2,7 +2,7 @@
 //! of their own.
 
 use crate::plot::reduce::PlotColumn;
-use crate::plot::timeline::frame::{HEIGHTS, Lane, TITLE};
+use crate::plot::timeline::frame::{HEIGHTS, PlotLane, TITLE};
 use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
 use rekeyscope_model::analysis::{Overlay, OverlayKind};
@@ -14,7 +14,7 @@ const MOST_OVERLAYS: usize = 6;
 const MOST_POINTS: usize = 2_000;
 
 /// The lanes of a tunnel's overlays, and of those that belong to none; `lanes` are those of its directions.
-pub(super) fn lanes(focus: &Focus, tunnel: usize, lanes: &[Lane], span: (f64, f64)) -> Vec<Lane> {
+pub(super) fn lanes(focus: &Focus, tunnel: usize, lanes: &[PlotLane], span: (f64, f64)) -> Vec<PlotLane> {
     let mut out = Vec::new();
     let mut row = lanes.last().map_or(0, |l| l.rows.1);
     let mine = |o: &&Overlay| o.tunnel.is_none_or(|t| t == tunnel) && !o.points.is_empty();
@@ -31,7 +31,7 @@ pub(super) fn lanes(focus: &Focus, tunnel: usize, lanes: &[Lane], span: (f64, f6
             }
         };
         let columns = columns(focus, overlay, span);
-        out.push(Lane { columns, ..lane });
+        out.push(PlotLane { columns, ..lane });
     }
     out
 }
@@ -50,9 +50,9 @@ fn named(focus: &Focus, overlay: &Overlay, name: String) -> String {
 }
 
 /// Over the lane that it was compared with.
-fn over(focus: &Focus, overlay: &Overlay, lane: &Lane) -> Lane {
+fn over(focus: &Focus, overlay: &Overlay, lane: &PlotLane) -> PlotLane {
     let name = named(focus, overlay, clean::line(&overlay.name));
-    Lane {
+    PlotLane {
         direction: None,
         name: overlay.name.clone(),
         headline: focus.t.fill("plot-stepped", &[("name", &name)]),
@@ -64,7 +64,7 @@ fn over(focus: &Focus, overlay: &Overlay, lane: &Lane) -> Lane {
 }
 
 /// In a lane of its own, from the lowest (0 at most) to the highest value.
-fn alone(focus: &Focus, overlay: &Overlay, row: u32) -> Lane {
+fn alone(focus: &Focus, overlay: &Overlay, row: u32) -> PlotLane {
     let values = || overlay.points.iter().map(|p| p.value).filter(|v| v.is_finite());
     let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
     let (factor, unit) = match overlay.kind {
@@ -76,7 +76,7 @@ fn alone(focus: &Focus, overlay: &Overlay, row: u32) -> Lane {
     };
     let room = ((high - low) / factor * 0.1).max(f64::MIN_POSITIVE);
     let (bottom, top) = (low / factor, high / factor + room);
-    Lane {
+    PlotLane {
         direction: None,
         name: overlay.name.clone(),
         headline: named(focus, overlay, words::overlay(overlay)),
