@@ -1,7 +1,7 @@
 //! The document as text, HTML, Markdown, CSV and plots. Nothing in here computes a result: what is shown is in the document.
 //!
 //! - [`words`]: values and causes in words, in the language of a catalogue; what is spoken of first.
-//! - [`tables`]: rows and columns, whatever lays them out.
+//! - `tables`: rows and columns, whatever lays them out.
 //! - [`plot`]: SVG by plotters, PNG with the feature `png`.
 //! - [`formats`]: one file for each format.
 //! - `columns`: Parquet tables for fleets, with the feature `parquet`.
@@ -10,5 +10,5 @@
 pub mod columns;
 pub mod formats;
 pub mod plot;
-pub mod tables;
+mod tables;
 pub mod words;

@@ -8,7 +8,7 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::text::{Catalogue, Language};
+use rekeyscope_model::text::Language;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_report::words::focus::RekeyNames;
 use std::collections::{BTreeMap, HashMap};
@@ -81,10 +81,8 @@ pub fn write(
 
 fn comments(analysis: &Analysis) -> Comments {
     let mut comments = Comments::default();
-    let (firsts, names) = (
-        FirstPackets::of(analysis),
-        RekeyNames::of(Catalogue::of(Language::English), analysis),
-    );
+    let firsts = FirstPackets::of(analysis);
+    let names = RekeyNames::of(analysis, Language::English);
     for rekey in &analysis.rekeys {
         note_rekey(&mut comments, analysis, &firsts, (rekey, &names.name(rekey)));
     }

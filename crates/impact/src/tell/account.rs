@@ -108,11 +108,15 @@ pub fn amount(s: f64, whole: f64) -> String {
             format!("{sign}{} s", grouped(s_abs.round() as u64))
         }
     };
-    // Rounded to nothing, it has no sign.
+    with_sign(&text)
+}
+
+/// A figure with a true minus; rounded to nothing, it has no sign.
+pub fn with_sign(text: &str) -> String {
     match text.strip_prefix('-') {
         Some(size) if !size.contains(|c: char| ('1'..='9').contains(&c)) => size.to_owned(),
         Some(size) => format!("−{size}"),
-        None => text,
+        None => text.to_owned(),
     }
 }
 

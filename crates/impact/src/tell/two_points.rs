@@ -26,12 +26,10 @@ pub(crate) fn whole(points: &TwoPoints, dropped_here: Option<u64>, files_here: &
     let other = points.path.as_str();
     let Some(clock) = &points.clock else {
         let message = match points.sas {
-            0 => Message::new("two-points-no-common-sa").with("other", other),
-            sas => Message::new("two-points-no-common-packet")
-                .with("other", other)
-                .with("sas", sas),
+            0 => Message::new("two-points-no-common-sa"),
+            sas => Message::new("two-points-no-common-packet").with("sas", sas),
         };
-        return Said::from(message);
+        return Said::from(message.with("other", other));
     };
     let span = points.from.zip(points.to);
     let seconds = span.map_or(0.0, |(from, to)| to.seconds_since(from));
@@ -80,14 +78,13 @@ fn clock(other: &str, clock: &PointClock) -> Vec<Message> {
     }
     let mut said = match clock.offset_ms.zip(clock.offset_error_ms) {
         Some((offset, error)) => {
-            let message = if offset < 0.0 {
-                Message::new("two-points-clock-behind")
-            } else {
-                Message::new("two-points-clock-ahead")
+            let id = match offset < 0.0 {
+                true => "two-points-clock-behind",
+                false => "two-points-clock-ahead",
             };
+            let message = Message::new(id).with("other", other);
             vec![
                 message
-                    .with("other", other)
                     .with("offset", millis(offset.abs()))
                     .with("error", millis(error)),
             ]
@@ -108,23 +105,22 @@ fn ppm(drift: f64) -> String {
 }
 
 fn direction(d: &PointDirection) -> Message {
-    let of = |message: Message| {
-        message
+    let of = |id: &str| {
+        Message::new(id)
             .with("src", d.src.to_string())
             .with("dst", d.dst.to_string())
             .with("both", grouped(d.both))
     };
     match (d.order, d.lost_between, d.not_recorded) {
-        (PointOrder::Unknown, ..) | (_, None, _) | (.., None) => of(Message::new("two-points-lost-unknown"))
+        (PointOrder::Unknown, ..) | (_, None, _) | (.., None) => of("two-points-lost-unknown")
             .with("here", grouped(d.only_here))
             .with("there", grouped(d.only_there)),
         (_, Some(lost), Some(not_recorded)) => {
-            let message = if d.order == PointOrder::HereFirst {
-                Message::new("two-points-lost-behind-here")
-            } else {
-                Message::new("two-points-lost-before-here")
+            let id = match d.order {
+                PointOrder::HereFirst => "two-points-lost-behind-here",
+                _ => "two-points-lost-before-here",
             };
-            of(message)
+            of(id)
                 .with("lost", lost)
                 .with("grouped", grouped(lost))
                 .with("sent", grouped(d.both + lost))
@@ -164,42 +160,26 @@ fn drops(here: Option<u64>, there: Option<u64>) -> Message {
 /// What a rekey lost between the points.
 pub(crate) fn rekey(rekey: &PointRekey) -> Said {
     let mut lost: Vec<Arg> = Vec::new();
-    let mut packets = |count: u64, spi: Option<Spi>, message: Message| {
+    let mut packets = |id: &str, count: u64, spi: Option<Spi>| {
         if let (1.., Some(spi)) = (count, spi) {
-            lost.push(message.with("packets", count).with("spi", spi.to_string()).into());
+            let message = Message::new(id).with("packets", count);
+            lost.push(message.with("spi", spi.to_string()).into());
         }
     };
-    packets(
-        rekey.old_lost,
-        rekey.old_spi,
-        Message::new("two-points-packets-old"),
-    );
-    packets(
-        rekey.new_lost,
-        rekey.new_spi,
-        Message::new("two-points-packets-new"),
-    );
+    packets("two-points-packets-old", rekey.old_lost, rekey.old_spi);
+    packets("two-points-packets-new", rekey.new_lost, rekey.new_spi);
     if rekey.ike_lost > 0 {
-        lost.push(
-            Message::new("two-points-messages")
-                .with("messages", rekey.ike_lost)
-                .into(),
-        );
+        let messages = Message::new("two-points-messages");
+        lost.push(messages.with("messages", rekey.ike_lost).into());
     }
-    let message = if rekey.last_ms < 0.0 {
-        Message::new("two-points-rekey-before")
-            .with("first", millis(-rekey.first_ms))
-            .with("last", millis(-rekey.last_ms))
-    } else if rekey.first_ms >= 0.0 {
-        Message::new("two-points-rekey-after")
-            .with("first", millis(rekey.first_ms))
-            .with("last", millis(rekey.last_ms))
-    } else {
-        Message::new("two-points-rekey-around")
-            .with("first", millis(-rekey.first_ms))
-            .with("last", millis(rekey.last_ms))
+    let id = match (rekey.first_ms, rekey.last_ms) {
+        (_, last) if last < 0.0 => "two-points-rekey-before",
+        (first, _) if first >= 0.0 => "two-points-rekey-after",
+        _ => "two-points-rekey-around",
     };
-    let message = message
+    let message = Message::new(id)
+        .with("first", millis(rekey.first_ms.abs()))
+        .with("last", millis(rekey.last_ms.abs()))
         .with("number", rekey.number.to_string())
         .with("lost", lost);
     let packets = rekey.old_lost + rekey.new_lost;

@@ -76,31 +76,43 @@ pub fn explained(share: &Estimate, reference: &str) -> Message {
     message.with("reference", reference)
 }
 
-/// `8.39 Mbit/s`, three figures.
+/// `9.42 Mbit/s`.
 pub fn rate(bps: f64) -> String {
-    let (value, unit) = match bps {
-        b if b >= 1e9 => (b / 1e9, "Gbit/s"),
-        b if b >= 1e6 => (b / 1e6, "Mbit/s"),
-        b => (b / 1e3, "kbit/s"),
-    };
-    format!("{} {unit}", three_figures(value))
+    prefixed(bps, "bit/s")
 }
 
-/// `16.8 MB`, three figures.
-pub(crate) fn megabytes(bytes: f64) -> String {
-    let (value, unit) = match bytes {
-        b if b >= 1e9 => (b / 1e9, "GB"),
-        b if b >= 1e6 => (b / 1e6, "MB"),
-        b => (b / 1e3, "kB"),
-    };
-    format!("{} {unit}", three_figures(value))
+/// `16.8 MB` (1 MB = 10⁶ bytes).
+pub fn volume(bytes: f64) -> String {
+    prefixed(bytes, "B")
 }
 
-fn three_figures(value: f64) -> String {
-    match value {
-        v if v >= 99.95 => format!("{v:.0}"),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
+/// A value with a prefix of its unit; `–` of infinities and of what is no number.
+fn prefixed(x: f64, unit: &str) -> String {
+    let (factor, prefix) = prefix_of(x.abs());
+    match x {
+        x if !x.is_finite() => "–".to_owned(),
+        x if factor == 1.0 => format!("{x:.0} {unit}"),
+        x => format!("{} {prefix}{unit}", three_digits(x / factor)),
+    }
+}
+
+/// Decimal prefix for a value of that size, with its factor.
+pub fn prefix_of(size: f64) -> (f64, &'static str) {
+    match size {
+        s if s < 999.5 => (1.0, ""),
+        s if s < 999.5e3 => (1e3, "k"),
+        s if s < 999.5e6 => (1e6, "M"),
+        s if s < 999.5e9 => (1e9, "G"),
+        _ => (1e12, "T"),
+    }
+}
+
+/// Three significant digits at least, no exponent: `9.42`, `94.2`, `942`.
+pub fn three_digits(x: f64) -> String {
+    match x.abs() {
+        a if a < 9.995 => format!("{x:.2}"),
+        a if a < 99.95 => format!("{x:.1}"),
+        _ => format!("{x:.0}"),
     }
 }
 
@@ -153,7 +165,7 @@ mod tests {
             ("8.39 Mbit/s", "700 Mbit/s", "1.20 Gbit/s")
         );
         assert_eq!(
-            (megabytes(16.8e6).as_str(), megabytes(1500.0).as_str()),
+            (volume(16.8e6).as_str(), volume(1500.0).as_str()),
             ("16.8 MB", "1.50 kB")
         );
     }
@@ -174,7 +186,7 @@ mod tests {
             rates.map(rate),
             [
                 "1.23 kbit/s",
-                "1000 kbit/s",
+                "1.00 Mbit/s",
                 "1.00 Mbit/s",
                 "12.3 Mbit/s",
                 "100 Mbit/s",
@@ -185,11 +197,11 @@ mod tests {
         );
         let sizes = [500.0, 1e6, 16.8e6, 1e9, 25e9];
         assert_eq!(
-            sizes.map(megabytes),
-            ["0.50 kB", "1.00 MB", "16.8 MB", "1.00 GB", "25.0 GB"]
+            sizes.map(volume),
+            ["500 B", "1.00 MB", "16.8 MB", "1.00 GB", "25.0 GB"]
         );
         assert_eq!(
-            [9.994, 9.995, 99.94, 99.95].map(three_figures),
+            [9.994, 9.995, 99.94, 99.95].map(three_digits),
             ["9.99", "10.0", "99.9", "100"]
         );
     }

@@ -3,7 +3,7 @@
 use super::judged_direction::JudgedDirection;
 use super::limits::LEAST_SHARE;
 use crate::tell::account::amount;
-use crate::tell::words::{explained, interval, megabytes, percent, rate, seconds};
+use crate::tell::words::{explained, interval, percent, rate, seconds, volume};
 use rekeyscope_model::analysis::{Counted, Direction, Estimate, Ledger, LedgerBasis, LedgerRekey, Verdict};
 use rekeyscope_model::text::{Arg, Message};
 
@@ -19,7 +19,7 @@ pub(super) fn sentence(
     let told = LedgerWords { of, ledger };
     let mut messages = vec![match verdict {
         Verdict::NoTraffic | Verdict::NoRekeys => about(of, "verdict-no-rekeys")
-            .with("volume", megabytes(ledger.bytes as f64))
+            .with("volume", volume(ledger.bytes as f64))
             .with("rate", rate(of.observed_bps().unwrap_or(0.0))),
         Verdict::Shown | Verdict::Some => told.stopped(),
         Verdict::Bounded => told.bounded(),

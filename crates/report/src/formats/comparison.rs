@@ -1,6 +1,7 @@
 //! A comparison of captures as text and as CSV. The HTML page is in [`crate::formats::html::comparison`].
 
 use crate::formats::csv::{cell, columns, number, text};
+use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::TextOptions;
 use crate::tables;

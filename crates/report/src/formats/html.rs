@@ -11,7 +11,7 @@ use crate::formats::comparison::gap_title;
 use crate::plot::account::{bar, part, swatch};
 use crate::plot::{self, TunnelPlots, style};
 use crate::tables::{self, Row};
-use crate::words::focus::{Focus, key};
+use crate::words::focus::Focus;
 use crate::words::{self, Answer, CausePlace, advice, clean, format};
 use askama::Template;
 use rekeyscope_model::analysis::{Account, Analysis, Impact, Severity};
@@ -94,7 +94,7 @@ impl<'a> ReportPage<'a> {
 
     /// The row of the rekey at which a cause was found, where the table has it.
     fn row_of(&self, place: &CausePlace<'_>) -> Option<String> {
-        let id = format!("rekey-{}", key(self.analysis, place.rekey?));
+        let id = format!("rekey-{}", self.focus.key(place.rekey?));
         self.rows.contains(&id).then_some(id)
     }
 

@@ -1,9 +1,11 @@
 //! The index of several reports: one line per capture with its verdict.
 
+use crate::formats::csv;
 use crate::formats::html::{index_policy, style_sheet};
+use crate::formats::markdown::MarkdownPage;
+use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
-use crate::formats::{csv, markdown};
 use crate::tables::{Mark, Table, left, right};
 use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
@@ -140,10 +142,9 @@ pub fn text(entries: &[Entry], options: TextOptions) -> String {
 /// For a ticket.
 pub fn markdown(entries: &[Entry], language: Language) -> String {
     let t = Catalogue::of(language);
-    let title = t.word("report-title");
-    let mut out = format!("# {title}\n\n");
-    markdown::table(&mut out, &table(t, entries));
-    out
+    let mut page = MarkdownPage::new(t);
+    page.table(&table(t, entries));
+    page.finish()
 }
 
 /// For a spreadsheet.

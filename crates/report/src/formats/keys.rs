@@ -1,5 +1,6 @@
 //! The report of `rekeyscope keys`: the answer first, then the table, then what is missing and how to get it.
 
+use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::{TextOptions, list_key_files};
 use crate::tables::{self, split_source};

@@ -1,11 +1,11 @@
 //! Markdown (GitHub's flavour) for tickets: the verdict, the tables, the causes.
 
+use crate::formats::sections::{self, Page};
 use crate::tables::{self, Align, Table};
 use crate::words::focus::Focus;
-use crate::words::{self, advice, clean};
+use crate::words::{self, clean};
 use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::text::Language;
-use std::fmt::Write as _;
+use rekeyscope_model::text::{Catalogue, Language};
 
 /// Tunnels with tables of their own.
 const MOST_TUNNELS: usize = 4;
@@ -15,222 +15,185 @@ const MOST_ROWS: usize = 60;
 /// The whole document.
 pub fn render(analysis: &Analysis, language: Language) -> String {
     let focus = Focus::new(analysis, language);
-    let mut out = format!("# {}\n\n", focus.t.word("report-title"));
     let t = focus.t;
+    let mut page = MarkdownPage::new(t);
     for leak in words::leaks(analysis) {
-        let _ = writeln!(
-            out,
-            "**{}**\n\n{}\n",
-            escaped(&words::finding(t, leak)),
-            code(&leak.display_filter)
-        );
+        page.written(&format!("**{}**", escaped(&words::finding(t, leak))));
+        page.written(&code(&leak.display_filter));
     }
-    verdict(&mut out, &focus);
-    account(&mut out, &focus);
-    two_points(&mut out, &focus);
-    heading(&mut out, &t.word("heading-capture"));
-    item(&mut out, &words::capture(t, &analysis.capture));
-    items(&mut out, &words::quality(t, &analysis.capture));
-    item(&mut out, &words::decryption(t, analysis));
+    verdict(&mut page, &focus);
+    account(&mut page, &focus);
+    sections::two_points(&mut page, &focus);
+    page.heading(&t.word("heading-capture"));
+    page.item(&words::capture(t, &analysis.capture));
+    page.items(&words::quality(t, &analysis.capture));
+    page.item(&words::decryption(t, analysis));
     let missing = words::missing_keys(t, analysis);
-    missing.iter().for_each(|text| said(&mut out, text));
+    missing.iter().for_each(|text| page.typed(text));
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
-        of_tunnel(&mut out, &focus, tunnel);
+        of_tunnel(&mut page, &focus, tunnel);
     }
-    overlays(&mut out, &focus);
-    causes(&mut out, &focus);
-    findings(&mut out, &focus);
-    if !analysis.diagnostics.is_empty() {
-        heading(&mut out, &t.word("heading-oddities"));
-        let diagnostics = analysis.diagnostics.iter().take(MOST_ROWS);
-        diagnostics.for_each(|d| item(&mut out, &words::diagnostic(t, d)));
-    }
-    let advice = advice::advice(&focus);
-    if !advice.is_empty() {
-        heading(&mut out, &t.word("heading-advice"));
-        advice.iter().for_each(|a| said(&mut out, a));
-    }
+    sections::overlays(&mut page, &focus);
+    sections::causes(&mut page, &focus);
+    sections::findings(&mut page, &focus);
+    sections::diagnostics(&mut page, &focus);
+    sections::advice(&mut page, &focus);
     let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
     let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
-    let _ = writeln!(out, "\n{made_by} {}", code(&words::command(analysis)));
-    out
+    page.out += &format!("\n{made_by} {}\n", code(&words::command(analysis)));
+    page.finish()
 }
 
-fn of_tunnel(out: &mut String, focus: &Focus, tunnel: usize) {
+fn of_tunnel(page: &mut MarkdownPage, focus: &Focus, tunnel: usize) {
     let (analysis, t) = (focus.analysis, focus.t);
     let Some(ends) = analysis.tunnels.get(tunnel) else {
         return;
     };
     let what = words::tunnel(t, ends);
-    heading(
-        out,
-        &t.fill("heading-tunnel", &[("tunnel", &tunnel), ("what", &what)]),
-    );
-    table(out, &tables::rekeys(focus, tunnel, MOST_ROWS));
-    items(out, &words::trigger_rules(t, analysis, tunnel));
-    table(out, &tables::attempts(focus, tunnel, true, MOST_ROWS));
-    items(out, &words::outages(focus, tunnel, MOST_ROWS));
-    table(out, &tables::security_associations(focus, tunnel, MOST_ROWS));
+    page.heading(&t.fill("heading-tunnel", &[("tunnel", &tunnel), ("what", &what)]));
+    page.table(&tables::rekeys(focus, tunnel, MOST_ROWS));
+    page.items(&words::trigger_rules(t, analysis, tunnel));
+    page.table(&tables::attempts(focus, tunnel, true, MOST_ROWS));
+    page.items(&words::outages(focus, tunnel, MOST_ROWS));
+    page.table(&tables::security_associations(focus, tunnel, MOST_ROWS));
 }
 
-fn verdict(out: &mut String, focus: &Focus) {
+fn verdict(page: &mut MarkdownPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
     let answer = words::answer(focus);
-    let _ = writeln!(out, "**{}**\n", escaped(&answer.headline));
+    page.written(&format!("**{}**", escaped(&answer.headline)));
     let in_full = words::in_full(t, analysis).unwrap_or_default();
     for line in [prose(&answer.why), prose(&answer.change), escaped(&in_full)] {
         if !line.is_empty() {
-            let _ = writeln!(out, "{line}\n");
+            page.written(&line);
         }
     }
     let Some(headline) = analysis.impact.first() else {
         return;
     };
     if let Some(said) = words::change_of_address(focus) {
-        let _ = writeln!(out, "{}\n", escaped(&said));
+        page.paragraph(&said);
     }
-    item(
-        out,
-        &words::direction(t, analysis, headline.tunnel, headline.direction),
-    );
-    items(out, &Vec::from_iter(words::explained(t, headline)));
+    page.item(&focus.direction(headline));
+    page.items(&Vec::from_iter(words::explained(t, headline)));
     if !focus.other_verdicts().is_empty() {
-        out.push('\n');
-        table(out, &tables::verdicts(focus, MOST_ROWS));
+        page.table(&tables::verdicts(focus, MOST_ROWS));
     }
-    table(out, &tables::transfers(focus, MOST_ROWS));
+    page.table(&tables::transfers(focus, MOST_ROWS));
 }
 
-fn account(out: &mut String, focus: &Focus) {
+fn account(page: &mut MarkdownPage, focus: &Focus) {
     let (accounts, t) = (words::accounts(focus.analysis), focus.t);
     if accounts.is_empty() {
         return;
     }
-    heading(out, &t.word("heading-account"));
+    page.heading(&t.word("heading-account"));
     for account in accounts.into_iter().take(MOST_TUNNELS) {
         let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
         let sentence = clean::said(t, &account.sentence, &account.messages);
-        paragraph_break(out);
+        page.paragraph_break();
         let said = t.fill(
             "direction-sentence",
             &[("direction", &direction), ("sentence", &sentence)],
         );
-        let _ = writeln!(out, "{}\n", escaped(&said));
+        page.paragraph(&said);
         if let Some(said) = words::pair_down(focus, account) {
-            let _ = writeln!(out, "{}\n", escaped(&said));
+            page.paragraph(&said);
         }
-        table(out, &tables::account(focus, account));
+        page.table(&tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = escaped(&words::account_label(t, line.label));
             let filter = code(&words::stretches_filter(line));
             let said = t.fill("account-filter", &[("label", &label), ("filter", &filter)]);
-            let _ = writeln!(out, "- {said}");
+            page.out += &format!("- {said}\n");
         }
     }
     if let Some(gap) = &focus.analysis.gap {
-        paragraph_break(out);
-        let _ = writeln!(
-            out,
-            "{}\n",
-            escaped(&clean::said(t, &gap.sentence, &gap.messages))
-        );
-        table(out, &tables::gap(t, gap));
+        page.paragraph_break();
+        page.paragraph(&clean::said(t, &gap.sentence, &gap.messages));
+        page.table(&tables::gap(t, gap));
     }
 }
 
-fn two_points(out: &mut String, focus: &Focus) {
-    let t = focus.t;
-    let Some(points) = &focus.analysis.two_points else {
-        return;
-    };
-    heading(out, &t.word("heading-two-points"));
-    let _ = writeln!(
-        out,
-        "{}\n",
-        escaped(&clean::said(t, &points.sentence, &points.messages))
-    );
-    table(out, &tables::two_points(t, points));
-    items(out, &words::lost_between(t, points, MOST_ROWS));
+/// The page so far.
+pub(crate) struct MarkdownPage {
+    out: String,
 }
 
-fn overlays(out: &mut String, focus: &Focus) {
-    for overlay in focus.analysis.overlays.iter().take(MOST_ROWS) {
-        heading(out, &words::overlay(overlay));
-        items(out, &words::overlay_sentences(focus.t, overlay));
-        out.push('\n');
-        table(out, &tables::overlay(focus, overlay, MOST_ROWS));
-    }
-}
+impl Page for MarkdownPage {
+    const MOST_ENTRIES: usize = MOST_ROWS;
+    const MOST_ROWS: usize = MOST_ROWS;
 
-fn causes(out: &mut String, focus: &Focus) {
-    let (causes, t) = (words::causes(focus), focus.t);
-    if causes.is_empty() {
-        return;
+    fn heading(&mut self, text: &str) {
+        self.out += &format!("\n## {}\n\n", escaped(text));
     }
-    heading(out, &t.word("heading-causes"));
-    for found in causes.iter().take(MOST_ROWS) {
-        item(out, &found.sentence(focus, MOST_ROWS));
-        if let Some((message, number, filter)) = found.first_filter(focus) {
-            let filter = code(&filter);
-            let said = t.fill(message, &[("number", &number), ("filter", &filter)]);
-            let _ = writeln!(out, "  {said}");
+
+    fn paragraph(&mut self, text: &str) {
+        self.written(&escaped(text));
+    }
+
+    fn item(&mut self, text: &str) {
+        self.out += &format!("- {}\n", escaped(text));
+    }
+
+    fn typed(&mut self, text: &str) {
+        self.out += &format!("- {}\n", prose(text));
+    }
+
+    fn remark(&mut self, text: &str) {
+        self.item(text);
+    }
+
+    fn table(&mut self, table: &Table) {
+        if table.rows.is_empty() {
+            return;
         }
-    }
-}
-
-fn findings(out: &mut String, focus: &Focus) {
-    let (analysis, t) = (focus.analysis, focus.t);
-    if analysis.findings.is_empty() {
-        return;
-    }
-    heading(out, &t.word("heading-findings"));
-    for f in analysis.findings.iter().take(MOST_ROWS) {
-        item(out, &words::finding(t, f));
-        if !f.display_filter.is_empty() {
-            let _ = writeln!(out, "  {}", code(&f.display_filter));
+        self.paragraph_break();
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        self.out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
+        let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
+        self.out += &line(table.columns.iter().map(|c| rule(c.align)).collect());
+        for row in &table.rows {
+            self.out += &line(row.cells.iter().map(|c| escaped(c)).collect());
         }
+        self.out.push('\n');
+        table.notes.iter().for_each(|note| self.paragraph(note));
     }
-}
 
-fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n## {}\n", escaped(text));
-}
-
-fn item(out: &mut String, text: &str) {
-    let _ = writeln!(out, "- {}", escaped(text));
-}
-
-/// An item of our own words.
-fn said(out: &mut String, text: &str) {
-    let _ = writeln!(out, "- {}", prose(text));
-}
-
-fn items(out: &mut String, texts: &[String]) {
-    texts.iter().for_each(|text| item(out, text));
-}
-
-pub(crate) fn table(out: &mut String, table: &Table) {
-    if table.rows.is_empty() {
-        return;
+    fn filter(&mut self, said: impl Fn(&str) -> String, filter: &str) {
+        self.out += &format!("  {}\n", said(&code(filter)));
     }
-    paragraph_break(out);
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    *out += &line(table.columns.iter().map(|c| escaped(&c.name)).collect());
-    let rule = |a: Align| if a == Align::Right { "--:" } else { "---" }.to_string();
-    *out += &line(table.columns.iter().map(|c| rule(c.align)).collect());
-    for row in &table.rows {
-        *out += &line(row.cells.iter().map(|c| escaped(c)).collect());
-    }
-    out.push('\n');
-    for note in &table.notes {
-        let _ = writeln!(out, "{}\n", escaped(note));
-    }
+
+    /// A ticket needs no more.
+    fn more(&mut self, _: &Catalogue, _: usize) {}
 }
 
-/// Right below a list, a table or a paragraph would be text of its last item.
-fn paragraph_break(out: &mut String) {
-    if !out.ends_with("\n\n") {
-        out.push('\n');
+impl MarkdownPage {
+    /// A page with its title.
+    pub(crate) fn new(t: &Catalogue) -> Self {
+        let out = format!("# {}\n\n", t.word("report-title"));
+        MarkdownPage { out }
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+
+    /// A paragraph that is Markdown already.
+    fn written(&mut self, text: &str) {
+        self.out += text;
+        self.out += "\n\n";
+    }
+
+    fn items(&mut self, texts: &[String]) {
+        texts.iter().for_each(|text| self.item(text));
+    }
+
+    /// Right below a list, a table or a paragraph would be text of its last item.
+    fn paragraph_break(&mut self) {
+        if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
     }
 }
 
@@ -276,6 +239,7 @@ fn code(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::advice;
     use proptest::prelude::*;
     use rekeyscope_testkit::example;
 

@@ -4,8 +4,7 @@
 use rekeyscope_model::analysis::{AttemptOutcome, TriggerKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{BUCKETS, Histogram, TunnelEnd, TunnelEnds, WatchCounters, WatchTotals};
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// Which text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,121 +20,112 @@ pub fn render(totals: &WatchTotals, format: MetricsFormat) -> String {
     let mut page = MetricsPage {
         text: String::new(),
         format,
+        name: String::new(),
     };
-    page.gauge(
-        "rekeyscope_build_info",
-        "The program.",
-        [(vec![owned(("version", env!("CARGO_PKG_VERSION")))], 1.0)].into_iter(),
-    );
-    let kinds = TriggerKind::ALL
-        .iter()
-        .flat_map(|trigger| TunnelEnd::ALL.iter().map(|end| (*trigger, *end)));
-    page.counter(
-        "rekeyscope_rekeys",
-        "Rekeys by what ran out and who began.",
-        kinds.map(|(trigger, end)| {
-            let labels = [("trigger", trigger.as_str()), ("initiator", end.as_str())];
-            let n = totals.rekeys.get(&(trigger, end)).copied().unwrap_or(0);
-            (labels.map(owned).to_vec(), n as f64)
-        }),
-    );
-    let failures = AttemptOutcome::ALL.iter().filter(|outcome| outcome.failed());
+    page.gauge("rekeyscope_build_info", "The program.");
+    page.sample(&[("version", &env!("CARGO_PKG_VERSION"))], 1.0);
+    page.counter("rekeyscope_rekeys", "Rekeys by what ran out and who began.");
+    for trigger in TriggerKind::ALL {
+        for end in TunnelEnd::ALL {
+            let n = totals.rekeys.get(&(*trigger, *end)).copied().unwrap_or(0);
+            page.sample(&[("trigger", trigger), ("initiator", &end.as_str())], n as f64);
+        }
+    }
     page.counter(
         "rekeyscope_rekey_failures",
         "Rekeys that came to nothing or were not answered.",
-        failures.map(|outcome| {
-            let n = totals.failures.get(outcome).copied().unwrap_or(0);
-            (vec![owned(("reason", outcome.as_str()))], n as f64)
-        }),
     );
-    let alone = |value: f64| [(vec![], value)].into_iter();
-    page.counter(
-        "rekeyscope_outages",
-        "Times during which nothing passed.",
-        alone(totals.all.outages as f64),
-    );
-    page.counter(
-        "rekeyscope_outage_seconds",
-        "Seconds of those that are over.",
-        alone(totals.all.outage_seconds),
-    );
+    for outcome in AttemptOutcome::ALL.iter().filter(|outcome| outcome.failed()) {
+        let n = totals.failures.get(outcome).copied().unwrap_or(0);
+        page.sample(&[("reason", outcome)], n as f64);
+    }
+    page.counter("rekeyscope_outages", "Times during which nothing passed.");
+    page.sample(&[], totals.all.outages as f64);
+    page.counter("rekeyscope_outage_seconds", "Seconds of those that are over.");
+    page.sample(&[], totals.all.outage_seconds);
     page.counter(
         "rekeyscope_lost_seconds",
         "Seconds that rekeys cost transfers, as the ledger of the report has them.",
-        [(vec![owned(("label", "rekey"))], totals.all.lost_seconds)].into_iter(),
     );
-    for (name, help, histogram) in [
-        (
-            "rekeyscope_rekey_silence_seconds",
-            "Longest time without an arrival that a rekey owns; 0 where it owns none.",
-            &totals.silence,
-        ),
-        (
-            "rekeyscope_rekey_cost_seconds",
-            "Cost of a rekey, both directions together; 0 where it cost nothing.",
-            &totals.cost,
-        ),
-        (
-            "rekeyscope_rekey_gap_seconds",
-            "Last packet on the old SA to the first on the new one.",
-            &totals.gap,
-        ),
-        (
-            "rekeyscope_rekey_exchange_seconds",
-            "First to last message of the exchange.",
-            &totals.exchange,
-        ),
-    ] {
-        page.histogram(name, help, histogram);
-    }
+    page.sample(&[("label", &"rekey")], totals.all.lost_seconds);
+    page.histogram(
+        "rekeyscope_rekey_silence_seconds",
+        "Longest time without an arrival that a rekey owns; 0 where it owns none.",
+        &totals.silence,
+    );
+    page.histogram(
+        "rekeyscope_rekey_cost_seconds",
+        "Cost of a rekey, both directions together; 0 where it cost nothing.",
+        &totals.cost,
+    );
+    page.histogram(
+        "rekeyscope_rekey_gap_seconds",
+        "Last packet on the old SA to the first on the new one.",
+        &totals.gap,
+    );
+    page.histogram(
+        "rekeyscope_rekey_exchange_seconds",
+        "First to last message of the exchange.",
+        &totals.exchange,
+    );
     let seconds = |time: Timestamp| time.0 as f64 / NANOS_PER_SECOND as f64;
     page.gauge(
         "rekeyscope_last_rekey_timestamp_seconds",
         "When the newest rekey began, by the capture's clock.",
-        totals.last_rekey.iter().map(|time| (vec![], seconds(*time))),
     );
+    totals
+        .last_rekey
+        .iter()
+        .for_each(|time| page.sample(&[], seconds(*time)));
     page.gauge(
         "rekeyscope_last_packet_timestamp_seconds",
         "When the newest packet came, by the capture's clock.",
-        totals.last_packet.iter().map(|time| (vec![], seconds(*time))),
     );
+    totals
+        .last_packet
+        .iter()
+        .for_each(|time| page.sample(&[], seconds(*time)));
     page.gauge(
         "rekeyscope_sas_without_key",
         "SAs with packets in the last minute that no key opens.",
-        alone(totals.keys_missing as f64),
     );
-    let tunnels = totals.tunnels.iter();
+    page.sample(&[], totals.keys_missing as f64);
     page.gauge(
         "rekeyscope_tunnel_info",
         "A tunnel with packets in the last minute.",
-        tunnels.map(|(ends, (encapsulation, ike))| {
-            let labels = [
-                ("tunnel", tunnel_label(ends)),
-                ("client", ends.client.to_string()),
-                ("gateway", ends.gateway.to_string()),
-                ("encapsulation", encapsulation.to_string()),
-                ("ike_version", ike.map_or_else(String::new, |v| v.to_string())),
-            ];
-            (labels.into_iter().collect(), 1.0)
-        }),
     );
-    page.tunnels(&totals.by_tunnel);
-    page.counter(
-        "rekeyscope_packets",
-        "Packets of the capture.",
-        alone(totals.packets as f64),
-    );
+    for (ends, (encapsulation, ike)) in &totals.tunnels {
+        page.sample(
+            &[
+                ("tunnel", &tunnel_label(ends)),
+                ("client", &ends.client),
+                ("gateway", &ends.gateway),
+                ("encapsulation", encapsulation),
+                ("ike_version", &ike.map_or_else(String::new, |v| v.to_string())),
+            ],
+            1.0,
+        );
+    }
+    for (name, help, value) in TUNNEL_COUNTERS {
+        page.counter(name, help);
+        for (ends, totals) in &totals.by_tunnel {
+            page.sample(&[("tunnel", &tunnel_label(ends))], value(totals));
+        }
+    }
+    page.counter("rekeyscope_packets", "Packets of the capture.");
+    page.sample(&[], totals.packets as f64);
     page.counter(
         "rekeyscope_packets_not_analysed",
         "IPsec packets beyond the bounds of tunnels and SAs: counted and not analysed.",
-        alone(totals.not_analysed as f64),
     );
-    let kernel = totals.kernel.iter();
+    page.sample(&[], totals.not_analysed as f64);
     page.counter(
         "rekeyscope_kernel_dropped_packets",
         "Packets that this machine's kernel dropped since the watch began, by counter of xfrm_stat.",
-        kernel.map(|(counter, n)| (vec![owned(("counter", counter))], *n as f64)),
     );
+    for (counter, n) in &totals.kernel {
+        page.sample(&[("counter", counter)], *n as f64);
+    }
     if format == MetricsFormat::OpenMetrics {
         page.text.push_str("# EOF\n");
     }
@@ -176,76 +166,62 @@ const TUNNEL_COUNTERS: [TunnelCounter; 5] = [
     ),
 ];
 
-type Labels = Vec<(&'static str, String)>;
-
-fn owned((name, value): (&'static str, &str)) -> (&'static str, String) {
-    (name, value.to_string())
-}
-
 struct MetricsPage {
     text: String,
     format: MetricsFormat,
+    /// The metric whose samples follow.
+    name: String,
 }
 
 impl MetricsPage {
-    fn counter(&mut self, name: &str, help: &str, samples: impl Iterator<Item = (Labels, f64)>) {
+    fn counter(&mut self, name: &str, help: &str) {
         let total = format!("{name}_total");
         let family = match self.format {
             MetricsFormat::OpenMetrics => name,
             MetricsFormat::Prometheus => &total,
         };
         self.family(family, "counter", help);
-        samples.for_each(|(labels, value)| self.sample(&total, &labels, value));
+        self.name = total;
     }
 
-    fn gauge(&mut self, name: &str, help: &str, samples: impl Iterator<Item = (Labels, f64)>) {
+    fn gauge(&mut self, name: &str, help: &str) {
         self.family(name, "gauge", help);
-        samples.for_each(|(labels, value)| self.sample(name, &labels, value));
-    }
-
-    fn tunnels(&mut self, tunnels: &BTreeMap<TunnelEnds, WatchCounters>) {
-        for (name, help, value) in TUNNEL_COUNTERS {
-            let samples = tunnels.iter();
-            self.counter(
-                name,
-                help,
-                samples.map(|(ends, totals)| (vec![("tunnel", tunnel_label(ends))], value(totals))),
-            );
-        }
+        self.name = name.to_owned();
     }
 
     fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
         self.family(name, "histogram", help);
         let ends = BUCKETS.iter().map(|end| format!("{end:?}"));
         let mut below = 0;
+        self.name = format!("{name}_bucket");
         for (end, n) in ends.chain(["+Inf".to_string()]).zip(histogram.counts) {
             below += n;
-            self.sample(&format!("{name}_bucket"), &[("le", end)], below as f64);
+            self.sample(&[("le", &end)], below as f64);
         }
-        self.sample(&format!("{name}_count"), &[], below as f64);
-        self.sample(&format!("{name}_sum"), &[], histogram.sum);
+        self.name = format!("{name}_count");
+        self.sample(&[], below as f64);
+        self.name = format!("{name}_sum");
+        self.sample(&[], histogram.sum);
     }
 
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
-    fn sample(&mut self, name: &str, labels: &[(&'static str, String)], value: f64) {
+    fn sample(&mut self, labels: &[(&str, &dyn Display)], value: f64) {
+        let escaped = |value: &dyn Display| {
+            let value = value.to_string().replace('\\', "\\\\");
+            value.replace('"', "\\\"").replace('\n', "\\n")
+        };
+        let labels = labels.iter();
         let labels: Vec<String> = labels
-            .iter()
-            .map(|(name, value)| {
-                let value = value
-                    .replace('\\', "\\\\")
-                    .replace('"', "\\\"")
-                    .replace('\n', "\\n");
-                format!("{name}=\"{value}\"")
-            })
+            .map(|(name, value)| format!("{name}=\"{}\"", escaped(*value)))
             .collect();
         let labels = match labels.as_slice() {
             [] => String::new(),
             labels => format!("{{{}}}", labels.join(",")),
         };
-        let _ = writeln!(self.text, "{name}{labels} {value}");
+        let _ = writeln!(self.text, "{}{labels} {value}", self.name);
     }
 }
 

@@ -9,6 +9,7 @@ pub mod keys;
 mod languages;
 pub mod markdown;
 pub mod metrics;
+mod sections;
 mod sparkline;
 mod terminal;
 pub mod text;

@@ -3,8 +3,10 @@
 mod style;
 mod wrap;
 
+use crate::formats::sections::Page;
 use crate::tables::{Align, Column, Mark, Table};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
+use rekeyscope_model::text::Catalogue;
 pub(crate) use style::Color;
 use style::{bold, colored, dim, write_styles};
 use unicode_width::UnicodeWidthStr;
@@ -55,12 +57,6 @@ impl TerminalPage {
         self.out.push('\n');
     }
 
-    /// A headline, set off by an empty line.
-    pub(crate) fn heading(&mut self, text: &str) {
-        self.blank();
-        self.emphasised(text, None);
-    }
-
     /// A paragraph in bold, coloured when `color` says so.
     pub(crate) fn emphasised(&mut self, text: &str, color: Option<Color>) {
         let mut cell = bold(Cell::new(wrapped(text, self.width)));
@@ -70,31 +66,9 @@ impl TerminalPage {
         self.cells(vec![vec![cell]], &[]);
     }
 
-    /// A paragraph.
-    pub(crate) fn paragraph(&mut self, text: &str) {
-        self.cells(vec![vec![Cell::new(wrapped(text, self.width))]], &[]);
-    }
-
     /// Several of them.
     pub(crate) fn paragraphs(&mut self, texts: &[String]) {
         texts.iter().for_each(|text| self.paragraph(text));
-    }
-
-    /// A paragraph hung behind a dash.
-    pub(crate) fn item(&mut self, text: &str) {
-        let text = wrapped(text, self.width - 1 - GAP);
-        self.cells(vec![vec![Cell::new("-"), Cell::new(text)]], &[]);
-    }
-
-    /// A display filter below an item, on a line of its own where it does not fit behind its label: unbroken, however long, so
-    /// that it can be copied.
-    pub(crate) fn filter(&mut self, label: &str, filter: &str) {
-        let short = format!("{INDENT}{label}{filter}");
-        if short.width() <= self.width || label.is_empty() {
-            return self.line(&short);
-        }
-        self.line(format!("{INDENT}{label}").trim_end());
-        self.line(&format!("{INDENT}{filter}"));
     }
 
     /// Paragraphs hung behind labels of one width.
@@ -108,8 +82,73 @@ impl TerminalPage {
         self.cells(rows, &[]);
     }
 
+    fn cells(&mut self, rows: Vec<Vec<Cell>>, aligns: &[Align]) {
+        let mut table = comfy_table::Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(u16::try_from(self.width).unwrap_or(u16::MAX));
+        write_styles(&mut table, self.color);
+        let columns = rows.first().map_or(0, Vec::len);
+        for row in rows {
+            table.add_row(row);
+        }
+        // Two spaces between columns, one where two would make the rows wrap.
+        let natural: usize = table
+            .column_max_content_widths()
+            .iter()
+            .map(|&w| usize::from(w) + GAP)
+            .sum();
+        let padding = if columns > 2 && natural > self.width + GAP {
+            1
+        } else {
+            GAP as u16
+        };
+        for (i, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if i + 1 < columns { padding } else { 0 }));
+            if aligns.get(i) == Some(&Align::Right) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for line in table.lines() {
+            self.out.push_str(line.trim_end());
+            self.out.push('\n');
+        }
+    }
+}
+
+impl Page for TerminalPage {
+    const MOST_ENTRIES: usize = 40;
+    /// More is for a program to read.
+    const MOST_ROWS: usize = 100_000;
+
+    /// A headline, set off by an empty line.
+    fn heading(&mut self, text: &str) {
+        self.blank();
+        self.emphasised(text, None);
+    }
+
+    /// A paragraph.
+    fn paragraph(&mut self, text: &str) {
+        self.cells(vec![vec![Cell::new(wrapped(text, self.width))]], &[]);
+    }
+
+    /// A paragraph hung behind a dash.
+    fn item(&mut self, text: &str) {
+        let text = wrapped(text, self.width - 1 - GAP);
+        self.cells(vec![vec![Cell::new("-"), Cell::new(text)]], &[]);
+    }
+
+    fn typed(&mut self, text: &str) {
+        self.item(text);
+    }
+
+    fn remark(&mut self, text: &str) {
+        self.paragraph(text);
+    }
+
     /// A table with its notes; nothing when it has no rows.
-    pub(crate) fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &Table) {
         if table.rows.is_empty() {
             return;
         }
@@ -145,37 +184,22 @@ impl TerminalPage {
         }
     }
 
-    fn cells(&mut self, rows: Vec<Vec<Cell>>, aligns: &[Align]) {
-        let mut table = comfy_table::Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(u16::try_from(self.width).unwrap_or(u16::MAX));
-        write_styles(&mut table, self.color);
-        let columns = rows.first().map_or(0, Vec::len);
-        for row in rows {
-            table.add_row(row);
+    /// A display filter below an item, on a line of its own where it does not fit behind its label: unbroken, however long, so
+    /// that it can be copied.
+    fn filter(&mut self, said: impl Fn(&str) -> String, filter: &str) {
+        let label = said("");
+        let short = format!("{INDENT}{label}{filter}");
+        if short.width() <= self.width || label.is_empty() {
+            return self.line(&short);
         }
-        // Two spaces between columns, one where two would make the rows wrap.
-        let natural: usize = table
-            .column_max_content_widths()
-            .iter()
-            .map(|&w| usize::from(w) + GAP)
-            .sum();
-        let padding = if columns > 2 && natural > self.width + GAP {
-            1
-        } else {
-            GAP as u16
-        };
-        for (i, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if i + 1 < columns { padding } else { 0 }));
-            if aligns.get(i) == Some(&Align::Right) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        for line in table.lines() {
-            self.out.push_str(line.trim_end());
-            self.out.push('\n');
+        self.line(format!("{INDENT}{label}").trim_end());
+        self.line(&format!("{INDENT}{filter}"));
+    }
+
+    fn more(&mut self, t: &Catalogue, total: usize) {
+        if total > Self::MOST_ENTRIES {
+            let n = total - Self::MOST_ENTRIES;
+            self.paragraph(&t.fill("more-in-json", &[("n", &n)]));
         }
     }
 }

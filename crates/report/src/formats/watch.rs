@@ -109,15 +109,13 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             direction: d,
             seconds,
             ..
-        } if *seconds > 0.0 => {
+        } => {
+            let id = match *seconds > 0.0 {
+                true => "watch-outage-corrected",
+                false => "watch-outage-none",
+            };
             let length = format::seconds(*seconds);
-            t.fill(
-                "watch-outage-corrected",
-                &[("direction", &direction(*d)), ("length", &length)],
-            )
-        }
-        Occurrence::OutageCorrected { direction: d, .. } => {
-            t.fill("watch-outage-none", &[("direction", &direction(*d))])
+            t.fill(id, &[("direction", &direction(*d)), ("length", &length)])
         }
         Occurrence::OutageBegan { direction: d } => {
             t.fill("watch-outage-began", &[("direction", &direction(*d))])
@@ -149,17 +147,16 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             messages,
         } => {
             let sentence = t.sentence(sentence, messages);
-            let before = before.map(|before| words::verdict(t, before));
-            let id = match before {
-                Some(_) => "watch-verdict-before",
-                None => "watch-verdict",
+            let (id, before) = match before {
+                Some(before) => ("watch-verdict-before", words::verdict(t, *before)),
+                None => ("watch-verdict", String::new()),
             };
             t.fill(
                 id,
                 &[
                     ("direction", &direction(*d)),
                     ("verdict", &words::verdict(t, *verdict)),
-                    ("before", &before.unwrap_or_default()),
+                    ("before", &before),
                     ("sentence", &clean::line(&sentence)),
                 ],
             )

@@ -3,7 +3,7 @@
 use crate::plot::backend::Svg;
 use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::label::plain;
-use crate::plot::style::{self, px};
+use crate::plot::style::{self, at, px};
 use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
@@ -62,6 +62,6 @@ impl Axes {
 /// A headline within a plot, at this place in CSS pixels.
 pub(crate) fn title(root: &Canvas, language: Language, text: String, (x, y): (u32, u32)) -> Drawn<()> {
     let font = style::label(language, 13, style::INK);
-    root.draw(&Text::new(text, (px(x) as i32, px(y) as i32), font))?;
+    root.draw(&Text::new(text, (at(x), at(y)), font))?;
     Ok(())
 }

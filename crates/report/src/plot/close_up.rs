@@ -10,8 +10,8 @@ mod messages;
 use crate::plot::axes::{Axes, title};
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::stalls::stalls_around;
-use crate::plot::style::{self, px};
-use crate::words::focus::{Focus, at_most, key, name};
+use crate::plot::style::{self, at, px};
+use crate::words::focus::{Focus, at_most};
 use crate::words::{self, format};
 use drawing::{BELOW, CloseUpDrawing, LEFT, PLOTTED, RIGHT, WIDTH, width_of};
 use plotters::element::{PathElement, Rectangle, Text};
@@ -28,10 +28,10 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, most: usize) -> Vec<Plot> {
 fn draw_one(focus: &Focus, rekey: &Rekey) -> Option<Plot> {
     let drawing = CloseUpDrawing::new(focus, rekey)?;
     let t = focus.t;
-    let number = name(t, focus.analysis, rekey);
+    let number = focus.name(rekey);
     let title = t.fill("plot-close-title", &[("number", &number)]);
     let description = words::close_up(t, drawing.shown);
-    let name = format!("close-up-{}", key(focus.analysis, rekey));
+    let name = format!("close-up-{}", focus.key(rekey));
     let blank = Plot::blank(
         t.language(),
         name,
@@ -84,7 +84,7 @@ impl CloseUpDrawing<'_> {
     fn headline(&self, prefix: &str) -> String {
         let t = self.focus.t;
         let direction = words::direction(t, self.focus.analysis, self.rekey.tunnel, self.shown.direction);
-        let number = name(t, self.focus.analysis, self.rekey);
+        let number = self.focus.name(self.rekey);
         match &self.shown.connection {
             Some(c) if self.is_tcp() => {
                 let (src, dst) = (
@@ -115,35 +115,32 @@ impl CloseUpDrawing<'_> {
     /// Lines at the last packet on the old SA and the first one on the new SA.
     fn draw_switch(&self, root: &Canvas) -> Drawn<()> {
         let t = self.focus.t;
-        let bottom = px(self.top() + PLOTTED) as i32;
+        let bottom = at(self.top() + PLOTTED);
         let line = |packet: &CloseUpPacket, words: String, row: i32, beside: HPos| -> Drawn<()> {
             let x = self.x(packet.ms);
             let stroke = style::INK.mix(0.7).stroke_width(px(1));
-            root.draw(&PathElement::new(
-                vec![(x, px(self.top()) as i32), (x, bottom)],
-                stroke,
-            ))?;
+            root.draw(&PathElement::new(vec![(x, at(self.top())), (x, bottom)], stroke))?;
             let font = style::label(t.language(), 12, style::INK);
-            let width = width_of(root, &words, &font)? + px(6) as i32;
+            let width = width_of(root, &words, &font)? + at(6);
             // Beside the line, on the side where nothing is drawn; else on the other one.
             let is_left = match beside {
-                HPos::Right => x - width > px(LEFT) as i32,
-                _ => x + width > px(WIDTH) as i32,
+                HPos::Right => x - width > at(LEFT),
+                _ => x + width > at(WIDTH),
             };
             let (x, pos) = match is_left {
-                true => (x - px(6) as i32, HPos::Right),
-                false => (x + px(6) as i32, HPos::Left),
+                true => (x - at(6), HPos::Right),
+                false => (x + at(6), HPos::Left),
             };
             root.draw(&Text::new(words, (x, row), font.pos(Pos::new(pos, VPos::Top))))?;
             Ok(())
         };
         if let Some(last) = &self.shown.last_on_old {
             let words = t.fill("plot-close-last", &[("frame", &last.frame)]);
-            line(last, words, px(self.top() + 4) as i32, HPos::Right)?;
+            line(last, words, at(self.top() + 4), HPos::Right)?;
         }
         if let Some(first) = &self.shown.first_on_new {
             let words = t.fill("plot-close-first", &[("frame", &first.frame)]);
-            line(first, words, bottom - px(20) as i32, HPos::Left)?;
+            line(first, words, bottom - at(20), HPos::Left)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::plot::axes::{Axes, title};
 use crate::plot::canvas::{Drawn, Plot};
-use crate::plot::style::{self, px};
+use crate::plot::style::{self, at, px};
 use crate::words::clean;
 use plotters::element::{Circle, PathElement, Text};
 use plotters::style::Color;
@@ -57,7 +57,7 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
         chart.draw_series(
             points
                 .iter()
-                .map(|p| Circle::new((p.0, p.1), px(4) as i32, style::BLUE.filled())),
+                .map(|p| Circle::new((p.0, p.1), at(4), style::BLUE.filled())),
         )?;
         for (x, y, capture) in points.iter().take(MOST_NAMED) {
             let name: String = clean::line(&capture.name).chars().take(LONGEST_NAME).collect();
@@ -65,7 +65,7 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
             let (px_x, px_y) = chart.backend_coord(&(*x, *y));
             let label = style::label(language, 12, style::INK);
             let width = root.estimate_text_size(&name, &label)?.0 as i32;
-            let gap = px(8) as i32;
+            let gap = at(8);
             let from = if *x > right / 2.0 {
                 px_x - gap - width
             } else {

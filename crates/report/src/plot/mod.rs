@@ -14,10 +14,10 @@ pub(crate) mod label;
 mod panel;
 #[cfg(feature = "png")]
 pub mod raster;
-pub mod reduce;
+pub(crate) mod reduce;
 pub(crate) mod stalls;
 pub(crate) mod style;
-pub mod svg;
+mod svg;
 mod timeline;
 
 pub use canvas::Plot;

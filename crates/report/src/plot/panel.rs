@@ -4,8 +4,8 @@ use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::label::{effect_of, plain};
 use crate::plot::reduce::{PlotColumn, ceiling, columns};
 use crate::plot::stalls::{Shaded, stalls_around};
-use crate::plot::style::{self, px};
-use crate::words::focus::{Focus, at_most, began, is_hurt, key, name, number};
+use crate::plot::style::{self, at, px};
+use crate::words::focus::{Focus, at_most, began, is_hurt, number};
 use crate::words::{self, cost_of, format};
 use plotters::chart::ChartBuilder;
 use plotters::element::{DashedPathElement, PathElement, Rectangle, Text};
@@ -120,9 +120,9 @@ fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(T
 
 fn draw_one(focus: &Focus, panel: &Panel, scale: &PanelScale) -> Option<Plot> {
     let t = focus.t;
-    let number = name(t, focus.analysis, panel.rekey);
+    let number = focus.name(panel.rekey);
     let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
-    let name = format!("panel-{}", key(focus.analysis, panel.rekey));
+    let name = format!("panel-{}", focus.key(panel.rekey));
     let title = t.fill("plot-panel-title", &[("number", &number)]);
     let effect = effect_of(focus, panel.rekey);
     let description = t.fill(
@@ -151,14 +151,14 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
     );
     root.draw(&Text::new(
         title,
-        (px(LEFT) as i32, px(3) as i32),
+        (at(LEFT), at(3)),
         style::label(focus.t.language(), 12, style::INK),
     ))?;
     let Some(text) = cost_of(focus, panel.rekey) else {
         return Ok(());
     };
     let font = style::label(focus.t.language(), 12, style::HURT_TEXT).pos(Pos::new(HPos::Right, VPos::Top));
-    root.draw(&Text::new(text, (px(WIDTH - RIGHT) as i32, px(3) as i32), font))?;
+    root.draw(&Text::new(text, (at(WIDTH - RIGHT), at(3)), font))?;
     Ok(())
 }
 

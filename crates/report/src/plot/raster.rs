@@ -1,7 +1,7 @@
 //! Plots as PNG: the same SVG that `--svg` writes, rendered by resvg with the font that is in the program.
 
+use crate::plot::canvas::Plot;
 use crate::plot::style;
-pub use crate::plot::svg::Plot;
 use rekeyscope_model::error::Error;
 use resvg::{tiny_skia, usvg};
 use std::sync::Arc;

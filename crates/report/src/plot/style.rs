@@ -73,6 +73,11 @@ pub(crate) const fn px(pixels: u32) -> u32 {
     pixels * UNITS
 }
 
+/// The same as a place.
+pub(crate) const fn at(pixels: u32) -> i32 {
+    px(pixels) as i32
+}
+
 /// A label of `pixels` height.
 pub(crate) fn label(language: Language, pixels: u32, color: RGBColor) -> TextStyle<'static> {
     let size = f64::from(px(pixels)) * PLOTTERS_SCALE;

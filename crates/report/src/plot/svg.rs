@@ -1,13 +1,7 @@
-//! Plots as SVG, by plotters.
-//!
-//! They are drawn at twice their size, because the backend places everything on whole units, and scaled by `viewBox`.
-//! Colours are the light theme's; a page recolours them by attribute selectors (see [`style`]). Reducing 20,000 bins to
-//! the width of the plot is drawing, not analysis: the document keeps every bin.
+//! The plots of a document, tunnel by tunnel.
 
+use crate::plot::canvas::Plot;
 use crate::plot::{close_up, panel, timeline};
-
-pub use crate::plot::canvas::Plot;
-
 use crate::words::focus::Focus;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::Language;

@@ -4,7 +4,7 @@ use crate::tables::table::{
     Align, Column, Mark, Table, WIDE, WIDER, alert_if, cost, left, left_from, ms, right, right_from,
 };
 use crate::words::ends::end;
-use crate::words::focus::{Focus, at_most, began, is_hurt, key, number};
+use crate::words::focus::{Focus, at_most, began, is_hurt, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{Direction, Rekey, RekeyImpact, Trigger};
@@ -102,7 +102,7 @@ fn of_rekeys(focus: &Focus, tunnel: usize, listed: &[&Rekey]) -> Table {
         ],
     );
     for (row, rekey) in table.rows.iter_mut().zip(listed) {
-        row.id = Some(format!("rekey-{}", key(focus.analysis, rekey)));
+        row.id = Some(format!("rekey-{}", focus.key(rekey)));
     }
     table.notes.push(legend(focus, tunnel, &rows));
     table

@@ -1,7 +1,7 @@
 //! The tables of a report, independent of the format that lays them out.
 
 use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, cost, first, left, ms, right, right_from};
-use crate::words::focus::{Focus, began, is_hurt, name};
+use crate::words::focus::{Focus, began, is_hurt};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{
@@ -170,7 +170,7 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
         &known,
         |(rekey, _)| alert_if(is_hurt(rekey)),
         &[
-            left("column-rekey", &|(rekey, _)| name(t, focus.analysis, rekey)),
+            left("column-rekey", &|(rekey, _)| focus.name(rekey)),
             right("column-time-s", &|(rekey, _)| focus.clock(began(rekey))),
             right("column-before", &|(_, at)| value(at.before)),
             right("column-lowest", &|(_, at)| value(at.lowest)),

@@ -4,6 +4,7 @@ use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;
 use rekeyscope_impact::explain::told_outages;
+use rekeyscope_impact::tell::account::with_sign;
 use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
 use rekeyscope_model::text::Catalogue;
 
@@ -88,17 +89,11 @@ pub(crate) fn seconds_of(s: f64, whole: f64) -> String {
     if !s.is_finite() {
         return crate::words::format::UNKNOWN.to_owned();
     }
-    let text = match whole.abs() {
+    with_sign(&match whole.abs() {
         w if w < 0.995 => format!("{s:.3}"),
         w if w < 9.95 => format!("{s:.2}"),
         _ => format!("{s:.1}"),
-    };
-    match text.strip_prefix('-') {
-        // Rounded to nothing, it has no sign.
-        Some(size) if !size.contains(|c: char| ('1'..='9').contains(&c)) => size.to_owned(),
-        Some(size) => format!("−{size}"),
-        None => text,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Explanations of the costs of rekeys and of the outages, cause by cause.
 
 use crate::words::explanations::Explained;
-use crate::words::focus::{Focus, name};
+use crate::words::focus::Focus;
 use crate::words::format;
 use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{Analysis, ExplanationCause, Outage, Rekey};
@@ -101,7 +101,7 @@ impl<'a> FoundCause<'a> {
     pub(crate) fn places(&self, focus: &Focus<'a>) -> Vec<CausePlace<'a>> {
         let t = focus.t;
         let rekeys = self.rekeys.iter().map(|own| CausePlace {
-            name: name(t, focus.analysis, own.rekey),
+            name: focus.name(own.rekey),
             rekey: Some(own.rekey),
             why: own.explained.why(),
             filter: filter(&own.explained),

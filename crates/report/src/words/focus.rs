@@ -19,6 +19,7 @@ pub(crate) struct Focus<'a> {
     pub(crate) tunnels: Vec<usize>,
     /// Time zero of every table and plot.
     pub(crate) origin: Option<Timestamp>,
+    names: RekeyNames,
     main: HashMap<usize, Direction>,
 }
 
@@ -48,6 +49,7 @@ impl<'a> Focus<'a> {
             t: Catalogue::of(language),
             tunnels,
             origin: origin(analysis),
+            names: RekeyNames::of(analysis, language),
             main,
         }
     }
@@ -71,6 +73,20 @@ impl<'a> Focus<'a> {
     /// The same in words.
     pub(crate) fn clock(&self, moment: Option<Timestamp>) -> String {
         or_unknown(moment.and_then(|t| self.seconds(t)), format::clock)
+    }
+
+    /// The number of a rekey, with the tunnel where a document has rekeys of several: for places that speak of all tunnels.
+    pub(crate) fn name(&self, rekey: &Rekey) -> String {
+        self.names.name(rekey)
+    }
+
+    /// What tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
+    /// tunnels.
+    pub(crate) fn key(&self, rekey: &Rekey) -> String {
+        match self.names.several {
+            true => format!("{}-{}", rekey.tunnel, number(rekey)),
+            false => number(rekey).to_string(),
+        }
     }
 
     /// The direction of a verdict in words.
@@ -155,50 +171,32 @@ pub(crate) fn number(rekey: &Rekey) -> usize {
     }
 }
 
-/// The number, with the tunnel where a document has rekeys of several: for places that speak of all tunnels.
-pub fn name(t: &Catalogue, analysis: &Analysis, rekey: &Rekey) -> String {
-    RekeyNames::of(t, analysis).name(rekey)
-}
-
-/// The names of all rekeys of a document: whether it has several tunnels is looked up once.
+/// The names of all rekeys of a document, in a language.
 #[derive(Debug)]
-pub struct RekeyNames<'a> {
-    t: &'a Catalogue,
+pub struct RekeyNames {
+    language: Language,
     several: bool,
 }
 
-impl<'a> RekeyNames<'a> {
+impl RekeyNames {
     /// Those of a document.
-    pub fn of(t: &'a Catalogue, analysis: &Analysis) -> Self {
-        let several = of_several_tunnels(analysis);
-        RekeyNames { t, several }
+    pub fn of(analysis: &Analysis, language: Language) -> Self {
+        let first = analysis.rekeys.first().map(|r| r.tunnel);
+        let several = analysis.rekeys.iter().any(|r| Some(r.tunnel) != first);
+        RekeyNames { language, several }
     }
 
-    /// As [`name`].
+    /// The number of a rekey, with its tunnel where rekeys are of several.
     pub fn name(&self, rekey: &Rekey) -> String {
         let number = number(rekey);
         match self.several {
-            true => self.t.fill(
+            true => Catalogue::of(self.language).fill(
                 "rekey-of-tunnel",
                 &[("number", &number), ("tunnel", &rekey.tunnel)],
             ),
             false => number.to_string(),
         }
     }
-}
-
-/// What tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
-/// tunnels.
-pub(crate) fn key(analysis: &Analysis, rekey: &Rekey) -> String {
-    match of_several_tunnels(analysis) {
-        true => format!("{}-{}", rekey.tunnel, number(rekey)),
-        false => number(rekey).to_string(),
-    }
-}
-
-fn of_several_tunnels(analysis: &Analysis) -> bool {
-    let first = analysis.rekeys.first().map(|r| r.tunnel);
-    analysis.rekeys.iter().any(|r| Some(r.tunnel) != first)
 }
 
 /// Whether any direction of a rekey is named as hurt.
@@ -258,14 +256,15 @@ mod tests {
             tunnels: 2,
             ..Default::default()
         });
-        let t = Catalogue::of(Language::English);
+        let focus = Focus::new(&document, Language::English);
         let last = document.rekeys.last().unwrap();
         assert_eq!((last.index, last.tunnel, number(last)), (13, 1, 7));
-        assert_eq!(name(t, &document, last), "7 of tunnel 1");
-        assert_eq!(key(&document, last), "1-7");
+        assert_eq!(focus.name(last), "7 of tunnel 1");
+        assert_eq!(focus.key(last), "1-7");
         let one = example::seven_rekeys();
+        let focus = Focus::new(&one, Language::English);
         assert_eq!(
-            (name(t, &one, &one.rekeys[6]), key(&one, &one.rekeys[6])),
+            (focus.name(&one.rekeys[6]), focus.key(&one.rekeys[6])),
             ("7".into(), "7".into())
         );
         let older = Rekey {

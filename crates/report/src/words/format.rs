@@ -5,6 +5,9 @@ use rekeyscope_model::text::{Catalogue, Message};
 /// `24,102`.
 pub(crate) use rekeyscope_model::text::grouped as count;
 
+pub(crate) use rekeyscope_impact::tell::words::{prefix_of, rate};
+use rekeyscope_impact::tell::words::{three_digits, volume};
+
 /// Stands for a value that the document does not have.
 pub(crate) const UNKNOWN: &str = "–";
 
@@ -28,46 +31,9 @@ pub(crate) fn capitalised(text: &str) -> String {
     first.unwrap_or_default() + chars.as_str()
 }
 
-/// Three significant digits at least, no exponent: `9.42`, `94.2`, `942`.
-fn three_digits(x: f64) -> String {
-    match x.abs() {
-        a if a < 9.995 => format!("{x:.2}"),
-        a if a < 99.95 => format!("{x:.1}"),
-        _ => format!("{x:.0}"),
-    }
-}
-
-fn scaled(x: f64, unit: &str) -> String {
-    if !x.is_finite() {
-        return UNKNOWN.to_string();
-    }
-    let (factor, prefix) = prefix_of(x.abs());
-    if factor == 1.0 {
-        format!("{x:.0} {unit}")
-    } else {
-        format!("{} {prefix}{unit}", three_digits(x / factor))
-    }
-}
-
-/// Decimal prefix for a value of that size, with its factor.
-pub(crate) fn prefix_of(size: f64) -> (f64, &'static str) {
-    match size {
-        s if s < 999.5 => (1.0, ""),
-        s if s < 999.5e3 => (1e3, "k"),
-        s if s < 999.5e6 => (1e6, "M"),
-        s if s < 999.5e9 => (1e9, "G"),
-        _ => (1e12, "T"),
-    }
-}
-
 /// `2.04 MB` (1 MB = 10⁶ bytes).
 pub(crate) fn bytes(n: u64) -> String {
-    scaled(n as f64, "B")
-}
-
-/// `9.42 Mbit/s`.
-pub(crate) fn rate(bps: f64) -> String {
-    scaled(bps, "bit/s")
+    volume(n as f64)
 }
 
 /// Milliseconds without their unit: `0.9`, `12`, `4,920`, `−12`.

@@ -1,12 +1,12 @@
 //! Values of the document as words, the same in every format: what is asked for comes first, in the language of a catalogue.
 
 mod account;
-pub mod advice;
+pub(crate) mod advice;
 pub(crate) mod answer;
 mod attempts;
 mod capture;
 mod causes;
-pub mod clean;
+pub(crate) mod clean;
 mod close_up;
 mod command;
 mod common;
@@ -15,7 +15,7 @@ pub(crate) mod ends;
 mod events;
 pub(crate) mod explanations;
 pub mod focus;
-pub mod format;
+pub(crate) mod format;
 mod in_document;
 mod keys;
 mod lengths;

@@ -20,7 +20,7 @@ pub fn why_not_derived(analysis: &Analysis) -> Vec<String> {
 }
 
 /// The same as messages, for a report in any language.
-pub fn messages(analysis: &Analysis) -> Vec<Message> {
+pub(crate) fn messages(analysis: &Analysis) -> Vec<Message> {
     let mut exchanges: HashMap<(usize, Spi), &Exchange> = HashMap::new();
     for exchange in analysis.exchanges.iter().filter(|e| e.decrypted) {
         for spi in &exchange.spis {

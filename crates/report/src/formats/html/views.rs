@@ -34,7 +34,7 @@ pub(super) struct TunnelView<'a> {
     focus: &'a Focus<'a>,
     pub(super) plots: &'a TunnelPlots,
     pub(super) rekeys: Table,
-    pub(super) close_ups: Vec<CloseUpView>,
+    pub(super) close_ups: Vec<CloseUpView<'a>>,
 }
 
 impl<'a> TunnelView<'a> {

@@ -1,6 +1,7 @@
 //! Where the time went, with `-v`.
 
 use crate::formats::comparison::gap_title;
+use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::tables;
 use crate::words::focus::Focus;
@@ -32,8 +33,8 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
         page.table(&tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = words::account_label(t, line.label);
-            let label = t.fill("account-filter", &[("label", &label), ("filter", &"")]);
-            page.filter(&label, &words::stretches_filter(line));
+            let said = |filter: &str| t.fill("account-filter", &[("label", &label), ("filter", &filter)]);
+            page.filter(said, &words::stretches_filter(line));
         }
     }
     if let Some(gap) = &focus.analysis.gap {

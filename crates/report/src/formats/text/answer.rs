@@ -1,6 +1,7 @@
 //! The page that everyone reads, a screen at most: the answer in three lines, where the time went, the rekeys that cost most.
 
 use crate::formats::comparison::gap_title;
+use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
@@ -91,10 +92,12 @@ fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
     if let Some((account, brief)) = account.and_then(|account| Some((account, in_brief(account)?))) {
         page.blank();
         page.paragraph(&t.say(&brief.lead));
-        let mut table = tables::account_in_brief(focus, account, &brief);
-        let left_out = shorten(&mut table, room.others);
-        page.table(&table);
-        more(page, focus, left_out);
+        shortened(
+            page,
+            focus,
+            tables::account_in_brief(focus, account, &brief),
+            room,
+        );
         let notes = brief.won_back.iter().chain(&brief.not_testable);
         notes.for_each(|note| page.paragraph(&t.say(note)));
         page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
@@ -111,11 +114,7 @@ fn against_another(page: &mut TerminalPage, focus: &Focus, room: Room) {
     };
     page.heading(&gap_title(t, gap));
     page.paragraph(&clean::said(t, &gap.sentence, &gap.messages));
-    let mut table = tables::gap(t, gap);
-    table.notes.clear();
-    let left_out = shorten(&mut table, room.others);
-    page.table(&table);
-    more(page, focus, left_out);
+    shortened(page, focus, tables::gap(t, gap), room);
 }
 
 /// What another capture point says: in short the sentence and the rekeys that lost packets.
@@ -136,14 +135,9 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if told_outages(focus.analysis).is_some() || words::told_failure(focus.analysis).is_some() {
         return;
     }
-    let mut table = tables::attempts(focus, tunnel, false, usize::MAX);
-    if table.rows.is_empty() {
-        return;
-    }
-    page.heading(&focus.t.fill("heading-attempts-of", &[("tunnel", &tunnel)]));
-    let left_out = shorten(&mut table, room.others);
-    page.table(&table);
-    more(page, focus, left_out);
+    let heading = focus.t.fill("heading-attempts-of", &[("tunnel", &tunnel)]);
+    let table = tables::attempts(focus, tunnel, false, usize::MAX);
+    listed(page, focus, &heading, table, room);
 }
 
 /// The costliest, and how many there are.
@@ -180,21 +174,11 @@ fn others(page: &mut TerminalPage, focus: &Focus, room: Room) {
     let t = focus.t;
     let told = |v: Verdict| !matches!(v, Verdict::NoTraffic | Verdict::NoRekeys);
     if focus.other_verdicts().iter().any(|i| told(i.verdict)) {
-        listed(
-            page,
-            focus,
-            "heading-verdicts",
-            tables::verdicts(focus, usize::MAX),
-            room,
-        );
+        let verdicts = tables::verdicts(focus, usize::MAX);
+        listed(page, focus, &t.word("heading-verdicts"), verdicts, room);
     }
-    listed(
-        page,
-        focus,
-        "heading-transfers",
-        tables::transfers(focus, usize::MAX),
-        room,
-    );
+    let transfers = tables::transfers(focus, usize::MAX);
+    listed(page, focus, &t.word("heading-transfers"), transfers, room);
     let other_tunnels = focus.tunnels.len() - 1;
     if other_tunnels > 0 && focus.other_verdicts().iter().all(|i| !told(i.verdict)) {
         let n = format::count(other_tunnels as u64);
@@ -202,13 +186,19 @@ fn others(page: &mut TerminalPage, focus: &Focus, room: Room) {
     }
 }
 
-fn listed(page: &mut TerminalPage, focus: &Focus, heading: &str, mut table: Table, room: Room) {
-    if table.rows.is_empty() {
-        return;
+/// A table below its heading; neither where it has no rows.
+fn listed(page: &mut TerminalPage, focus: &Focus, heading: &str, table: Table, room: Room) {
+    if !table.rows.is_empty() {
+        page.heading(heading);
+        shortened(page, focus, table, room);
     }
-    page.heading(&focus.t.word(heading));
+}
+
+/// So many rows of a table, without its notes, and how many are left out.
+fn shortened(page: &mut TerminalPage, focus: &Focus, mut table: Table, room: Room) {
+    let left_out = table.rows.len().saturating_sub(room.others);
+    table.rows.truncate(room.others);
     table.notes.clear();
-    let left_out = shorten(&mut table, room.others);
     page.table(&table);
     more(page, focus, left_out);
 }
@@ -247,19 +237,11 @@ fn findings(page: &mut TerminalPage, focus: &Focus) {
 }
 
 fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
-    let used = || {
-        focus
-            .analysis
-            .security_associations
-            .iter()
-            .filter(|sa| sa.packets > 0)
-    };
-    let (total, missing) = (
-        used().count(),
-        used().filter(|sa| !words::is_decrypted(sa)).count(),
-    );
+    let sas = focus.analysis.security_associations.iter();
+    let used: Vec<_> = sas.filter(|sa| sa.packets > 0).collect();
+    let missing = used.iter().filter(|sa| !words::is_decrypted(sa)).count();
     if missing > 0 {
-        let total = format::counted(focus.t, "counted-sas", total as u64);
+        let total = format::counted(focus.t, "counted-sas", used.len() as u64);
         let missing = format::count(missing as u64);
         let id = match words::keys_fit(focus.analysis) {
             KeysFit::Nothing => "answer-wrong-keys",
@@ -279,13 +261,6 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
                 .fill("answer-beyond", &[("packets", &packets), ("all", &all)]),
         );
     }
-}
-
-/// Keeps so many rows; says how many it leaves out.
-fn shorten(table: &mut Table, most: usize) -> usize {
-    let left_out = table.rows.len().saturating_sub(most);
-    table.rows.truncate(most);
-    left_out
 }
 
 fn more(page: &mut TerminalPage, focus: &Focus, left_out: usize) {

@@ -1,25 +1,26 @@
 //! Everything that the document says, for whoever checks the answer: `-v`.
 
+use crate::formats::sections::{self, Page};
 use crate::formats::sparkline;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::account;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
-use crate::tables;
+use crate::tables::{self, Table};
 use crate::words::focus::{Focus, is_hurt};
-use crate::words::{self, advice, clean, format};
+use crate::words::{self, clean, format};
 use rekeyscope_model::analysis::{Impact, KeyFile};
 use rekeyscope_model::text::Catalogue;
 
 /// Tunnels that get tables of their own; the others are in the table of verdicts.
 const MOST_TUNNELS: usize = 4;
-/// Rows of the longest tables: more is for a program to read.
-const ALL_ROWS: usize = 100_000;
+/// Rows of the longest tables.
+const ALL_ROWS: usize = TerminalPage::MOST_ROWS;
 /// Flows listed.
 const MOST_FLOWS: usize = 10;
 /// Verdicts listed.
 const MOST_VERDICTS: usize = 60;
 /// Entries of each remaining list, and rekeys around which an overlay is shown.
-const MOST_ENTRIES: usize = 40;
+const MOST_ENTRIES: usize = TerminalPage::MOST_ENTRIES;
 
 /// The report, ending in a newline.
 pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
@@ -28,7 +29,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     answer_lines(&mut page, focus);
     verdict(&mut page, focus);
     account::section(&mut page, focus);
-    two_points(&mut page, focus);
+    sections::two_points(&mut page, focus);
     capture(&mut page, focus);
     for &tunnel in focus.tunnels.iter().take(MOST_TUNNELS) {
         tunnel_tables(&mut page, focus, tunnel);
@@ -39,55 +40,31 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
         let n = format::count(left_out as u64);
         page.paragraph(&focus.t.fill("left-out-tunnels", &[("n", &n)]));
     }
-    overlays(&mut page, focus);
-    events(&mut page, focus);
-    causes(&mut page, focus);
-    findings(&mut page, focus);
+    sections::overlays(&mut page, focus);
+    let events = words::events(focus);
+    sections::list(&mut page, focus.t, &focus.t.word("heading-events"), &events);
+    sections::causes(&mut page, focus);
+    sections::findings(&mut page, focus);
     keys(&mut page, focus);
-    diagnostics(&mut page, focus);
+    sections::diagnostics(&mut page, focus);
     more_tables(&mut page, focus);
     page.finish()
-}
-
-fn two_points(page: &mut TerminalPage, focus: &Focus) {
-    let t = focus.t;
-    let Some(points) = &focus.analysis.two_points else {
-        return;
-    };
-    page.heading(&t.word("heading-two-points"));
-    page.paragraph(&clean::said(t, &points.sentence, &points.messages));
-    page.table(&tables::two_points(t, points));
-    let listed = words::lost_between(t, points, ALL_ROWS);
-    listed.iter().for_each(|sentence| page.item(sentence));
 }
 
 /// What only the full report has.
 fn more_tables(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
-    let advice = advice::advice(focus);
-    if !advice.is_empty() {
-        page.heading(&t.word("heading-advice"));
-        advice.iter().for_each(|a| page.item(a));
-    }
+    sections::advice(page, focus);
     let tables = [
         ("heading-projection", tables::projection(focus)),
         ("heading-overhead", tables::overhead(focus)),
         ("heading-flows", tables::flows(focus, MOST_FLOWS)),
     ];
-    for (title, table) in tables.iter().filter(|t| !t.1.rows.is_empty()) {
-        page.heading(&t.word(title));
-        page.table(table);
+    for (title, table) in &tables {
+        listed(page, &t.word(title), table);
     }
     page.heading(&t.word("heading-reproduce"));
     page.paragraph(&words::command(focus.analysis));
-}
-
-fn overlays(page: &mut TerminalPage, focus: &Focus) {
-    for overlay in focus.analysis.overlays.iter().take(MOST_ENTRIES) {
-        page.heading(&words::overlay(overlay));
-        page.paragraphs(&words::overlay_sentences(focus.t, overlay));
-        page.table(&tables::overlay(focus, overlay, MOST_ENTRIES));
-    }
 }
 
 fn verdict(page: &mut TerminalPage, focus: &Focus) {
@@ -130,9 +107,14 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
         page.table(&tables::verdicts(focus, MOST_VERDICTS));
     }
     let transfers = tables::transfers(focus, MOST_VERDICTS);
-    if !transfers.rows.is_empty() {
-        page.heading(&t.word("heading-transfers"));
-        page.table(&transfers);
+    listed(page, &t.word("heading-transfers"), &transfers);
+}
+
+/// A table below its heading; neither where it has no rows.
+fn listed(page: &mut TerminalPage, heading: &str, table: &Table) {
+    if !table.rows.is_empty() {
+        page.heading(heading);
+        page.table(table);
     }
 }
 
@@ -168,65 +150,15 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     page.table(&tables::rekeys(focus, tunnel, ALL_ROWS));
     page.paragraphs(&words::trigger_rules(t, focus.analysis, tunnel));
     let attempts = tables::attempts(focus, tunnel, true, ALL_ROWS);
+    let heading = t.fill("heading-attempts-of", &[("tunnel", &tunnel)]);
+    listed(page, &heading, &attempts);
     if !attempts.rows.is_empty() {
-        page.heading(&t.fill("heading-attempts-of", &[("tunnel", &tunnel)]));
-        page.table(&attempts);
         words::outages(focus, tunnel, MOST_ENTRIES)
             .iter()
             .for_each(|outage| page.item(outage));
     }
     let sas = tables::security_associations(focus, tunnel, ALL_ROWS);
-    if !sas.rows.is_empty() {
-        page.heading(&t.fill("heading-sas-of", &[("tunnel", &tunnel)]));
-        page.table(&sas);
-    }
-}
-
-/// Lists the events of the control plane and of the path.
-fn events(page: &mut TerminalPage, focus: &Focus) {
-    let listed = words::events(focus);
-    if listed.is_empty() {
-        return;
-    }
-    page.heading(&focus.t.word("heading-events"));
-    listed
-        .iter()
-        .take(MOST_ENTRIES)
-        .for_each(|event| page.item(event));
-    more(page, focus.t, listed.len());
-}
-
-/// Causes, each with the rekeys that it explains and one filter to look at them.
-fn causes(page: &mut TerminalPage, focus: &Focus) {
-    let t = focus.t;
-    let causes = words::causes(focus);
-    if causes.is_empty() {
-        return;
-    }
-    page.heading(&t.word("heading-causes"));
-    for found in causes.iter().take(MOST_ENTRIES) {
-        page.item(&found.sentence(focus, MOST_ENTRIES));
-        if let Some((message, number, filter)) = found.first_filter(focus) {
-            let label = t.fill(message, &[("number", &number), ("filter", &"")]);
-            page.filter(&label, &filter);
-        }
-    }
-    more(page, t, causes.len());
-}
-
-fn findings(page: &mut TerminalPage, focus: &Focus) {
-    let (analysis, t) = (focus.analysis, focus.t);
-    if analysis.findings.is_empty() {
-        return;
-    }
-    page.heading(&t.word("heading-findings"));
-    for f in analysis.findings.iter().take(MOST_ENTRIES) {
-        page.item(&words::finding(t, f));
-        if !f.display_filter.is_empty() {
-            page.filter("", &clean::sentence(&f.display_filter));
-        }
-    }
-    more(page, t, analysis.findings.len());
+    listed(page, &t.fill("heading-sas-of", &[("tunnel", &tunnel)]), &sas);
 }
 
 fn keys(page: &mut TerminalPage, focus: &Focus) {
@@ -236,20 +168,14 @@ fn keys(page: &mut TerminalPage, focus: &Focus) {
         return;
     }
     page.heading(&t.word("heading-keys"));
-    list_key_files(page, t, &analysis.key_files, MOST_ENTRIES, more);
+    list_key_files(
+        page,
+        focus.t,
+        &analysis.key_files,
+        MOST_ENTRIES,
+        TerminalPage::more,
+    );
     page.paragraphs(&missing);
-}
-
-fn diagnostics(page: &mut TerminalPage, focus: &Focus) {
-    let (analysis, t) = (focus.analysis, focus.t);
-    if analysis.diagnostics.is_empty() {
-        return;
-    }
-    page.heading(&t.word("heading-oddities"));
-    for d in analysis.diagnostics.iter().take(MOST_ENTRIES) {
-        page.item(&words::diagnostic(t, d));
-    }
-    more(page, t, analysis.diagnostics.len());
 }
 
 /// The key files that were read, each with what could not be; at most `most` of either, then `more`.
@@ -268,11 +194,4 @@ pub(crate) fn list_key_files(
         more(page, t, file.problems.len());
     }
     more(page, t, files.len());
-}
-
-/// Says where the rest of a shortened list is.
-fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
-    if total > MOST_ENTRIES {
-        page.paragraph(&t.fill("more-in-json", &[("n", &(total - MOST_ENTRIES))]));
-    }
 }

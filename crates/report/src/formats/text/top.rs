@@ -1,5 +1,6 @@
 //! What stands above everything, in short and in full: data in clear, then the three lines of the answer.
 
+use crate::formats::sections::Page;
 use crate::formats::terminal::Color;
 use crate::formats::terminal::TerminalPage;
 use crate::words;
@@ -22,7 +23,7 @@ pub struct TextOptions {
 pub(super) fn leaks(page: &mut TerminalPage, focus: &Focus) {
     for leak in words::leaks(focus.analysis) {
         page.emphasised(&words::finding(focus.t, leak), Some(Color::Red));
-        page.filter("", &words::clean::sentence(&leak.display_filter));
+        page.filter(str::to_owned, &words::clean::sentence(&leak.display_filter));
         page.blank();
     }
 }

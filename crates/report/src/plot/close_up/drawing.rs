@@ -2,7 +2,7 @@
 
 use super::arrow::{Arrow, arrows};
 use crate::plot::canvas::{Canvas, Drawn};
-use crate::plot::style::px;
+use crate::plot::style::{at, px};
 use crate::words::focus::Focus;
 use plotters::style::TextStyle;
 use rekeyscope_model::analysis::{CloseUp, CloseUpNumbers, CloseUpSeries, Rekey};
@@ -84,7 +84,7 @@ impl<'a> CloseUpDrawing<'a> {
     pub(super) fn x(&self, ms: f64) -> i32 {
         let share = (ms - self.shown.from_ms) / (self.shown.to_ms - self.shown.from_ms);
         let width = f64::from(px(WIDTH - LEFT - RIGHT));
-        px(LEFT) as i32 + (share.clamp(0.0, 1.0) * width).round() as i32
+        at(LEFT) + (share.clamp(0.0, 1.0) * width).round() as i32
     }
 
     /// Units from above.

@@ -3,7 +3,7 @@
 use super::drawing::{CloseUpDrawing, LEFT, MOST_DRAWN, PLOTTED, RIGHT, WIDTH};
 use crate::plot::canvas::escaped;
 use crate::plot::label::plain;
-use crate::plot::style::px;
+use crate::plot::style::at;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -35,13 +35,13 @@ impl CloseUpDrawing<'_> {
     pub(super) fn hover(&self) -> String {
         let t = self.focus.t;
         let mut out = String::new();
-        let rows = (px(self.top()) as i32, px(self.top() + PLOTTED) as i32);
+        let rows = (at(self.top()), at(self.top() + PLOTTED));
         for (n, column) in self.columns().into_iter().enumerate() {
             let (Some((ms, from)), Some((_, to))) = (column.first, column.last) else {
                 continue;
             };
-            let x = px(LEFT + COLUMN * n as u32) as i32;
-            let place = (x, x + px(COLUMN) as i32);
+            let x = at(LEFT + COLUMN * n as u32);
+            let place = (x, x + at(COLUMN));
             pick(
                 &mut out,
                 &self.column_label(&column, ms, (from, to)),
@@ -74,7 +74,7 @@ impl CloseUpDrawing<'_> {
     }
 
     fn columns(&self) -> Vec<HoverColumn> {
-        let (left, width) = (px(LEFT) as i32, px(COLUMN) as i32);
+        let (left, width) = (at(LEFT), at(COLUMN));
         let number = ((WIDTH - LEFT - RIGHT) / COLUMN) as usize;
         let mut columns = vec![HoverColumn::default(); number];
         let set = |frames: &[u64]| frames.iter().copied().collect::<HashSet<u64>>();
@@ -123,13 +123,7 @@ impl CloseUpDrawing<'_> {
     /// Around one moment.
     fn pick_at(&self, out: &mut String, label: &str, (ms, frame): (f64, u64), rows: (i32, i32)) {
         let x = self.x(ms);
-        pick(
-            out,
-            label,
-            (frame, frame),
-            (x - px(3) as i32, x + px(3) as i32),
-            rows,
-        );
+        pick(out, label, (frame, frame), (x - at(3), x + at(3)), rows);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::arrow::Arrow;
 use super::drawing::{APART, CloseUpDrawing, LEFT, RIGHT, ROW, ROWS, TITLE, WIDTH, width_of};
 use crate::plot::canvas::{Canvas, Drawn};
-use crate::plot::style::{self, px};
+use crate::plot::style::{self, at, px};
 use plotters::element::{PathElement, Polygon, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -12,7 +12,7 @@ impl CloseUpDrawing<'_> {
     /// Rows of the gateway's and of the client's line, units.
     fn lines(&self) -> [i32; 2] {
         let upper = TITLE + ROW * ROWS as u32 + 6;
-        [px(upper) as i32, px(upper + APART) as i32]
+        [at(upper), at(upper + APART)]
     }
 
     /// Both lines, and the arrows between them.
@@ -23,10 +23,10 @@ impl CloseUpDrawing<'_> {
         let t = self.focus.t;
         let ends = [t.word("end-gateway"), t.word("end-client")];
         for (row, end) in self.lines().into_iter().zip(ends) {
-            let ends = vec![(px(LEFT) as i32, row), (px(WIDTH - RIGHT) as i32, row)];
+            let ends = vec![(at(LEFT), row), (at(WIDTH - RIGHT), row)];
             root.draw(&PathElement::new(ends, style::REKEY.stroke_width(px(1))))?;
             let font = style::label(t.language(), 11, style::MUTED).pos(Pos::new(HPos::Right, VPos::Center));
-            root.draw(&Text::new(end, (px(LEFT - 6) as i32, row), font))?;
+            root.draw(&Text::new(end, (at(LEFT - 6), row), font))?;
         }
         let mut taken = [0; ROWS];
         for arrow in &self.arrows {
@@ -55,14 +55,14 @@ impl CloseUpDrawing<'_> {
         let font = style::label(self.focus.t.language(), 11, style::INK);
         let width = width_of(root, &arrow.short, &font)?;
         let x = self.x(arrow.ms);
-        let begin = (x - px(2) as i32).min(px(WIDTH - 2) as i32 - width);
+        let begin = (x - at(2)).min(at(WIDTH - 2) - width);
         // The lowest row is nearest to the arrow.
         let Some(row) = (0..ROWS).rev().find(|row| taken[*row] <= begin) else {
             return Ok(());
         };
-        taken[row] = begin + width + px(6) as i32;
-        let above = px(TITLE + ROW * row as u32) as i32;
-        let leader = vec![(x, above + px(13) as i32), (x, self.lines()[0])];
+        taken[row] = begin + width + at(6);
+        let above = at(TITLE + ROW * row as u32);
+        let leader = vec![(x, above + at(13)), (x, self.lines()[0])];
         root.draw(&PathElement::new(leader, style::REKEY.mix(0.6).stroke_width(1)))?;
         root.draw(&Text::new(arrow.short.clone(), (begin, above), font))?;
         Ok(())
@@ -70,6 +70,6 @@ impl CloseUpDrawing<'_> {
 
     /// Where an arrow is pointed at: from its label to the client's line.
     pub(super) fn arrow_rows(&self) -> (i32, i32) {
-        (px(TITLE) as i32, self.lines()[1] + px(4) as i32)
+        (at(TITLE), self.lines()[1] + at(4))
     }
 }

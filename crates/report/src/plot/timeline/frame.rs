@@ -4,7 +4,7 @@ use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, escaped};
 use crate::plot::label::plain;
 use crate::plot::reduce::PlotColumn;
-use crate::plot::style::{self, px};
+use crate::plot::style::{self, at, px};
 use crate::words::focus::Focus;
 use plotters::chart::ChartBuilder;
 use plotters::style::{Color, ShapeStyle};
@@ -162,7 +162,7 @@ impl RunDrawing<'_> {
 
     /// The plotting areas lie within these, units.
     pub(super) fn x_range(&self) -> (i32, i32) {
-        (px(LEFT) as i32, px(WIDTH - RIGHT) as i32)
+        (at(LEFT), at(WIDTH - RIGHT))
     }
 
     pub(super) fn x(&self, seconds: f64) -> i32 {

@@ -3,7 +3,7 @@
 use crate::plot::axes::{Chart, title};
 use crate::plot::canvas::{Canvas, Drawn, escaped};
 use crate::plot::label::plain;
-use crate::plot::style::{self, px};
+use crate::plot::style::{self, at, px};
 use crate::plot::timeline::frame::{AXIS, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH};
 use crate::words::ends::up_or_down;
 use crate::words::format;
@@ -54,10 +54,10 @@ impl RunDrawing<'_> {
         title(root, t.language(), t.word("plot-lanes"), (LEFT, row + 9))?;
         for (lane, direction) in (0u32..).zip(self.focus.directions(self.tunnel)) {
             let text = up_or_down(t, direction);
-            let y = px(row + TITLE + LANE * (2 * lane + 1)) as i32;
+            let y = at(row + TITLE + LANE * (2 * lane + 1));
             let font = style::label(self.focus.t.language(), 12, style::of(direction))
                 .pos(Pos::new(HPos::Right, VPos::Center));
-            root.draw(&Text::new(text, (px(LEFT - 8) as i32, y), font))?;
+            root.draw(&Text::new(text, (at(LEFT - 8), y), font))?;
         }
         Ok(())
     }

@@ -3,10 +3,10 @@
 use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, link};
 use crate::plot::label::effect_of;
-use crate::plot::style::{self, px};
+use crate::plot::style::{self, at, px};
 use crate::plot::timeline::frame::{AXIS, LEFT, RunDrawing, TITLE, WIDTH};
 use crate::words::cost_of;
-use crate::words::focus::{began, is_hurt, key, number};
+use crate::words::focus::{began, is_hurt, number};
 use crate::words::format;
 use plotters::element::{PathElement, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -85,14 +85,14 @@ impl RunDrawing<'_> {
         let font = style::label(self.focus.t.language(), 12, color).pos(Pos::new(HPos::Center, VPos::Top));
         let long = cost_of(self.focus, rekey).map(|cost| format!("{number}: {cost}"));
         for text in long.into_iter().chain([number]) {
-            let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + px(4) as i32;
+            let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + at(4);
             let (from, to) = (x - half, x + half);
-            let outside = from < px(LEFT - 20) as i32 || to > px(WIDTH) as i32;
+            let outside = from < at(LEFT - 20) || to > at(WIDTH);
             if outside || taken.iter().any(|t| from < t.1 && to > t.0) {
                 continue;
             }
             taken.push((from, to));
-            root.draw(&Text::new(text, (x, px(TITLE - 2) as i32), font))?;
+            root.draw(&Text::new(text, (x, at(TITLE - 2)), font))?;
             break;
         }
         Ok(())
@@ -118,13 +118,13 @@ impl RunDrawing<'_> {
                     ("effect", &effect_of(self.focus, rekey)),
                 ],
             );
-            let x = (self.x(from) - px(4) as i32, self.x(to) + px(4) as i32);
+            let x = (self.x(from) - at(4), self.x(to) + at(4));
             link(
                 &mut out,
-                &format!("rekey-{}", key(self.focus.analysis, rekey)),
+                &format!("rekey-{}", self.focus.key(rekey)),
                 &label,
                 x,
-                (px(TITLE) as i32, px(bottom) as i32),
+                (at(TITLE), at(bottom)),
             );
         }
         out
