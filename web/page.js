@@ -215,7 +215,7 @@ function run({ files, captures, words }) {
   });
 }
 
-// What the program said to the person, a sentence a line; it puts its name in front.
+// Sentences of the program to the person, one a line; the program puts its name in front.
 function saidBy(done) {
   const lines = done.said.split("\n").map((line) => line.replace(/^rekeyscope: /, "").trim());
   const said = lines.filter(Boolean);
@@ -269,7 +269,7 @@ function showReport() {
   save(by("save-html"), `${name}.html`);
   save(by("save-json"), `${name}.json`);
   by("report").title = name;
-  // Not a blob's address: opened from a disk, the browser refuses to follow links within one.
+  // A blob's address would not do: opened from a disk, the browser refuses to follow links within one.
   result.texts.get(`${REPORTS}${name}.html`).text().then((text) => { by("report").srcdoc = text; });
 }
 

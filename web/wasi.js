@@ -5,12 +5,12 @@
 const [SUCCESS, BAD_DESCRIPTOR, EXISTS, INVALID, IS_A_FOLDER, NOT_THERE, NO_SUCH_CALL, NOT_A_FOLDER, NOT_EMPTY, READ_ONLY] = [0, 8, 20, 28, 31, 44, 52, 54, 55, 69];
 const FOLDER = 3;
 const REGULAR_FILE = 4;
-// Where the program finds its folder, relative and absolute. Descriptors 0 to 2 are the standard streams.
+// The folder of the program, relative and absolute. Descriptors 0 to 2 are the standard streams.
 const ROOTS = [".", "/"];
 const FIRST_ROOT = 3;
 // The program reads a capture from one end to the other, in smaller pieces than a call to the browser is worth.
 const BLOCK_BYTES = 1 << 20;
-// What a written file holds in memory before the browser may put it elsewhere.
+// Bytes that a written file holds in memory before the browser may put them elsewhere.
 const TAIL_BYTES = 16 << 20;
 // More than this on standard error is no sentence for a person.
 const MOST_SAID = 1 << 16;
@@ -22,7 +22,7 @@ class Exit extends Error {
   }
 }
 
-// What the program wrote: blobs, and behind them the bytes that came last.
+// Output of the program: blobs, and behind them the bytes that came last.
 class Written {
   constructor() {
     this.blobs = [];
@@ -321,7 +321,7 @@ function runProgram(module, words, inputs, onRead) {
       const node = nodes.get(pathAt(folder, name, length));
       return node ? writeStat(node, at) : NOT_THERE;
     },
-    // There are no links.
+    // The folder has no links.
     path_readlink: (folder, name, length) => (nodes.has(pathAt(folder, name, length)) ? INVALID : NOT_THERE),
     path_create_directory(folder, name, length) {
       const path = pathAt(folder, name, length);

@@ -40,7 +40,7 @@ async function saved(tab, selector) {
   return { name: download.suggestedFilename(), bytes: fs.readFileSync(await download.path()) };
 }
 
-// What the program itself writes with the same words, in the samples' folder or another one.
+// The output of the program itself with the same words, in the samples' folder or another one.
 function programIn(folder, ...words) {
   return execFileSync(process.env.REKEYSCOPE, words, { cwd: folder, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
 }

@@ -343,3 +343,61 @@ fn a_clock_that_was_set_is_no_outage_without_keys() {
     .headline;
     assert!(!line.contains("silent"), "{line}");
 }
+
+/// A sender repeats one segment by its timer; small packets pass between the copies, or only when the sender has given up.
+#[test]
+fn small_packets_behind_the_last_try_do_not_make_large_ones_lost() {
+    let echo = |w: &mut World| {
+        w.lcp(false, 9);
+        w.wait(20);
+        w.lcp(true, 10);
+    };
+    let died = |between: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.go_deaf(1);
+            w.repeat_oldest(&[200, 400, 800]);
+            if between {
+                for (waits, rest) in [([500, 300], 760), ([700, 900], 1_560)] {
+                    for wait in waits {
+                        w.wait(wait);
+                        echo(w);
+                    }
+                    w.repeat_oldest(&[rest]);
+                }
+            } else {
+                // The next copy would come after 6.4 s.
+                w.repeat_oldest(&[1_600, 3_200]);
+                w.wait(8_000);
+                for _ in 0..6 {
+                    echo(w);
+                    w.wait(500);
+                }
+            }
+        }
+    };
+    let line = without_keys(died(true)).headline;
+    assert!(line.contains("arge packets"), "{line}");
+    let line = without_keys(died(false)).headline;
+    assert!(
+        !line.contains("arge packets") && !line.contains("nothing since"),
+        "{line}"
+    );
+}
+
+/// The capture is at the receiver of an upload. Nothing comes for 4 s, then pings on the same SA, and the upload does not go on.
+#[test]
+fn an_outage_ends_when_packets_come_and_none_is_missing() {
+    let lines = with_keys(|w| {
+        w.download = false;
+        w.upload = true;
+        w.steady(BEFORE);
+        w.up.sequence += 40;
+        w.wait(4_000);
+        for _ in 0..8 {
+            w.ping();
+            w.wait(500);
+        }
+    });
+    assert!(lines.headline.contains("nothing passed for 4.0"), "{lines:?}");
+}

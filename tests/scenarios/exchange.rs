@@ -69,8 +69,8 @@ pub(crate) fn first_message_repeated(w: &mut World) {
     w.steady(AFTER);
 }
 
-/// Both sides begin at once; both exchanges succeed, and the pairs are used one after the other.
-pub(crate) fn collision(w: &mut World) {
+/// Both sides ask at once, and both are answered: the Quick Modes of the client and of the server.
+pub(crate) fn both_ask(w: &mut World) -> (QuickMode, QuickMode) {
     let mut ours = begin(w);
     let mut theirs = w.begin(false);
     w.message(&mut ours);
@@ -82,6 +82,12 @@ pub(crate) fn collision(w: &mut World) {
     w.steady(20);
     w.message(&mut ours);
     w.message(&mut theirs);
+    (ours, theirs)
+}
+
+/// Both exchanges succeed, and the pairs are used one after the other.
+pub(crate) fn collision(w: &mut World) {
+    let (ours, theirs) = both_ask(w);
     switch(w, &ours);
     w.steady(100);
     switch(w, &theirs);

@@ -1,6 +1,8 @@
 //! Outages that no rekey brings, each beside one that looks like it.
 
-use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost, switch};
+use super::exchange::both_ask;
+use super::steps::{AFTER, BEFORE, GENEROUS, begin, exchange, rekey_in_silence, resend_lost};
+use super::transport::overtaken;
 use rekeyscope_testkit::scenario::World;
 
 /// Doubling timeouts of the sender, milliseconds: 6.2 s in all.
@@ -48,17 +50,7 @@ pub(crate) fn invalid_spi_in_vain(w: &mut World) {
 
 /// Both sides ask at once, and each drops the pair that the other one takes.
 pub(crate) fn collision_with_loss(w: &mut World) {
-    let mut ours = begin(w);
-    let mut theirs = w.begin(false);
-    w.message(&mut ours);
-    w.steady(4);
-    w.message(&mut theirs);
-    w.steady(26);
-    w.message(&mut ours);
-    w.message(&mut theirs);
-    w.steady(20);
-    w.message(&mut ours);
-    w.message(&mut theirs);
+    both_ask(w);
     w.go_deaf(WINDOW);
     w.repeat_oldest(&TIMEOUTS);
     rekey_in_silence(w);
@@ -208,26 +200,7 @@ pub(crate) fn nothing_comes(w: &mut World) {
 
 /// Five packets come twenty packets late, inside a replay window of 32, and are acknowledged.
 pub(crate) fn shallow_reordering(w: &mut World) {
-    const LATE: u32 = 5;
-    let mut qm = begin(w);
-    exchange(w, &mut qm);
-    switch(w, &qm);
-    w.steady(50);
-    let (sequence, seq) = (w.down.sequence, w.seq);
-    w.down.sequence += LATE;
-    w.seq += LATE * w.segment_len as u32;
-    w.drop_acks();
-    w.ack(w.expected, 0xffff);
-    for _ in 0..20 {
-        w.lost_segment();
-        w.step(w.tick);
-    }
-    let ahead = w.down.sequence;
-    w.down.sequence = sequence;
-    for k in 0..LATE {
-        w.resend(seq + k * w.segment_len as u32);
-    }
-    w.down.sequence = ahead;
+    overtaken(w, 20);
     w.deliver();
     w.steady(AFTER);
 }

@@ -3,29 +3,38 @@
 use super::steps::{AFTER, BEFORE, begin, exchange, lose_until_timeout, resend_lost, switch};
 use rekeyscope_testkit::scenario::{MILLI, SEGMENT, World};
 
-/// Five packets come 60 packets late, outside a replay window of 32: they are refused and sent again after a timeout.
-pub(crate) fn deep_reordering(w: &mut World) {
+/// Packets that others overtake.
+const OVERTAKEN: u32 = 5;
+
+/// So many packets overtake five that were sent before them. Returns the first byte of these.
+pub(crate) fn overtaken(w: &mut World, by: usize) -> u32 {
     let mut qm = begin(w);
     exchange(w, &mut qm);
     switch(w, &qm);
     w.steady(50);
     let (sequence, seq) = (w.down.sequence, w.seq);
-    w.down.sequence += 5;
-    w.seq += 5 * SEGMENT as u32;
+    w.down.sequence += OVERTAKEN;
+    w.seq += OVERTAKEN * SEGMENT as u32;
     w.drop_acks();
     w.ack(w.expected, 0xffff);
-    for _ in 0..60 {
+    for _ in 0..by {
         w.lost_segment();
         w.step(w.tick);
     }
-    let behind = w.down.sequence;
+    let ahead = w.down.sequence;
     w.down.sequence = sequence;
-    for k in 0..5 {
+    for k in 0..OVERTAKEN {
         w.resend(seq + k * SEGMENT as u32);
     }
-    w.down.sequence = behind;
+    w.down.sequence = ahead;
+    seq
+}
+
+/// Five packets come 60 packets late, outside a replay window of 32: they are refused and sent again after a timeout.
+pub(crate) fn deep_reordering(w: &mut World) {
+    let seq = overtaken(w, 60);
     w.wait(400);
-    for k in 0..5 {
+    for k in 0..OVERTAKEN {
         w.resend(seq + k * SEGMENT as u32);
         w.step(w.tick);
     }

@@ -82,22 +82,12 @@ fn of_stretch(stretch: &Interval, rekey: &LedgerRekey) -> (Interval, Undelivered
 
 fn undelivered(rekey: &LedgerRekey) -> Undelivered {
     Undelivered {
-        carried: CarriedKind::Unread,
-        shown_by: ShownBy::Swallowed,
         swallowed: rekey.swallowed,
         unheard: match rekey.why {
             LedgerWhy::Reverse => rekey.swallowed.max(1),
             _ => 0,
         },
-        attempts: 0,
-        dead: None,
-        missing: 0,
-        gaps: 0,
-        echoes: 0,
-        largest_echo: 0,
-        behind_window: 0,
-        open: false,
-        over: false,
+        ..Undelivered::shown(CarriedKind::Unread, ShownBy::Swallowed)
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let beyond = BeyondLimits { found, ends }.stretches();
     stretches.retain(|(interval, _)| !beyond.iter().any(|(longer, _)| holds(longer, interval)));
     stretches.extend(beyond);
-    let silent = silent_peers(found, &stretches, ends);
+    let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
     let stretches = one_of_each(stretches);
@@ -71,7 +71,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
         .collect()
 }
 
-/// What is still open when a client comes back from another address ends with the first data that is delivered there.
+/// An outage that is open when its client comes back from another address ends with the first data that is delivered there.
 fn end_where_clients_come_back(record: &Record, stretches: &mut [(Interval, Undelivered)]) {
     for back in reconnections(record) {
         let open = stretches.iter_mut().filter(|(interval, undelivered)| {
@@ -289,19 +289,10 @@ impl BeyondLimits<'_> {
             .map_or(0, |limit| counters.inner_bytes.saturating_sub(limit));
         let usual = counters.inner_bytes.checked_div(counters.opened).unwrap_or(0);
         let undelivered = Undelivered {
-            carried: CarriedKind::Datagrams,
-            shown_by: ShownBy::Swallowed,
             swallowed: u32::try_from(over.checked_div(usual).unwrap_or(0)).unwrap_or(u32::MAX),
-            unheard: 0,
-            attempts: 0,
             dead: Some((passed, last.max(passed))),
-            missing: 0,
-            gaps: 0,
-            echoes: 0,
-            largest_echo: 0,
-            behind_window: 0,
             open: next.is_none(),
-            over: false,
+            ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
         };
         let spi = |sa: SaIndex| u32::try_from(sa).ok();
         let interval = Interval {

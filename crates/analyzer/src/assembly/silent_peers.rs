@@ -1,6 +1,6 @@
 //! Peers that answer no check to the end: they are gone, though nothing was to be carried.
 
-use crate::assembly::scene::{Explored, heard};
+use crate::assembly::scene::{Explored, HeardIke, heard};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
@@ -14,7 +14,6 @@ use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefo
 pub(crate) fn silent_peers(
     found: Explored<'_>,
     others: &[(Interval, Undelivered)],
-    ends: Timestamp,
 ) -> Vec<(Interval, Undelivered)> {
     let told = |tunnel: usize, time: Timestamp| {
         let mut own = others.iter().map(|(interval, _)| interval);
@@ -26,25 +25,28 @@ pub(crate) fn silent_peers(
             && event.count.is_some_and(|copies| copies >= LEAST_NOT_BY_CHANCE)
     };
     let events = found.events.iter().filter(is_certain);
+    let messages = heard(found.record);
     let mut stretches: Vec<(Interval, Undelivered)> = Vec::new();
     for event in events {
         let Some(tunnel) = event.tunnel.filter(|tunnel| !told(*tunnel, event.time)) else {
             continue;
         };
         if stretches.iter().all(|(own, _)| own.tunnel as usize != tunnel) {
-            stretches.extend(stretch(found, event, tunnel, ends));
+            stretches.extend(stretch(found, &messages, event, tunnel));
         }
     }
     stretches
 }
 
+/// The stretch of one of these events, up to the end of the capture.
 fn stretch(
     found: Explored<'_>,
+    messages: &HeardIke,
     event: &Event,
     tunnel: TunnelIndex,
-    ends: Timestamp,
 ) -> Option<(Interval, Undelivered)> {
     let record = found.record;
+    let ends = record.totals.last_time?;
     let towards = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
     let newest = |direction: Direction| {
         let all = record.sas.associations().iter().enumerate();
@@ -52,7 +54,6 @@ fn stretch(
             all.filter(|(_, sa): &(usize, &Association)| (sa.tunnel, sa.direction) == (tunnel, direction));
         own.filter_map(|(index, sa)| Some((sa.last?, index))).max()
     };
-    let messages = heard(record);
     let last_message = messages
         .get(&(tunnel, slot(towards.reverse())))
         .and_then(|own| own.last().copied());
@@ -63,19 +64,10 @@ fn stretch(
         return None;
     }
     let undelivered = Undelivered {
-        carried: CarriedKind::Echo,
-        shown_by: ShownBy::Requests,
-        swallowed: 0,
-        unheard: 0,
         attempts: u32::try_from(event.count?).ok()?,
         dead: Some((event.time, ends)),
-        missing: 0,
-        gaps: 0,
-        echoes: 0,
-        largest_echo: 0,
-        behind_window: 0,
         open: true,
-        over: false,
+        ..Undelivered::shown(CarriedKind::Echo, ShownBy::Requests)
     };
     let interval = Interval {
         pair: PairId::NONE,

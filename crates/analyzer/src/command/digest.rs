@@ -16,7 +16,7 @@ pub(crate) enum CaptureDigest {
     Unwanted,
     /// By a thread of its own, which reads the files once more: they are in the system's cache.
     Files(JoinHandle<io::Result<String>>),
-    /// Of these files, when the analysis is over: the system has no thread to give.
+    /// The digest of these files is made when the analysis is over: the system has no thread to give.
     Later(Vec<PathBuf>),
     /// Of what the analysis reads.
     Stream(HashedStream),

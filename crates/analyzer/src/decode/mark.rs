@@ -1,4 +1,4 @@
-//! What stands among ESP packets and is looked at in its place, when the packets before it were accounted for.
+//! Packets that are no ESP and stand among ESP packets. They are looked at in their place, when the packets before them were accounted for.
 
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;

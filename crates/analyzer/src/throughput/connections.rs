@@ -35,7 +35,7 @@ struct Folding {
 #[derive(Debug)]
 pub(crate) struct Connections {
     settings: AccountSettings,
-    /// In the order of their first packets. Of those that carry hardly anything only the packets since the last fold are kept.
+    /// The connections stand in the order of their first packets. Of those that carry hardly anything only the packets since the last fold are kept.
     open: Vec<Kept>,
     /// Places in `open`.
     places: HashMap<ConnectionId, usize>,

@@ -112,7 +112,7 @@ impl Quiets {
             slot: at,
             ..quiet
         });
-        // Those of a connection that is gone wait no more.
+        // Segments of a connection that is gone wait no more.
         let abandoned = tracker.settled().iter().filter(|one| one.fate == Fate::Abandoned);
         for gone in abandoned {
             own.lanes[slot(gone.direction)].waits(gone.connection, false, packet.time);

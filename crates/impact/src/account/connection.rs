@@ -30,7 +30,7 @@ pub struct AccountConnection {
     pub(super) carried: [Option<Box<Carried>>; 2],
     /// What came by [`AccountConnection::push`] since then, of each direction.
     pub(super) pushed: [Pushed; 2],
-    /// Behind the last packet of each direction that is known to be acknowledged, as an index.
+    /// Index behind the last packet of each direction that is known to be acknowledged.
     pub(super) acked: [usize; 2],
 }
 

@@ -8,7 +8,7 @@ const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
 
-/// No time is known, where times are microseconds.
+/// Stands for a time that is not known, where times are microseconds.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Microseconds, at most those below [`UNKNOWN`]; a negative time is as long.

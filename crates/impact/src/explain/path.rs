@@ -144,7 +144,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let only_large = match (smallest, outage.largest_passed) {
         (Some(smallest), Some(passed)) => smallest > passed,
         (Some(_), None) => true,
-        // At the receiver's end large packets do not come, and the numbers of those that were tried are missing between the small ones.
+        // Large packets do not come to the receiver's end, and the numbers of those that were tried are missing between the small ones.
         (None, _) => outage.gaps >= LEAST_NOT_BY_CHANCE,
     };
     let echoes = outage.echoes_answered >= LEAST_ECHOES && only_large;

@@ -1,24 +1,20 @@
-//! What an answer about rekeys adds, or says instead: facts that no outage and no cost shows.
+//! Facts that no outage and no cost shows, which an answer about rekeys adds or says instead.
 
+use crate::explain::sas::{FIRST_NUMBERS, SEVERAL};
 use rekeyscope_model::analysis::{
     Analysis, Event, EventKind, Exchange, Impact, LedgerBasis, LedgerDown, SecurityAssociation,
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::LEAST_REST;
 
-/// One or two packets at the begin of an SA may be lost by chance, or test it.
-const FIRST_NUMBERS: u64 = 3;
-/// First packets that are missing on one new SA only may be chance.
-const SEVERAL: usize = 2;
-
 /// New SAs whose first packets never came to the capture.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldFirstNumbers<'a> {
     /// The event of the first of them.
     pub event: &'a Event,
-    /// How many packets are missing of that one.
+    /// Number of packets that are missing of that one.
     pub missing: u64,
-    /// How many SAs.
+    /// Number of SAs.
     pub sas: usize,
 }
 
@@ -34,7 +30,7 @@ pub fn told_first_numbers(analysis: &Analysis, tunnel: usize) -> Option<ToldFirs
     let own = analysis.events.iter().filter(|event| {
         event.kind == EventKind::FirstNumber
             && event.tunnel == Some(tunnel)
-            && event.count.is_some_and(|number| number > FIRST_NUMBERS + 1)
+            && event.count.is_some_and(|number| number > FIRST_NUMBERS)
             && !in_hole(event.time)
     });
     let all: Vec<&Event> = own.collect();
@@ -46,8 +42,8 @@ pub fn told_first_numbers(analysis: &Analysis, tunnel: usize) -> Option<ToldFirs
     })
 }
 
-/// When the last transfer of a direction stopped, and how many seconds of the capture follow; `None` where keys show what became of it, or where
-/// no longer time follows than an application rests.
+/// The time at which the last transfer of a direction stopped, and the seconds of the capture that follow; `None` where keys show what became of
+/// it, or where no longer time follows than an application rests.
 pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f64)> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let stopped = headline.transfers.last()?.end;

@@ -8,9 +8,9 @@ use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
-const FIRST_NUMBERS: u64 = 3;
+pub(super) const FIRST_NUMBERS: u64 = 3;
 /// First packets that were lost on one new SA only may be chance.
-const SEVERAL: usize = 2;
+pub(super) const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).

@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind};
 
-/// What became of the request.
+/// The fate of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetUpFailure {
     /// An answer says so.
@@ -16,13 +16,13 @@ pub enum SetUpFailure {
 /// A set-up that failed.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldSetUp<'a> {
-    /// What became of the request.
+    /// The fate of the request.
     pub failure: SetUpFailure,
     /// The exchange that failed.
     pub exchange: &'a Exchange,
     /// The event that tells it; of several alike the last.
     pub event: &'a Event,
-    /// How often: refusals, or copies of the message.
+    /// Number of refusals, or of copies of the message.
     pub count: u64,
 }
 

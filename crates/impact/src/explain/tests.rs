@@ -313,6 +313,11 @@ fn an_answer_that_did_not_arrive() {
     let event = lost.event(EventKind::AnswerLost, 6.0, CLIENT);
     event.until = Some(at(13.0));
     is(&lost, AnswerLost);
+    let mut asks_on = lost.clone();
+    asks_on.silent(CLIENT, 13.0, 20.0);
+    is(&asks_on, AnswerLost);
+    asks_on.events[0].until = Some(at(10.0));
+    is(&asks_on, PeerSilent);
     lost.events[0].until = Some(at(8.0));
     is(&lost, Unexplained);
 }
@@ -563,6 +568,12 @@ fn a_key_exchange_that_takes_long() {
         (explanation.exchange, explanation.seconds),
         (Some(40), Some(8.95))
     );
+    let mut way_was_closed = slow.clone();
+    way_was_closed.silent(GATEWAY, 10.0, 18.0);
+    way_was_closed.sas[1].used = Some((at(0.0), at(18.0)));
+    is(&way_was_closed, PeerSilent);
+    way_was_closed.sas[1].used = Some((at(0.0), at(10.0)));
+    is(&way_was_closed, SlowExchange);
     slow.outage().back_on = Some(0);
     slow.sas[0].exchange = Some(7);
     is(&slow, Unexplained);

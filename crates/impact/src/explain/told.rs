@@ -5,13 +5,10 @@ use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Tunnel, Verdict,
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::LEAST_TIMEOUT;
+use rekeyscope_traffic::{CONNECTION_SHARE, LEAST_TIMEOUT};
 
 /// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
 const TIMER_S: f64 = 1.0;
-
-/// Other addresses whose flows carry less than one in so many bytes are no transfer that could suffer: control messages of L2TP, pings.
-const LEAST_SHARE: u64 = 100;
 
 /// The outages of one cause, as an answer tells them.
 #[derive(Debug, Clone)]
@@ -84,9 +81,9 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
 /// An outage that all tunnels have at the same time.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldEverywhere {
-    /// How many tunnels.
+    /// Number of tunnels.
     pub tunnels: usize,
-    /// When the first of them stopped.
+    /// Time at which the first of them stopped.
     pub start: Timestamp,
     /// The shortest and the longest, seconds.
     pub range_s: (f64, f64),
@@ -223,7 +220,8 @@ fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     analysis.flows.iter().any(|flow| {
         let inner = (flow.src, flow.dst);
         flow.tunnel == outage.tunnel
-            && flow.new_bytes.saturating_mul(LEAST_SHARE) >= bytes.max(1)
+            && flow.new_bytes > 0
+            && flow.new_bytes as f64 >= CONNECTION_SHARE * bytes as f64
             && inner != pair
             && inner != (pair.1, pair.0)
             && !silent(inner)

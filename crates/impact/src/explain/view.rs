@@ -71,7 +71,7 @@ impl<'a> OutageView<'a> {
         ]
     }
 
-    /// Whether the receiver's longest silence is the sender's: nothing was sent to it that it did not answer soon.
+    /// Tells whether the receiver was silent only because nothing was sent to it that it did not answer soon.
     fn answers_what_comes(&self) -> bool {
         let outage = self.outage;
         let (from, to) = outage.silences[1].nothing;
@@ -94,7 +94,7 @@ impl<'a> OutageView<'a> {
         to.nanos_since(from) <= *doubled_timer(timer).end()
     }
 
-    /// Whether an end that was silent goes on upon the SA that it had sent on before.
+    /// Tells whether an end that was silent goes on upon the SA that it had sent on before.
     pub(super) fn goes_on_upon_its_sa(&self, side: &SilencesOfSide) -> bool {
         let direction = match side.side == self.outage.silences[0].side {
             true => self.outage.direction,

@@ -30,7 +30,7 @@ pub(crate) struct Child {
     seeds: Vec<(SeedOf, u64, Bytes)>,
     dh_secret: Option<Bytes>,
     adding_inbound: Option<bool>,
-    /// What `SPI 0x…, src … dst …` says of the two SAs.
+    /// The two SAs as `SPI 0x…, src … dst …` names them.
     inbound: Claim,
     outbound: Claim,
 }

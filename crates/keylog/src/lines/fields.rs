@@ -27,7 +27,7 @@ pub(crate) fn after_program<'l>(text: &'l [u8], names: &[&[u8]]) -> &'l [u8] {
         .map_or(text, <[u8]>::trim_ascii_start)
 }
 
-/// What stands before and behind the first `sign`.
+/// The texts before and behind the first `sign`.
 pub(crate) fn split_at_sign(text: &[u8], sign: u8) -> Option<(&[u8], &[u8])> {
     let at = memchr::memchr(sign, text)?;
     Some((text.get(..at)?, text.get(at + 1..)?))

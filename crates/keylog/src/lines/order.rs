@@ -118,7 +118,7 @@ impl<'t> LineOrder<'t, '_> {
 /// Turns the stretches of one sender's lines round that have the newest first; the last one, where `announced`, at any time.
 fn turn_round(lines: &mut [LogLine<'_>], announced: bool) {
     let moments: Vec<Option<u64>> = lines.iter().map(|line| line.moment).collect();
-    // Where the stretch at hand begins, how often it fell, and whether it rises.
+    // The stretch at hand: its begin, how often it fell, and whether it rises.
     let (mut start, mut falls, mut rising) = (0, 0, false);
     let mut reverse = |from: usize, to: usize| {
         let stretch = lines.get_mut(from..to);

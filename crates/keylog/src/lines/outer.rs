@@ -57,7 +57,7 @@ pub(crate) struct LogLine<'a> {
     pub(crate) tag: Tag,
     /// Words of a wrapping.
     pub(crate) about: About,
-    /// How many bytes stand before the router's timestamp, its tag or the message, whichever comes first.
+    /// Number of bytes before the router's timestamp, its tag or the message, whichever comes first.
     pub(crate) framed_at: usize,
 }
 

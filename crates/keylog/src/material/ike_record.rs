@@ -5,7 +5,7 @@ use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 
-/// What a log says of one IKE SA.
+/// One IKE SA as a log tells of it.
 #[derive(Default)]
 pub(crate) struct IkeRecord {
     pub(crate) initiator_spi: Option<IkeSpi>,

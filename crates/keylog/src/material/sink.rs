@@ -32,7 +32,7 @@ pub(crate) struct Sink<'a> {
     seen: HashSet<u64>,
     blob_bytes: usize,
     problems: usize,
-    /// How much each bound left out, and the line where that began.
+    /// Number of items that each bound left out, and the line where that began.
     left_out: Vec<(MostKept, u64, u64)>,
     /// Whether a line with any content was seen.
     any_text: bool,
@@ -60,7 +60,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Whether something with this hash is new, and `kept` of its kind leave room for it.
+    /// Tells whether something with this hash is new, and `kept` of its kind leave room for it.
     fn admits(&mut self, hash: u64, kept: usize, bound: MostKept, line: u64) -> bool {
         if self.seen.contains(&hash) {
             return false;

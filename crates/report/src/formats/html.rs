@@ -41,7 +41,7 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     ReportPage::new(&focus, &plots).render().unwrap_or_default()
 }
 
-/// What the template asks for more than once; the rest it asks of the words and the tables itself.
+/// Values that the template asks for more than once; it asks the words and the tables for the rest itself.
 #[derive(Template)]
 #[template(path = "report.html")]
 struct ReportPage<'a> {

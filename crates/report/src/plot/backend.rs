@@ -1,4 +1,4 @@
-//! Where plotters draws: its SVG, with labels as wide as the font in the program makes them.
+//! The SVG that plotters draws, with labels as wide as the font in the program makes them.
 //!
 //! plotters leaves its own measuring out where the target is WebAssembly. Measured here, a plot is the same everywhere.
 
@@ -11,7 +11,7 @@ use plotters_backend::{
 /// An SVG text that grows while it is drawn on.
 pub(crate) struct Svg<'a>(SVGBackend<'a>);
 
-/// What a call of plotters gives.
+/// The result of a call of plotters.
 type Result<'a, T> = std::result::Result<T, DrawingErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
 
 impl<'a> Svg<'a> {

@@ -87,7 +87,7 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
     out
 }
 
-/// Those of a direction around a rekey, between two moments; seconds since the rekey began.
+/// Stalls of a direction around a rekey, between two moments; seconds since the rekey began.
 pub(crate) fn stalls_around(
     focus: &Focus,
     rekey: &Rekey,

@@ -9,7 +9,7 @@ use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::text::Language;
 use std::fmt::Write as _;
 
-/// How much larger plotters says a font is than its SVG makes it.
+/// Plotters says that a font is so many times larger than its SVG makes it.
 pub(crate) const PLOTTERS_SCALE: f64 = 1.24;
 /// Drawing units per CSS pixel.
 pub(crate) const UNITS: u32 = 2;

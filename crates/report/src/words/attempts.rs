@@ -77,7 +77,8 @@ fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String 
     )
 }
 
-/// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection.
+/// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection. A finding names
+/// its first twenty frames, so that one with as many has so many packets or more.
 const GOES_ON: usize = 20;
 
 /// Data that goes on in clear: what an answer begins with.
@@ -91,7 +92,7 @@ pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
     analysis.findings.iter().filter(|f| is_leak(f))
 }
 
-/// Whether a finding is such packets.
+/// Tells whether a finding is such packets.
 pub(crate) fn is_leak(finding: &Finding) -> bool {
     finding.id == "cleartext_leak" && finding.evidence_frames.len() < GOES_ON
 }

@@ -112,7 +112,7 @@ pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -
     rules.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
 }
 
-/// What each rekey lost between two capture points.
+/// The losses of each rekey between two capture points.
 pub(crate) fn lost_between(t: &Catalogue, points: &TwoPoints, most: usize) -> Vec<String> {
     let rekeys = points.rekeys.iter().take(most);
     rekeys.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()

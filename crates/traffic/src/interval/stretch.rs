@@ -65,6 +65,27 @@ pub struct Undelivered {
     pub over: bool,
 }
 
+impl Undelivered {
+    /// Facts of a stretch in which nothing else is known than what was carried and what shows that it did not arrive.
+    pub fn shown(carried: CarriedKind, shown_by: ShownBy) -> Self {
+        Undelivered {
+            carried,
+            shown_by,
+            swallowed: 0,
+            unheard: 0,
+            attempts: 0,
+            dead: None,
+            missing: 0,
+            gaps: 0,
+            echoes: 0,
+            largest_echo: 0,
+            behind_window: 0,
+            open: false,
+            over: false,
+        }
+    }
+}
+
 /// The kinds of stretches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalKind {

@@ -72,7 +72,7 @@ struct UnreadSide {
 struct SinceFull {
     /// The full-sized packet, and whether a transfer was going on then.
     last: Option<(Delivered, bool)>,
-    /// How many of the small ones came behind missing numbers.
+    /// Number of small ones that came behind missing numbers.
     gaps: u32,
     small: SmallPassed,
 }
@@ -199,7 +199,7 @@ impl UnreadTunnel {
         sent.unanswered.clear();
     }
 
-    /// Whether the other side answers a direction as receivers do.
+    /// Tells whether the other side answers a direction as receivers do.
     pub(super) fn is_answered(&self, direction: Direction) -> bool {
         let own = slot(direction);
         self.sides[own].is_answered(self.sides[1 - own].packets)
@@ -216,7 +216,7 @@ impl UnreadTunnel {
             return None;
         }
         if !sent.is_answered(back.packets) {
-            // What nobody answers shows nothing of what arrived.
+            // Packets that nobody answers show nothing of what arrived.
             let mut silences = sent.silences.clone();
             silences.retain(|own| own.paused);
             silences.iter_mut().for_each(|own| own.candidate.in_vain.clear());

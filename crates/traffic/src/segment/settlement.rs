@@ -51,7 +51,7 @@ pub struct Settlement {
     pub frame: u64,
     /// The packet's place in its security association, where it has one.
     pub esp: Option<EspNumber>,
-    /// No other transmission had the same bytes up to then: the answer is one to this one (Karn's algorithm, RFC 6298 §3).
+    /// The transmission was the only one with its bytes up to then: the answer is one to this one (Karn's algorithm, RFC 6298 §3).
     pub sent_once: bool,
     /// The fate of the transmission.
     pub fate: Fate,

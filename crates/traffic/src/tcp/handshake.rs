@@ -4,7 +4,7 @@ use crate::packet::TcpHeader;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// No shift of a window is larger (RFC 7323 §2.3).
+/// The largest shift of a window (RFC 7323 §2.3).
 pub const LARGEST_WINDOW_SCALE: u8 = 14;
 
 /// A SYN.
@@ -15,13 +15,13 @@ struct Syn {
     scale: Option<u8>,
 }
 
-/// Both SYNs, and how long their answers took. A side is named by the direction that it sends in.
+/// The two SYNs, and the time that their answers took. A side is named by the direction that it sends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Handshake {
     syn: [Option<Syn>; 2],
     /// A SYN came twice: which copy was answered cannot be told.
     repeated: bool,
-    /// From the capture to this side and back.
+    /// Time from the capture to this side and back.
     half: [Option<i64>; 2],
 }
 

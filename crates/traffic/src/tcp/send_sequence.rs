@@ -99,7 +99,7 @@ impl SendSequence {
         i64::from(header.seq.wrapping_sub(self.wire(self.nxt)).cast_signed())
     }
 
-    /// When the highest byte was sent first.
+    /// Time at which the highest byte was sent first.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         self.queue.newest().map(|sent| sent.first.time)
     }

@@ -3,7 +3,7 @@
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::ops::RangeInclusive;
 
-/// The clock is measured over this at least, nanoseconds.
+/// The clock is measured over this at least, nanoseconds: a tick of 10 ms, the longest in use, is 2 % of it.
 const LEAST_MEASURED: i64 = NANOS_PER_SECOND / 2;
 /// Ticks per second of a timestamp clock: 1 ms to 1 s (RFC 7323 §5.4), with room for what is measured over half a second.
 const TICK_RATES: RangeInclusive<f64> = 0.5..=2_000.0;
@@ -26,7 +26,7 @@ impl SenderClock {
         self.first.get_or_insert((ticks, time));
     }
 
-    /// When the newest timestamp passed, and the nanoseconds from it to `ticks` by the sender's own clock; `None` where the clock's rate is
+    /// Time at which the newest timestamp passed, and the nanoseconds from it to `ticks` by the sender's own clock; `None` where the clock's rate is
     /// not known.
     pub(crate) fn since_newest(&self, ticks: u32) -> Option<(Timestamp, i64)> {
         let ((t0, at0), (t1, at1)) = (self.first?, self.newest?);

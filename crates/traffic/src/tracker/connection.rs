@@ -11,7 +11,8 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 
 /// TIME-WAIT of Linux: after a rest as long as this the ports may belong to another connection.
 const TIME_WAIT: i64 = 60 * NANOS_PER_SECOND;
-/// From data to its acknowledgement in less than this, the receiver is beside the capture.
+/// The receiver is beside the capture where its acknowledgement passes this soon after the data: a host answers within a tick or two of its
+/// scheduler (1 to 4 ms).
 pub const BESIDE_RECEIVER: i64 = 3 * NANOS_PER_MILLI;
 
 /// The place of the capture on the way of a direction's data.
@@ -49,14 +50,14 @@ pub struct SenderState {
 /// A packet that the tracker has not taken, beside what its sender sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preview {
-    /// When the sender's newest timestamp passed, and the nanoseconds from it to the packet's by the sender's own clock; `None` where
+    /// Time at which the sender's newest timestamp passed, and the nanoseconds from it to the packet's by the sender's own clock; `None` where
     /// the clock's rate is not known.
     pub since_newest: Option<(Timestamp, i64)>,
     /// Distance of the first byte from SND.NXT: 0 goes on, below 0 repeats.
     pub distance: i64,
     /// Bytes of the sender that are neither acknowledged nor acknowledged selectively; `None` where nobody acknowledged anything.
     pub in_flight: Option<u64>,
-    /// When the highest byte was sent first.
+    /// Time at which the highest byte was sent first.
     pub newest: Option<Timestamp>,
 }
 

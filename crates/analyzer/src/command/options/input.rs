@@ -77,7 +77,7 @@ impl Input {
 
     /// As [`Input::share_cores`], where the calling thread only waits for others.
     pub(crate) fn leave_cores(&self) {
-        // Without threads the calling one works.
+        // The calling thread works where a system has no others.
         if cfg!(target_os = "wasi") {
             return self.share_cores();
         }

@@ -169,7 +169,7 @@ impl Signs {
     /// before the jump.
     pub(super) fn look_inside(&mut self, line: Line, payload: u32, before: &Preview, previous: Timestamp) {
         if let Some((newest, passed)) = before.since_newest {
-            // By the last frame's time: the sender's newest timestamp may be older than that.
+            // The last frame's time counts here: the sender's newest timestamp may be older than that.
             let passed = passed.saturating_sub(previous.nanos_since(newest));
             let passed = passed.saturating_sub(self.since_first);
             self.passed = Some(self.passed.map_or(passed, |most| most.max(passed)));

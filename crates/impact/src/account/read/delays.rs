@@ -17,7 +17,7 @@ const LONGEST_LAG: usize = 1_000;
 const LEAST_PEAK: f64 = 0.25;
 /// The first lag with so much of the highest correlation counts.
 const NEAR_PEAK: f64 = 0.8;
-/// Beside the receiver acknowledgements follow their data at once: lags below this are theirs, bins.
+/// Acknowledgements follow their data at once where the capture is beside the receiver: lags below this are theirs, bins.
 const FOLLOWING_LAGS: usize = 4;
 
 /// The least of delays, piece by piece.

@@ -64,7 +64,7 @@ impl Reading {
         }
     }
 
-    /// It was closed.
+    /// The connection was closed.
     pub(crate) fn is_ended(&self) -> bool {
         let (own, any) = (TcpHeader::FIN, TcpHeader::RST);
         self.said & own != 0 || (self.said | self.heard) & any != 0
@@ -216,7 +216,7 @@ mod tests {
         assert!(!ended(TcpHeader::ACK, sent(0, 0, 0)) && !ended(TcpHeader::FIN, heard(0, 0)));
     }
 
-    /// In a piece in which nothing is sent nothing has to be known of acknowledgements.
+    /// Nothing has to be known of acknowledgements in a piece in which nothing is sent.
     #[test]
     fn a_quiet_piece_is_empty() {
         let mut reading = read(&[sent(0, 0, 1_000), heard(5, 1_000)]);

@@ -39,7 +39,7 @@ pub(crate) struct TcpSender {
     pub(crate) waits_unclocked: f64,
     /// They have faded until then.
     pub(crate) waits_at: i64,
-    /// From data to its acknowledgement.
+    /// Time from data to its acknowledgement.
     pub(crate) rtt: RttEstimator,
     /// The episode that is going on: until this byte is acknowledged.
     pub(crate) recovery_point: Option<u64>,

@@ -161,7 +161,7 @@ pub(super) fn handshake(answered: i64, rtt: i64, scale: u8) -> Vec<Wire> {
     vec![opens, answers, packet(rtt, true, 1, 0)]
 }
 
-/// These packets behind a handshake that takes `rtt`.
+/// The packets behind a handshake that takes `rtt`.
 fn behind_handshake(packets: Vec<Wire>, rtt: i64, scale: u8) -> AccountConnection {
     connection(handshake(0, rtt, scale).into_iter().chain(packets).collect())
 }

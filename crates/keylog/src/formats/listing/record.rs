@@ -137,7 +137,7 @@ impl ListingRecord {
             Awaited::NamedKey => {
                 let (name, key) = split_at_sign(word, b':').unwrap_or((word, b""));
                 self.name(KeyKind::Encryption, name, line);
-                // Without `0x` the characters are the key.
+                // The characters are the key where no `0x` stands before them.
                 let characters = hex::after_0x(key).is_none();
                 self.value(Awaited::Key(KeyKind::Encryption), key, characters, line);
             }

@@ -25,7 +25,7 @@ pub(crate) struct Spec {
     pub(super) hidden: &'static str,
 }
 
-/// What most listings have in common.
+/// The settings that most listings have in common.
 const USUAL: Spec = Spec {
     begins: |_| None,
     separators: b"",

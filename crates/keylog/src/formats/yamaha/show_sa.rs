@@ -49,7 +49,7 @@ struct SaBlock {
     masked: bool,
     /// Values in the order of the table.
     values: Vec<(Kind, Zeroizing<Vec<u8>>)>,
-    /// Whether the rows of the last value begin with `0x`, where a line of hex may go on with it.
+    /// Tells whether the rows of the last value begin with `0x`, where a line of hex may go on with it.
     open: Option<bool>,
 }
 

@@ -6,7 +6,7 @@ use crate::lines::text::{About, source};
 
 /// A field of a record.
 pub(super) struct RecordField {
-    /// In lower case; empty where the export names none.
+    /// The name in lower case; empty where the export names none.
     pub(super) name: Vec<u8>,
     pub(super) value: Vec<u8>,
     /// The line on which it stands.

@@ -1,4 +1,4 @@
-//! How text stands out on a terminal. In a browser nobody sees one, and comfy-table has no colours there.
+//! Bold, dim and coloured text on a terminal. Nobody sees a terminal in a browser, and comfy-table has no colours there.
 
 use comfy_table::Cell;
 
@@ -31,7 +31,7 @@ mod styled {
         })
     }
 
-    /// Whether styles are written is what we were told, not what comfy-table finds out.
+    /// The caller says whether styles are written; comfy-table does not look for a terminal.
     pub(crate) fn write_styles(table: &mut Table, yes: bool) {
         table.force_no_tty();
         if yes {

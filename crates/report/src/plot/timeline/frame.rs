@@ -77,7 +77,7 @@ impl PlotLane {
         }
     }
 
-    /// What a script needs to read values off the line; without an end of its own the axis begins at 0.
+    /// The values that a script reads off the line; an axis without an end of its own begins at 0.
     pub(super) fn attributes(&self) -> String {
         let bottom = match self.direction {
             None => format!(" data-bottom=\"{}\"", self.bottom),

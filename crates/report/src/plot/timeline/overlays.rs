@@ -63,7 +63,7 @@ fn over(focus: &Focus, overlay: &Overlay, lane: &PlotLane) -> PlotLane {
     }
 }
 
-/// In a lane of its own, from the lowest (0 at most) to the highest value.
+/// An overlay in a lane of its own, from the lowest (0 at most) to the highest value.
 fn alone(focus: &Focus, overlay: &Overlay, row: u32) -> PlotLane {
     let values = || overlay.points.iter().map(|p| p.value).filter(|v| v.is_finite());
     let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));

@@ -25,7 +25,7 @@ pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
     })
 }
 
-/// What all tunnels suffer at once is no client's.
+/// An outage of all tunnels at once is no client's.
 fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let t = focus.t;
     let end = all.shared.map_or_else(String::new, |end| format!(" {end}"));

@@ -158,7 +158,7 @@ fn first_numbers(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(focus.t.fill("why-first-numbers", &[("n", &n), ("sas", &sas)]))
 }
 
-/// When a transfer without keys stopped before the capture did.
+/// A transfer without keys that stopped before the capture did, and when.
 fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
     let (at, rest) = told_stop(focus.analysis, headline)?;
     let (at, rest) = (moment(focus, at), format::seconds(rest));
