@@ -6,7 +6,7 @@ use rekeyscope_testkit::scenario::{MILLI, SEGMENT, World};
 /// Packets that others overtake.
 const OVERTAKEN: u32 = 5;
 
-/// So many packets overtake five that were sent before them. Returns the first byte of these.
+/// Packets, `by` of them, overtake five that were sent before them. Returns the first byte of these.
 pub(crate) fn overtaken(w: &mut World, by: usize) -> u32 {
     let mut qm = begin(w);
     exchange(w, &mut qm);

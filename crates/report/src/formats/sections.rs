@@ -17,7 +17,7 @@ pub(crate) trait Page {
     fn item(&mut self, text: &str);
     /// An item of our own words, in which backticks set off what is typed.
     fn typed(&mut self, text: &str);
-    /// What is said of a heading before its table.
+    /// Words of a heading before its table.
     fn remark(&mut self, text: &str);
     fn table(&mut self, table: &Table);
     /// A display filter below an item, in the words that `said` puts around it.

@@ -80,7 +80,7 @@ impl<'a> Focus<'a> {
         self.names.name(rekey)
     }
 
-    /// What tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
+    /// The name that tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
     /// tunnels.
     pub(crate) fn key(&self, rekey: &Rekey) -> String {
         match self.names.several {

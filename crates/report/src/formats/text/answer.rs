@@ -194,7 +194,7 @@ fn listed(page: &mut TerminalPage, focus: &Focus, heading: &str, table: Table, r
     }
 }
 
-/// So many rows of a table, without its notes, and how many are left out.
+/// The first rows of a table, without its notes, and the number of those that are left out.
 fn shortened(page: &mut TerminalPage, focus: &Focus, mut table: Table, room: Room) {
     let left_out = table.rows.len().saturating_sub(room.others);
     table.rows.truncate(room.others);

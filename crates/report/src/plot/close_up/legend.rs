@@ -62,7 +62,7 @@ impl CloseUpDrawing<'_> {
         Ok(())
     }
 
-    /// What is drawn: its mark, and its words.
+    /// An entry of the legend: its mark, and its words.
     fn entries(&self) -> Vec<(Glyph, String)> {
         let has = |data: bool, age: SaAge| self.series(data).any(|s| s.sa == age && !s.values.is_empty());
         let answers = self.series(false).next().is_some();
