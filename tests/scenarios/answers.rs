@@ -130,6 +130,18 @@ fn esp_of_one_side_alone_beside_ike_of_both() {
     assert!(lines.headline.contains("10 packets"), "{lines:?}");
     let lines = without_keys(asks(false));
     assert!(lines.why.contains("what came back is not seen"), "{lines:?}");
+    // The client's half of a Quick Mode is no answer.
+    let lines = without_keys(|w| {
+        let mut qm = w.begin(true);
+        for number in 0..3 {
+            w.blind = number == 1;
+            w.message(&mut qm);
+            w.wait(20);
+        }
+        w.switch_up(&qm);
+        asks(false)(w);
+    });
+    assert!(lines.why.contains("what came back is not seen"), "{lines:?}");
 }
 
 #[test]
@@ -241,6 +253,16 @@ fn what_all_tunnels_suffer_is_of_what_they_share() {
     assert!(lines.why.contains("10.9.0.1"), "{lines:?}");
     let lines = both(false);
     assert!(lines.headline.starts_with("10.9.0.2: "), "{lines:?}");
+    let dies = |w: &mut World| {
+        w.steady(BEFORE);
+        w.go_deaf(100);
+        w.repeat_oldest(&[200, 400, 800, 1_600]);
+    };
+    let (mut first, mut second) = (played(dies), another(77));
+    dies(&mut second);
+    first.beside(second);
+    let line = answer_lines(&analyze_world(first, true)).headline;
+    assert!(line.contains("nothing since (3."), "{line}");
 }
 
 /// ```text

@@ -1,6 +1,7 @@
 //! Clients that come back from another address with a new IKE SA, as after a nightly reconnect: the same inner addresses show who it is.
 
 use crate::pipeline::record::Record;
+use foldhash::HashMap;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
@@ -24,29 +25,46 @@ pub(crate) struct Reconnection {
 }
 
 /// A tunnel as its SAs and exchanges show it.
+#[derive(Debug)]
 struct SeenTunnel {
     tunnel: TunnelIndex,
     gateway: IpAddr,
     client: IpAddr,
     from_client: Direction,
-    /// First packet or message, and the last one of the client.
-    begins: (Timestamp, u64),
-    client_last: Timestamp,
+    /// The first packet or message.
+    begins: Option<(Timestamp, u64)>,
+    /// The last packet or message of the client.
+    client_last: Option<Timestamp>,
     /// Inner addresses, the lower one first.
     inner: BTreeSet<(IpAddr, IpAddr)>,
 }
 
+impl SeenTunnel {
+    fn take(&mut self, first: (Timestamp, u64), last_of_client: Option<Timestamp>) {
+        self.begins = Some(self.begins.map_or(first, |begins| begins.min(first)));
+        self.client_last = self.client_last.max(last_of_client);
+    }
+}
+
 /// The reconnections, in the order of the new tunnels. The client had fallen silent at its old address, where keys open packets of both.
 pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
-    let seen: Vec<SeenTunnel> = (0..record.tunnels.tunnels.len())
-        .filter_map(|tunnel| look(record, tunnel))
-        .collect();
+    let seen = seen(record);
+    let mut by_inner: HashMap<(IpAddr, (IpAddr, IpAddr)), Vec<&SeenTunnel>> = HashMap::default();
+    for own in &seen {
+        for pair in &own.inner {
+            by_inner.entry((own.gateway, *pair)).or_default().push(own);
+        }
+    }
     let before = |new: &SeenTunnel| {
-        let olds = seen.iter().filter(|old| {
-            (old.gateway, old.client != new.client) == (new.gateway, true)
-                && old.begins.0 < new.begins.0
-                && old.client_last < new.begins.0
-                && !old.inner.is_disjoint(&new.inner)
+        let begins = new.begins?;
+        let same = new
+            .inner
+            .iter()
+            .filter_map(|pair| by_inner.get(&(new.gateway, *pair)));
+        let olds = same.flatten().filter(|old| {
+            old.client != new.client
+                && old.begins.is_some_and(|first| first < begins)
+                && old.client_last.is_some_and(|last| last < begins.0)
         });
         let old = olds.max_by_key(|old| old.client_last)?;
         Some(Reconnection {
@@ -55,41 +73,48 @@ pub(crate) fn reconnections(record: &Record) -> Vec<Reconnection> {
             from: old.client,
             to: new.client,
             from_client: (old.from_client, new.from_client),
-            time: new.begins.0,
-            frame: new.begins.1,
+            time: begins.0,
+            frame: begins.1,
         })
     };
     seen.iter().filter_map(before).collect()
 }
 
-fn look(record: &Record, tunnel: TunnelIndex) -> Option<SeenTunnel> {
-    let table = &record.tunnels.tunnels[tunnel];
-    let from_client = table.published(Direction::AToB);
-    let client = table.ends[slot(from_client)];
-    let own = || record.sas.associations().iter().filter(|sa| sa.tunnel == tunnel);
-    let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
-    let messages = || {
-        let own = exchanges.clone().filter(|(_, of)| **of == Some(tunnel));
-        own.flat_map(|(exchange, _)| &exchange.records)
-    };
-    let first_message = messages().map(|message| (message.time, message.frame)).min();
-    let last_packet = own()
-        .filter(|sa| sa.direction == from_client)
-        .filter_map(|sa| sa.last);
-    let last_message = messages().filter(|message| message.src == client);
-    let last = last_packet.map(|(time, _)| time);
-    Some(SeenTunnel {
-        tunnel,
-        gateway: table.ends[slot(from_client.reverse())],
-        client,
-        from_client,
-        begins: own().filter_map(|sa| sa.first).chain(first_message).min()?,
-        client_last: last.chain(last_message.map(|message| message.time)).max()?,
-        inner: own()
-            .flat_map(|sa| sa.inner_ends())
-            .map(|&(src, dst)| (src.min(dst), src.max(dst)))
-            .collect(),
-    })
+fn seen(record: &Record) -> Vec<SeenTunnel> {
+    let tunnels = record.tunnels.tunnels.iter().enumerate();
+    let empty = tunnels.map(|(tunnel, table)| {
+        let from_client = table.published(Direction::AToB);
+        SeenTunnel {
+            tunnel,
+            gateway: table.ends[slot(from_client.reverse())],
+            client: table.ends[slot(from_client)],
+            from_client,
+            begins: None,
+            client_last: None,
+            inner: BTreeSet::new(),
+        }
+    });
+    let mut seen: Vec<SeenTunnel> = empty.collect();
+    for sa in record.sas.associations() {
+        let own = &mut seen[sa.tunnel];
+        let ends = sa.inner_ends().iter();
+        own.inner
+            .extend(ends.map(|&(src, dst)| (src.min(dst), src.max(dst))));
+        let last = sa.last.filter(|_| sa.direction == own.from_client);
+        if let Some(first) = sa.first {
+            own.take(first, last.map(|(time, _)| time));
+        }
+    }
+    for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
+        let Some(own) = tunnel.and_then(|tunnel| seen.get_mut(tunnel)) else {
+            continue;
+        };
+        for message in &exchange.records {
+            let of_client = (message.src == own.client).then_some(message.time);
+            own.take((message.time, message.frame), of_client);
+        }
+    }
+    seen
 }
 
 /// The changes of address that they are, on the tunnels that went on as others.

@@ -22,7 +22,9 @@ mod view;
 mod tests;
 
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
-pub use remarks::{ToldFirstNumbers, told_first_numbers, told_no_return, told_standstill, told_stop};
+pub use remarks::{
+    ToldFirstNumbers, ToldNoReturn, told_first_numbers, told_no_return, told_standstill, told_stop,
+};
 pub use renewal::is_cost_of_renewal;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,

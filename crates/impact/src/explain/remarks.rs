@@ -2,10 +2,11 @@
 
 use crate::explain::sas::{FIRST_NUMBERS, SEVERAL};
 use rekeyscope_model::analysis::{
-    Analysis, Event, EventKind, Exchange, Impact, LedgerBasis, LedgerDown, SecurityAssociation,
+    Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, LedgerDown,
 };
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::LEAST_REST;
+use std::net::IpAddr;
 
 /// New SAs whose first packets never came to the capture.
 #[derive(Debug, Clone, Copy)]
@@ -47,33 +48,61 @@ pub fn told_first_numbers(analysis: &Analysis, tunnel: usize) -> Option<ToldFirs
 pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f64)> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let stopped = headline.transfers.last()?.end;
-    let rest = analysis.capture.last_time?.seconds_since(stopped);
-    let is_sealed = matches!(ledger.basis, LedgerBasis::Packets | LedgerBasis::Answers);
-    (is_sealed && rest * NANOS_PER_SECOND as f64 > LEAST_REST as f64).then_some((stopped, rest))
+    let last = analysis.capture.last_time?;
+    (is_sealed(ledger) && last.nanos_since(stopped) > LEAST_REST)
+        .then(|| (stopped, last.seconds_since(stopped)))
 }
 
 /// The longest time without a packet that some rekey ended, where it cost more than all rekeys and no key shows whether anything waited.
 pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a LedgerDown> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let cost: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
-    let is_sealed = matches!(ledger.basis, LedgerBasis::Packets | LedgerBasis::Answers);
     let longest = ledger
         .down
         .iter()
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
-    longest.filter(|_| is_sealed && cost > ledger.cost_seconds)
+    longest.filter(|_| is_sealed(ledger) && cost > ledger.cost_seconds)
 }
 
-/// The SA that carried ESP in a tunnel in which the other direction carried none, though IKE came both ways.
-pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<&SecurityAssociation> {
+/// Tells whether a ledger goes by packets that no key opens.
+fn is_sealed(ledger: &Ledger) -> bool {
+    matches!(ledger.basis, LedgerBasis::Packets | LedgerBasis::Answers)
+}
+
+/// ESP of one side of a tunnel that has no answer.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldNoReturn {
+    /// Sender of the ESP packets.
+    pub from: IpAddr,
+    /// The side that sent none.
+    pub to: IpAddr,
+    /// Number of the packets.
+    pub packets: u64,
+}
+
+/// The ESP of a tunnel in which one direction alone carried any, though IKE came both ways.
+pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn> {
     let used = || {
         let own = analysis.security_associations.iter();
         own.filter(|sa| sa.tunnel == tunnel && sa.packets > 0)
     };
     let first = used().next()?;
-    let is_answered = |exchange: &Exchange| {
-        exchange.tunnel == tunnel && exchange.messages >= exchange.retransmissions.saturating_add(2)
+    // One side alone sends two messages of a Quick Mode and three of a Main Mode; of IKEv2 a second one is the answer.
+    let is_version_2 = analysis
+        .tunnels
+        .get(tunnel)
+        .is_some_and(|own| own.ike_version == Some(2));
+    let has_answer = |exchange: &Exchange| {
+        is_version_2
+            && exchange.tunnel == tunnel
+            && exchange.messages >= exchange.retransmissions.saturating_add(2)
     };
+    let was_answered = |attempt: &Attempt| attempt.tunnel == tunnel && attempt.answered_after_s.is_some();
+    let both_ways = analysis.exchanges.iter().any(has_answer) || analysis.attempts.iter().any(was_answered);
     let only = used().all(|sa| sa.src == first.src);
-    (only && analysis.exchanges.iter().any(is_answered)).then_some(first)
+    (only && both_ways).then(|| ToldNoReturn {
+        from: first.src,
+        to: first.dst,
+        packets: used().map(|sa| sa.packets).sum(),
+    })
 }

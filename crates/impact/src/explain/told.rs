@@ -87,6 +87,8 @@ pub struct ToldEverywhere {
     pub start: Timestamp,
     /// The shortest and the longest, seconds.
     pub range_s: (f64, f64),
+    /// None of them has ended.
+    pub open: bool,
     /// The end that they share, where they share one.
     pub shared: Option<std::net::IpAddr>,
 }
@@ -125,6 +127,7 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
         tunnels: used.len(),
         start: hit.iter().map(|outage| outage.start).min()?,
         range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
+        open: hit.iter().all(|outage| is_open(outage)),
         shared,
     })
 }

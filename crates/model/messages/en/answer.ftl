@@ -136,8 +136,11 @@ do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and ca
 standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until a renewal.
 standstill-why = Why: without keys these packets do not show whether anything waited, so it was an outage or a rest.
 
-## All tunnels stopped at once; $end: a blank and the address of the end that they share, or nothing
+## All tunnels stopped at once; $open: none has ended; $end: a blank and the address of the end that they share, or nothing
 
-outage-all-line = All { $n } tunnels stopped at { $moment }: nothing passed for { $seconds }.
+outage-all-line = All { $n } tunnels stopped at { $moment }: { $open ->
+    [yes] nothing since ({ $seconds })
+   *[no] nothing passed for { $seconds }
+}.
 outage-all-why = Why: each of them stopped at that time, so that it is what they share: the end{ $end }, its line, or the path behind.
 do-outage-all = Do: look at the line and the host of the end{ $end }, and capture on its other side, too. Not the rekeys.

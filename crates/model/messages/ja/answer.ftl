@@ -134,6 +134,9 @@ standstill-why = 原因: 鍵がないと、送るデータが待っていたか�
 
 ## すべてのトンネルが同時に止まった場合
 
-outage-all-line = { $n } 本のトンネルが { $moment } に一斉に停止、{ $seconds } 不通
+outage-all-line = { $n } 本のトンネルが { $moment } に一斉に停止、{ $open ->
+    [yes] 以後 { $seconds } 不通のまま
+   *[no] { $seconds } 不通
+}
 outage-all-why = 原因: すべてが同時に止まったので、共通する端{ $end }、その回線、またはその先の経路によるものです。
 do-outage-all = 対策: 端{ $end } の回線とホストを調べ、その反対側でもキャプチャしてください。リキーではありません。

@@ -30,7 +30,9 @@ fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let t = focus.t;
     let end = all.shared.map_or_else(String::new, |end| format!(" {end}"));
     let (moment, seconds) = (moment(focus, all.start), range(t, all.range_s));
-    let args: [(&str, &dyn Display); 4] = [
+    let open = if all.open { "yes" } else { "no" };
+    let args: [(&str, &dyn Display); 5] = [
+        ("open", &open),
         ("n", &all.tunnels),
         ("moment", &moment),
         ("seconds", &seconds),

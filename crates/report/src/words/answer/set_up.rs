@@ -1,6 +1,7 @@
 //! The three lines where no tunnel came up.
 
 use crate::words::answer::lines::Answer;
+use crate::words::clean;
 use crate::words::ends::side;
 use crate::words::exchange_name;
 use crate::words::focus::Focus;
@@ -40,7 +41,9 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         ("n", &n),
     ];
     let why = match (failure, &event.notify) {
-        (SetUpFailure::Refused, Some(notify)) => t.fill("setup-why-read", &[("notify", notify)]),
+        (SetUpFailure::Refused, Some(notify)) => {
+            t.fill("setup-why-read", &[("notify", &clean::line(notify))])
+        }
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
         (SetUpFailure::Rejected, _) => t.fill("setup-why-rejected", &[("n", &n)]),
         (SetUpFailure::Unanswered, _) => t.fill(

@@ -13,13 +13,13 @@ use std::fmt::Display;
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let sa = told_no_return(analysis, headline.tunnel)?;
+    let told = told_no_return(analysis, headline.tunnel)?;
     if headline.verdict != Verdict::NoTraffic {
         return None;
     }
     let tunnel = analysis.tunnels.get(headline.tunnel);
-    let (from, to) = (side(t, tunnel, Some(sa.src)), side(t, tunnel, Some(sa.dst)));
-    let packets = format::count(sa.packets);
+    let (from, to) = (side(t, tunnel, Some(told.from)), side(t, tunnel, Some(told.to)));
+    let packets = format::count(told.packets);
     let args: [(&str, &dyn Display); 3] = [("from", &from), ("to", &to), ("packets", &packets)];
     Some(Answer {
         tunnel: Some(headline.tunnel),
