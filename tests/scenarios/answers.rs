@@ -194,6 +194,17 @@ fn without_keys_a_standstill_is_an_outage_or_a_rest() {
     });
     assert!(lines.why.contains("It stopped at 12.0"), "{lines:?}");
     assert!(lines.remedy.contains("give the keys"), "{lines:?}");
+    // The sender says a word later: the way was open, so that the transfer was over.
+    let lines = without_keys(|w| {
+        w.establish(GENEROUS);
+        w.steady(BEFORE);
+        w.acknowledge_all();
+        w.wait(3_000);
+        w.l2tp_control(false, Some(6));
+        w.wait(5_000);
+        w.check_v2(true);
+    });
+    assert!(!lines.why.contains("It stopped"), "{lines:?}");
 }
 
 #[test]

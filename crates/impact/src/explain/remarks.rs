@@ -5,7 +5,7 @@ use rekeyscope_model::analysis::{
     Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, LedgerDown,
 };
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::LEAST_REST;
+use rekeyscope_traffic::{LEAST_REST, LEAST_TIMEOUT};
 use std::net::IpAddr;
 
 /// New SAs whose first packets never came to the capture.
@@ -44,12 +44,20 @@ pub fn told_first_numbers(analysis: &Analysis, tunnel: usize) -> Option<ToldFirs
 }
 
 /// The time at which the last transfer of a direction stopped, and the seconds of the capture that follow; `None` where keys show what became of
-/// it, or where no longer time follows than an application rests.
+/// it, where ESP of its sender comes later still, so that the way was open, or where no longer time follows than an application rests.
 pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f64)> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let stopped = headline.transfers.last()?.end;
     let last = analysis.capture.last_time?;
-    (is_sealed(ledger) && last.nanos_since(stopped) > LEAST_REST)
+    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let sender = headline.direction.pick(tunnel.a, tunnel.b);
+    let own = analysis.security_associations.iter();
+    let mut own = own.filter(|sa| sa.tunnel == headline.tunnel && sa.src == sender);
+    let goes_on = own.any(|sa| {
+        sa.last_time
+            .is_some_and(|last| last.nanos_since(stopped) > LEAST_TIMEOUT)
+    });
+    (is_sealed(ledger) && !goes_on && last.nanos_since(stopped) > LEAST_REST)
         .then(|| (stopped, last.seconds_since(stopped)))
 }
 

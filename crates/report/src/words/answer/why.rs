@@ -158,9 +158,10 @@ fn first_numbers(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(focus.t.fill("why-first-numbers", &[("n", &n), ("sas", &sas)]))
 }
 
-/// A transfer without keys that stopped before the capture did, and when.
+/// A transfer without keys that stopped before the capture did, and when, where the rekeys are cleared.
 fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
-    let (at, rest) = told_stop(focus.analysis, headline)?;
+    let is_clear = matches!(headline.verdict, Verdict::Bounded | Verdict::NoRekeys);
+    let (at, rest) = told_stop(focus.analysis, headline).filter(|_| is_clear)?;
     let (at, rest) = (moment(focus, at), format::seconds(rest));
     Some(
         focus
