@@ -13,7 +13,7 @@ pub use integrity::{Integrity, IntegrityRow};
 pub struct Transform {
     /// The cipher.
     pub encryption: Encryption,
-    /// Its key length in bytes without salt; `None` while unknown.
+    /// Key length in bytes without salt; `None` while unknown.
     pub key_len: Option<usize>,
     /// The integrity algorithm ([`Integrity::None`] for an AEAD).
     pub integrity: Integrity,

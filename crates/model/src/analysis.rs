@@ -53,9 +53,9 @@ plain_data! {
     pub struct Analysis {
         /// [`SCHEMA_VERSION`].
         pub schema_version: u32,
-        /// Who made it.
+        /// Program that made the document.
         pub generator: Generator,
-        /// What was read.
+        /// The capture that was read.
         pub capture: Capture,
         /// The three lines that every report begins with, in English (documents of versions before this field have none).
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ plain_data! {
         /// Events of the control plane and the path, in order of time (bounded; documents of versions before this field have none).
         #[serde(default)]
         pub events: Vec<Event>,
-        /// What makes each side renew, inferred over the trace, per tunnel and initiator (documents of versions before this
+        /// Rules by which each side renews, inferred over the trace, per tunnel and initiator (documents of versions before this
         /// field have none).
         #[serde(default)]
         pub trigger_rules: Vec<TriggerRule>,
@@ -91,13 +91,13 @@ plain_data! {
         /// have none).
         #[serde(default)]
         pub ledger: Vec<Ledger>,
-        /// Where every second went, per tunnel and direction, in the order of `impact` (documents of versions before this field
+        /// The account of every second, per tunnel and direction, in the order of `impact` (documents of versions before this field
         /// have none).
         #[serde(default)]
         pub account: Vec<Account>,
-        /// What other lifetimes would give, per tunnel and direction.
+        /// Rates that other lifetimes would give, per tunnel and direction.
         pub projection: Vec<Projection>,
-        /// What was found that no rekey caused.
+        /// Findings that no rekey caused.
         pub findings: Vec<Finding>,
         /// Wire bytes against inner bytes, per cipher suite in use.
         pub overhead: Vec<Overhead>,
@@ -116,7 +116,7 @@ plain_data! {
         /// Against another capture point of the same tunnels (`--also-from`); absent without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub two_points: Option<TwoPoints>,
-        /// What the run was asked for beside the files; `null` in documents that do not say.
+        /// Requests of the run beside the files; `null` in documents that do not say.
         #[serde(default)]
         pub settings: Option<Settings>,
     }

@@ -19,7 +19,7 @@ pub struct Diagnostic {
     pub kind: &'static str,
     /// The protocol layer, for example `"pcapng"`, `"IPv4"`, `"IKE"`.
     pub layer: &'static str,
-    /// How often.
+    /// Number of times.
     pub count: u64,
     /// The first frame (1-based); `None` for what belongs to no frame.
     pub first_frame: Option<u64>,
@@ -129,7 +129,7 @@ impl Diagnostics {
         }
     }
 
-    /// How often `kind` was seen in `layer`.
+    /// Number of times that `kind` was seen in `layer`.
     pub fn count_of(&self, kind: &'static str, layer: &'static str) -> u64 {
         self.by_kind.get(&(layer, kind)).map_or(0, |d| d.count)
     }

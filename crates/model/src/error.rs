@@ -9,7 +9,7 @@ pub enum Error {
     /// The capture cannot be opened or read at all.
     #[error("cannot read the capture {}: {source}; {}", path.display(), about_a_capture(path, source))]
     Capture {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
@@ -17,7 +17,7 @@ pub enum Error {
     /// The file is empty.
     #[error("{} is empty: the capture program wrote nothing, or the copy was interrupted", path.display())]
     EmptyCapture {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
     },
     /// The file is not a capture.
@@ -26,15 +26,15 @@ pub enum Error {
         path.display(), as_keys(path, found)
     )]
     NotACapture {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
-        /// What the first bytes look like.
+        /// Kind of the first bytes.
         found: String,
     },
     /// A key file cannot be read.
     #[error("cannot read the key file {}: {source}{}", path.display(), about_a_key_file(source))]
     KeyFile {
-        /// As given by the user, or as found beside the capture.
+        /// Path as given by the user, or as found beside the capture.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
@@ -42,13 +42,13 @@ pub enum Error {
     /// A capture stands where a key file is expected.
     #[error("{} is a capture, not a key log: give it without --keys or --claims", path.display())]
     CaptureAsKeys {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
     },
     /// A saved document cannot be read.
     #[error("cannot read the analysis {}: {reason}", path.display())]
     Document {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
         /// Why, and what to do.
         reason: String,
@@ -56,7 +56,7 @@ pub enum Error {
     /// A series to be drawn over the capture cannot be read.
     #[error("cannot read the overlay {}: {reason}", path.display())]
     Overlay {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
         /// Why, and what to do.
         reason: String,
@@ -66,21 +66,21 @@ pub enum Error {
     Image {
         /// Name of the plot.
         plot: String,
-        /// What the renderer says.
+        /// Reason of the renderer.
         reason: String,
     },
     /// An output would take the place of what stays.
     #[error("cannot write {}: {reason}", path.display())]
     Kept {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
-        /// What is there, and what to do.
+        /// The thing that is there, and what to do.
         reason: String,
     },
     /// An output cannot be written.
     #[error("cannot write {}: {source}; {}", path.display(), about_an_output(path, source))]
     Output {
-        /// As given by the user.
+        /// Path as given by the user.
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
@@ -96,7 +96,7 @@ fn as_keys(path: &Path, found: &str) -> String {
     }
 }
 
-/// What to do about a capture that cannot be read.
+/// Advice about a capture that cannot be read.
 fn about_a_capture(path: &Path, reason: &std::io::Error) -> String {
     match reason.kind() {
         std::io::ErrorKind::IsADirectory => {
@@ -117,7 +117,7 @@ fn about_a_key_file(reason: &std::io::Error) -> &'static str {
     }
 }
 
-/// What to do about an output that cannot be written.
+/// Advice about an output that cannot be written.
 fn about_an_output(path: &Path, reason: &std::io::Error) -> String {
     use std::io::ErrorKind::*;
     let what = match (reason.kind(), path.parent()) {

@@ -1,4 +1,4 @@
-//! How many bytes the kilobyte of a lifetime has.
+//! Bytes in the kilobyte of a lifetime.
 
 /// Bytes in the kilobyte of the lifetime attribute as strongSwan and Linux count (RFC 2407 §4.5 does not say). With the other
 /// reading lifetimes are 2.4 % longer.

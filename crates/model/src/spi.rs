@@ -24,7 +24,7 @@ pub enum IpsecProtocol {
     Ah,
 }
 
-/// What names an SA on the wire (RFC 4301 §4.1): an SPI means nothing without its destination.
+/// Name of an SA on the wire (RFC 4301 §4.1): an SPI means nothing without its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SaId {
     /// The outer destination address.

@@ -1,4 +1,4 @@
-//! What `rekeyscope watch` says while a capture goes on: one line for each thing that happens, and counters of them.
+//! Lines of `rekeyscope watch` while a capture goes on, one for each thing that happens, and counters of them.
 
 use crate::analysis::{
     AttemptOutcome, Direction, Encapsulation, KeyStatus, LedgerWhy, OutageEnd, SpiPair, TriggerKind, Verdict,
@@ -13,11 +13,11 @@ use std::net::IpAddr;
 /// Something that happened, as a line of JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WatchEvent {
-    /// When, by the capture's clock.
+    /// Time by the capture's clock.
     pub time: Timestamp,
     /// The tunnel; `null` for what is not about one.
     pub ends: Option<TunnelEnds>,
-    /// What.
+    /// The occurrence.
     #[serde(flatten)]
     pub what: Occurrence,
 }
@@ -27,7 +27,7 @@ pub struct WatchEvent {
 pub struct TunnelEnds {
     /// The IKE initiator, as far as it is known.
     pub client: IpAddr,
-    /// Its peer.
+    /// The peer of the client.
     pub gateway: IpAddr,
 }
 
@@ -37,7 +37,7 @@ pub struct TunnelEnds {
 pub enum TunnelEnd {
     /// The IKE initiator.
     Client,
-    /// Its peer.
+    /// The peer of the client.
     Gateway,
     /// The capture does not tell.
     Unknown,
@@ -57,7 +57,7 @@ impl TunnelEnd {
     }
 }
 
-/// What happened.
+/// Kinds of occurrence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Occurrence {
@@ -65,7 +65,7 @@ pub enum Occurrence {
     Rekey {
         /// Why, as far as is known by now.
         trigger: TriggerKind,
-        /// Who began it.
+        /// Side that began the exchange.
         initiator: TunnelEnd,
         /// The SAs that end.
         old: SpiPair,
@@ -93,18 +93,18 @@ pub enum Occurrence {
     },
     /// A rekey came to nothing, or has not been answered so far: a `rekey` may follow.
     RekeyFailed {
-        /// What became of it.
+        /// Outcome of the attempt.
         outcome: AttemptOutcome,
         /// The notification, or who is silent.
         reason: Option<String>,
-        /// Who asked.
+        /// Side that asked.
         initiator: TunnelEnd,
-        /// How often.
+        /// Copies of the request.
         transmissions: u64,
     },
     /// Final cost of a rekey in a direction. `time` is the first packet on the new SA.
     RekeyCost {
-        /// Which direction.
+        /// Direction of the data.
         direction: Direction,
         /// The SA that began.
         new: Option<Spi>,
@@ -121,20 +121,20 @@ pub enum Occurrence {
     },
     /// Nothing passes although there is something to deliver. `time` is the last data that arrived.
     OutageBegan {
-        /// Which direction.
+        /// Direction of the data.
         direction: Direction,
     },
     /// Data passes again.
     OutageEnded {
-        /// Which direction.
+        /// Direction of the data.
         direction: Direction,
         /// An `outage_began` was said of it.
         #[serde(default)]
         announced: bool,
-        /// How long it lasted.
+        /// Length of the outage.
         #[serde(serialize_with = "micros_of_seconds")]
         seconds: f64,
-        /// What ended it.
+        /// End of the outage.
         ended_by: OutageEnd,
     },
     /// An outage that was told is another one by what came behind it, or by keys that came late. At most once for an outage.
@@ -143,25 +143,25 @@ pub enum Occurrence {
         direction: Direction,
         /// Time at which the outage began.
         began: Timestamp,
-        /// How long it lasted; 0 where there was none.
+        /// Length of the outage; 0 where there was none.
         #[serde(serialize_with = "micros_of_seconds")]
         seconds: f64,
-        /// How long it lasted by what was told before.
+        /// Length of the outage by what was told before.
         #[serde(serialize_with = "micros_of_seconds")]
         told_seconds: f64,
     },
     /// An SA carries packets that no key opens, although keys were given.
     KeyMissing {
-        /// Which SA.
+        /// SPI of the SA.
         spi: Spi,
-        /// Its destination.
+        /// Destination of the SA.
         dst: IpAddr,
-        /// What is known of its key.
+        /// Knowledge of its key.
         status: KeyStatus,
     },
     /// The verdict on a direction is another one now.
     VerdictChanged {
-        /// Which direction.
+        /// Direction of the data.
         direction: Direction,
         /// Now.
         verdict: Verdict,
@@ -179,7 +179,7 @@ pub enum Occurrence {
         counter: String,
         /// By how much it grew.
         packets: u64,
-        /// What it means.
+        /// Meaning of the counter.
         meaning: KernelMeaning,
     },
 }
@@ -205,7 +205,7 @@ fn micros_of_some_millis<S: Serializer>(millis: &Option<f64>, into: S) -> Result
     millis.map(|millis| rounded(millis, 1e3)).serialize(into)
 }
 
-/// What a kernel counter means for an SA.
+/// Meaning of a kernel counter for an SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KernelMeaning {
@@ -226,7 +226,7 @@ pub const BUCKETS: [f64; 12] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 ];
 
-/// How often values of a quantity came.
+/// Counts of a quantity's values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Histogram {
     /// Values up to each of [`BUCKETS`], not those of the bucket before; behind them the larger ones.
@@ -283,7 +283,7 @@ pub struct WatchTotals {
     pub packets: u64,
     /// Packets beyond the bounds of tunnels and SAs.
     pub not_analysed: u64,
-    /// What the kernel dropped, by counter.
+    /// Packets that the kernel dropped, by counter.
     pub kernel: BTreeMap<String, u64>,
 }
 

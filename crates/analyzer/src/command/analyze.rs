@@ -79,7 +79,7 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
     Ok((analysis, ring))
 }
 
-/// What a person should know besides the report.
+/// Sentences for a person besides the report.
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
     let path = &analysis.capture.path;
@@ -182,7 +182,7 @@ fn mostly_cut(analysis: &Analysis) -> bool {
         .iter()
         .map(|sa| sa.icv.verified + sa.icv.failed)
         .sum();
-    // As many packets are cut as carry ESP: the IKE messages may be whole.
+    // The IKE messages may be whole where as many packets are cut as carry ESP.
     checked == 0 && c.cut_packets > 0 && c.cut_packets >= c.esp_packets
 }
 

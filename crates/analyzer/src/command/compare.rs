@@ -104,7 +104,6 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
     Ok(Some(analysis))
 }
 
-/// Where the results go.
 struct ComparisonOutputs {
     json: Option<Target>,
     html: Option<Target>,

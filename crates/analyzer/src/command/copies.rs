@@ -34,7 +34,7 @@ impl Copies {
             anyhow::bail!("--write-inner and --annotate name the same file: give each its own");
         }
         let inner = match &arguments.write_inner {
-            // What was protected on the wire is nobody else's business here.
+            // The packets were protected on the wire, and are nobody else's business here.
             Some(path) => Some((
                 path.clone(),
                 Reserved::secret(path, replacement)?,

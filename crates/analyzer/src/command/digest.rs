@@ -18,7 +18,7 @@ pub(crate) enum CaptureDigest {
     Files(JoinHandle<io::Result<String>>),
     /// The digest of these files is made when the analysis is over: the system has no thread to give.
     Later(Vec<PathBuf>),
-    /// Of what the analysis reads.
+    /// The stream that the analysis reads.
     Stream(HashedStream),
 }
 
@@ -47,7 +47,7 @@ impl CaptureDigest {
         ))))))
     }
 
-    /// What the analysis has to read from, so that it is hashed on the way.
+    /// The stream for the analysis to read from, so that it is hashed on the way.
     pub(crate) fn stream(&self) -> Option<HashedStream> {
         match self {
             CaptureDigest::Stream(stream) => Some(stream.clone()),

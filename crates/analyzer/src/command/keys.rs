@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     }
     arguments.input.share_cores();
     let read = arguments.input.everything_read();
-    // What is there is kept beside the new table (`keep_former`): nothing is lost.
+    // The former table is kept beside the new one (`keep_former`): nothing is lost.
     let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
     let exports: Vec<ExportPlace> = arguments
         .exports()?
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
 const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable as their folder is: below your user folder that is you and the \
      administrators; elsewhere 'icacls FILE /inheritance:r /grant:r %USERNAME%:F' makes it so";
 
-/// What key files name, without a capture: for programs that have the capture themselves.
+/// The keys that files name, without a capture: for programs that have the capture themselves.
 fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
     let files = arguments.files();
     let replacement = Replacement::new(files.iter().map(PathBuf::as_path), true);
@@ -96,7 +96,7 @@ fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where an export goes: made sure of before the work starts.
+/// A place of an export, made sure of before the work starts.
 enum ExportPlace {
     Wireshark { folder: PathBuf, tables: Vec<Reserved> },
     Rows,
@@ -142,7 +142,7 @@ impl ExportPlace {
         }
     }
 
-    /// As [`ExportPlace::write`], for the tables of Wireshark. A file of tcpdump's takes none of them.
+    /// Writes the tables of Wireshark. A file of tcpdump's takes none of them.
     fn write_tables(self, made: wireshark::Tables, replacement: &Replacement) -> Result<Vec<String>> {
         match self {
             ExportPlace::Wireshark { folder, tables } => write_wireshark(&folder, tables, made, replacement),

@@ -34,7 +34,7 @@ use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
 use std::path::PathBuf;
 use values::{reference_rate, verify};
 
-/// What `--version` says: a fleet asks for the version of the document, to know what is analysed already.
+/// `--version` names the version of the document: a fleet asks for it, to know what is analysed already.
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 3");
 
 /// What did the IPsec rekeys in a capture cost?
@@ -82,7 +82,7 @@ pub(crate) enum Command {
     Man,
 }
 
-/// What is to be done.
+/// The job to be done.
 // There is one of it.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// What clap cannot check: options that exclude each other only with some values.
+    /// Checks what clap cannot: options that exclude each other only with some values.
     fn make_sense(&mut self) -> Result<(), clap::Error> {
         match self {
             Request::Analyze(a) => {
@@ -234,7 +234,7 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = help::INPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
     also_from: Vec<PathBuf>,
 
-    /// That capture; found once.
+    /// The other capture; found once.
     #[arg(skip)]
     pub(crate) other_point: Option<NamedCapture>,
 
@@ -310,7 +310,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// What may be replaced, with all that is read.
+    /// The rule of replacement, with all that is read.
     pub(crate) fn replacement(&self) -> Replacement {
         let inputs = self.sources.iter().map(|source| self.input.of(source));
         let read: Vec<PathBuf> = inputs.flat_map(|input| input.everything_read()).collect();
@@ -318,7 +318,6 @@ impl Arguments {
         Replacement::new(read.chain(self.overlays.files()), self.outputs.replace.force)
     }
 
-    /// What the analysis needs to know.
     pub(crate) fn options(&self) -> Options {
         Options {
             verify: self.verify,

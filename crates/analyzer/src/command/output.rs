@@ -1,4 +1,4 @@
-//! Where results go. A file appears under its name only when it is complete; a place that cannot be written fails
+//! Places of results. A file appears under its name only when it is complete; a place that cannot be written fails
 //! before the work starts.
 
 use crate::command::replace::{Replacement, goes_through};
@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 thread_local! {
-    /// What a person should know besides the answer, until it is out. Captures that are analysed at the same time do not mix theirs.
+    /// Sentences for a person besides the answer, until it is out. Captures that are analysed at the same time do not mix theirs.
     static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -156,7 +156,7 @@ impl Reserved {
         Self::reserve(path, replacement, READABLE)
     }
 
-    /// As [`Reserved::new`], for a file that only the user can read.
+    /// Reserves a file that only the user can read.
     pub(crate) fn secret(path: &Path, replacement: &Replacement) -> Result<Self, Error> {
         if is_pipe_of_another(path) {
             let source = io::Error::other("it is a pipe or a device of another user, who would get the keys");
@@ -191,7 +191,7 @@ impl Reserved {
         self.stream(|file| file.write_all(bytes))
     }
 
-    /// As [`Reserved::write`], for what is too long to be held as a whole beside what it is made from.
+    /// Lets `content` write through a buffer, for what is too long to be held as a whole beside what it is made from.
     pub(crate) fn stream(
         self,
         content: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,

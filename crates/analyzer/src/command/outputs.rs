@@ -153,7 +153,7 @@ fn write_json(analysis: &Analysis, to: &mut impl Write) -> io::Result<()> {
     to.write_all(b"\n")
 }
 
-/// As wide and as colourful as where the text goes.
+/// The width and the colours of the terminal that the text goes to.
 pub(crate) fn text_options(language: Language) -> formats::text::TextOptions {
     let terminal = console::Term::stdout();
     let width = if terminal.is_term() {

@@ -7,7 +7,7 @@ use rekeyscope_capture::join::{CapturePiece, JoinedReader};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
 
-/// Where packets come from.
+/// Sources of packets.
 // There is one of it.
 #[allow(clippy::large_enum_variant)]
 pub(crate) enum PacketSource {

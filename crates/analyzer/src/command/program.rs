@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use tempfile::TempDir;
 
-/// What makes Wireshark use the tables: both are off by default.
+/// Preferences that make Wireshark use the tables: both are off by default.
 const PREFERENCES: &[u8] = b"esp.enable_encryption_decode: TRUE\nesp.enable_authentication_check: TRUE\n";
 /// Exit status of a program that a signal ended, as shells have it: 128 and the signal's number.
 #[cfg(unix)]
@@ -148,7 +148,7 @@ mod signals {
     use std::sync::{Arc, Mutex, PoisonError};
     use std::thread::JoinHandle;
 
-    /// What the signals are for.
+    /// The receiver of the signals.
     #[derive(Default)]
     struct Target {
         program: Option<Pid>,
@@ -216,7 +216,7 @@ mod signals {
             SIGQUIT => Signal::QUIT,
             _ => Signal::TERM,
         };
-        // It may have ended already.
+        // The program may have ended already.
         let _ = kill_process(program, signal);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn analyze(input: &Input, options: Options) -> Result<(Analysis, KeyR
     analyze_beside(input, options, None)
 }
 
-/// What another capture of the same tunnels saw. Only its own counters, headers and times matter: there are no keys to look for. Where it
+/// The packets that another capture of the same tunnels saw. Only its own counters, headers and times matter: there are no keys to look for. Where it
 /// cannot be read to its end, what was read counts.
 pub(crate) fn other_point(
     source: &NamedCapture,
@@ -45,7 +45,7 @@ pub(crate) fn other_point(
         wants_digest: false,
         ..input.clone()
     };
-    // Its tunnels may have other numbers and, behind a NAT, other addresses.
+    // The other point may number its tunnels differently and, behind a NAT, see other addresses.
     let options = Options {
         tunnel: None,
         esp_ports: input.esp_port.clone(),
@@ -65,7 +65,7 @@ pub(crate) fn other_point(
     ))
 }
 
-/// As [`analyze`], compared with another capture point where there is one.
+/// Analyses a capture, compared with another capture point where there is one.
 pub(crate) fn analyze_beside(
     input: &Input,
     options: Options,
@@ -201,11 +201,11 @@ impl OpenedCapture {
     }
 }
 
-/// What decrypts a capture.
+/// Keys of a capture.
 pub(crate) struct CaptureKeys {
     pub(crate) material: KeyMaterial,
     pub(crate) pre_shared: Vec<SecretBytes>,
-    /// What kept files from being read that nobody asked for: those only are left out.
+    /// Errors of files that nobody asked for: those only are left out.
     pub(crate) unreadable: Vec<Error>,
     /// Sentences about folders that were named and hold no key log.
     pub(crate) without_logs: Vec<String>,
@@ -305,13 +305,13 @@ pub(crate) fn warn_of_others(input: &Input, analysis: &Analysis) {
     }
 }
 
-/// Whether a file lies beside a capture whose ground truth lies there too (`STEM.truth.json`): that holds the same keys, for
+/// A file is a sample's beside a capture whose ground truth lies there too (`STEM.truth.json`): that holds the same keys, for
 /// everyone to read.
 fn is_of_a_sample(capture: &Path, file: &Path) -> bool {
     file.parent() == capture.parent() && capture.with_extension("truth.json").is_file()
 }
 
-/// Whether group or others have any right to a regular file. (A pipe of the shell is nobody else's.)
+/// Group or others have a right to a regular file. (A pipe of the shell is nobody else's.)
 #[cfg(unix)]
 fn others_have_access(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

@@ -11,7 +11,7 @@ use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::analysis::comparison::ComparedCapture;
 use std::path::Path;
 
-/// What the analysis is told of the rate that should have been reached.
+/// The rate that should have been reached, for the analysis.
 pub(crate) struct Reference {
     /// The options of the main job, with that rate where a capture gives one.
     pub(crate) options: Options,

@@ -33,7 +33,7 @@ impl Replacement {
         }
     }
 
-    /// Whether a file may appear at `path`.
+    /// Checks that a file may appear at `path`.
     pub(crate) fn permits(&self, path: &Path) -> Result<(), Error> {
         let refused = |reason| {
             let path = path.into();

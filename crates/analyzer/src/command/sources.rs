@@ -1,4 +1,4 @@
-//! What the words of the command line stand for: captures, folders and patterns, and which files are pieces of one capture.
+//! The captures that the words of the command line stand for: files, folders and patterns, and which files are pieces of one capture.
 
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_capture::join::{PieceSequence, sequences};
@@ -14,13 +14,13 @@ const HEAD: u64 = 64;
 /// One capture to be analysed, in however many files.
 #[derive(Debug, Clone)]
 pub(crate) struct NamedCapture {
-    /// What reports call it.
+    /// Name in reports.
     pub(crate) name: PathBuf,
-    /// Its files, where they are several.
+    /// Files of the capture, where they are several.
     pub(crate) pieces: Vec<PieceSequence>,
 }
 
-/// How files become captures.
+/// Ways in which files become captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grouping {
     /// Pieces of a ring buffer are one capture.
@@ -62,7 +62,7 @@ impl NamedCapture {
         }
     }
 
-    /// Its file, or its files.
+    /// The file of the capture, or its files.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         let alone = self.pieces.is_empty().then_some(&self.name);
         alone.into_iter().chain(self.pieces.iter().flat_map(|s| &s.files))
@@ -116,12 +116,12 @@ pub(crate) fn matching(word: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether there are packets to be read in a file. (What comes out of a pipe can be read only once.)
+/// A capture has packets to be read. (A pipe can be read only once.)
 pub(crate) fn is_capture(path: &Path) -> bool {
     is_file(path) && CaptureReader::open(path).is_ok()
 }
 
-/// Whether a file looks like what --json writes, by its first byte that is not blank. (A pipe can be read once only.)
+/// A document looks like what --json writes, by its first byte that is not blank. (A pipe can be read once only.)
 pub(crate) fn is_document(path: &Path) -> bool {
     let is_file = std::fs::metadata(path).is_ok_and(|m| m.is_file());
     let mut head = Vec::new();
@@ -130,7 +130,7 @@ pub(crate) fn is_document(path: &Path) -> bool {
     read.is_some() && utf8_text(&head).trim_ascii_start().starts_with(b"{")
 }
 
-/// Whether a file is named like a capture: one that cannot be read, among others that can, is told and not passed over.
+/// A file may be named like a capture: one that cannot be read, among others that can, is told and not passed over.
 pub(crate) fn has_the_name_of_one(path: &Path) -> bool {
     let name = path
         .file_name()
@@ -208,7 +208,7 @@ mod tests {
             names(&[path("b_00002*")], Grouping::Joined),
             [path("b_00002_20261123120001.pcap")]
         );
-        // What is not there is told when it is opened.
+        // A file that is not there is told when it is opened.
         assert_eq!(
             names(&[path("no*.pcap"), "-".into()], Grouping::ByName),
             [path("no*.pcap"), "-".into()]

@@ -181,7 +181,7 @@ mod signals {
         });
     }
 
-    /// As `nohup` has it; the kernel tells by a mask of hexadecimal digits.
+    /// The kernel tells what `nohup` ignores by a mask of hexadecimal digits.
     fn is_ignored(signal: i32) -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -123,14 +123,14 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     }
 }
 
-/// What the threads share, until one of them ends the watch.
+/// The state that the threads share, until one of them ends the watch.
 type Shared = Arc<Mutex<Option<Running>>>;
 
 struct Running {
     watch: LiveWatch,
     info: CaptureInfo,
     asked: Asked,
-    /// When the newest frame came.
+    /// Time at which the newest frame came.
     arrived: Instant,
     next_look: Instant,
     keys: GrowingKeys,

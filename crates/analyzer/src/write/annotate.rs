@@ -103,7 +103,7 @@ fn comments(analysis: &Analysis) -> Comments {
     comments
 }
 
-/// What failed at its frames, and the ends of each outage.
+/// Comments on failures at their frames, and on the ends of each outage.
 fn note_failures(comments: &mut Comments, analysis: &Analysis) {
     for attempt in analysis.attempts.iter().filter(|a| a.outcome.failed()) {
         let reason = attempt

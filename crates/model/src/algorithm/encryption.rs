@@ -41,12 +41,12 @@ pub enum Encryption {
     ChaCha20Poly1305Iiv,
 }
 
-/// What there is to know about a cipher. `{}` in a name stands for the key length in bits.
+/// One row of the table of ciphers. `{}` in a name stands for the key length in bits.
 #[derive(Debug)]
 pub struct EncryptionRow {
     /// The cipher.
     pub encryption: Encryption,
-    /// Its name in reports.
+    /// Name in reports.
     pub name: &'static str,
     /// Key lengths in bytes that it takes, without salt, the default first.
     pub key_lens: &'static [usize],
@@ -64,7 +64,7 @@ pub struct EncryptionRow {
     pub ikev1: &'static [u8],
     /// Transforms of type 1 of IKEv2.
     pub ikev2: &'static [u16],
-    /// Whether it is tried where a key file names no cipher.
+    /// Ciphers that are tried where a key file names none.
     pub guessed: bool,
     /// Wireshark's name in `esp_sa`.
     pub esp_sa: Option<&'static str>,
@@ -83,10 +83,10 @@ pub struct EncryptionRow {
 
 const AES: &[usize] = &[16, 24, 32];
 
-/// What an [`Encryption`] has that is none of the table: a combined mode with an ICV of another length. It takes no key.
+/// The row of an [`Encryption`] that is not in the table: a combined mode with an ICV of another length. It takes no key.
 static NOT_LISTED: EncryptionRow = BLANK;
 
-/// Where a row says nothing else.
+/// Fields that a row does not name.
 const BLANK: EncryptionRow = EncryptionRow {
     encryption: Encryption::Null,
     name: "unknown",
@@ -326,7 +326,7 @@ impl fmt::Display for Encryption {
 mod tests {
     use super::*;
 
-    /// What key logs may say, by its letters and digits: nobody's log stops being read because the table is edited.
+    /// Key logs may say these names, by their letters and digits: nobody's log stops being read because the table is edited.
     #[test]
     fn accepted_spellings() {
         let accepted = [

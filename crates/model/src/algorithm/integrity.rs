@@ -37,12 +37,12 @@ pub enum Integrity {
     },
 }
 
-/// What there is to know about an integrity transform.
+/// One row of the table of integrity transforms.
 #[derive(Debug)]
 pub struct IntegrityRow {
     /// The transform.
     pub integrity: Integrity,
-    /// Its name in reports.
+    /// Name in reports.
     pub name: &'static str,
     /// Bytes of key.
     pub key_len: usize,
@@ -52,7 +52,7 @@ pub struct IntegrityRow {
     pub ikev1: Option<u64>,
     /// Transform of type 3 of IKEv2.
     pub ikev2: Option<u16>,
-    /// Whether it is tried where a key file names none.
+    /// Transforms that are tried where a key file names none.
     pub guessed: bool,
     /// Wireshark's name in `esp_sa`.
     pub esp_sa: Option<&'static str>,
@@ -67,10 +67,10 @@ pub struct IntegrityRow {
     pub other_names: &'static [&'static str],
 }
 
-/// What [`Integrity::Unknown`] has.
+/// The row of [`Integrity::Unknown`].
 static NOT_LISTED: IntegrityRow = BLANK;
 
-/// Where a row says nothing else.
+/// Fields that a row does not name.
 const BLANK: IntegrityRow = IntegrityRow {
     integrity: Integrity::None,
     name: "unknown",
@@ -235,7 +235,7 @@ impl fmt::Display for Integrity {
 mod tests {
     use super::*;
 
-    /// What key logs may say, by its letters and digits: nobody's log stops being read because the table is edited.
+    /// Key logs may say these names, by their letters and digits: nobody's log stops being read because the table is edited.
     #[test]
     fn accepted_spellings() {
         let accepted = [

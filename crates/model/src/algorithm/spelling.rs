@@ -1,7 +1,7 @@
-//! How names of transforms are compared: by their letters and digits, in lower case, without what stands in square brackets.
+//! Names of transforms are compared by their letters and digits, in lower case, without what stands in square brackets.
 //! `AES-CBC [RFC3602]`, `AES_CBC` and `aes-cbc` are the same.
 
-/// Whether a known name and one in a key log are the same.
+/// A known name and one in a key log are the same.
 pub(super) fn same(known: &str, name: &[u8]) -> bool {
     letters(known.as_bytes()).eq(letters(name))
 }

@@ -1,4 +1,4 @@
-//! Where every second of a transfer went.
+//! The account of every second of a transfer.
 
 use crate::analysis::names::{AccountLabel, D2Source, Direction, OwnRate};
 use crate::analysis::plain_data::plain_data;
@@ -14,7 +14,7 @@ plain_data! {
     pub struct Account {
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
         /// First data of a connection that carries at least 1 % of the direction's bytes.
         pub start: Timestamp,
@@ -25,19 +25,19 @@ plain_data! {
         pub seconds: f64,
         /// New bytes of these connections.
         pub bytes: u64,
-        /// These connections.
+        /// Number of these connections.
         pub connections: usize,
         /// The rate C that `lost_seconds` compares with: the given one, else `own_mbps`.
         pub reference_mbps: f64,
-        /// Whether somebody gave it.
+        /// True where somebody gave that rate.
         pub reference_given: bool,
-        /// What this path can carry.
+        /// Rate that this path can carry.
         pub own_mbps: f64,
-        /// How that is known.
+        /// Source of that rate.
         pub own_from: OwnRate,
         /// Least round trip, milliseconds; `null` without inner TCP.
         pub rtt_ms: Option<f64>,
-        /// How the sender's half of the round trip is known.
+        /// Source of the sender's half of the round trip.
         pub d2_from: D2Source,
         /// The scale of the receiver's window is known from the handshake, of every connection.
         pub scale_known: bool,
@@ -60,7 +60,7 @@ plain_data! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub messages: Vec<Message>,
     }
-    /// What one label holds.
+    /// Seconds and bytes of one label.
     pub struct AccountLine {
         /// The label.
         pub label: AccountLabel,
@@ -78,7 +78,7 @@ plain_data! {
         pub s_per_gb: Option<f64>,
         /// Rate of the whole transfer, had these lost seconds not been, Mbit/s: an estimate.
         pub without_mbps: Option<f64>,
-        /// What the same seconds would be called without this label.
+        /// Labels that the same seconds would have without this one.
         pub also: Vec<AccountAlso>,
         /// The three longest stretches.
         pub evidence: Vec<AccountEvidence>,
@@ -96,16 +96,16 @@ plain_data! {
         pub from_frame: u64,
         /// The packet that ends it.
         pub to_frame: u64,
-        /// Its length.
+        /// Length of the stretch.
         pub seconds: f64,
     }
     /// A stretch of one label.
     pub struct AccountRun {
         /// The label.
         pub label: AccountLabel,
-        /// Its begin, seconds from the account's `start`, rests included.
+        /// Begin of the stretch, seconds from the account's `start`, rests included.
         pub from_s: f64,
-        /// Its end.
+        /// End of the stretch, likewise.
         pub to_s: f64,
         /// The packet before it.
         pub from_frame: u64,

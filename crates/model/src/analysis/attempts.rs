@@ -25,15 +25,15 @@ plain_data! {
         pub last_time: Timestamp,
         /// Messages, retransmissions included.
         pub messages: u64,
-        /// How often the request was sent.
+        /// Copies of the request.
         pub transmissions: u64,
-        /// When the copies of the request were sent (bounded).
+        /// Times of the copies of the request (bounded).
         pub requests: Vec<Timestamp>,
         /// From the first request to the first answer, seconds; `null` without both.
         pub answered_after_s: Option<f64>,
-        /// What became of it.
+        /// Outcome of the attempt.
         pub outcome: AttemptOutcome,
-        /// Of a refusal the name of the notification, where it could be read. Of a request without an answer `peer_silent`
+        /// Reason of the outcome: of a refusal the name of the notification, where it could be read; of a request without an answer `peer_silent`
         /// (the other side sent no ESP meanwhile) or `peer_sends_esp`. Of a limit `volume` or `seconds`.
         pub reason: Option<String>,
         /// Index in `rekeys`.
@@ -42,7 +42,7 @@ plain_data! {
         pub outage: Option<Outage>,
         /// Frames that show it (bounded).
         pub evidence_frames: Vec<u64>,
-        /// For Wireshark.
+        /// Display filter for Wireshark.
         pub display_filter: String,
     }
     /// A time during which one direction of a tunnel delivered nothing although it had something to deliver.
@@ -51,17 +51,17 @@ plain_data! {
         pub index: usize,
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
-        /// When the last data was sent that arrived.
+        /// Time at which the last data was sent that arrived.
         pub start: Timestamp,
-        /// When the first data was sent that arrived again; `null` where the capture ends first.
+        /// Time at which the first data was sent that arrived again; `null` where the capture ends first.
         pub end: Option<Timestamp>,
         /// From `start` to `end`, or to the end of the capture.
         pub seconds: f64,
-        /// It lasted at least that long: the capture ends first.
+        /// True where the outage lasted at least that long: the capture ends first.
         pub at_least: bool,
-        /// What ended it.
+        /// End of the outage.
         pub ended_by: OutageEnd,
         /// `high`: acknowledgements of inner TCP tell it; `low`: only ESP packets of both directions do.
         pub confidence: Confidence,
@@ -80,7 +80,7 @@ plain_data! {
         pub swallowed: u64,
         /// The last packet that arrived, those that did not (bounded), the first that arrived again.
         pub frames: Vec<u64>,
-        /// For Wireshark.
+        /// Display filter for Wireshark.
         pub display_filter: String,
     }
 }

@@ -1,4 +1,4 @@
-//! What was read, by which program, and what was odd about it.
+//! The capture, the program that read it, and its oddities.
 
 use crate::analysis::names::CaptureFormat;
 use crate::analysis::plain_data::plain_data;
@@ -12,12 +12,12 @@ plain_data! {
     pub struct Generator {
         /// `rekeyscope`.
         pub name: String,
-        /// Its version.
+        /// Version of the program.
         pub version: String,
     }
     /// The capture file.
     pub struct Capture {
-        /// As given by the user; `-` for standard input.
+        /// Path as given by the user; `-` for standard input.
         pub path: String,
         /// Container.
         pub format: CaptureFormat,
@@ -60,17 +60,17 @@ plain_data! {
     }
     /// One of several files that were read as one capture.
     pub struct CaptureFile {
-        /// As given by the user, or as found.
+        /// Path as given by the user, or as found.
         pub path: String,
         /// Number of its first packet among those of all files; `null` where none was read.
         pub first_frame: Option<u64>,
         /// Packets read.
         pub packets: u64,
-        /// Its first packet.
+        /// Time of its first packet.
         pub first_time: Option<Timestamp>,
-        /// Its last packet.
+        /// Time of its last packet.
         pub last_time: Option<Timestamp>,
-        /// It ends in the middle of a record, or is damaged.
+        /// The file ends in the middle of a record, or is damaged.
         pub truncated_file: bool,
         /// Why it, or the rest of it, could not be read; `null` where it was.
         pub problem: Option<String>,
@@ -81,7 +81,7 @@ plain_data! {
         pub kind: String,
         /// Protocol layer.
         pub layer: String,
-        /// How often.
+        /// Number of times.
         pub count: u64,
         /// First frame.
         pub first_frame: Option<u64>,

@@ -1,4 +1,4 @@
-//! What passed right around a rekey, packet by packet: what a plot of sequence numbers over time needs.
+//! Packets right around a rekey: a plot of sequence numbers over time needs them.
 
 use crate::analysis::names::{CloseUpNumbers, Direction, SaAge};
 use crate::analysis::plain_data::plain_data;
@@ -14,7 +14,7 @@ plain_data! {
     pub struct CloseUp {
         /// The direction of the data; the other one acknowledges.
         pub direction: Direction,
-        /// What the numbers of `series` count.
+        /// Meaning of the numbers of `series`.
         pub numbers: CloseUpNumbers,
         /// The connection inside, from the sender of the data to its receiver; absent where the numbers count ESP packets.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,40 +53,40 @@ plain_data! {
     }
     /// One packet.
     pub struct CloseUpPacket {
-        /// When.
+        /// Time of the packet.
         pub ms: f64,
-        /// Its frame.
+        /// Frame of the packet.
         pub frame: u64,
     }
     /// Packets of one direction on one SA, as columns of the same length.
     pub struct CloseUpSeries {
         /// Their direction.
         pub direction: Direction,
-        /// Which SA carried them.
+        /// The SA that carried them.
         pub sa: SaAge,
-        /// When.
+        /// Times of the packets.
         pub ms: Vec<f64>,
         /// Their frames.
         pub frames: Vec<u64>,
         /// Bytes from the lowest one shown to the end of the segment, of answers to what they acknowledge; or ESP sequence
         /// numbers: on the new SA as they are, on the old one less its highest, so that it ends with 0 where the new one begins with 1.
         pub values: Vec<i64>,
-        /// Of acknowledgements whose window scale is known: the highest byte that the receiver has room for, counted like
+        /// The highest byte that the receiver has room for, of acknowledgements whose window scale is known, counted like
         /// `values`; else absent.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub window_edges: Vec<i64>,
     }
     /// One IKE message.
     pub struct CloseUpMessage {
-        /// When.
+        /// Time of the message.
         pub ms: f64,
-        /// Its frame.
+        /// Frame of the message.
         pub frame: u64,
         /// From which end to which.
         pub direction: Direction,
         /// Index in `exchanges`.
         pub exchange: usize,
-        /// Its place among the messages of the exchange in the capture, from 1; repetitions do not count and have that of the
+        /// Place among the messages of the exchange in the capture, from 1; repetitions do not count and have that of the
         /// message before them by the same sender.
         pub message: usize,
         /// Repeats an earlier one byte for byte.

@@ -15,9 +15,9 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Comparison {
     /// [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// Who made it.
+    /// Program that made the comparison.
     pub generator: Generator,
-    /// What a rekey costs, or why that cannot be told.
+    /// The cost of a rekey, or why that cannot be told.
     pub answer: String,
     /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +39,7 @@ pub struct Comparison {
     /// Each note as one message, from which it is said in another language; empty where it has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes_messages: Vec<Message>,
-    /// What could not be read.
+    /// Files that could not be read.
     pub unread: Vec<Unread>,
 }
 
@@ -63,7 +63,7 @@ pub struct Slope {
 /// One capture: its headline direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedCapture {
-    /// As given by the user.
+    /// Path as given by the user.
     pub path: String,
     /// The end of the path that tells it from the others.
     pub name: String,
@@ -75,7 +75,7 @@ pub struct ComparedCapture {
     pub direction: Option<Direction>,
     /// The verdict on it.
     pub verdict: Option<Verdict>,
-    /// What its bytes count.
+    /// Meaning of its bytes.
     pub counted: Option<Counted>,
     /// Cipher suite, most packets first; `null` while unknown.
     pub suite: Option<String>,
@@ -87,9 +87,9 @@ pub struct ComparedCapture {
     pub rekeys: Option<usize>,
     /// New bytes of the transfer.
     pub bytes: Option<f64>,
-    /// Its length, seconds.
+    /// Length of the transfer, seconds.
     pub duration_s: Option<f64>,
-    /// Its mean rate, bit/s.
+    /// Mean rate of the transfer, bit/s.
     pub rate_bps: Option<f64>,
     /// Rekeys per 10⁹ new bytes.
     pub rekeys_per_gb: Option<f64>,
@@ -101,7 +101,7 @@ pub struct ComparedCapture {
     pub rekey_cost_s: Option<Estimate>,
     /// True where the cost is a lower bound: rekeys may have cost more.
     pub at_least: bool,
-    /// Where every second of the direction went, without `runs`; `null` in documents of versions before accounts.
+    /// The account of every second of the direction, without `runs`; `null` in documents of versions before accounts.
     #[serde(default)]
     pub account: Option<Account>,
     /// Decrypted payload of the direction's SAs that were opened whole.
@@ -112,7 +112,7 @@ pub struct ComparedCapture {
     pub packets: u64,
     /// inner over outer; `null` without keys.
     pub efficiency: Option<f64>,
-    /// Whether it is a point of the slope.
+    /// True where the capture is a point of the slope.
     pub used: bool,
     /// Why it is not.
     pub left_out: Option<String>,
@@ -124,7 +124,7 @@ pub struct ComparedCapture {
 /// A file that gave no analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
-    /// As given by the user.
+    /// Path as given by the user.
     pub path: String,
     /// Why, and what to do.
     pub reason: String,

@@ -36,7 +36,7 @@ plain_data! {
         /// Number by kind: copies of a request, or of a repeated statement; checks or echoes that were asked; fragments that came; the
         /// number of the first packet; bytes of the limit, of the next hop's MTU, of the largest packet that still passes; missing numbers.
         pub count: Option<u64>,
-        /// Whether another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends.
+        /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends.
         pub successor: Option<bool>,
         /// Address and port before a change.
         pub from: Option<String>,

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 plain_data! {
-    /// What a capture needs longer per gigabyte (10⁹ new bytes) than a reference: the labels' differences add up to the whole.
+    /// Seconds per gigabyte (10⁹ new bytes) that a capture needs beyond a reference: the labels' differences add up to the whole.
     /// No rate has to be known for it.
     pub struct AccountGap {
         /// The capture.
         pub capture: String,
-        /// What it is compared with.
+        /// The capture that is compared with.
         pub reference: String,
         /// Seconds per gigabyte of the capture.
         pub seconds_per_gb: f64,
@@ -28,7 +28,7 @@ plain_data! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub messages: Vec<Message>,
     }
-    /// What one label adds to it.
+    /// The part of one label in the difference.
     pub struct AccountGapLine {
         /// The label.
         pub label: AccountLabel,
@@ -38,7 +38,7 @@ plain_data! {
         pub reference_s_per_gb: f64,
         /// The difference.
         pub gap_s_per_gb: f64,
-        /// Of the whole difference; `null` where the capture is not slower.
+        /// Share of the whole difference; `null` where the capture is not slower.
         pub gap_share: Option<f64>,
     }
 }

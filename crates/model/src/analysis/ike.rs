@@ -20,7 +20,7 @@ plain_data! {
         pub responder_spi: Option<IkeSpi>,
         /// 1 or 2.
         pub ike_version: u8,
-        /// Whether its messages could be decrypted.
+        /// Key of its messages.
         pub key: Key,
         /// First message.
         pub first_time: Timestamp,
@@ -35,7 +35,7 @@ plain_data! {
         pub tunnel: usize,
         /// Index in `ike_sas`; `null` where the bound of that table was reached.
         pub ike_sa: Option<usize>,
-        /// What it is.
+        /// Kind of the exchange.
         pub kind: ExchangeKind,
         /// `0x%08x`.
         pub message_id: String,
@@ -57,13 +57,12 @@ plain_data! {
         pub retransmissions: u64,
         /// Their frames (bounded).
         pub frames: Vec<u64>,
-        /// Whether its payloads could be read.
+        /// True where its payloads could be read.
         pub decrypted: bool,
-        /// Whether it made a Diffie–Hellman secret of its own (perfect forward secrecy); only known where its payloads
         /// A readable message carries a key exchange: perfect forward secrecy, in an exchange that makes IPsec SAs; `null`
         /// where no message could be read.
         pub key_exchange: Option<bool>,
-        /// What was negotiated, where it could be read and IKEv1 negotiates it.
+        /// Lifetime that was negotiated, where it could be read and IKEv1 negotiates it.
         pub lifetime: Option<Lifetime>,
         /// ESP SPIs that it names, in order.
         pub spis: Vec<Spi>,

@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 plain_data! {
-    /// Where a key came from and how far it is trusted.
+    /// The source of a key and how far it is trusted.
     pub struct Key {
-        /// How far it is trusted.
+        /// Trust in the key.
         pub status: KeyStatus,
-        /// For example `keys.esp_sa:3 (explicit)` or `trace.pcapng, Decryption Secrets Block 1, line 3 (explicit)`; `null` without
+        /// Place of the key, for example `keys.esp_sa:3 (explicit)` or `trace.pcapng, Decryption Secrets Block 1, line 3 (explicit)`; `null` without
         /// a key.
         pub source: Option<String>,
     }
     /// A key file that was read.
     pub struct KeyFile {
-        /// As given or found; of keys inside the capture, the capture.
+        /// Path as given or found; of keys inside the capture, the capture.
         pub path: String,
         /// The number of the Decryption Secrets Block of the capture that holds the keys; `null` for a file of its own.
         pub block: Option<u64>,

@@ -65,7 +65,7 @@ plain_data! {
         pub why: LedgerWhy,
         /// True where the cost is a lower bound.
         pub at_least: bool,
-        /// What explains the longest silence; `null` where these packets do not show it.
+        /// Explanation of the longest silence; `null` where these packets do not show it.
         #[serde(default)]
         pub explanation: Option<Explanation>,
         /// Intervals of the rekey, in order of time.

@@ -44,14 +44,14 @@ plain_names! {
         /// AH alone, IP protocol 51 (RFC 4302).
         Ah = "ah",
     }
-    /// What protects the packets of an SA.
+    /// Protection of an SA's packets.
     pub enum Protocol {
         /// Encapsulating Security Payload (RFC 4303).
         Esp = "esp",
         /// Authentication Header (RFC 4302): nothing is encrypted.
         Ah = "ah",
     }
-    /// What a second of a transfer went to.
+    /// Label of a second of a transfer.
     pub enum AccountLabel {
         /// The capture lacks packets, or its clock was set.
         CaptureHole = "capture_hole",
@@ -80,7 +80,7 @@ plain_names! {
         /// None of these.
         Unexplained = "unexplained",
     }
-    /// Which of two capture points packets pass first.
+    /// The capture point that packets pass first.
     pub enum PointOrder {
         /// This one.
         HereFirst = "here_first",
@@ -89,14 +89,14 @@ plain_names! {
         /// Neither their times nor their hop limits tell.
         Unknown = "unknown",
     }
-    /// How the order of two capture points is known.
+    /// Source of the order of two capture points.
     pub enum OrderSource {
         /// By the times of packets of both directions.
         Times = "times",
         /// By TTL or hop limit of the same packets, which are larger at the first point.
         HopLimit = "hop_limit",
     }
-    /// How the rate of a path is known.
+    /// Source of the rate of a path.
     pub enum OwnRate {
         /// Packets came back to back, or queued: nothing faster goes through.
         Proven = "proven",
@@ -129,7 +129,7 @@ plain_names! {
         /// Packets that cannot be read, and that nothing that comes back answers: what was sent counts.
         Packets = "packets",
     }
-    /// How the time from an acknowledgement to the data it releases is known.
+    /// Source of the time from an acknowledgement to the data it releases.
     pub enum D2Source {
         /// From the handshake.
         Handshake = "handshake",
@@ -140,7 +140,7 @@ plain_names! {
         /// Not at all.
         None = "none",
     }
-    /// How far a key is trusted.
+    /// Trust in a key.
     pub enum KeyStatus {
         /// The ICV of packets fits (for IKE: messages decrypt to a valid payload chain).
         Verified = "verified",
@@ -187,7 +187,7 @@ plain_names! {
         /// Tunnel mode.
         Tunnel = "tunnel",
     }
-    /// How a rekey was recognised.
+    /// Evidence of a rekey.
     pub enum RekeyEvidence {
         /// A Quick Mode.
         QuickMode = "quick_mode",
@@ -217,10 +217,10 @@ plain_names! {
     pub enum Direction {
         /// From the IKE initiator.
         AToB = "a_to_b",
-        /// To the IKE initiator.
+        /// Towards the IKE initiator.
         BToA = "b_to_a",
     }
-    /// What the numbers of a close-up count.
+    /// Meaning of the numbers of a close-up.
     pub enum CloseUpNumbers {
         /// Bytes of an inner TCP connection.
         TcpBytes = "tcp_bytes",
@@ -229,14 +229,14 @@ plain_names! {
     }
     /// An SA as a rekey sees it.
     pub enum SaAge {
-        /// It ends.
+        /// The SA that ends.
         Old = "old",
-        /// It begins.
+        /// The SA that begins.
         New = "new",
         /// Another one.
         Other = "other",
     }
-    /// What became of an attempt to make or renew an SA.
+    /// Outcome of an attempt to make or renew an SA.
     pub enum AttemptOutcome {
         /// A new SA carries packets.
         Completed = "completed",
@@ -255,7 +255,7 @@ plain_names! {
         /// The SA was deleted first, and the new one negotiated afterwards.
         BreakBeforeMake = "break_before_make",
     }
-    /// What ended an outage.
+    /// End of an outage.
     pub enum OutageEnd {
         /// Data passed on a new SA.
         NewSa = "new_sa",
@@ -283,7 +283,7 @@ plain_names! {
         /// There is nothing to measure.
         NoTraffic = "no_traffic",
     }
-    /// What the rates count.
+    /// Meaning of the rates.
     pub enum Counted {
         /// New inner transport bytes.
         InnerNewBytes = "inner_new_bytes",
@@ -291,7 +291,7 @@ plain_names! {
         /// elsewhere: the name is older.)
         OuterBytes = "outer_bytes",
     }
-    /// How sure a cause is.
+    /// Confidence in a cause.
     pub enum Confidence {
         /// The packets show it.
         High = "high",
@@ -300,7 +300,7 @@ plain_names! {
         /// The packets do not contradict it.
         Low = "low",
     }
-    /// Where an overlay comes from.
+    /// Source of an overlay.
     pub enum OverlayKind {
         /// Intervals of iperf3.
         Iperf3 = "iperf3",
@@ -420,7 +420,7 @@ plain_names! {
         /// No known cause fits.
         Unexplained = "unexplained",
     }
-    /// How bad a finding is.
+    /// Severity of a finding.
     pub enum Severity {
         /// Good to know.
         Info = "info",
@@ -430,7 +430,7 @@ plain_names! {
 }
 
 impl Direction {
-    /// What belongs to this direction, of one thing for each.
+    /// The one of two things that belongs to this direction.
     pub fn pick<T>(self, a_to_b: T, b_to_a: T) -> T {
         match self {
             Direction::AToB => a_to_b,
@@ -449,7 +449,7 @@ impl Direction {
 }
 
 impl Protocol {
-    /// What documents mean that were written before the field was there.
+    /// Documents that were written before the field was there mean ESP.
     pub(super) fn of_older_documents() -> Self {
         Protocol::Esp
     }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 plain_data! {
-    /// What the run was asked for beside the files.
+    /// Requests of the run beside the files.
     pub struct Settings {
         /// `all`, `sample:N` or `first:K`.
         pub verify: String,
@@ -29,11 +29,11 @@ plain_data! {
     }
     /// A series from elsewhere.
     pub struct Overlay {
-        /// As given by the user.
+        /// Path as given by the user.
         pub path: String,
-        /// Where it comes from.
+        /// Source of the values.
         pub kind: OverlayKind,
-        /// What it shows, for example `iperf3` or a column's name.
+        /// Quantity, for example `iperf3` or a column's name.
         pub name: String,
         /// `bit/s` for iperf3; empty where the file does not say.
         pub unit: String,
@@ -41,15 +41,15 @@ plain_data! {
         pub tunnel: Option<usize>,
         /// Direction of that series.
         pub direction: Option<Direction>,
-        /// How its clock was related to the capture's; `null` where its own times were taken.
+        /// Relation of its clock to the capture's; `null` where its own times were taken.
         pub clock: Option<OverlayClock>,
-        /// Its values in order (bounded).
+        /// Values in order (bounded).
         pub points: Vec<OverlayPoint>,
         /// Beside the packet record; iperf3 only.
         pub comparison: Option<OverlayComparison>,
-        /// Its values around each rekey that it covers.
+        /// Values around each rekey that the overlay covers.
         pub at_rekeys: Vec<OverlayAtRekey>,
-        /// What has to be said about it.
+        /// Sentences about the overlay.
         pub sentences: Vec<String>,
         /// Each sentence as one message, from which it is said in another language; empty where it has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,7 +57,7 @@ plain_data! {
     }
     /// An overlay's clock against the capture's.
     pub struct OverlayClock {
-        /// What is added to its own times, seconds.
+        /// Seconds that are added to its own times.
         pub offset_s: f64,
         /// Correlation of its rates with the packet record's at that offset, −1 to 1.
         pub correlation: f64,
@@ -70,7 +70,7 @@ plain_data! {
     }
     /// One value of an overlay.
     pub struct OverlayPoint {
-        /// When its interval begins, or when it was taken, on the capture's clock.
+        /// Begin of the interval, or time of the sample, on the capture's clock.
         pub time: Timestamp,
         /// Length of its interval; 0 for a sample.
         pub seconds: f64,
@@ -87,9 +87,9 @@ plain_data! {
         pub sd_bps: f64,
         /// Mean of the packet record over those intervals, bit/s.
         pub packets_mean_bps: f64,
-        /// Its standard deviation over them, bit/s.
+        /// Standard deviation of the packet record over them, bit/s.
         pub packets_sd_bps: f64,
-        /// Its standard deviation over the document's bins within them, bit/s.
+        /// Standard deviation of the document's bins within them, bit/s.
         pub packets_bin_sd_bps: f64,
     }
     /// An overlay around one rekey.

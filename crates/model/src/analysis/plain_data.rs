@@ -1,4 +1,4 @@
-//! What every structure of the document is: compared, printed, written and read as JSON, and described by the schema.
+//! Structures of the document are compared, printed, written and read as JSON, and described by the schema.
 
 macro_rules! plain_data {
     ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$fmeta:meta])* pub $field:ident: $type:ty,)* })*) => {$(

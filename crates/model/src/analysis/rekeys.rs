@@ -50,7 +50,7 @@ plain_data! {
         pub old: SpiPair,
         /// The SAs that begin.
         pub new: SpiPair,
-        /// How it was recognised.
+        /// Evidence of the rekey.
         pub evidence: RekeyEvidence,
         /// Why it happened.
         pub trigger: Trigger,
@@ -60,11 +60,11 @@ plain_data! {
         pub switched: TimePair,
         /// First to last exchange message.
         pub exchange_ms: Option<f64>,
-        /// How long both SAs of a direction carried packets; the longer direction. Negative values are gaps, so 0 at least.
+        /// Time in which both SAs of a direction carried packets; the longer direction. Negative values are gaps, so 0 at least.
         pub overlap_ms: Option<f64>,
         /// Last packet on the old SA to first packet on the new one.
         pub gap_ms: MillisPair,
-        /// What it did to throughput, per direction that carries data.
+        /// Effect on throughput, per direction that carries data.
         pub impact: Vec<RekeyImpact>,
         /// The packets around it, for the 24 rekeys at which data paused for longest; absent elsewhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,11 +73,11 @@ plain_data! {
     /// Why a rekey happened.
     #[derive(Default)]
     pub struct Trigger {
-        /// What ran out.
+        /// The limit that ran out.
         pub kind: TriggerKind,
         /// Volume at the first exchange message over the limit.
         pub fraction: Option<f64>,
-        /// What `bytes` counts, for example `inner bytes of the expiring inbound SA, kB = 1000`: the busier SA's, unless the
+        /// Meaning of `bytes`, for example `inner bytes of the expiring inbound SA, kB = 1000`: the busier SA's, unless the
         /// rule of the trace ([`TriggerRule`]) leaves one counting only, which then stands here.
         pub counting: Option<String>,
         /// `counting` as message identifiers and arguments, from which it is said in another language; empty where it has none.
@@ -102,11 +102,11 @@ plain_data! {
     }
     /// Effect of one rekey on one direction, as the ledger of that direction has it.
     pub struct RekeyImpact {
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
-        /// Whether the rekey is observed: false outside the transfer, or where the capture lacks packets beside it.
+        /// True where the rekey is observed: false outside the transfer, or where the capture lacks packets beside it.
         pub used: bool,
-        /// Whether the rekey owns a silence, or a slow stretch.
+        /// True where the rekey owns a silence, or a slow stretch.
         pub hurt: bool,
         /// Cost, seconds: 0 where the rekey owns nothing, and where the sender made up for it; `null` where that is not known.
         #[serde(default)]

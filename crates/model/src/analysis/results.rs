@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {
-    /// What makes one side renew, inferred over all its rekeys.
+    /// The rule by which one side renews, inferred over all its rekeys.
     pub struct TriggerRule {
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Who begins these rekeys; `null` where no IKE was captured.
+        /// Side that begins these rekeys; `null` where no IKE was captured.
         pub initiator: Option<IpAddr>,
-        /// What runs out.
+        /// The limit that runs out.
         pub kind: TriggerKind,
         /// The rule in words, with its reservations.
         pub sentence: String,
@@ -37,7 +37,7 @@ plain_data! {
         pub limit_seconds: Option<u64>,
         /// Bytes of the kilobyte in `fraction` and `soft_fraction`: 1000 or 1024.
         pub bytes_per_kilobyte: Option<u32>,
-        /// Whether the capture shows that; false: 1000 is a convention.
+        /// True where the capture shows that; false: 1000 is a convention.
         pub kilobyte_told: bool,
         /// Fraction of the limit at the first exchange message: lower envelope.
         pub fraction_low: Option<f64>,
@@ -52,7 +52,7 @@ plain_data! {
     }
     /// One counting over the rekeys of a rule.
     pub struct TriggerCandidate {
-        /// For example `decrypted payload of the inbound SA`.
+        /// Name of the counting, for example `decrypted payload of the inbound SA`.
         pub counting: String,
         /// Least value at the first exchange message; bytes, packets or seconds.
         pub low: f64,
@@ -79,7 +79,7 @@ plain_data! {
     pub struct Impact {
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
         /// The verdict.
         pub verdict: Verdict,
@@ -88,7 +88,7 @@ plain_data! {
         /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub messages: Vec<Message>,
-        /// What the rates count: inner new bytes, or ESP bytes (SPI to ICV) where keys are missing.
+        /// Meaning of the rates: inner new bytes, or ESP bytes (SPI to ICV) where keys are missing.
         pub counted: Counted,
         /// Rekeys in the capture.
         pub rekeys: usize,
@@ -98,7 +98,7 @@ plain_data! {
         pub rekeys_hurt: Vec<usize>,
         /// Mean rate of the transfer, bit/s.
         pub observed_bps: Option<f64>,
-        /// What was measured, rests left out; `null` where there is nothing to measure (and in documents of versions before
+        /// The transfer that was measured, rests left out; `null` where there is nothing to measure (and in documents of versions before
         /// this field).
         #[serde(default)]
         pub transfer: Option<Transfer>,
@@ -114,7 +114,7 @@ plain_data! {
     pub struct Transfer {
         /// Begin of the transfer.
         pub start: Timestamp,
-        /// Its length without rests, seconds.
+        /// Length of the transfer without rests, seconds.
         pub duration_s: f64,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
@@ -125,7 +125,7 @@ plain_data! {
     pub struct TransferImpact {
         /// Begin of the stretch.
         pub start: Timestamp,
-        /// Its end.
+        /// End of the stretch.
         pub end: Timestamp,
         /// New bytes within, of what `counted` names.
         pub bytes: f64,
@@ -148,7 +148,7 @@ plain_data! {
     pub struct Projection {
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
         /// The lifetime.
         pub lifetime_kilobytes: u64,
@@ -159,7 +159,7 @@ plain_data! {
     pub struct Finding {
         /// Identifier.
         pub id: String,
-        /// How bad.
+        /// Severity of the finding.
         pub severity: Severity,
         /// In words.
         pub sentence: String,
@@ -168,13 +168,13 @@ plain_data! {
         pub messages: Vec<Message>,
         /// Frames that show it (bounded).
         pub evidence_frames: Vec<u64>,
-        /// For Wireshark.
+        /// Display filter for Wireshark.
         pub display_filter: String,
     }
-    /// What a cipher suite costs on the wire.
+    /// Cost of a cipher suite on the wire.
     #[derive(Default)]
     pub struct Overhead {
-        /// For example `AES-CBC-128/HMAC-SHA1-96`.
+        /// Name, for example `AES-CBC-128/HMAC-SHA1-96`.
         pub suite: String,
         /// Packets.
         pub packets: u64,
@@ -235,7 +235,7 @@ plain_data! {
     pub struct TunnelSeries {
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
         /// Start of the first bin.
         pub start: Timestamp,
@@ -253,7 +253,7 @@ plain_data! {
     pub struct RekeySeries {
         /// Index in `rekeys`.
         pub rekey: usize,
-        /// Which direction.
+        /// Direction of the data.
         pub direction: Direction,
         /// Start of the first bin.
         pub start: Timestamp,

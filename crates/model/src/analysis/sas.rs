@@ -19,11 +19,11 @@ plain_data! {
         pub a: IpAddr,
         /// The other one.
         pub b: IpAddr,
-        /// How ESP is carried.
+        /// Carrier of ESP.
         pub encapsulation: Encapsulation,
         /// 1 or 2; `null` where no IKE was seen.
         pub ike_version: Option<u8>,
-        /// Whether packets show which end is the client; else `a` is the first sender (documents of versions before this field: shown).
+        /// True where packets show which end is the client; else `a` is the first sender (documents of versions before this field: shown).
         #[serde(default = "Tunnel::roles_of_older_documents")]
         pub roles_known: bool,
         /// A NAT detection payload, a changed port, or (IKEv1) the move to port 4500 showed a NAT between the two.
@@ -46,13 +46,13 @@ plain_data! {
         pub generation: u32,
         /// Transport or tunnel mode; `null` while unknown.
         pub mode: Option<Mode>,
-        /// For example `AES-CBC-128`; `null` while unknown.
+        /// Cipher, for example `AES-CBC-128`; `null` while unknown.
         pub encryption: Option<String>,
-        /// For example `HMAC-SHA1-96`, `none` for an AEAD; `null` while unknown.
+        /// Integrity transform, for example `HMAC-SHA1-96`, `none` for an AEAD; `null` while unknown.
         pub integrity: Option<String>,
         /// ESP in IP or in UDP, or AH.
         pub encapsulation: Encapsulation,
-        /// Its key.
+        /// Key of the SA.
         pub key: Key,
         /// First packet; `null` where an exchange names it but no packet uses it.
         pub first_time: Option<Timestamp>,
@@ -70,23 +70,23 @@ plain_data! {
         pub esp_bytes: u64,
         /// Decrypted payload without padding and trailer; `null` without a key. Of AH, what follows its header.
         pub inner_bytes: Option<u64>,
-        /// What the ICVs said.
+        /// Results of the ICVs.
         pub icv: IcvCounts,
-        /// What the sequence numbers said.
+        /// Results of the sequence numbers.
         pub sequence: Sequence,
     }
     /// Integrity checks of an SA's packets.
     pub struct IcvCounts {
         /// The ICV fits.
         pub verified: u64,
-        /// It does not.
+        /// The ICV does not fit.
         pub failed: u64,
         /// Not checked: no key, a packet cut by the snap length, or `--verify`.
         pub unchecked: u64,
     }
     /// Sequence numbers of an SA.
     pub struct Sequence {
-        /// Of the first packet.
+        /// Number of the first packet.
         pub first: Option<u64>,
         /// The highest.
         pub last: Option<u64>,
@@ -130,7 +130,7 @@ plain_data! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tcp: Option<FlowTcp>,
     }
-    /// What the packets of a TCP flow say. The capture splits a round trip into two halves: on to the receiver and back, and
+    /// Measures of a TCP flow's packets. The capture splits a round trip into two halves: on to the receiver and back, and
     /// from there to the sender and back.
     pub struct FlowTcp {
         /// From the SYN to the acknowledgement of the SYN that answers it, milliseconds: the whole round trip, wherever the

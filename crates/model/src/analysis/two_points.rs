@@ -16,22 +16,22 @@ plain_data! {
     pub struct TwoPoints {
         /// The other capture.
         pub path: String,
-        /// Its files, where they are several.
+        /// Files of the other capture, where they are several.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub files: Vec<CaptureFile>,
         /// ESP and AH packets in it.
         pub packets: u64,
         /// Packets that it lost, by its own counters; `null` where it has none.
         pub dropped_reported: Option<u64>,
-        /// It ends in the middle of a record, or is damaged.
+        /// The other capture ends in the middle of a record, or is damaged.
         pub truncated_file: bool,
         /// Begin of the time that both captures cover, shortened by the longest delay; `null` where nothing could be compared.
         pub from: Option<Timestamp>,
-        /// Its end.
+        /// End of that time.
         pub to: Option<Timestamp>,
         /// SAs that were compared.
         pub sas: u64,
-        /// Of those, the ones with another destination there (a NAT lies between): they were matched by SPI and sequence number alone.
+        /// SAs of those that have another destination there (a NAT lies between): they were matched by SPI and sequence number alone.
         pub sas_behind_nat: u64,
         /// SAs with packets here and none there.
         pub sas_only_here: u64,
@@ -51,18 +51,18 @@ plain_data! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub messages: Vec<Message>,
     }
-    /// How the clock there runs against the one here.
+    /// Course of the clock there against the one here.
     pub struct PointClock {
         /// The moment of `offset_ms`.
         pub at: Timestamp,
-        /// What the clock there shows more than the one here, if the shortest delay is the same both ways; `null` where packets of one
+        /// Milliseconds that the clock there shows more than the one here, if the shortest delay is the same both ways; `null` where packets of one
         /// direction only were seen at both points.
         pub offset_ms: Option<f64>,
         /// The offset is off by this at most: half of `round_trip_ms`.
         pub offset_error_ms: Option<f64>,
         /// The shortest time from one point to the other and back.
         pub round_trip_ms: Option<f64>,
-        /// What the clock there gains; `null` where the captures are too short for it.
+        /// Gain of the clock there; `null` where the captures are too short for it.
         pub drift_ppm: Option<f64>,
         /// The least drift with which no packet arrives before it was sent.
         pub drift_low_ppm: Option<f64>,
@@ -75,15 +75,15 @@ plain_data! {
     pub struct PointDirection {
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the packets.
         pub direction: Direction,
         /// Outer source, as seen here.
         pub src: IpAddr,
         /// Outer destination, as seen here.
         pub dst: IpAddr,
-        /// Which point they pass first.
+        /// Point that they pass first.
         pub order: PointOrder,
-        /// What tells that; `null` where nothing does.
+        /// Source of that order; `null` where nothing tells it.
         #[serde(default)]
         pub order_by: Option<OrderSource>,
         /// Packets seen at both points. A packet is an SPI with a sequence number; copies of it count once.
@@ -110,7 +110,7 @@ plain_data! {
         pub reordered: u64,
         /// From the first point to the second, each off by `offset_error_ms` at most; `null` where the offset is not known.
         pub delay_ms: Option<PointDelay>,
-        /// What a packet took longer than the fastest; holds without knowing the offset.
+        /// Time that a packet took longer than the fastest; holds without knowing the offset.
         pub variation_ms: Option<PointDelay>,
         /// IKE messages seen at both points.
         pub ike_both: u64,
@@ -130,28 +130,28 @@ plain_data! {
         /// Greatest.
         pub most: f64,
     }
-    /// What one rekey's SAs lost between the points, in one direction.
+    /// Losses of one rekey's SAs between the points, in one direction.
     pub struct PointRekey {
         /// Index in `rekeys`.
         pub rekey: usize,
-        /// Its number in its tunnel.
+        /// Number of the rekey in its tunnel.
         pub number: usize,
         /// Index in `tunnels`.
         pub tunnel: usize,
-        /// Which direction.
+        /// Direction of the packets.
         pub direction: Direction,
         /// The SA that ends.
         pub old_spi: Option<Spi>,
-        /// Its packets that were lost between the points.
+        /// Packets of the SA that ends which were lost between the points.
         pub old_lost: u64,
         /// The SA that begins.
         pub new_spi: Option<Spi>,
-        /// Its packets that were lost between the points.
+        /// Packets of the SA that begins which were lost between the points.
         pub new_lost: u64,
         /// Packets of both SAs that passed the first point within the time of the rekey: from 1 s before it to 2 s after it, divided between
         /// rekeys that are closer.
         pub sent: u64,
-        /// How many of those would be lost at the rate of this direction's other packets; `null` where it has none.
+        /// Number of those that would be lost at the rate of this direction's other packets; `null` where it has none.
         pub usual_lost: Option<f64>,
         /// Messages of the exchange that were lost between the points.
         pub ike_lost: u64,

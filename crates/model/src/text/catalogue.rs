@@ -37,7 +37,7 @@ macro_rules! files {
     };
 }
 
-/// What both languages are made of, in the same order.
+/// The files of both languages, in the same order.
 const ENGLISH: [&str; 19] = files!("en");
 const JAPANESE: [&str; 19] = files!("ja");
 
@@ -222,7 +222,7 @@ impl Catalogue {
         // The marks of Unicode TR 9 around arguments are for mixed directions; terminals show them as boxes.
         bundle.set_use_isolating(false);
         for file in Self::files(language) {
-            // What is wrong in a file is left out here and found by the tests.
+            // Mistakes in a file are left out here and found by the tests.
             let resource = FluentResource::try_new((*file).to_owned()).unwrap_or_else(|(whole, _)| whole);
             let _ = bundle.add_resource(resource);
         }

@@ -14,7 +14,7 @@ pub struct Message {
     pub args: BTreeMap<String, Arg>,
 }
 
-/// What goes into a message.
+/// Argument of a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Arg {

@@ -1,4 +1,4 @@
-//! What people read, in English and in Japanese.
+//! Words that people read, in English and in Japanese.
 //!
 //! Every sentence and label is a message of a Fluent catalogue (`messages/en/*.ftl`, `messages/ja/*.ftl`), embedded in the
 //! program and parsed once per language. Code names a message and its arguments ([`Message`]); a [`Catalogue`] says it.

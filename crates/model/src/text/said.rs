@@ -7,7 +7,7 @@ use crate::text::message::Message;
 /// A sentence in English and the messages that it is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Said {
-    /// What the document shows.
+    /// Sentence in the document.
     pub sentence: String,
     /// The same as messages; empty where a sentence has none and stays English.
     pub messages: Vec<Message>,

@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What became of the files.
+/// The files by what became of them.
 #[derive(Debug, Default)]
 pub struct Merged {
     /// Rows written.

@@ -30,7 +30,7 @@ pub(super) enum ColumnKind {
 pub(super) struct ColumnShape {
     /// The field's name, those of the objects around it in front: `trigger_kind`.
     pub(super) name: String,
-    /// Where it stands in a row.
+    /// Path to the value in a row.
     pub(super) path: Vec<String>,
     pub(super) kind: ColumnKind,
     /// A list of such values.

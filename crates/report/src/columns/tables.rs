@@ -9,7 +9,7 @@ pub struct FleetTable {
     pub name: &'static str,
     /// Path to its rows: `["rekeys", "impact"]` are the effects of all rekeys. An empty path is the capture itself, one row.
     pub(super) path: &'static [&'static str],
-    /// What a row gets of the entries above it: how many lists down that entry is, its field, and the column's name.
+    /// Fields that a row gets of the entries above it: how many lists down that entry is, its field, and the column's name.
     pub(super) lent: &'static [(usize, &'static str, &'static str)],
     /// The schema of its rows, in `$defs` of the document's.
     pub(super) row: &'static str,
@@ -18,7 +18,7 @@ pub struct FleetTable {
 }
 
 impl FleetTable {
-    /// Whether the document has such rows, or could: most captures have no other point.
+    /// Tells whether the document has such rows, or could: most captures have no other point.
     pub fn is_of(&self, analysis: &Analysis) -> bool {
         self.path.first() != Some(&TWO_POINTS) || analysis.two_points.is_some()
     }
@@ -54,7 +54,7 @@ pub const TABLES: &[FleetTable] = &[
     )
     .renaming(&[("both", "at_both"), ("order", "packet_order")]),
     table("two_points_rekeys", &[TWO_POINTS, "rekeys"], "PointRekey"),
-    // Its rows are the bins of all series; see `rows.rs`.
+    // The rows are the bins of all series; see `rows.rs`.
     table("series", &["series"], "Bin"),
 ];
 

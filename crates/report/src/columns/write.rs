@@ -29,7 +29,7 @@ pub struct Origin {
     pub capture: Option<String>,
     /// The UTC day of its first packet, counted from 1970.
     pub day: Option<i32>,
-    /// Where it was taken.
+    /// Gateway at which the capture was taken.
     pub gateway: String,
     /// Place of the capture.
     pub uri: String,

@@ -44,7 +44,7 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
     page.finish()
 }
 
-/// Which capture against which.
+/// The heading of a capture against another one.
 pub(crate) fn gap_title(t: &Catalogue, gap: &AccountGap) -> String {
     let (capture, reference) = (clean::line(&gap.capture), clean::line(&gap.reference));
     t.fill("heading-gap", &[("capture", &capture), ("reference", &reference)])

@@ -282,7 +282,7 @@ mod tests {
         assert!(html.len() < 5_000_000, "{}", html.len());
     }
 
-    /// As many bins, rekeys and overlay values as a document may hold: a capture of a gigabyte cannot have more.
+    /// A document may hold so many bins, rekeys and overlay values: a capture of a gigabyte cannot have more.
     #[test]
     fn the_largest_document_fits_in_a_mail() {
         let shape = example::Shape {

@@ -122,7 +122,7 @@ pub fn html(entries: &[Entry], language: Language) -> String {
     page.render().unwrap_or_default()
 }
 
-/// For a terminal: a table, then the sentences.
+/// A table for a terminal, then the sentences.
 pub fn text(entries: &[Entry], options: TextOptions) -> String {
     let mut page = TerminalPage::new(options.width, options.color);
     let t = Catalogue::of(options.language);
@@ -139,7 +139,7 @@ pub fn text(entries: &[Entry], options: TextOptions) -> String {
     page.finish()
 }
 
-/// For a ticket.
+/// The table for a ticket.
 pub fn markdown(entries: &[Entry], language: Language) -> String {
     let t = Catalogue::of(language);
     let mut page = MarkdownPage::new(t);
@@ -147,7 +147,7 @@ pub fn markdown(entries: &[Entry], language: Language) -> String {
     page.finish()
 }
 
-/// For a spreadsheet.
+/// The table for a spreadsheet.
 pub fn csv(entries: &[Entry]) -> String {
     let rows = csv::columns(
         entries,

@@ -108,7 +108,7 @@ fn key_files(page: &mut TerminalPage, t: &Catalogue, analysis: &Analysis, mining
     page.paragraph(&effort(t, mining));
 }
 
-/// What finding unlabelled keys cost, and what it may cost.
+/// The trials that unlabelled keys took, and the most that they may take.
 fn effort(t: &Catalogue, mining: MiningEffort) -> String {
     let trials = format::counted(t, "counted-trials", mining.trials);
     let (each, all) = (format::count(mining.most_per_packet), format::count(mining.most));

@@ -120,7 +120,7 @@ fn entries(documents: &[Analysis], language: Language) -> Vec<index::Entry> {
     documents.iter().map(entry).chain([unreadable]).collect()
 }
 
-/// What a terminal gets, for each of its widths.
+/// Everything that a terminal gets, for each of its widths.
 fn terminal(language: Language) -> Vec<(usize, String)> {
     let documents = documents();
     let mut out = Vec::new();
@@ -230,7 +230,7 @@ fn every_character_of_a_plot_has_a_shape_in_its_font() {
     assert!(face.glyph_index('龍').is_none(), "the font is no subset");
 }
 
-/// What the plots really draw, wherever in the catalogue it comes from; names given by the user may hold any letter.
+/// Plots draw these texts, wherever in the catalogue they come from; names given by the user may hold any letter.
 #[test]
 fn every_text_of_a_drawn_plot_has_its_shapes() {
     let face = ttf_parser::Face::parse(plot::style::font(Language::Japanese), 0).unwrap();

@@ -6,7 +6,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{BUCKETS, Histogram, TunnelEnd, TunnelEnds, WatchCounters, WatchTotals};
 use std::fmt::{Display, Write};
 
-/// Which text.
+/// The text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsFormat {
     /// `application/openmetrics-text; version=1.0.0`: a counter's family lacks `_total`, and the end is marked.

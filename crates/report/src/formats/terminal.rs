@@ -169,7 +169,7 @@ impl Page for TerminalPage {
         let most = widest(&widths, self.width);
         for row in &table.rows {
             let cells = shown.iter().filter_map(|(i, _)| row.cells.get(*i));
-            // Where comfy-table breaks Japanese, a line may begin with a comma.
+            // A line of Japanese may begin with a comma where comfy-table breaks it.
             rows.push(
                 cells
                     .map(|c| marked(Cell::new(wrapped(c, most)), row.mark))
@@ -204,7 +204,7 @@ impl Page for TerminalPage {
     }
 }
 
-/// How wide the widest columns may be, so that all of them fit with one space between them.
+/// Most columns of a cell, so that all of them fit with one space between them.
 fn widest(widths: &[usize], page: usize) -> usize {
     let gaps = widths.len().saturating_sub(1);
     let fits = |most: &usize| widths.iter().map(|w| w.min(most)).sum::<usize>() + gaps <= page;

@@ -74,7 +74,7 @@ mod tests {
         assert!(!answer.contains(&document.impact[0].sentence));
     }
 
-    /// What went in clear is never cut, and stands above.
+    /// Data that went in clear is never cut, and stands above.
     #[test]
     fn an_answer_fits_a_screen() {
         for language in Language::ALL {

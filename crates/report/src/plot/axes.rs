@@ -15,7 +15,7 @@ use std::ops::Range;
 /// A chart on whose axes are numbers.
 pub(crate) type Chart<'a, 'b> = ChartContext<'a, Svg<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// What stands around the chart.
+/// Measures and words around the chart.
 pub(crate) struct Axes {
     pub(crate) language: Language,
     /// Margins, CSS pixels; that at the left has room for the numbers of the vertical axis, `room_below` for those of the other one.

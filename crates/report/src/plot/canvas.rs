@@ -17,7 +17,7 @@ const GENERATOR: &str = "data-generator=\"rekeyscope\"";
 pub struct Plot {
     /// File stem, for example `timeline-0`, `panel-3`, `panel-1-3` where several tunnels have rekeys.
     pub name: String,
-    /// What it shows.
+    /// Title for people who see the plot.
     pub title: String,
     /// The same for people who do not see it.
     pub description: String,
@@ -25,14 +25,14 @@ pub struct Plot {
     pub width: u32,
     /// CSS pixels.
     pub height: u32,
-    /// What its labels are written in.
+    /// Language of its labels.
     pub language: Language,
     body: String,
     links: String,
 }
 
 impl Plot {
-    /// For a page that brings [`style::css`]: takes the page's width and colours, and its rekeys link to their rows.
+    /// The plot for a page that brings [`style::css`]: it takes the page's width and colours, and its rekeys link to their rows.
     pub fn inline(&self) -> String {
         let role = if self.links.is_empty() { "img" } else { "group" };
         self.svg(&format!("class=\"plot\" role=\"{role}\""), "", &self.links)
@@ -69,7 +69,7 @@ pub(crate) fn escaped(text: &str) -> String {
     escape(clean::line(text), Html).map_or_else(|_| String::new(), |safe| safe.to_string())
 }
 
-/// What the drawing functions draw on.
+/// The area that drawing functions draw on.
 pub(crate) type Canvas<'a> = DrawingArea<Svg<'a>, Shift>;
 /// Drawing into memory fails only when a label cannot be measured.
 pub(crate) type Drawn<T> = Result<T, Box<dyn std::error::Error>>;

@@ -61,7 +61,7 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
         )?;
         for (x, y, capture) in points.iter().take(MOST_NAMED) {
             let name: String = clean::line(&capture.name).chars().take(LONGEST_NAME).collect();
-            // To the left of points in the right half, so that no name leaves the plot.
+            // Names of points in the right half stand to the left, so that none leaves the plot.
             let (px_x, px_y) = chart.backend_coord(&(*x, *y));
             let label = style::label(language, 12, style::INK);
             let width = root.estimate_text_size(&name, &label)?.0 as i32;

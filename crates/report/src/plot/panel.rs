@@ -26,7 +26,7 @@ const AFTER: f64 = 1.5;
 const SHORTEST: f64 = 2.0;
 const LONGEST: f64 = 10.0;
 
-/// What one panel shows. Times in seconds from the first message of the exchange.
+/// One panel. Times are seconds from the first message of the exchange.
 struct Panel<'a> {
     rekey: &'a Rekey,
     direction: Direction,
@@ -37,7 +37,7 @@ struct Panel<'a> {
     baseline_bps: Option<f64>,
 }
 
-/// What all panels of a tunnel share.
+/// The scale of all panels of a tunnel.
 struct PanelScale {
     after: f64,
     top: f64,

@@ -1,6 +1,6 @@
 //! Bins reduced to the columns of a plot. That is drawing, not analysis: the document keeps every bin.
 
-/// What one column of a plot shows: the lowest, mean and highest rate of its bins, bit/s.
+/// One column of a plot: the lowest, mean and highest rate of its bins, bit/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PlotColumn {
     /// Middle of its bins, seconds from the first bin's start.
@@ -52,7 +52,7 @@ pub(crate) fn columns(bytes: &[u64], bin_s: f64, columns: usize) -> Vec<PlotColu
         .collect()
 }
 
-/// Where the axis ends: the highest mean, unless a few bursts (a queue let go at once, a capture that was held up) stand
+/// The end of the axis: the highest mean, unless a few bursts (a queue let go at once, a capture that was held up) stand
 /// far above the rest. They are cut off then: at 1.5 times what 98 % of the busy columns stay below.
 pub(crate) fn ceiling<'a>(columns: impl Iterator<Item = &'a PlotColumn>) -> f64 {
     let mut means: Vec<f64> = columns

@@ -13,7 +13,7 @@ const MOST_STALLS: usize = 1200;
 pub(crate) struct Shaded {
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether nothing arrives; else the rate is not back yet.
+    /// Nothing arrives meanwhile; else the rate is not back yet.
     pub(crate) silent: bool,
 }
 

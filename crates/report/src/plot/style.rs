@@ -39,7 +39,7 @@ pub(crate) const HURT: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
 /// Text about a rekey that hurt: 5.5:1 on white, where [`HURT`] has 3.9:1 and text needs 4.5:1 (WCAG 2.2, 1.4.3).
 pub(crate) const HURT_TEXT: RGBColor = RGBColor(0xB3, 0x47, 0x00);
 pub(crate) const REKEY: RGBColor = RGBColor(0x6E, 0x77, 0x81);
-/// What was measured elsewhere: the palette's reddish purple, darkened to read on white.
+/// The colour of what was measured elsewhere: the palette's reddish purple, darkened to read on white.
 pub(crate) const OVERLAY: RGBColor = RGBColor(0xA0, 0x4B, 0x85);
 /// Text on a filled bar.
 pub(crate) const ON_FILL: RGBColor = RGBColor(0xFE, 0xFE, 0xFE);
@@ -63,7 +63,7 @@ pub(crate) fn of(direction: Direction) -> RGBColor {
     direction.pick(GREEN, BLUE)
 }
 
-/// For attributes of SVG.
+/// The colour in an attribute of SVG.
 pub(crate) fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }

@@ -12,7 +12,7 @@ pub(crate) const MOST_TUNNELS: usize = 6;
 const MOST_PANELS: usize = 24;
 /// Panels for each further tunnel.
 const MOST_PANELS_FURTHER: usize = 6;
-/// Of every so many panels one may have its packets drawn, each some 40 kB.
+/// One of so many panels may have its packets drawn, each some 40 kB.
 const PANELS_PER_CLOSE_UP: usize = 2;
 
 /// The plots of one tunnel.

@@ -89,7 +89,7 @@ fn has_something(focus: &Focus, tunnel: usize, direction: Direction) -> bool {
         || !stalls(focus, tunnel, direction).is_empty()
 }
 
-/// Which part of the capture is drawn, where it is not all of it.
+/// The part of the capture that is drawn, where that is not all of it.
 pub(crate) fn drawn(focus: &Focus, tunnel: usize) -> Option<String> {
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);

@@ -1,4 +1,4 @@
-//! Where the time of a transfer went, label by label.
+//! The account of a transfer's time, label by label.
 
 use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, right_from};
 use crate::words::focus::Focus;
@@ -104,7 +104,7 @@ pub(crate) fn stretches(of: &Account) -> Vec<(AccountLabel, &AccountEvidence)> {
         .collect()
 }
 
-/// What a capture needs longer per gigabyte than another one, label by label.
+/// Seconds per gigabyte that a capture needs beyond another one, label by label.
 pub(crate) fn gap(t: &Catalogue, of: &AccountGap) -> Table {
     let rows: Vec<Option<&AccountGapLine>> = of.labels.iter().map(Some).chain([None]).collect();
     let whole = of.seconds_per_gb.max(of.reference_s_per_gb);

@@ -56,7 +56,7 @@ pub(crate) fn comparison(t: &Catalogue, comparison: &Comparison) -> Table {
     table
 }
 
-/// Which captures use which cipher suite, for where the table has no room for it.
+/// The captures of each cipher suite, for where the table has no room for a column.
 fn suites(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
     let mut users: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for capture in &comparison.captures {

@@ -14,7 +14,7 @@ use rekeyscope_model::text::Catalogue;
 struct RekeyRow<'a> {
     rekey: &'a Rekey,
     impact: Option<&'a RekeyImpact>,
-    /// Whose figures these are.
+    /// Direction of the figures.
     direction: Direction,
 }
 
@@ -150,7 +150,7 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     added
 }
 
-/// What the columns of the rekey table mean, only as far as this table needs it.
+/// The meaning of the columns, as far as this table needs it.
 fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     let t = focus.t;
     let mut parts = Vec::new();
@@ -178,7 +178,7 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])
 }
 
-/// What triggered the first rekey, in full: the others follow the same counting.
+/// The trigger of the first rekey in full: the others follow the same counting.
 fn rule(t: &Catalogue, rekeys: &[&Rekey]) -> Option<String> {
     let first = rekeys.first()?;
     let rule = words::trigger_in_full(t, &first.trigger);

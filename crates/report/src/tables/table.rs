@@ -4,7 +4,6 @@ use crate::words::format::{self, or_unknown};
 use rekeyscope_model::text::Catalogue;
 use unicode_width::UnicodeWidthStr;
 
-/// How a column is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -15,7 +14,7 @@ pub(crate) enum Align {
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Its name in the catalogues: the same in every language.
+    /// Identifier in the catalogues, the same in every language.
     pub(crate) id: &'static str,
     pub(crate) align: Align,
     pub(crate) from_width: usize,
@@ -29,7 +28,7 @@ pub(crate) struct Heading<'c, R> {
     cell: &'c dyn Fn(&R) -> String,
 }
 
-/// How a row is set off.
+/// Emphasis of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mark {
     #[default]
@@ -41,7 +40,7 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// Its class on a page.
+    /// The class on a page.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Mark::None => "",
@@ -54,7 +53,7 @@ impl Mark {
 /// A row with one cell per column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
-    /// For links: `rekey-3`.
+    /// Target of links: `rekey-3`.
     pub(crate) id: Option<String>,
     pub(crate) mark: Mark,
     pub(crate) cells: Vec<String>,
@@ -206,7 +205,7 @@ impl Table {
         }
     }
 
-    /// Where a column stands.
+    /// Place of a column.
     pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.id == id)
     }

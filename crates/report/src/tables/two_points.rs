@@ -1,4 +1,4 @@
-//! What passed two capture points, per direction.
+//! Packets at two capture points, per direction.
 
 use crate::tables::table::{Mark, Table, WIDE, left, right, right_from};
 use crate::words::clean;

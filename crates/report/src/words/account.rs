@@ -1,4 +1,4 @@
-//! Where the time went, in words.
+//! The account of the time, in words.
 
 use crate::words::clean;
 use crate::words::focus::Focus;
@@ -17,13 +17,12 @@ pub(crate) fn accounts(analysis: &Analysis) -> Vec<&Account> {
     all
 }
 
-/// Whether an account is that of the headline's direction.
 pub(crate) fn is_headline(focus: &Focus, account: &Account) -> bool {
     let first = focus.analysis.impact.first();
     first.is_some_and(|i| (i.tunnel, i.direction) == (account.tunnel, account.direction))
 }
 
-/// What is said of the direction of the headline, where it has an account.
+/// The sentence of the headline's direction, where that has an account.
 pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
     let first = accounts(focus.analysis).into_iter().next()?;
     let said = is_headline(focus, first).then(|| clean::said(focus.t, &first.sentence, &first.messages))?;
@@ -53,7 +52,7 @@ pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
     t.name("account", label.as_str())
 }
 
-/// What the figures of an account mean.
+/// The meaning of an account's figures.
 pub(crate) fn account_notes(t: &Catalogue, account: &Account) -> Vec<String> {
     let rate = crate::words::format::rate(account.reference_mbps * 1e6);
     let mut notes = vec![t.fill("note-account", &[("rate", &rate)])];

@@ -1,4 +1,4 @@
-//! What to change, on the systems that people have. Choosing among sentences, by what the document says; nothing is
+//! Advice for the systems that people have. Choosing among sentences, by what the document says; nothing is
 //! computed.
 
 mod account;
@@ -41,7 +41,7 @@ fn of_volume(analysis: &Analysis) -> Vec<Advice> {
     systems
 }
 
-/// Whose log gave the keys: the system that can be told what to change.
+/// The system whose log gave the keys: that one can be told what to change.
 pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<&'static str> {
     let is_log = |name: &&str| {
         let mut formats = analysis.key_files.iter().flat_map(|f| &f.formats);
@@ -50,7 +50,7 @@ pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<&'static str> {
     ["yamaha", "charon"].into_iter().find(is_log)
 }
 
-/// What volume rekeys can be changed with, system by system.
+/// Changes that make volume rekeys rarer, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     let proposed = analysis
         .rekeys

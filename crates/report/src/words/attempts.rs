@@ -7,7 +7,7 @@ use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, Finding, Outage, OutageEnd};
 use rekeyscope_model::text::Catalogue;
 
-/// What became of an attempt, and why: `refused: NO_PROPOSAL_CHOSEN`.
+/// The outcome of an attempt and its reason: `refused: NO_PROPOSAL_CHOSEN`.
 pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
     outcome_because(t, a.outcome, a.reason.as_deref())
 }
@@ -26,12 +26,12 @@ pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Op
     t.fill("outcome-because", &[("what", &what), ("reason", &reason)])
 }
 
-/// Whether an attempt is told of where all is well otherwise: it failed, or led to an outage.
+/// An attempt in trouble is told of where all is well otherwise: it failed, or led to an outage.
 pub(crate) fn is_trouble(a: &Attempt) -> bool {
     a.outcome.failed() || a.outage.is_some()
 }
 
-/// For how long nothing passed: `73.8 s or more`.
+/// The length of an outage: `73.8 s or more`.
 pub(crate) fn outage_length(t: &Catalogue, o: &Outage) -> String {
     let seconds = format::seconds(o.seconds);
     match o.at_least {
@@ -57,7 +57,6 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
         .collect()
 }
 
-/// What ended an outage.
 pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
     t.name("outage-end", end.as_str())
 }

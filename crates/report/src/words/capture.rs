@@ -9,7 +9,6 @@ use rekeyscope_model::text::Catalogue;
 /// Link types named.
 const MOST_LINKS: usize = 4;
 
-/// What the capture is.
 pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
     let named = c.link_types.iter().take(MOST_LINKS);
     let mut parts: Vec<String> = named.map(|l| clean::line(l)).collect();
@@ -38,7 +37,7 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
     )
 }
 
-/// What limits the capture, as short sentences; one of them when nothing does.
+/// Limits of the capture, as short sentences; one that there are none when nothing limits it.
 pub(crate) fn quality(t: &Catalogue, c: &Capture) -> Vec<String> {
     let mut out = Vec::new();
     let with = |id: &str, n: u64| t.fill(id, &[("packets", &format::counted(t, "counted-packets", n))]);
@@ -65,10 +64,10 @@ pub(crate) fn quality(t: &Catalogue, c: &Capture) -> Vec<String> {
     out
 }
 
-/// Whether packets of an SA were opened: under a proven key, or under one that nothing can prove when what came out is no noise
+/// Packets of an SA were opened: under a proven key, or under one that nothing can prove when what came out is no noise
 /// (which passes for a packet once in 255).
 pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
-    /// Of the ESP bytes; half or more where the key is right, under 0.4 % where it is wrong.
+    /// Share of the ESP bytes, as its inverse; half or more are inner bytes where the key is right, under 0.4 % where it is wrong.
     const LEAST_SHARE: u64 = 20;
     match sa.key.status {
         KeyStatus::Verified => true,
@@ -79,10 +78,10 @@ pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
     }
 }
 
-/// Whether the keys that were read open something.
+/// The keys that were read, by what they open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeysFit {
-    /// Those of an SA or more.
+    /// Keys open an SA or more.
     Some,
     /// None, though there were keys: they are of another run, or were copied wrongly.
     Nothing,
@@ -107,7 +106,7 @@ pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
     }
 }
 
-/// How many SAs are decrypted, and what the ICVs said.
+/// The number of SAs that are decrypted, and the results of their ICVs.
 pub(crate) fn decryption(t: &Catalogue, analysis: &Analysis) -> String {
     let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
     let verified = with_packets().filter(|sa| is_decrypted(sa)).count() as u64;

@@ -1,4 +1,4 @@
-//! What one sees around a rekey, packet by packet.
+//! The packets around a rekey, in words.
 
 use crate::words::account::frames_filter;
 use crate::words::format;

@@ -72,7 +72,6 @@ pub(crate) fn trigger(t: &Catalogue, trigger: &Trigger) -> String {
     detail.map_or_else(|| kind.clone(), |d| format!("{kind} {d}"))
 }
 
-/// What ran out.
 pub(crate) fn trigger_kind(t: &Catalogue, kind: TriggerKind) -> String {
     t.name("trigger", kind.as_str())
 }
@@ -106,7 +105,7 @@ pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
     parts.join(&t.word("semicolon"))
 }
 
-/// What makes each side of a tunnel renew.
+/// The rules by which each side of a tunnel renews.
 pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> Vec<String> {
     let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
     rules.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
@@ -183,7 +182,7 @@ const LIMITING: [&str; 4] = [
     "silence_or_clock_step",
 ];
 
-/// Whether an answer must not be read without a finding.
+/// An answer must not be read without such a finding.
 pub(crate) fn limits_figures(finding: &Finding) -> bool {
     LIMITING.contains(&finding.id.as_str())
 }

@@ -1,4 +1,4 @@
-//! What the two ends of a tunnel are called: the IKE initiator, `a` in the document, is the client, `b` the gateway.
+//! Names of the two ends of a tunnel: the IKE initiator, `a` in the document, is the client, `b` the gateway.
 
 use crate::words::format::UNKNOWN;
 use rekeyscope_model::analysis::{Direction, Tunnel};
@@ -25,7 +25,7 @@ pub(crate) fn side(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAdd
     }
 }
 
-/// Which is which: `client 10.9.0.2, gateway 10.9.0.1`.
+/// Both ends: `client 10.9.0.2, gateway 10.9.0.1`.
 pub(crate) fn ends(t: &Catalogue, tunnel: &Tunnel) -> String {
     t.fill("ends", &[("client", &tunnel.a), ("gateway", &tunnel.b)])
 }

@@ -260,7 +260,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// Whether ESP goes in UDP: a NAT lies between the ends only then (RFC 3948), with a mapping that it may forget.
+    /// ESP in UDP, or plain: a NAT lies between the ends only where ESP goes in UDP (RFC 3948), with a mapping that it may forget.
     fn esp(&self) -> &'static str {
         let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
         match tunnel.map(|tunnel| tunnel.encapsulation) {
@@ -286,7 +286,7 @@ impl<'a> Explained<'a> {
         moment(self.focus, event.unwrap_or(self.silent_time.start))
     }
 
-    /// Whether the event came while the old SA still carried data.
+    /// The event came while the old SA still carried data.
     pub(crate) fn may_lie_before(&self) -> bool {
         matches!(
             self.explanation.cause,

@@ -1,4 +1,4 @@
-//! Which part of a document a report speaks of first, and which of several figures it prints. Choosing only: nothing is
+//! The part of a document that a report speaks of first, and which of several figures it prints. Choosing only: nothing is
 //! computed here.
 
 use crate::words::common::direction;
@@ -10,10 +10,10 @@ use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 
-/// What a report looks up again and again.
+/// Facts that a report looks up again and again.
 pub(crate) struct Focus<'a> {
     pub(crate) analysis: &'a Analysis,
-    /// What the report is written in.
+    /// Catalogue of the report's language.
     pub(crate) t: &'static Catalogue,
     /// Indexes of `tunnels`: those with a verdict in the order of the verdicts, then the others.
     pub(crate) tunnels: Vec<usize>,
@@ -179,7 +179,7 @@ pub struct RekeyNames {
 }
 
 impl RekeyNames {
-    /// Those of a document.
+    /// The names in a document.
     pub fn of(analysis: &Analysis, language: Language) -> Self {
         let first = analysis.rekeys.first().map(|r| r.tunnel);
         let several = analysis.rekeys.iter().any(|r| Some(r.tunnel) != first);
@@ -199,12 +199,12 @@ impl RekeyNames {
     }
 }
 
-/// Whether any direction of a rekey is named as hurt.
+/// A direction of the rekey is named as hurt.
 pub(crate) fn is_hurt(rekey: &Rekey) -> bool {
     rekey.impact.iter().any(|i| i.hurt)
 }
 
-/// When a rekey shows itself first: its exchange, or else its switch.
+/// The moment at which a rekey shows itself first: its exchange, or else its switch.
 pub(crate) fn began(rekey: &Rekey) -> Option<Timestamp> {
     let switches = [rekey.switched.a_to_b, rekey.switched.b_to_a];
     rekey.started.or_else(|| switches.into_iter().flatten().min())

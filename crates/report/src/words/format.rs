@@ -11,7 +11,7 @@ use rekeyscope_impact::tell::words::{three_digits, volume};
 /// Stands for a value that the document does not have.
 pub(crate) const UNKNOWN: &str = "–";
 
-/// With a sign where it is a lower bound.
+/// A text, with a sign where it is a lower bound.
 pub(crate) fn least(at_least: bool, text: String) -> String {
     match at_least {
         true => format!("≥ {text}"),
@@ -24,7 +24,7 @@ pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {
     t.say(&Message::new(id).with("count", n).with("n", count(n)))
 }
 
-/// With its first letter as at the begin of a sentence.
+/// A text with its first letter as at the begin of a sentence.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string());
@@ -71,7 +71,7 @@ pub(crate) fn cost(s: f64) -> String {
 /// The smallest cost that two digits show, seconds; one below is said as 0.
 const LEAST_COST_S: f64 = 0.01;
 
-/// Whether a stop cost nothing in the end.
+/// A stop that cost nothing in the end was made up for.
 pub(crate) fn is_made_up(cost_s: f64) -> bool {
     cost_s < LEAST_COST_S
 }

@@ -5,11 +5,10 @@ use rekeyscope_model::analysis::{Analysis, KeyFile, KeyStatus};
 use rekeyscope_model::text::{Catalogue, Message};
 use std::collections::BTreeMap;
 
-/// Where key files are found without being named, for the sentence that says what is missing.
+/// Names of key files that are found without being named, for the sentence that says what is missing.
 const FOUND_BESIDE: &str = "<capture>.keylog, <capture>.keys, <capture>.esp_sa, keys.esp_sa, keys.ikev1, keys.ikev2, \
                             esp_sa, ikev1_decryption_table, ikev2_decryption_table";
 
-/// How far a key is trusted.
 pub(crate) fn key_status(t: &Catalogue, status: KeyStatus) -> String {
     t.name("key", status.as_str())
 }
@@ -25,7 +24,7 @@ pub(crate) fn road(t: &Catalogue, road: &str) -> String {
     })
 }
 
-/// What is missing and how to get it, paragraph by paragraph; empty when every SA with packets has its key.
+/// The keys that are missing and how to get them, paragraph by paragraph; empty when every SA with packets has its key.
 pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let mut by_status: BTreeMap<KeyStatus, u64> = BTreeMap::new();
     for sa in analysis.security_associations.iter().filter(|sa| sa.packets > 0) {

@@ -5,7 +5,7 @@ use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::{Catalogue, Language, Message};
 use std::collections::HashMap;
 
-/// Whether the key of an SA checks its packets and does not open them: half of it is wrong.
+/// Half of a key is wrong: it checks the packets of its SA and does not open them.
 pub fn only_integrity_fits(sa: &SecurityAssociation) -> bool {
     sa.packets > 0
         && sa.key.status == KeyStatus::Unverified

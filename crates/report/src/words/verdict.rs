@@ -12,7 +12,6 @@ pub(crate) fn verdict(t: &Catalogue, v: Verdict) -> String {
     t.name("verdict-label", v.as_str())
 }
 
-/// What the rates count.
 pub(crate) fn counted(t: &Catalogue, c: Counted) -> String {
     t.word(match c {
         Counted::InnerNewBytes => "counted-inner",
@@ -39,7 +38,7 @@ pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
     (!t.sentence(&i.sentence, &i.messages).contains(&said)).then_some(said)
 }
 
-/// What failed: in the tunnel of the headline where that says so, anywhere where there is no verdict to say it.
+/// The failure that is told: in the tunnel of the headline where that says so, anywhere where there is no verdict to say it.
 pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
     let headline = analysis.impact.first();
     if headline.is_some_and(|i| i.verdict != Verdict::Failed) {

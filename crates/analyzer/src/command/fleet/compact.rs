@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &CompactArguments) -> Result<ExitCode> {
     if from.is_ok_and(|from| into.is_ok_and(|into| from == into)) {
         anyhow::bail!("FROM and INTO are the same folder: each row would be there twice");
     }
-    // What it reads is never in the way: its files are named otherwise.
+    // The files that are read are never in the way: the new ones are named otherwise.
     let replacement = Replacement::new([], arguments.replace.force);
     let mut status = ExitCode::SUCCESS;
     for table in TABLES {

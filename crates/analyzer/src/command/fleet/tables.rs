@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The folder of a value that is not known, as Hive has it.
 const UNKNOWN: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Where the tables go.
+/// Places of the tables.
 pub(crate) struct FleetTables {
     dir: PathBuf,
     gateway: Option<String>,

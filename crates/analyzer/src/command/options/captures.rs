@@ -1,4 +1,4 @@
-//! What stands where captures are expected, and is none: another job's name, or a key log.
+//! Words where captures are expected that are none: another job's name, or a key log.
 
 use crate::command::options::{Arguments, CommandLine, refusal};
 use crate::command::sources::is_capture;

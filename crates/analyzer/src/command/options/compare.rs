@@ -95,7 +95,6 @@ impl CompareArguments {
         self.sources.iter().map(input).collect()
     }
 
-    /// What the analyses need to know.
     pub(crate) fn options(&self) -> Options {
         Options::default()
     }

@@ -63,7 +63,6 @@ impl CopyArguments {
         Ok(())
     }
 
-    /// What becomes of L2TP and PPP.
     pub(crate) fn layers(&self) -> InnerLayers {
         if self.keep_l2tp {
             InnerLayers::Keep

@@ -71,11 +71,11 @@ impl Input {
 
     /// Sets how many cores are used. Once, before the first packet. The calling thread is one of them.
     pub(crate) fn share_cores(&self) {
-        // It fails where that is set already.
+        // Setting it fails where that is done already.
         let _ = self.cores().use_current_thread().build_global();
     }
 
-    /// As [`Input::share_cores`], where the calling thread only waits for others.
+    /// Shares the cores where the calling thread only waits for others.
     pub(crate) fn leave_cores(&self) {
         // The calling thread works where a system has no others.
         if cfg!(target_os = "wasi") {

@@ -52,7 +52,7 @@ pub(crate) struct KeysArguments {
     pub(crate) lang: LanguageArgument,
 }
 
-/// Where keys go.
+/// Places of exported keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Export<'a> {
     /// Wireshark's tables, into a folder.
@@ -64,7 +64,7 @@ pub(crate) enum Export<'a> {
 }
 
 impl KeysArguments {
-    /// Which keys the exports take.
+    /// The keys that the exports take.
     pub(crate) fn wanted(&self) -> Wanted {
         if self.all_keys {
             Wanted::All

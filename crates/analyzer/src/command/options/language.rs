@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rekeyscope_model::text::Language;
 use std::env;
 
-/// What decides on the language of messages, the first one that is set (POSIX.1-2017, Base Definitions §8.2).
+/// Variables that decide on the language of messages, the first one that is set (POSIX.1-2017, Base Definitions §8.2).
 const LOCALE: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
 
 /// `--lang`.

@@ -1,4 +1,4 @@
-//! Where results go, the same for a capture and for a saved document.
+//! Places of results, the same for a capture and for a saved document.
 
 use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 
-/// What standard output gets.
+/// Formats for standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// The terminal report
@@ -23,7 +23,7 @@ pub(crate) enum OutputFormat {
     Markdown,
 }
 
-/// Where results go.
+/// Places of results.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OutputArguments {
     /// Write the report as one offline HTML file
@@ -97,7 +97,7 @@ impl OutputArguments {
         Ok(())
     }
 
-    /// What standard output gets.
+    /// The format for standard output.
     pub(crate) fn on_stdout(&self) -> OutputFormat {
         match self.format {
             Some(format) => format,
@@ -107,13 +107,13 @@ impl OutputArguments {
         }
     }
 
-    /// Where the page or the document goes, where that is a file.
+    /// Files of the page and the document.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         let given = [self.html.as_deref(), self.json.as_deref()];
         given.into_iter().flatten().filter(|p| p.as_os_str() != "-")
     }
 
-    /// Whether the page goes into a folder, with an index beside it.
+    /// The page goes into a folder, with an index beside it.
     pub(crate) fn wants_index(&self) -> bool {
         self.html.as_deref().is_some_and(is_folder)
     }
@@ -138,7 +138,7 @@ impl OutputArguments {
         Ok(())
     }
 
-    /// With several inputs every option names a folder; this is what one of them writes there.
+    /// The outputs of one input: with several inputs every option names a folder.
     pub(crate) fn of_one(&self, name: &str) -> OutputArguments {
         let file = |folder: &Option<PathBuf>, end: &str| {
             let folder = folder.as_ref().filter(|p| p.as_os_str() != "-");
@@ -188,7 +188,7 @@ pub(crate) struct OverlayArguments {
 }
 
 impl OverlayArguments {
-    /// What is read.
+    /// The files of overlays.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.iperf3.iter().chain(&self.overlay).map(PathBuf::as_path)
     }

@@ -67,7 +67,6 @@ impl WatchArguments {
         all_different(self.outputs.files().chain(own))
     }
 
-    /// What the analysis needs to know.
     pub(crate) fn options(&self) -> Options {
         Options {
             tunnel: self.tunnel,

@@ -1,4 +1,4 @@
-//! Where the lines go: standard output, a file that only grows, and a summary on a terminal.
+//! Places of the lines: standard output, a file that only grows, and a summary on a terminal.
 
 use crate::command::options::WatchArguments;
 use crate::command::output;
@@ -36,7 +36,7 @@ impl EventLines {
             terminal: (terminal.is_term() && !arguments.input.quiet).then_some(terminal),
         };
         if let Some(path) = &arguments.events {
-            // What is there is looked into below, and nothing of it is lost.
+            // The lines that are there are looked into below, and nothing of them is lost.
             Replacement::new(read.iter().map(PathBuf::as_path), true).permits(path)?;
             let failed = |source| Error::Output {
                 path: path.clone(),
@@ -54,7 +54,7 @@ impl EventLines {
         Ok(lines)
     }
 
-    /// What an earlier run wrote.
+    /// Events that an earlier run wrote.
     pub(super) fn earlier(&self) -> &[WatchEvent] {
         &self.earlier
     }

@@ -7,7 +7,7 @@ use rekeyscope_keylog::KeyMaterial;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// What tells that a file has changed.
+/// State by which a changed file is known.
 type FileState = Option<(u64, Option<SystemTime>)>;
 
 /// The key files, and those inside the capture.

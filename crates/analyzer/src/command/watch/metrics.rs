@@ -1,4 +1,4 @@
-//! Where metrics go: a file for node_exporter, and a port.
+//! Places of metrics: a file for node_exporter, and a port.
 
 use crate::command::options::WatchArguments;
 use crate::command::output::{self, Reserved};

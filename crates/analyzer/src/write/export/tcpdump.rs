@@ -8,11 +8,11 @@ use rekeyscope_model::secret::SecretBytes;
 /// The file, ready to be written.
 #[derive(Debug)]
 pub struct SecretsFile {
-    /// Its text.
+    /// Text of the file.
     pub text: SecretBytes,
-    /// Its rows.
+    /// Number of rows.
     pub rows: usize,
-    /// What a person should know: what is left out and why.
+    /// Sentences for a person: what is left out and why.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Where the time went, as a table for spreadsheets.
+//! The account of the time, as a table for spreadsheets.
 
 use super::{columns, number};
 use crate::words;

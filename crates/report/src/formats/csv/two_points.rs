@@ -1,4 +1,4 @@
-//! What passed two capture points, as tables for spreadsheets.
+//! Packets at two capture points, as tables for spreadsheets.
 
 use super::{cell, columns, number};
 use rekeyscope_model::analysis::{PointDelay, PointDirection, TwoPoints};

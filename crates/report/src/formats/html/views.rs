@@ -21,7 +21,7 @@ pub(super) struct Figure {
     pub(super) detail: String,
 }
 
-/// What the capture is worth.
+/// The capture, its limits, and how far it could be decrypted.
 pub(super) fn quality(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let mut quality = vec![words::capture(t, &analysis.capture)];
     quality.extend(words::quality(t, &analysis.capture));

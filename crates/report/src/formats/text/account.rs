@@ -1,4 +1,4 @@
-//! Where the time went, with `-v`.
+//! The account of the time, with `-v`.
 
 use crate::formats::comparison::gap_title;
 use crate::formats::sections::Page;
@@ -10,7 +10,7 @@ use crate::words::{self, clean};
 /// Accounts shown; the others are in the document.
 const MOST_ACCOUNTS: usize = 8;
 
-/// What is said of every direction, its table and the filters of its longest stretches.
+/// The sentence of every direction, its table and the filters of its longest stretches.
 pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
     let accounts = words::accounts(focus.analysis);

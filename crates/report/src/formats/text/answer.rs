@@ -14,11 +14,11 @@ use rekeyscope_model::analysis::Verdict;
 /// Lines of the whole, from a terminal of 80 columns on: with the command above and the prompt below it fits beside other windows.
 const MOST_LINES: usize = 30;
 
-/// How much of each list is shown.
+/// Rows and entries that each list may show.
 #[derive(Clone, Copy)]
 struct Room {
     rekeys: usize,
-    /// Of every other list.
+    /// Entries of every other list.
     others: usize,
 }
 
@@ -106,7 +106,6 @@ fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
     page.paragraphs(&Vec::from_iter(words::change_of_address(focus)));
 }
 
-/// What a reference capture says.
 fn against_another(page: &mut TerminalPage, focus: &Focus, room: Room) {
     let t = focus.t;
     let Some(gap) = &focus.analysis.gap else {
@@ -117,7 +116,7 @@ fn against_another(page: &mut TerminalPage, focus: &Focus, room: Room) {
     shortened(page, focus, tables::gap(t, gap), room);
 }
 
-/// What another capture point says: in short the sentence and the rekeys that lost packets.
+/// Another capture point in short: the sentence and the rekeys that lost packets.
 fn two_points(page: &mut TerminalPage, focus: &Focus, room: Room) {
     let t = focus.t;
     let Some(points) = &focus.analysis.two_points else {

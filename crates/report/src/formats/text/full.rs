@@ -51,7 +51,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     page.finish()
 }
 
-/// What only the full report has.
+/// Sections of the full report alone.
 fn more_tables(page: &mut TerminalPage, focus: &Focus) {
     let t = focus.t;
     sections::advice(page, focus);

@@ -1,4 +1,4 @@
-//! What stands above everything, in short and in full: data in clear, then the three lines of the answer.
+//! The top of every terminal report: data in clear, then the three lines of the answer.
 
 use crate::formats::sections::Page;
 use crate::formats::terminal::Color;
@@ -8,14 +8,14 @@ use crate::words::focus::Focus;
 use rekeyscope_model::analysis::Verdict;
 use rekeyscope_model::text::Language;
 
-/// How to write to the terminal.
+/// The terminal that a text is written for.
 #[derive(Debug, Clone, Copy)]
 pub struct TextOptions {
     /// Columns available.
     pub width: usize,
     /// ANSI colours.
     pub color: bool,
-    /// What it is written in.
+    /// Language of the report.
     pub language: Language,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Arrow {
     pub(super) ms: f64,
     pub(super) frame: u64,
     pub(super) direction: Direction,
-    /// With the name of its exchange.
+    /// The message with the name of its exchange.
     pub(super) label: String,
     /// Without it, where a message of the exchange has it already.
     pub(super) short: String,
@@ -52,7 +52,7 @@ fn arrow(focus: &Focus, m: &CloseUpMessage, first: bool) -> Arrow {
     }
 }
 
-/// As the RFCs call it, by what it does where that could be read.
+/// The name in the RFCs, by what the exchange does where that could be read.
 fn name(exchange: &Exchange) -> String {
     match exchange.kind {
         ExchangeKind::Informational if !exchange.deletes.is_empty() => "Delete".to_owned(),

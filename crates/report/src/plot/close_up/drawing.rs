@@ -1,4 +1,4 @@
-//! What every part of the drawing shares: its size, its axes, what is drawn.
+//! Sizes, axes and contents that every part of the drawing shares.
 
 use super::arrow::{Arrow, arrows};
 use crate::plot::canvas::{Canvas, Drawn};
@@ -28,7 +28,6 @@ pub(super) const APART: u32 = 30;
 /// CSS pixels of the messages in all.
 const MESSAGES: u32 = ROW * ROWS as u32 + APART + 24;
 
-/// What every part of the drawing needs.
 pub(super) struct CloseUpDrawing<'a> {
     pub(super) focus: &'a Focus<'a>,
     pub(super) rekey: &'a Rekey,
@@ -106,7 +105,7 @@ impl<'a> CloseUpDrawing<'a> {
     }
 }
 
-/// How wide a text is, units. Japanese is measured up to 13 % too narrow.
+/// Width of a text, units. Japanese is measured up to 13 % too narrow.
 pub(super) fn width_of(root: &Canvas, text: &str, font: &TextStyle) -> Drawn<i32> {
     Ok(root.estimate_text_size(text, font)?.0 as i32 * 115 / 100)
 }

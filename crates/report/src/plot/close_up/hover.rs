@@ -1,4 +1,4 @@
-//! What a plot says where it is pointed at: the frames that passed there, and for a script their numbers.
+//! Tool tips of a plot: the frames that passed at the pointer, and for a script their numbers.
 
 use super::drawing::{CloseUpDrawing, LEFT, MOST_DRAWN, PLOTTED, RIGHT, WIDTH};
 use crate::plot::canvas::escaped;
@@ -12,7 +12,7 @@ const COLUMN: u32 = 10;
 /// Frames named one by one.
 const MOST_NAMED: usize = 8;
 
-/// What passed in one column of the plot.
+/// Packets in one column of the plot.
 #[derive(Default, Clone)]
 struct HoverColumn {
     first: Option<(f64, u64)>,

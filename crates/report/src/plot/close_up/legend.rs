@@ -1,4 +1,4 @@
-//! What the marks mean, in a line below the plot.
+//! The legend, a line below the plot.
 
 use super::drawing::{CloseUpDrawing, LEFT, WIDTH, width_of};
 use super::marks;

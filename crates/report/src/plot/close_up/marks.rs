@@ -13,7 +13,7 @@ pub(super) const NEW: RGBColor = style::BLUE;
 pub(super) const ANSWERS: RGBColor = style::GREEN;
 pub(super) const EDGE: RGBColor = style::OVERLAY;
 pub(super) const LOST: RGBColor = style::HURT;
-/// What is on the old SA, where the colour says something else.
+/// Opacity of the old SA, where the colour says something else.
 const PALE: f64 = 0.5;
 
 impl CloseUpDrawing<'_> {
@@ -38,7 +38,7 @@ impl CloseUpDrawing<'_> {
         out + &crosses(&self.places_of(&self.shown.lost_frames))
     }
 
-    /// Where packets of the chosen series lie, in order of time.
+    /// Places of the packets of the chosen series, in order of time.
     fn points(
         &self,
         data: bool,
@@ -55,7 +55,7 @@ impl CloseUpDrawing<'_> {
             .collect()
     }
 
-    /// Where the data packets with these frames lie.
+    /// Places of the data packets with these frames.
     fn places_of(&self, frames: &[u64]) -> Vec<(i32, i32)> {
         let frames: HashSet<u64> = frames.iter().copied().collect();
         let all = self.series(true).flat_map(|s| {
@@ -109,7 +109,7 @@ pub(super) fn steps(color: RGBColor, opacity: f64, dashes: &str, places: &[(i32,
     path(color, opacity, &format!("stroke-width=\"{}\"{dashed}", px(1)), &d)
 }
 
-/// What was lost.
+/// Crosses mark what was lost.
 pub(super) fn crosses(places: &[(i32, i32)]) -> String {
     let mut d = String::new();
     for (x, y) in places {
@@ -118,7 +118,7 @@ pub(super) fn crosses(places: &[(i32, i32)]) -> String {
     path(LOST, 1.0, "stroke-width=\"3\"", &d)
 }
 
-/// What is sent again.
+/// Triangles mark what is sent again.
 pub(super) fn triangles(places: &[(i32, i32)]) -> String {
     let mut d = String::new();
     for (x, y) in places {

@@ -68,7 +68,7 @@ impl CloseUpDrawing<'_> {
         Ok(())
     }
 
-    /// Where an arrow is pointed at: from its label to the client's line.
+    /// The rows in which an arrow answers the pointer: from its label to the client's line.
     pub(super) fn arrow_rows(&self) -> (i32, i32) {
         (at(TITLE), self.lines()[1] + at(4))
     }

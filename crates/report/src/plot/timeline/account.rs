@@ -1,4 +1,4 @@
-//! What the time went to, as a strip on the time axis of the run.
+//! The account of the time, as a strip on the time axis of the run.
 
 use crate::plot::account::fill;
 use crate::plot::axes::title;
@@ -71,7 +71,7 @@ impl RunDrawing<'_> {
     }
 }
 
-/// Those at least `pixel` seconds long, each drawn until the next one that is; rests stay empty.
+/// Stretches of at least `pixel` seconds, each drawn until the next one that is as long; rests stay empty.
 fn drawn(runs: &[AccountRun], pixel: f64) -> Vec<(&AccountRun, f64)> {
     let mut out: Vec<(&AccountRun, f64)> = Vec::new();
     for run in runs {

@@ -6,7 +6,7 @@ use crate::words::focus::Focus;
 use crate::words::{self, format};
 use rekeyscope_model::analysis::{Account, Flow, FlowCourse};
 
-/// What a lane shows.
+/// The quantity of a lane.
 #[derive(Clone, Copy)]
 enum CourseKind {
     Rtt,

@@ -1,4 +1,4 @@
-//! What every layer of the plot needs: its parts, and where they lie.
+//! The parts of the plot, and where they lie.
 
 use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, escaped};
@@ -30,7 +30,7 @@ pub(super) const STRIP: u32 = 16;
 pub(super) struct PlotLane {
     /// The direction whose values these are; `None` of an overlay.
     pub(super) direction: Option<Direction>,
-    /// For a script that reads values off the line.
+    /// The name that a script shows beside values.
     pub(super) name: String,
     /// A lane over another one adds its headline to that one's.
     pub(super) headline: String,
@@ -48,7 +48,6 @@ pub(super) struct PlotLane {
     pub(super) above: u32,
 }
 
-/// What every layer needs.
 pub(super) struct RunDrawing<'a> {
     pub(super) focus: &'a Focus<'a>,
     pub(super) tunnel: usize,

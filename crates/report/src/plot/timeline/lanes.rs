@@ -17,12 +17,12 @@ use std::fmt::Write as _;
 
 /// SAs drawn per direction.
 const MOST_BARS: usize = 600;
-/// With more SAs than this, those without room for their name are drawn without one: they would double the plot.
+/// SAs without room for their name are drawn without one beyond this number: they would double the plot.
 const MOST_HIDDEN_SPIS: usize = 300;
 /// CSS pixels that the name of an SA needs.
 const SPI_WIDTH: f64 = 84.0;
 
-/// Where an SA lies: seconds, and its row from below.
+/// Place of an SA: seconds, and its row from below.
 struct Bar {
     from: f64,
     to: f64,
@@ -47,7 +47,7 @@ impl RunDrawing<'_> {
         Ok(chart)
     }
 
-    /// What stands still around the lanes.
+    /// The names beside the lanes, which stand still.
     pub(super) fn draw_lane_names(&self, root: &Canvas) -> Drawn<()> {
         let row = self.first_lane_row();
         let t = self.focus.t;

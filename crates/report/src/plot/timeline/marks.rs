@@ -101,7 +101,7 @@ impl RunDrawing<'_> {
     /// A link over each mark, to the row of the rekey.
     pub(super) fn links(&self) -> String {
         let mut out = String::new();
-        // What a strip shows at the pointer is its own.
+        // A strip has tool tips of its own.
         let bottom = match self.accounts.is_empty() {
             true => self.height() - AXIS,
             false => self.first_strip_row(),

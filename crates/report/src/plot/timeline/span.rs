@@ -1,4 +1,4 @@
-//! Which part of the capture the run is drawn over.
+//! The part of the capture that the run is drawn over.
 
 use crate::words::focus::{Focus, began};
 use crate::words::is_trouble;
@@ -7,7 +7,7 @@ use rekeyscope_model::time::Timestamp;
 
 /// Left and right of what is drawn, as a share of it.
 const MARGIN: f64 = 0.03;
-/// Where less than this is left out, the whole capture is drawn.
+/// Less than this is not worth leaving out: the whole capture is drawn then.
 const LEAST_LEFT_OUT: f64 = 0.1;
 
 /// From where to where, seconds: the transfers, the rekeys, what failed. The whole capture where there is no transfer.

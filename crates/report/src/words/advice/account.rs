@@ -1,4 +1,4 @@
-//! What to change where the time went to something other than rekeys.
+//! Changes that help where the time went to something other than rekeys.
 
 use crate::words::account::{account_label, accounts, seconds_of};
 use crate::words::advice::piece::Advice;
@@ -9,7 +9,7 @@ use rekeyscope_model::text::{Catalogue, Message};
 /// Labels with a smaller share of what was lost are not worth a change.
 const LEAST_SHARE: f64 = 0.1;
 
-/// For each label that lost enough in some direction, once: most lost first.
+/// Advice for each label that lost enough in some direction, once: most lost first.
 pub(super) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let mut lost: Vec<(&Account, &AccountLine)> = Vec::new();
     for account in accounts(analysis) {
@@ -29,7 +29,7 @@ pub(super) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
         .collect()
 }
 
-/// What to change about one label alone.
+/// Advice about one label alone.
 pub(crate) fn of_label(t: &Catalogue, label: AccountLabel) -> Option<Advice> {
     can_be_changed(label).then(|| Advice {
         system: capitalised(&account_label(t, label)),

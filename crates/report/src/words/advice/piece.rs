@@ -8,12 +8,12 @@ pub(crate) struct Advice {
     pub(super) system: String,
     /// Why it is given here; `None` where nothing in the capture names the system.
     pub(super) because: Option<Message>,
-    /// What to do; backticks set off what is typed.
+    /// The change; backticks set off what is typed.
     pub(super) text: Message,
 }
 
 impl Advice {
-    /// What to do alone: the first sentence of the text.
+    /// The change alone: the first sentence of the text.
     pub(crate) fn instruction(&self, t: &Catalogue) -> String {
         let text = t.say(&self.text);
         let end = [". ", "。"]
@@ -24,7 +24,7 @@ impl Advice {
             .to_owned()
     }
 
-    /// As one paragraph.
+    /// The advice as one paragraph.
     pub(crate) fn sentence(&self, t: &Catalogue) -> String {
         let (id, because) = match &self.because {
             None => ("advice", String::new()),

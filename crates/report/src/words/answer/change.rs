@@ -120,7 +120,7 @@ fn is_of_every_renewal(cause: ExplanationCause) -> bool {
     )
 }
 
-/// Where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.
+/// A longer lifetime, where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.
 fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
     let by_volume = || {
@@ -190,7 +190,7 @@ fn lifetime_command(focus: &Focus) -> &'static str {
     }
 }
 
-/// What the account lost most to, where that is not the rekeys.
+/// The cure of what the account lost most to, where that is not the rekeys.
 fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
     let advice = advice::of_label(focus.t, line.label)?;

@@ -1,4 +1,4 @@
-//! What a transfer lost most to.
+//! The label that a transfer lost most to.
 
 use crate::words::accounts;
 use crate::words::advice::of_label;

@@ -46,7 +46,7 @@ fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     }
 }
 
-/// How often it counts in line 1: one that has not ended stands for itself.
+/// The number of outages that line 1 counts: one that has not ended stands for itself.
 fn times(told: &ToldOutages<'_>) -> usize {
     match told.outage.end {
         Some(_) => told.alike.len(),
@@ -141,7 +141,7 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
     t.sentences(&sentences)
 }
 
-/// When they began, or how many came before.
+/// The moments of the others, or how many came before.
 fn others_alike(focus: &Focus, told: &ToldOutages<'_>) -> Option<String> {
     /// Moments that a sentence lists: more are in the list of outages.
     const LISTED: usize = 4;

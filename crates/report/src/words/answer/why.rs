@@ -170,7 +170,7 @@ fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
     )
 }
 
-/// What the transfer was held back by, where rekeys are not it.
+/// The limit of the transfer, where rekeys are not it.
 fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
     let account = words::accounts(focus.analysis)
@@ -211,7 +211,7 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
     }
 }
 
-/// Where only one direction of the headline's tunnel carries packets in this capture.
+/// The direction of the headline's tunnel that alone carries packets in this capture.
 pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let captured = focus.directions(headline.tunnel).map(|direction| {
         let mut sas = focus.sas(headline.tunnel, direction);
