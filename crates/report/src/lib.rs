@@ -6,6 +6,15 @@
 //! - [`formats`]: one file for each format.
 //! - `columns`: Parquet tables for fleets, with the feature `parquet`.
 
+/// A message of a catalogue with its arguments by name: `fill!(t, "heading-tunnel", tunnel, what = ends)`.
+macro_rules! fill {
+    (@value $name:ident) => { &$name };
+    (@value $name:ident = $value:expr) => { &$value };
+    ($t:expr, $id:expr, $($name:ident $(= $value:expr)?),+ $(,)?) => {
+        $t.fill($id, &[$((stringify!($name), fill!(@value $name $(= $value)?))),+])
+    };
+}
+
 #[cfg(feature = "parquet")]
 pub mod columns;
 pub mod formats;

@@ -1,13 +1,13 @@
 //! A comparison of captures as text and as CSV. The HTML page is in [`crate::formats::html::comparison`].
 
-use crate::formats::csv::{cell, columns, number, text};
+use crate::formats::csv;
 use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::TextOptions;
 use crate::tables;
 use crate::words::clean;
-use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison};
-use rekeyscope_model::analysis::{AccountGap, Estimate};
+use rekeyscope_model::analysis::AccountGap;
+use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::Catalogue;
 
 /// Captures shown against the fastest; the others are in the document.
@@ -39,7 +39,7 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
     }
     for unread in &comparison.unread {
         let reason = clean::line(&unread.reason);
-        page.paragraph(&t.fill("not-compared", &[("reason", &reason)]));
+        page.paragraph(&fill!(t, "not-compared", reason));
     }
     page.finish()
 }
@@ -47,7 +47,7 @@ pub fn render_text(comparison: &Comparison, options: TextOptions) -> String {
 /// The heading of a capture against another one.
 pub(crate) fn gap_title(t: &Catalogue, gap: &AccountGap) -> String {
     let (capture, reference) = (clean::line(&gap.capture), clean::line(&gap.reference));
-    t.fill("heading-gap", &[("capture", &capture), ("reference", &reference)])
+    fill!(t, "heading-gap", capture, reference)
 }
 
 /// The reservations.
@@ -55,39 +55,12 @@ pub(crate) fn notes(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
     clean::all_said(t, &comparison.notes, &comparison.notes_messages)
 }
 
+/// Columns of the table, as [`csv`] has them.
+const COLUMNS: &str = "path src dst direction verdict counted suite lifetime_kilobytes lifetime_seconds rekeys bytes duration_s \
+    rate_bps rekeys_per_gb seconds_per_gb rekey_cost_s=rekey_cost_s/estimate rekey_cost_least_s=rekey_cost_s/low \
+    rekey_cost_most_s=rekey_cost_s/high at_least inner_bytes outer_bytes packets efficiency used left_out";
+
 /// One row per capture; numbers unformatted, an empty cell is unknown.
 pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
-    fn cost(c: &ComparedCapture, of: fn(&Estimate) -> f64) -> String {
-        number(c.rekey_cost_s.as_ref().map(of))
-    }
-    columns(
-        &comparison.captures,
-        [
-            ("path", |c| text(&c.path)),
-            ("src", |c| cell(c.src)),
-            ("dst", |c| cell(c.dst)),
-            ("direction", |c| cell(c.direction)),
-            ("verdict", |c| cell(c.verdict)),
-            ("counted", |c| cell(c.counted)),
-            ("suite", |c| text(c.suite.as_deref().unwrap_or_default())),
-            ("lifetime_kilobytes", |c| cell(c.lifetime_kilobytes)),
-            ("lifetime_seconds", |c| cell(c.lifetime_seconds)),
-            ("rekeys", |c| cell(c.rekeys)),
-            ("bytes", |c| number(c.bytes)),
-            ("duration_s", |c| number(c.duration_s)),
-            ("rate_bps", |c| number(c.rate_bps)),
-            ("rekeys_per_gb", |c| number(c.rekeys_per_gb)),
-            ("seconds_per_gb", |c| number(c.seconds_per_gb)),
-            ("rekey_cost_s", |c| cost(c, |s| s.estimate)),
-            ("rekey_cost_least_s", |c| cost(c, |s| s.low)),
-            ("rekey_cost_most_s", |c| cost(c, |s| s.high)),
-            ("at_least", |c| c.at_least.to_string()),
-            ("inner_bytes", |c| c.inner_bytes.to_string()),
-            ("outer_bytes", |c| c.outer_bytes.to_string()),
-            ("packets", |c| c.packets.to_string()),
-            ("efficiency", |c| number(c.efficiency)),
-            ("used", |c| c.used.to_string()),
-            ("left_out", |c| text(c.left_out.as_deref().unwrap_or_default())),
-        ],
-    )
+    csv::table(COLUMNS, csv::entries(serde_json::to_value(&comparison.captures)))
 }

@@ -1,14 +1,10 @@
-//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and attempts, the account of the time, the other capture point and overlays, where there are any). Numbers are unformatted, times are RFC 3339,
-//! an empty cell is unknown.
+//! Tables for spreadsheets: one CSV file each for SAs, rekeys and series (and attempts, the account of the time, the other capture point and
+//! overlays, where there are any). Numbers are unformatted, times are RFC 3339, an empty cell is unknown.
 
-mod account;
-mod two_points;
-
-use crate::words::focus;
-use rekeyscope_model::analysis::{
-    Analysis, Attempt, Direction, Outage, Overlay, OverlayPoint, Rekey, RekeyImpact,
-};
+use crate::words::{self, focus};
+use rekeyscope_model::analysis::{Account, AccountGapLine, AccountLine, Analysis, Direction, Overlay};
 use rekeyscope_model::time::Timestamp;
+use serde_json::{Value, json};
 use std::fmt::Display;
 
 /// Names of the files that [`render`] may give.
@@ -23,75 +19,140 @@ pub const NAMES: [&str; 8] = [
     "overlays.csv",
 ];
 
+/// Columns of a table: each is called as its field in the document, or has the path of that field behind its name.
+const SAS: &str = "tunnel src dst spi generation mode encryption integrity encapsulation key_status=key/status \
+    key_source=key/source first_time last_time first_frame last_frame packets outer_bytes esp_bytes inner_bytes \
+    icv_verified=icv/verified icv_failed=icv/failed icv_unchecked=icv/unchecked sequence_first=sequence/first \
+    sequence_last=sequence/last sequence_missing=sequence/missing sequence_duplicates=sequence/duplicates \
+    sequence_reordered=sequence/reordered";
+const REKEYS: &str = "index number tunnel exchange initiator evidence trigger=trigger/kind trigger_fraction=trigger/fraction \
+    trigger_bytes=trigger/bytes limit_kilobytes=trigger/limit_kilobytes age_s=trigger/age_s \
+    limit_seconds=trigger/limit_seconds counting=trigger/counting started exchange_ms overlap_ms direction old_spi=old \
+    new_spi=new switched gap_ms used=impact/used hurt=impact/hurt cost_s=impact/cost_seconds at_least=impact/at_least \
+    silence_ms=impact/silence_ms why=impact/why swallowed=impact/swallowed flags=impact/flags cause=impact/cause";
+const ATTEMPTS: &str = "index tunnel exchange initiator first_time last_time messages transmissions answered_after_s outcome \
+    reason rekey outage_direction=outage/direction outage_start=outage/start outage_end=outage/end outage_s=outage/seconds \
+    outage_at_least=outage/at_least outage_ended_by=outage/ended_by outage_cause=outage/explanation/cause";
+const ACCOUNT: &str = "tunnel direction label seconds bytes lost_seconds share lost_share s_per_gb without_mbps \
+    reference_mbps own_mbps own_from also reference_s_per_gb=gap/reference_s_per_gb gap_s_per_gb=gap/gap_s_per_gb \
+    display_filter";
+const TWO_POINTS: &str = "tunnel direction src dst order order_by both only_here only_there outside lost_between \
+    not_recorded missing_at_both duplicates_here duplicates_there reordered delay_ms_least=delay_ms/least \
+    delay_ms_median=delay_ms/median delay_ms_p95=delay_ms/p95 delay_ms_most=delay_ms/most \
+    variation_ms_least=variation_ms/least variation_ms_median=variation_ms/median variation_ms_p95=variation_ms/p95 \
+    variation_ms_most=variation_ms/most ike_both ike_only_here ike_only_there";
+const TWO_POINTS_REKEYS: &str = "rekey number tunnel direction old_spi old_lost new_spi new_lost sent usual_lost ike_lost \
+    first_ms last_ms";
+const OVERLAYS: &str = "path name time seconds value";
+const SERIES: [&str; 7] = [
+    "tunnel",
+    "direction",
+    "rekey",
+    "time",
+    "bin_ms",
+    "inner_new_bytes",
+    "outer_bytes",
+];
+
 /// File names with their contents.
 pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
+    let sas = entries(serde_json::to_value(&analysis.security_associations));
     let mut files = vec![
-        ("sas.csv", security_associations(analysis)),
+        ("sas.csv", table(SAS, sas)),
         ("rekeys.csv", rekeys(analysis)),
         ("series.csv", series(analysis)),
     ];
-    if !analysis.attempts.is_empty() {
-        files.push(("attempts.csv", attempts(analysis)));
+    let attempts = entries(serde_json::to_value(&analysis.attempts));
+    if !attempts.is_empty() {
+        files.push(("attempts.csv", table(ATTEMPTS, attempts)));
     }
     if !analysis.account.is_empty() {
-        files.push(("account.csv", account::account(analysis)));
+        files.push(("account.csv", account(analysis)));
     }
     if let Some(points) = &analysis.two_points {
-        files.push(("two_points.csv", two_points::directions(points)));
-        files.push(("two_points_rekeys.csv", two_points::rekeys(points)));
+        let directions = entries(serde_json::to_value(&points.directions));
+        let rekeys = entries(serde_json::to_value(&points.rekeys));
+        files.push(("two_points.csv", table(TWO_POINTS, directions)));
+        files.push(("two_points_rekeys.csv", table(TWO_POINTS_REKEYS, rekeys)));
     }
     if !analysis.overlays.is_empty() {
-        files.push(("overlays.csv", overlays(analysis)));
+        let rows = |o: &Overlay| -> Vec<Value> {
+            let row = |p: &_| {
+                with(
+                    serde_json::to_value(p),
+                    [("path", json!(o.path)), ("name", json!(o.name))],
+                )
+            };
+            o.points.iter().map(row).collect()
+        };
+        let rows = analysis.overlays.iter().flat_map(rows);
+        files.push(("overlays.csv", table(OVERLAYS, rows)));
     }
     files
 }
 
-/// Every attempt, with the time around it during which nothing passed.
-fn attempts(analysis: &Analysis) -> Vec<u8> {
-    fn of<T: Display>(a: &Attempt, value: fn(&Outage) -> Option<T>) -> String {
-        cell(a.outage.as_ref().and_then(value))
+/// The entries of a list of the document.
+pub(crate) fn entries(list: serde_json::Result<Value>) -> Vec<Value> {
+    match list {
+        Ok(Value::Array(entries)) => entries,
+        _ => Vec::new(),
     }
-    columns(
-        &analysis.attempts,
-        [
-            ("index", |a| a.index.to_string()),
-            ("tunnel", |a| a.tunnel.to_string()),
-            ("exchange", |a| cell(a.exchange)),
-            ("initiator", |a| cell(a.initiator)),
-            ("first_time", |a| a.first_time.to_string()),
-            ("last_time", |a| a.last_time.to_string()),
-            ("messages", |a| a.messages.to_string()),
-            ("transmissions", |a| a.transmissions.to_string()),
-            ("answered_after_s", |a| number(a.answered_after_s)),
-            ("outcome", |a| a.outcome.to_string()),
-            ("reason", |a| given(a.reason.as_deref())),
-            ("rekey", |a| cell(a.rekey)),
-            ("outage_direction", |a| of(a, |o| Some(o.direction))),
-            ("outage_start", |a| of(a, |o| Some(o.start))),
-            ("outage_end", |a| of(a, |o| o.end)),
-            ("outage_s", |a| number(a.outage.as_ref().map(|o| o.seconds))),
-            ("outage_at_least", |a| of(a, |o| Some(o.at_least))),
-            ("outage_ended_by", |a| of(a, |o| Some(o.ended_by))),
-            ("outage_cause", |a| of(a, |o| Some(o.explanation.as_ref()?.cause))),
-        ],
-    )
 }
 
-/// Every value of every overlay, on the capture's clock.
-fn overlays(analysis: &Analysis) -> Vec<u8> {
-    let all = analysis.overlays.iter();
-    let rows: Vec<(&Overlay, &OverlayPoint)> =
-        all.flat_map(|o| o.points.iter().map(move |p| (o, p))).collect();
-    columns(
-        &rows,
-        [
-            ("path", |(o, _)| text(&o.path)),
-            ("name", |(o, _)| text(&o.name)),
-            ("time", |(_, p)| p.time.to_string()),
-            ("seconds", |(_, p)| number(Some(p.seconds))),
-            ("value", |(_, p)| number(Some(p.value))),
-        ],
-    )
+/// An entry with further fields, or with others in their place.
+fn with<const N: usize>(entry: serde_json::Result<Value>, fields: [(&str, Value); N]) -> Value {
+    let mut entry = entry.unwrap_or_default();
+    for (name, value) in fields {
+        entry[name] = value;
+    }
+    entry
+}
+
+/// A table of a row for each entry of the document.
+pub(crate) fn table(columns: &str, rows: impl IntoIterator<Item = Value>) -> Vec<u8> {
+    let columns = columns.split_whitespace();
+    let columns = columns.map(|column| column.split_once('=').unwrap_or((column, column)));
+    let (names, paths): (Vec<&str>, Vec<String>) =
+        columns.map(|(name, path)| (name, format!("/{path}"))).unzip();
+    let row = |row: Value| -> Vec<String> {
+        let cells = paths.iter().map(|path| row.pointer(path));
+        cells.map(|value| value.map_or_else(String::new, shown)).collect()
+    };
+    write(&names, rows.into_iter().map(row))
+}
+
+/// A value of the document in a cell; a list is told by its names.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(value) => text(value),
+        Value::Number(number) if number.is_f64() => cell(number.as_f64()),
+        Value::Array(list) => text(
+            &list
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
+        value => value.to_string(),
+    }
+}
+
+/// Writes a header and rows of as many cells.
+pub(crate) fn write<R: IntoIterator<Item = String>>(
+    header: &[&str],
+    rows: impl Iterator<Item = R>,
+) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail, and all rows are as long as the header.
+    let mut written = writer.write_record(header).is_ok();
+    for row in rows {
+        written &= writer
+            .write_record(row.into_iter().map(String::into_bytes))
+            .is_ok();
+    }
+    debug_assert!(written);
+    writer.into_inner().unwrap_or_default()
 }
 
 /// Text from outside, so that no spreadsheet takes it for a formula (a leading `=`, `+`, `-`, `@`, tab or line end gets
@@ -105,140 +166,65 @@ pub(crate) fn text(value: &str) -> String {
     }
 }
 
-fn given(value: Option<&str>) -> String {
-    text(value.unwrap_or_default())
-}
-
-pub(crate) fn cell<T: Display>(value: Option<T>) -> String {
+fn cell<T: Display>(value: Option<T>) -> String {
     value.map_or_else(String::new, |v| v.to_string())
-}
-
-/// A figure; JSON cannot hold infinities, but a document built in memory could.
-pub(crate) fn number(value: Option<f64>) -> String {
-    cell(value.filter(|v| v.is_finite()))
-}
-
-fn table<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory does not fail, and all rows are N cells long.
-    let mut written = writer.write_record(header).is_ok();
-    for row in rows {
-        written &= writer.write_record(row).is_ok();
-    }
-    debug_assert!(written);
-    writer.into_inner().unwrap_or_default()
-}
-
-/// A table of a row for each of `rows`: what its columns are called, and what a row has there.
-pub(crate) fn columns<R, const N: usize>(rows: &[R], columns: [(&str, fn(&R) -> String); N]) -> Vec<u8> {
-    table(
-        columns.map(|c| c.0),
-        rows.iter().map(|r| columns.map(|c| (c.1)(r))),
-    )
-}
-
-fn security_associations(analysis: &Analysis) -> Vec<u8> {
-    columns(
-        &analysis.security_associations,
-        [
-            ("tunnel", |sa| sa.tunnel.to_string()),
-            ("src", |sa| sa.src.to_string()),
-            ("dst", |sa| sa.dst.to_string()),
-            ("spi", |sa| sa.spi.to_string()),
-            ("generation", |sa| sa.generation.to_string()),
-            ("mode", |sa| cell(sa.mode)),
-            ("encryption", |sa| given(sa.encryption.as_deref())),
-            ("integrity", |sa| given(sa.integrity.as_deref())),
-            ("encapsulation", |sa| sa.encapsulation.to_string()),
-            ("key_status", |sa| sa.key.status.to_string()),
-            ("key_source", |sa| given(sa.key.source.as_deref())),
-            ("first_time", |sa| cell(sa.first_time)),
-            ("last_time", |sa| cell(sa.last_time)),
-            ("first_frame", |sa| cell(sa.first_frame)),
-            ("last_frame", |sa| cell(sa.last_frame)),
-            ("packets", |sa| sa.packets.to_string()),
-            ("outer_bytes", |sa| sa.outer_bytes.to_string()),
-            ("esp_bytes", |sa| sa.esp_bytes.to_string()),
-            ("inner_bytes", |sa| cell(sa.inner_bytes)),
-            ("icv_verified", |sa| sa.icv.verified.to_string()),
-            ("icv_failed", |sa| sa.icv.failed.to_string()),
-            ("icv_unchecked", |sa| sa.icv.unchecked.to_string()),
-            ("sequence_first", |sa| cell(sa.sequence.first)),
-            ("sequence_last", |sa| cell(sa.sequence.last)),
-            ("sequence_missing", |sa| sa.sequence.missing.to_string()),
-            ("sequence_duplicates", |sa| sa.sequence.duplicates.to_string()),
-            ("sequence_reordered", |sa| sa.sequence.reordered.to_string()),
-        ],
-    )
-}
-
-/// A rekey in one direction.
-struct DirectedRekey<'a> {
-    rekey: &'a Rekey,
-    direction: Direction,
-    impact: Option<&'a RekeyImpact>,
 }
 
 /// The table of rekeys, for standard output: one row per rekey and direction.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
-    let both = |rekey| {
-        Direction::BOTH.map(|direction| DirectedRekey {
-            rekey,
-            direction,
-            impact: rekey.impact.iter().find(|i| i.direction == direction),
+    let rows = analysis.rekeys.iter().flat_map(|rekey| {
+        let entry = serde_json::to_value(rekey).unwrap_or_default();
+        Direction::BOTH.map(|direction| {
+            let impact = rekey.impact.iter().find(|i| i.direction == direction);
+            let of = |pair: &str| entry[pair][direction.as_str()].clone();
+            let fields = [
+                ("number", json!(focus::number(rekey))),
+                ("direction", json!(direction)),
+                ("impact", json!(impact)),
+                ("old", of("old")),
+                ("new", of("new")),
+                ("switched", of("switched")),
+                ("gap_ms", of("gap_ms")),
+            ];
+            with(Ok(entry.clone()), fields)
         })
+    });
+    table(REKEYS, rows)
+}
+
+/// Where the time went: one row per tunnel, direction and label.
+fn account(analysis: &Analysis) -> Vec<u8> {
+    let row = |of: &Account, line: &AccountLine| {
+        let also: Vec<_> = line.also.iter().map(|a| a.label).collect();
+        let fields = [
+            ("tunnel", json!(of.tunnel)),
+            ("direction", json!(of.direction)),
+            ("reference_mbps", json!(of.reference_mbps)),
+            ("own_mbps", json!(of.own_mbps)),
+            ("own_from", json!(of.own_from)),
+            ("also", json!(also)),
+            ("gap", json!(gap(analysis, of, line))),
+            ("display_filter", json!(words::stretches_filter(line))),
+        ];
+        with(serde_json::to_value(line), fields)
     };
-    let rows: Vec<_> = analysis.rekeys.iter().flat_map(both).collect();
-    columns(
-        &rows,
-        [
-            ("index", |r| r.rekey.index.to_string()),
-            ("number", |r| focus::number(r.rekey).to_string()),
-            ("tunnel", |r| r.rekey.tunnel.to_string()),
-            ("exchange", |r| cell(r.rekey.exchange)),
-            ("initiator", |r| cell(r.rekey.initiator)),
-            ("evidence", |r| r.rekey.evidence.to_string()),
-            ("trigger", |r| r.rekey.trigger.kind.to_string()),
-            ("trigger_fraction", |r| number(r.rekey.trigger.fraction)),
-            ("trigger_bytes", |r| cell(r.rekey.trigger.bytes)),
-            ("limit_kilobytes", |r| cell(r.rekey.trigger.limit_kilobytes)),
-            ("age_s", |r| number(r.rekey.trigger.age_s)),
-            ("limit_seconds", |r| cell(r.rekey.trigger.limit_seconds)),
-            ("counting", |r| given(r.rekey.trigger.counting.as_deref())),
-            ("started", |r| cell(r.rekey.started)),
-            ("exchange_ms", |r| number(r.rekey.exchange_ms)),
-            ("overlap_ms", |r| number(r.rekey.overlap_ms)),
-            ("direction", |r| r.direction.to_string()),
-            ("old_spi", |r| cell(r.rekey.old.get(r.direction))),
-            ("new_spi", |r| cell(r.rekey.new.get(r.direction))),
-            ("switched", |r| cell(r.rekey.switched.get(r.direction))),
-            ("gap_ms", |r| number(r.rekey.gap_ms.get(r.direction))),
-            ("used", |r| cell(r.impact.map(|i| i.used))),
-            ("hurt", |r| cell(r.impact.map(|i| i.hurt))),
-            ("cost_s", |r| number(r.impact.and_then(|i| i.cost_seconds))),
-            ("at_least", |r| cell(r.impact.map(|i| i.at_least))),
-            ("silence_ms", |r| number(r.impact.and_then(|i| i.silence_ms))),
-            ("why", |r| cell(r.impact.and_then(|i| i.why))),
-            ("swallowed", |r| cell(r.impact.map(|i| i.swallowed))),
-            ("flags", |r| {
-                text(&r.impact.map(|i| i.flags.join(" ")).unwrap_or_default())
-            }),
-            ("cause", |r| cell(r.impact.and_then(|i| i.cause))),
-        ],
+    let rows = analysis.account.iter();
+    table(
+        ACCOUNT,
+        rows.flat_map(|of| of.labels.iter().map(move |line| row(of, line))),
     )
+}
+
+/// The headline's direction alone is compared with the reference.
+fn gap<'a>(analysis: &'a Analysis, of: &Account, line: &AccountLine) -> Option<&'a AccountGapLine> {
+    let headline = analysis.impact.first()?;
+    let own = (headline.tunnel, headline.direction) == (of.tunnel, of.direction);
+    let mut all = analysis.gap.as_ref().filter(|_| own)?.labels.iter();
+    all.find(|g| g.label == line.label)
 }
 
 /// Every bin of every direction; the finer bins around rekeys follow where the document has them.
 fn series(analysis: &Analysis) -> Vec<u8> {
-    let header = [
-        "tunnel",
-        "direction",
-        "rekey",
-        "time",
-        "bin_ms",
-        "inner_new_bytes",
-        "outer_bytes",
-    ];
     let bin_ms = analysis.series.bin_ms;
     let whole = analysis.series.tunnels.iter().flat_map(|s| {
         (0..s.inner_new_bytes.len().max(s.outer_bytes.len())).map(move |i| {
@@ -246,8 +232,8 @@ fn series(analysis: &Analysis) -> Vec<u8> {
                 s.tunnel.to_string(),
                 s.direction.to_string(),
                 String::new(),
-                bin_start(s.start, i, bin_ms).to_string(),
-                number(Some(bin_ms)),
+                bin_start(s.start, i, bin_ms),
+                finite(bin_ms),
                 cell(s.inner_new_bytes.get(i)),
                 cell(s.outer_bytes.get(i)),
             ]
@@ -260,18 +246,23 @@ fn series(analysis: &Analysis) -> Vec<u8> {
                 cell(tunnel),
                 s.direction.to_string(),
                 s.rekey.to_string(),
-                bin_start(s.start, i, s.bin_ms).to_string(),
-                number(Some(s.bin_ms)),
+                bin_start(s.start, i, s.bin_ms),
+                finite(s.bin_ms),
                 bytes.to_string(),
                 String::new(),
             ]
         })
     });
-    table(header, whole.chain(around))
+    write(&SERIES, whole.chain(around))
 }
 
-fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> Timestamp {
-    start.plus_seconds(bin as f64 * bin_ms / 1000.0)
+/// JSON cannot hold infinities, but a document built in memory could.
+fn finite(value: f64) -> String {
+    cell(Some(value).filter(|v| v.is_finite()))
+}
+
+fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> String {
+    start.plus_seconds(bin as f64 * bin_ms / 1000.0).to_string()
 }
 
 #[cfg(test)]
@@ -339,8 +330,31 @@ mod tests {
 
     #[test]
     fn a_negative_number_stays_a_number() {
-        assert_eq!(number(Some(-12.5)), "-12.5");
-        assert_eq!(number(Some(f64::NAN)), "");
-        assert_eq!(number(None), "");
+        assert_eq!(shown(&json!(-12.5)), "-12.5");
+        assert_eq!(shown(&json!(7.0)), "7");
+        assert_eq!(shown(&json!(f64::NAN)), "");
+    }
+
+    #[test]
+    fn a_row_per_label() {
+        let mut document = example::seven_rekeys();
+        let files = render(&document);
+        let account = files.iter().find(|(name, _)| *name == "account.csv").unwrap();
+        let text = String::from_utf8(account.1.clone()).unwrap();
+        assert_eq!(text.lines().count(), 1 + document.account[0].labels.len());
+        let window = text.lines().find(|l| l.contains(",receive_window,")).unwrap();
+        assert!(
+            window.starts_with("0,b_to_a,receive_window,7,5963999,"),
+            "{window}"
+        );
+        assert!(
+            window.ends_with(
+                "(frame.number >= 151 && frame.number <= 301) || (frame.number >= 901 && frame.number <= 1051) || \
+                 (frame.number >= 1651 && frame.number <= 1801)"
+            ),
+            "{window}"
+        );
+        document.account.clear();
+        assert!(render(&document).iter().all(|(name, _)| *name != "account.csv"));
     }
 }

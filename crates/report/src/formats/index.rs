@@ -131,9 +131,11 @@ pub fn text(entries: &[Entry], options: TextOptions) -> String {
     page.table(&table);
     for entry in entries {
         page.blank();
-        page.paragraph(&t.fill(
+        page.paragraph(&fill!(
+            t,
             "direction-sentence",
-            &[("direction", &entry.path), ("sentence", &entry.sentence)],
+            direction = entry.path,
+            sentence = entry.sentence
         ));
     }
     page.finish()
@@ -149,18 +151,14 @@ pub fn markdown(entries: &[Entry], language: Language) -> String {
 
 /// The table for a spreadsheet.
 pub fn csv(entries: &[Entry]) -> String {
-    let rows = csv::columns(
-        entries,
-        [
-            ("capture", |e| csv::text(&e.path)),
-            ("verdict", |e| csv::text(&e.english[0])),
-            ("rekeys", |e| csv::text(&e.rekeys)),
-            ("hurt", |e| csv::text(&e.hurt)),
-            ("rate", |e| csv::text(&e.rate)),
-            ("lost s", |e| csv::text(&e.lost)),
-            ("sentence", |e| csv::text(&e.english[1])),
-        ],
-    );
+    let header = [
+        "capture", "verdict", "rekeys", "hurt", "rate", "lost s", "sentence",
+    ];
+    let row = |e: &Entry| {
+        let [label, sentence] = &e.english;
+        [&e.path, label, &e.rekeys, &e.hurt, &e.rate, &e.lost, sentence].map(|cell| csv::text(cell))
+    };
+    let rows = csv::write(&header, entries.iter().map(row));
     String::from_utf8(rows).unwrap_or_default()
 }
 

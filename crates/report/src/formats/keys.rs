@@ -23,13 +23,13 @@ pub fn render(analysis: &Analysis, mining: MiningEffort, options: TextOptions) -
     let cut = analysis.capture.cut_packets;
     if cut > 0 {
         let packets = format::counted(t, "counted-packets", cut);
-        page.paragraph(&t.fill("keys-cut", &[("packets", &packets)]));
+        page.paragraph(&fill!(t, "keys-cut", packets));
     }
     for (tunnel, ends) in analysis.tunnels.iter().enumerate().take(MOST_ENTRIES) {
         let sas = tables::sa_keys(t, analysis, tunnel, MOST_SAS);
         if !sas.rows.is_empty() {
             let what = words::tunnel(t, ends);
-            page.heading(&t.fill("heading-tunnel", &[("tunnel", &tunnel), ("what", &what)]));
+            page.heading(&fill!(t, "heading-tunnel", tunnel, what));
             page.table(&sas);
         }
     }
@@ -94,7 +94,7 @@ fn without_packets(t: &Catalogue, analysis: &Analysis) -> String {
                 format::count(opened),
                 format::count(analysis.ike_sas.len() as u64),
             );
-            t.fill("keys-ike-only", &[("opened", &opened), ("total", &total)])
+            fill!(t, "keys-ike-only", opened, total)
         }
     }
 }
@@ -122,7 +122,7 @@ fn effort(t: &Catalogue, mining: MiningEffort) -> String {
 
 fn more(page: &mut TerminalPage, t: &Catalogue, total: usize) {
     if total > MOST_ENTRIES {
-        page.paragraph(&t.fill("more-in-main-json", &[("n", &(total - MOST_ENTRIES))]));
+        page.paragraph(&fill!(t, "more-in-main-json", n = (total - MOST_ENTRIES)));
     }
 }
 

@@ -39,7 +39,7 @@ pub fn render(analysis: &Analysis, language: Language) -> String {
     sections::diagnostics(&mut page, &focus);
     sections::advice(&mut page, &focus);
     let program = format!("{} {}", analysis.generator.name, analysis.generator.version);
-    let made_by = t.fill("made-by", &[("program", &escaped(&program))]);
+    let made_by = fill!(t, "made-by", program = escaped(&program));
     page.out += &format!("\n{made_by} {}\n", code(&words::command(analysis)));
     page.finish()
 }
@@ -50,7 +50,7 @@ fn of_tunnel(page: &mut MarkdownPage, focus: &Focus, tunnel: usize) {
         return;
     };
     let what = words::tunnel(t, ends);
-    page.heading(&t.fill("heading-tunnel", &[("tunnel", &tunnel), ("what", &what)]));
+    page.heading(&fill!(t, "heading-tunnel", tunnel, what));
     page.table(&tables::rekeys(focus, tunnel, MOST_ROWS));
     page.items(&words::trigger_rules(t, analysis, tunnel));
     page.table(&tables::attempts(focus, tunnel, true, MOST_ROWS));
@@ -92,10 +92,7 @@ fn account(page: &mut MarkdownPage, focus: &Focus) {
         let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
         let sentence = clean::said(t, &account.sentence, &account.messages);
         page.paragraph_break();
-        let said = t.fill(
-            "direction-sentence",
-            &[("direction", &direction), ("sentence", &sentence)],
-        );
+        let said = fill!(t, "direction-sentence", direction, sentence);
         page.paragraph(&said);
         if let Some(said) = words::pair_down(focus, account) {
             page.paragraph(&said);
@@ -104,7 +101,7 @@ fn account(page: &mut MarkdownPage, focus: &Focus) {
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = escaped(&words::account_label(t, line.label));
             let filter = code(&words::stretches_filter(line));
-            let said = t.fill("account-filter", &[("label", &label), ("filter", &filter)]);
+            let said = fill!(t, "account-filter", label, filter);
             page.out += &format!("- {said}\n");
         }
     }

@@ -5,12 +5,12 @@ pub mod csv;
 pub mod html;
 pub mod index;
 pub mod keys;
-#[cfg(test)]
-mod languages;
 pub mod markdown;
 pub mod metrics;
 mod sections;
 mod sparkline;
 mod terminal;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod watch;

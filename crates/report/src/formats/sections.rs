@@ -58,7 +58,7 @@ pub(crate) fn causes<P: Page>(page: &mut P, focus: &Focus) {
     for found in causes.iter().take(P::MOST_ENTRIES) {
         page.item(&found.sentence(focus, P::MOST_ENTRIES));
         if let Some((message, number, filter)) = found.first_filter(focus) {
-            let said = |filter: &str| t.fill(message, &[("number", &number), ("filter", &filter)]);
+            let said = |filter: &str| fill!(t, message, number, filter);
             page.filter(said, &filter);
         }
     }

@@ -48,17 +48,13 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize, width: usize) -> Option<Sparkli
         .seconds(series.start.plus_seconds(seconds))
         .map_or_else(String::new, format::clock);
     Some(Sparkline {
-        caption: focus.t.fill(
+        caption: fill!(
+            focus.t,
             "spark-caption",
-            &[
-                (
-                    "direction",
-                    &words::direction(focus.t, focus.analysis, tunnel, direction),
-                ),
-                ("from", &from),
-                ("to", &to),
-                ("highest", &highest_of(focus.t, series)),
-            ],
+            direction = words::direction(focus.t, focus.analysis, tunnel, direction),
+            from,
+            to,
+            highest = highest_of(focus.t, series)
         ),
         rates: columns.iter().map(|c| level(c.mean)).collect(),
         marks: marks.into_iter().collect(),
@@ -71,9 +67,11 @@ fn highest_of(t: &Catalogue, series: &TunnelSeries) -> String {
         return String::new();
     };
     let over = (highest.seconds * 100.0).round() / 100.0;
-    t.fill(
+    fill!(
+        t,
         "spark-highest",
-        &[("rate", &format::rate(highest.bps)), ("seconds", &over)],
+        rate = format::rate(highest.bps),
+        seconds = over
     )
 }
 

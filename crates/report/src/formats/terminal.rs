@@ -199,7 +199,7 @@ impl Page for TerminalPage {
     fn more(&mut self, t: &Catalogue, total: usize) {
         if total > Self::MOST_ENTRIES {
             let n = total - Self::MOST_ENTRIES;
-            self.paragraph(&t.fill("more-in-json", &[("n", &n)]));
+            self.paragraph(&fill!(t, "more-in-json", n));
         }
     }
 }

@@ -30,15 +30,7 @@ pub fn summary(totals: &WatchTotals, language: Language) -> String {
     let failures = counted("watch-count-failures", totals.failures.values().sum());
     let outages = counted("watch-count-outages", totals.all.outages);
     let packets = counted("counted-packets", totals.packets);
-    t.fill(
-        "watch-summary",
-        &[
-            ("rekeys", &rekeys),
-            ("failures", &failures),
-            ("outages", &outages),
-            ("packets", &packets),
-        ],
-    )
+    fill!(t, "watch-summary", rekeys, failures, outages, packets)
 }
 
 fn what(t: &Catalogue, event: &WatchEvent) -> String {
@@ -54,17 +46,17 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             ..
         } => {
             let mut parts = vec![words::trigger_kind(t, *trigger)];
-            parts.extend(end_of(t, *initiator).map(|end| t.fill("watch-rekey-by", &[("end", &end)])));
+            parts.extend(end_of(t, *initiator).map(|end| fill!(t, "watch-rekey-by", end)));
             let lengths = [
                 ("watch-rekey-exchange", exchange_ms),
                 ("watch-rekey-gap", gap_ms),
                 ("watch-rekey-silence", silence_ms),
             ];
             let known = lengths.into_iter().filter_map(|(id, ms)| Some((id, (*ms)?)));
-            parts.extend(known.map(|(id, ms)| t.fill(id, &[("time", &format::duration_ms(ms))])));
+            parts.extend(known.map(|(id, ms)| fill!(t, id, time = format::duration_ms(ms))));
             let cost = cost_so_far_seconds.filter(|cost| *cost > 0.0);
-            parts.extend(cost.map(|s| t.fill("watch-rekey-cost-so-far", &[("time", &seconds(s))])));
-            t.fill("watch-rekey", &[("parts", &t.joined(&parts))])
+            parts.extend(cost.map(|s| fill!(t, "watch-rekey-cost-so-far", time = seconds(s))));
+            fill!(t, "watch-rekey", parts = t.joined(&parts))
         }
         Occurrence::RekeyFailed {
             outcome,
@@ -78,7 +70,7 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             };
             let outcome = words::outcome_because(t, *outcome, reason.as_deref());
             let copies = format::counted(t, "watch-copies", *transmissions);
-            t.fill(id, &[("outcome", &outcome), ("copies", &copies)])
+            fill!(t, id, outcome, copies)
         }
         Occurrence::RekeyCost {
             direction: d,
@@ -88,22 +80,16 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             ..
         } => {
             let cost = match at_least {
-                true => t.fill("outage-or-more", &[("seconds", &seconds(*cost_seconds))]),
+                true => fill!(t, "outage-or-more", seconds = seconds(*cost_seconds)),
                 false => seconds(*cost_seconds),
             };
             let silence = format::duration_ms(*silence_ms);
-            t.fill(
-                "watch-rekey-cost",
-                &[
-                    ("direction", &direction(*d)),
-                    ("cost", &cost),
-                    ("silence", &silence),
-                ],
-            )
+            fill!(t, "watch-rekey-cost", direction = direction(*d), cost, silence)
         }
-        Occurrence::RekeyTrigger { trigger, .. } => t.fill(
+        Occurrence::RekeyTrigger { trigger, .. } => fill!(
+            t,
             "watch-rekey-trigger",
-            &[("trigger", &words::trigger_kind(t, *trigger))],
+            trigger = words::trigger_kind(t, *trigger)
         ),
         Occurrence::OutageCorrected {
             direction: d,
@@ -115,10 +101,10 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
                 false => "watch-outage-none",
             };
             let length = format::seconds(*seconds);
-            t.fill(id, &[("direction", &direction(*d)), ("length", &length)])
+            fill!(t, id, direction = direction(*d), length)
         }
         Occurrence::OutageBegan { direction: d } => {
-            t.fill("watch-outage-began", &[("direction", &direction(*d))])
+            fill!(t, "watch-outage-began", direction = direction(*d))
         }
         Occurrence::OutageEnded {
             direction: d,
@@ -127,17 +113,11 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
             ..
         } => {
             let (length, end) = (format::seconds(*seconds), words::outage_end(t, *ended_by));
-            t.fill(
-                "watch-outage-ended",
-                &[("direction", &direction(*d)), ("length", &length), ("end", &end)],
-            )
+            fill!(t, "watch-outage-ended", direction = direction(*d), length, end)
         }
         Occurrence::KeyMissing { spi, dst, status } => {
             let status = words::key_status(t, *status);
-            t.fill(
-                "watch-key-missing",
-                &[("spi", spi), ("dst", dst), ("status", &status)],
-            )
+            fill!(t, "watch-key-missing", spi, dst, status)
         }
         Occurrence::VerdictChanged {
             direction: d,
@@ -151,14 +131,13 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
                 Some(before) => ("watch-verdict-before", words::verdict(t, *before)),
                 None => ("watch-verdict", String::new()),
             };
-            t.fill(
+            fill!(
+                t,
                 id,
-                &[
-                    ("direction", &direction(*d)),
-                    ("verdict", &words::verdict(t, *verdict)),
-                    ("before", &before),
-                    ("sentence", &clean::line(&sentence)),
-                ],
+                direction = direction(*d),
+                verdict = words::verdict(t, *verdict),
+                before,
+                sentence = clean::line(&sentence)
             )
         }
         Occurrence::Kernel {
@@ -174,14 +153,7 @@ fn what(t: &Catalogue, event: &WatchEvent) -> String {
                 KernelMeaning::Other => "watch-kernel-other",
             });
             let (counter, packets) = (clean::line(counter), format::count(*packets));
-            t.fill(
-                "watch-kernel",
-                &[
-                    ("counter", &counter),
-                    ("packets", &packets),
-                    ("meaning", &meaning),
-                ],
-            )
+            fill!(t, "watch-kernel", counter, packets, meaning)
         }
     }
 }

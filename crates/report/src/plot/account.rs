@@ -67,13 +67,12 @@ fn linear(rgb: u32) -> [f64; 3] {
 
 /// A label with what it has of the time: `rekeys: 1.2 s (4.0 %)`.
 pub(crate) fn part(t: &Catalogue, of: &Account, line: &AccountLine) -> String {
-    t.fill(
+    fill!(
+        t,
         "account-legend",
-        &[
-            ("label", &words::account_label(t, line.label)),
-            ("seconds", &words::seconds_of(line.seconds, of.seconds)),
-            ("share", &format::percent(line.share)),
-        ],
+        label = words::account_label(t, line.label),
+        seconds = words::seconds_of(line.seconds, of.seconds),
+        share = format::percent(line.share)
     )
 }
 

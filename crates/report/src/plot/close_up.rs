@@ -29,7 +29,7 @@ fn draw_one(focus: &Focus, rekey: &Rekey) -> Option<Plot> {
     let drawing = CloseUpDrawing::new(focus, rekey)?;
     let t = focus.t;
     let number = focus.name(rekey);
-    let title = t.fill("plot-close-title", &[("number", &number)]);
+    let title = fill!(t, "plot-close-title", number);
     let description = words::close_up(t, drawing.shown);
     let name = format!("close-up-{}", focus.key(rekey));
     let blank = Plot::blank(
@@ -92,15 +92,9 @@ impl CloseUpDrawing<'_> {
                     format!("{}:{}", c.dst, c.dst_port),
                 );
                 let unit = format!("{prefix}B");
-                t.fill(
-                    "plot-close-tcp",
-                    &[("number", &number), ("src", &src), ("dst", &dst), ("unit", &unit)],
-                )
+                fill!(t, "plot-close-tcp", number, src, dst, unit)
             }
-            _ => t.fill(
-                "plot-close-esp",
-                &[("number", &number), ("direction", &direction)],
-            ),
+            _ => fill!(t, "plot-close-esp", number, direction),
         }
     }
 
@@ -135,11 +129,11 @@ impl CloseUpDrawing<'_> {
             Ok(())
         };
         if let Some(last) = &self.shown.last_on_old {
-            let words = t.fill("plot-close-last", &[("frame", &last.frame)]);
+            let words = fill!(t, "plot-close-last", frame = last.frame);
             line(last, words, at(self.top() + 4), HPos::Right)?;
         }
         if let Some(first) = &self.shown.first_on_new {
-            let words = t.fill("plot-close-first", &[("frame", &first.frame)]);
+            let words = fill!(t, "plot-close-first", frame = first.frame);
             line(first, words, bottom - at(20), HPos::Left)?;
         }
         Ok(())

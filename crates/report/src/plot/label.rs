@@ -7,9 +7,7 @@ use rekeyscope_model::analysis::Rekey;
 /// `: lost 0.21 s`; empty where the rekey did nothing.
 pub(crate) fn effect_of(focus: &Focus, rekey: &Rekey) -> String {
     let cost = cost_of(focus, rekey);
-    cost.map_or_else(String::new, |cost| {
-        focus.t.fill("plot-effect", &[("cost", &cost)])
-    })
+    cost.map_or_else(String::new, |cost| fill!(focus.t, "plot-effect", cost))
 }
 
 /// A tick without needless digits.

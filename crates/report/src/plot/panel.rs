@@ -123,16 +123,9 @@ fn draw_one(focus: &Focus, panel: &Panel, scale: &PanelScale) -> Option<Plot> {
     let number = focus.name(panel.rekey);
     let direction = words::direction(t, focus.analysis, panel.rekey.tunnel, panel.direction);
     let name = format!("panel-{}", focus.key(panel.rekey));
-    let title = t.fill("plot-panel-title", &[("number", &number)]);
+    let title = fill!(t, "plot-panel-title", number);
     let effect = effect_of(focus, panel.rekey);
-    let description = t.fill(
-        "plot-panel-text",
-        &[
-            ("direction", &direction),
-            ("number", &number),
-            ("effect", &effect),
-        ],
-    );
+    let description = fill!(t, "plot-panel-text", direction, number, effect);
     Plot::blank(t.language(), name, (WIDTH, HEIGHT), [title, description]).draw(|root| {
         draw_titles(root, focus, panel, scale)?;
         draw_curve(root, focus, panel, scale)
@@ -145,10 +138,7 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
         .and_then(|t| focus.seconds(t))
         .map_or_else(String::new, format::clock);
     let unit = format!("{}bit/s", scale.prefix);
-    let title = t.fill(
-        "plot-panel-headline",
-        &[("number", &number(panel.rekey)), ("when", &when), ("unit", &unit)],
-    );
+    let title = fill!(t, "plot-panel-headline", number = number(panel.rekey), when, unit);
     root.draw(&Text::new(
         title,
         (at(LEFT), at(3)),

@@ -65,7 +65,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
         rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
     };
     let t = focus.t;
-    let title = |id| t.fill(id, &[("tunnel", &tunnel)]);
+    let title = |id| fill!(t, id, tunnel);
     let texts = [
         title("plot-timeline-title"),
         description(focus, rates.tunnel, whole),
@@ -95,10 +95,7 @@ pub(crate) fn drawn(focus: &Focus, tunnel: usize) -> Option<String> {
     let (begin, end) = span::span(focus, tunnel, whole);
     (begin > 0.0 || end < whole).then(|| {
         let [from, to, whole] = [begin, end, whole].map(format::seconds);
-        focus.t.fill(
-            "page-timeline-part",
-            &[("from", &from), ("to", &to), ("whole", &whole)],
-        )
+        fill!(focus.t, "page-timeline-part", from, to, whole)
     })
 }
 
@@ -164,7 +161,7 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
     let name = words::direction(t, focus.analysis, tunnel, direction);
     (!columns.is_empty()).then(|| PlotLane {
         direction: Some(direction),
-        headline: t.fill("plot-lane", &[("direction", &name), ("unit", &unit)]),
+        headline: fill!(t, "plot-lane", direction = name, unit),
         name,
         over: false,
         columns,
@@ -188,13 +185,10 @@ fn description(focus: &Focus, tunnel: usize, end: f64) -> String {
     let rekeys = format::counted(t, "counted-rekeys", focus.rekeys(tunnel).count() as u64);
     let which = match hurt.is_empty() {
         true => t.word("plot-none-hurt"),
-        false => t.fill("plot-hurt-list", &[("list", &t.joined(&hurt))]),
+        false => fill!(t, "plot-hurt-list", list = t.joined(&hurt)),
     };
     let run = format::seconds(end);
-    t.fill(
-        "plot-timeline-text",
-        &[("run", &run), ("rekeys", &rekeys), ("which", &which)],
-    )
+    fill!(t, "plot-timeline-text", run, rekeys, which)
 }
 
 impl RunDrawing<'_> {

@@ -49,7 +49,7 @@ pub(crate) fn comparison(t: &Catalogue, comparison: &Comparison) -> Table {
         ],
     );
     match table.drop_uniform("comparison-suite") {
-        Some(suite) => table.notes.push(t.fill("note-suite", &[("suite", &suite)])),
+        Some(suite) => table.notes.push(fill!(t, "note-suite", suite)),
         None => table.notes.extend(suites(t, comparison)),
     }
     table.notes.push(t.word("note-comparison"));
@@ -69,10 +69,7 @@ fn suites(t: &Catalogue, comparison: &Comparison) -> Vec<String> {
             names.push("…".to_owned());
         }
         let captures = t.joined(&names);
-        t.fill(
-            "note-suite-of",
-            &[("suite", &clean::line(suite)), ("captures", &captures)],
-        )
+        fill!(t, "note-suite-of", suite = clean::line(suite), captures)
     };
     users.into_iter().map(note).collect()
 }

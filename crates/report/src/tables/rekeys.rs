@@ -159,7 +159,7 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     }
     let main = focus.main_direction(tunnel);
     let direction = words::direction(t, focus.analysis, tunnel, main);
-    parts.push(t.fill("note-lost", &[("direction", &direction)]));
+    parts.push(fill!(t, "note-lost", direction));
     parts.push(t.word("note-silence"));
     if rekeys.iter().any(|r| r.direction != main) {
         parts.push(t.word("note-other-direction"));
@@ -175,12 +175,12 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     ];
     let needed = explained.into_iter().filter(|(effect, _)| says(effect));
     parts.extend(needed.map(|(_, note)| t.word(note)));
-    t.fill("full-stop", &[("text", &parts.join(&t.word("semicolon")))])
+    fill!(t, "full-stop", text = parts.join(&t.word("semicolon")))
 }
 
 /// The trigger of the first rekey in full: the others follow the same counting.
 fn rule(t: &Catalogue, rekeys: &[&Rekey]) -> Option<String> {
     let first = rekeys.first()?;
     let rule = words::trigger_in_full(t, &first.trigger);
-    (!rule.is_empty()).then(|| t.fill("note-rule", &[("number", &number(first)), ("rule", &rule)]))
+    (!rule.is_empty()).then(|| fill!(t, "note-rule", number = number(first), rule))
 }

@@ -89,7 +89,7 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
         |_| Mark::None,
         &[
             left("column-suite", &|o| match o.encapsulation {
-                Some(Encapsulation::Udp) => t.fill("suite-in-udp", &[("suite", &clean::line(&o.suite))]),
+                Some(Encapsulation::Udp) => fill!(t, "suite-in-udp", suite = clean::line(&o.suite)),
                 _ => clean::line(&o.suite),
             }),
             right("column-packets", &|o| format::count(o.packets)),
@@ -111,7 +111,7 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
     let paths: Vec<String> = paths.into_iter().map(format::count).collect();
     if !paths.is_empty() {
         let paths = t.joined(&paths);
-        table.notes.push(t.fill("note-path-mtu", &[("paths", &paths)]));
+        table.notes.push(fill!(t, "note-path-mtu", paths));
     }
     table
 }

@@ -51,17 +51,14 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
     let suite = table.drop_uniform("column-suite");
     let mode = table.drop_uniform("column-mode").filter(|m| m != UNKNOWN);
     let source = table.drop_uniform("column-key-from").filter(|m| m != UNKNOWN);
-    let mut notes = vec![suite.map_or_else(
-        || suites(focus, tunnel),
-        |s| t.fill("note-suite", &[("suite", &s)]),
-    )];
-    notes.extend(mode.map(|m| t.fill("note-mode", &[("mode", &m)])));
-    notes.extend(source.map(|s| t.fill("note-keys-from", &[("source", &s)])));
+    let mut notes = vec![suite.map_or_else(|| suites(focus, tunnel), |s| fill!(t, "note-suite", suite = s))];
+    notes.extend(mode.map(|m| fill!(t, "note-mode", mode = m)));
+    notes.extend(source.map(|s| fill!(t, "note-keys-from", source = s)));
     notes.push(t.word("note-missing"));
     let ends = focus.analysis.tunnels.get(tunnel);
     notes.extend(ends.map(|ends| ends_and_up(t, ends)));
     let notes = notes.join(&t.word("semicolon"));
-    table.notes.push(t.fill("full-stop", &[("text", &notes)]));
+    table.notes.push(fill!(t, "full-stop", text = notes));
     table.note_left_out(t, "left-out-sas", left_out);
     table
 }
@@ -76,7 +73,5 @@ fn suites(focus: &Focus, tunnel: usize) -> String {
         false => String::new(),
     };
     let suites = focus.t.joined(&named);
-    focus
-        .t
-        .fill("note-suites", &[("suites", &suites), ("more", &more)])
+    fill!(focus.t, "note-suites", suites, more)
 }

@@ -213,8 +213,7 @@ impl Table {
     /// Says how many rows are left out, by a message that says where they are.
     pub(crate) fn note_left_out(&mut self, t: &Catalogue, id: &str, left_out: usize) {
         if left_out > 0 {
-            self.notes
-                .push(t.fill(id, &[("n", &format::count(left_out as u64))]));
+            self.notes.push(fill!(t, id, n = format::count(left_out as u64)));
         }
     }
 }

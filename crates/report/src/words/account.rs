@@ -40,10 +40,7 @@ pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
         .any(|line| line.label == AccountLabel::TunnelDown);
     (same && counted).then(|| {
         let seconds = format::seconds(told.outage.seconds);
-        focus.t.fill(
-            "account-pair-down",
-            &[("receiver", &receiver), ("seconds", &seconds)],
-        )
+        fill!(focus.t, "account-pair-down", receiver, seconds)
     })
 }
 
@@ -55,7 +52,7 @@ pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
 /// The meaning of an account's figures.
 pub(crate) fn account_notes(t: &Catalogue, account: &Account) -> Vec<String> {
     let rate = crate::words::format::rate(account.reference_mbps * 1e6);
-    let mut notes = vec![t.fill("note-account", &[("rate", &rate)])];
+    let mut notes = vec![fill!(t, "note-account", rate)];
     if account.own_from == OwnRate::Best && !account.reference_given {
         notes.push(t.word("note-account-best"));
     }

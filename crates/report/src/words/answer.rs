@@ -45,10 +45,7 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
     let client = || client::client(focus, answer.tunnel?);
     match host.or_else(client) {
         Some(client) => {
-            let headline = focus.t.fill(
-                "answer-of-client",
-                &[("client", &client), ("sentence", &answer.headline)],
-            );
+            let headline = fill!(focus.t, "answer-of-client", client, sentence = answer.headline);
             Answer { headline, ..answer }
         }
         None => answer,

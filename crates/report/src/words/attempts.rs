@@ -23,7 +23,7 @@ pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Op
         "seconds" => t.word("reason-seconds"),
         name => clean::line(name),
     };
-    t.fill("outcome-because", &[("what", &what), ("reason", &reason)])
+    fill!(t, "outcome-because", what, reason)
 }
 
 /// An attempt in trouble is told of where all is well otherwise: it failed, or led to an outage.
@@ -35,7 +35,7 @@ pub(crate) fn is_trouble(a: &Attempt) -> bool {
 pub(crate) fn outage_length(t: &Catalogue, o: &Outage) -> String {
     let seconds = format::seconds(o.seconds);
     match o.at_least {
-        true => t.fill("outage-or-more", &[("seconds", &seconds)]),
+        true => fill!(t, "outage-or-more", seconds),
         false => seconds,
     }
 }
@@ -48,9 +48,7 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
             let from = format::or_unknown(focus.seconds(o.start), format::clock);
             let said = outage(focus.t, focus.analysis, o, &from);
             match Explained::new(focus, o).and_then(|explained| explained.item()) {
-                Some(clause) => focus
-                    .t
-                    .fill("outage-because", &[("clause", &clause), ("outage", &said)]),
+                Some(clause) => fill!(focus.t, "outage-because", clause, outage = said),
                 None => said,
             }
         })
@@ -65,14 +63,13 @@ pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
 fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String {
     let direction = direction(t, analysis, o.tunnel, o.direction);
     let end = outage_end(t, o.ended_by);
-    t.fill(
+    fill!(
+        t,
         "outage-item",
-        &[
-            ("direction", &direction),
-            ("from", &from),
-            ("length", &outage_length(t, o)),
-            ("end", &end),
-        ],
+        direction,
+        from,
+        length = outage_length(t, o),
+        end
     )
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
     let mut parts: Vec<String> = named.map(|l| clean::line(l)).collect();
     if c.link_types.len() > parts.len() {
         let more = c.link_types.len() - parts.len();
-        parts.push(t.fill("capture-and-more", &[("n", &more)]));
+        parts.push(fill!(t, "capture-and-more", n = more));
     }
     let comma = t.word("comma");
     let links: String = parts.iter().map(|link| format!("{comma}{link}")).collect();
@@ -22,25 +22,24 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
         .duration_s
         .map(|s| format!("{comma}{}", format::seconds(s)))
         .unwrap_or_default();
-    t.fill(
+    fill!(
+        t,
         "capture",
-        &[
-            ("path", &clean::line(&c.path)),
-            ("format", &c.format),
-            ("links", &links),
-            ("packets", &format::counted(t, "counted-packets", c.packets)),
-            ("bytes", &format::bytes(c.bytes)),
-            ("duration", &duration),
-            ("esp", &format::count(c.esp_packets)),
-            ("ike", &format::count(c.ike_packets)),
-        ],
+        path = clean::line(&c.path),
+        format = c.format,
+        links,
+        packets = format::counted(t, "counted-packets", c.packets),
+        bytes = format::bytes(c.bytes),
+        duration,
+        esp = format::count(c.esp_packets),
+        ike = format::count(c.ike_packets)
     )
 }
 
 /// Limits of the capture, as short sentences; one that there are none when nothing limits it.
 pub(crate) fn quality(t: &Catalogue, c: &Capture) -> Vec<String> {
     let mut out = Vec::new();
-    let with = |id: &str, n: u64| t.fill(id, &[("packets", &format::counted(t, "counted-packets", n))]);
+    let with = |id: &str, n: u64| fill!(t, id, packets = format::counted(t, "counted-packets", n));
     match c.dropped_reported {
         Some(0) => {}
         Some(dropped) => out.push(with("quality-dropped", dropped)),
@@ -117,15 +116,14 @@ pub(crate) fn decryption(t: &Catalogue, analysis: &Analysis) -> String {
     if total == 0 {
         return t.word("decryption-none");
     }
-    t.fill(
+    fill!(
+        t,
         "decryption",
-        &[
-            ("verified", &format::count(verified)),
-            ("total", &format::counted(t, "counted-sas", total)),
-            ("fit", &sum(|sa| sa.icv.verified)),
-            ("bad", &sum(|sa| sa.icv.failed)),
-            ("unchecked", &sum(|sa| sa.icv.unchecked)),
-        ],
+        verified = format::count(verified),
+        total = format::counted(t, "counted-sas", total),
+        fit = sum(|sa| sa.icv.verified),
+        bad = sum(|sa| sa.icv.failed),
+        unchecked = sum(|sa| sa.icv.unchecked)
     )
 }
 
@@ -133,10 +131,7 @@ pub(crate) fn decryption(t: &Catalogue, analysis: &Analysis) -> String {
 pub(crate) fn diagnostic(t: &Catalogue, d: &DiagnosticEntry) -> String {
     let (sentence, count) = (clean::said(t, &d.sentence, &d.messages), format::count(d.count));
     match d.first_frame.map(|f| f.to_string()) {
-        Some(frame) => t.fill(
-            "diagnostic-first",
-            &[("sentence", &sentence), ("count", &count), ("frame", &frame)],
-        ),
-        None => t.fill("diagnostic", &[("sentence", &sentence), ("count", &count)]),
+        Some(frame) => fill!(t, "diagnostic-first", sentence, count, frame),
+        None => fill!(t, "diagnostic", sentence, count),
     }
 }

@@ -109,7 +109,7 @@ impl<'a> FoundCause<'a> {
         let outages = self.outages.iter().map(|own| {
             let when = format::or_unknown(focus.seconds(own.outage.start), format::clock);
             CausePlace {
-                name: t.fill("attempt-at", &[("when", &when)]),
+                name: fill!(t, "attempt-at", when),
                 rekey: None,
                 why: own.explained.why(),
                 filter: filter(&own.explained),
@@ -132,14 +132,13 @@ impl<'a> FoundCause<'a> {
             1 => "causes-of-one",
             _ => "causes-of-several",
         };
-        let line = t.fill(
+        let line = fill!(
+            t,
             id,
-            &[
-                ("id", &self.cause),
-                ("title", &self.title(t)),
-                ("rekeys", &t.joined(&names)),
-                ("more", &more),
-            ],
+            id = self.cause,
+            title = self.title(t),
+            rekeys = t.joined(&names),
+            more
         );
         let why = places.first().map(|place| format::capitalised(&place.why));
         t.sentences(&std::iter::once(line).chain(why).collect::<Vec<_>>())

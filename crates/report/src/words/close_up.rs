@@ -24,28 +24,24 @@ fn switch(t: &Catalogue, shown: &CloseUp) -> String {
                 true => ("close-up-gap", first.ms - last.ms),
                 false => ("close-up-overlap", last.ms - first.ms),
             };
-            t.fill(
+            fill!(
+                t,
                 id,
-                &[
-                    ("last", &last.frame),
-                    ("first", &first.frame),
-                    ("time", &format::duration_ms(ms)),
-                ],
+                last = last.frame,
+                first = first.frame,
+                time = format::duration_ms(ms)
             )
         }
-        (None, Some(first)) => t.fill("close-up-first", &[("first", &first.frame)]),
-        (Some(last), None) => t.fill("close-up-last", &[("last", &last.frame)]),
+        (None, Some(first)) => fill!(t, "close-up-first", first = first.frame),
+        (Some(last), None) => fill!(t, "close-up-last", last = last.frame),
         (None, None) => t.word("close-up-neither"),
     }
 }
 
 fn lost(t: &Catalogue, frames: &[u64]) -> String {
     match (frames.iter().min(), frames.iter().max()) {
-        (Some(first), Some(last)) if first < last => t.fill(
-            "close-up-lost",
-            &[("n", &frames.len()), ("first", first), ("last", last)],
-        ),
-        (Some(one), _) => t.fill("close-up-lost-one", &[("frame", one)]),
+        (Some(first), Some(last)) if first < last => fill!(t, "close-up-lost", n = frames.len(), first, last),
+        (Some(one), _) => fill!(t, "close-up-lost-one", frame = one),
         _ => t.word("close-up-none-lost"),
     }
 }

@@ -15,10 +15,7 @@ pub(crate) fn direction(t: &Catalogue, analysis: &Analysis, tunnel: usize, direc
     match (analysis.tunnels.get(tunnel), direction) {
         (Some(t), Direction::AToB) => format!("{} → {}", t.a, t.b),
         (Some(t), Direction::BToA) => format!("{} → {}", t.b, t.a),
-        (None, d) => t.fill(
-            "tunnel-direction",
-            &[("tunnel", &tunnel), ("direction", &up_or_down(t, d))],
-        ),
+        (None, d) => fill!(t, "tunnel-direction", tunnel, direction = up_or_down(t, d)),
     }
 }
 
@@ -80,26 +77,26 @@ pub(crate) fn trigger_kind(t: &Catalogue, kind: TriggerKind) -> String {
 pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
     let mut parts = Vec::new();
     let least = |value: String| match (trigger.at_least, trigger.at_most) {
-        (true, _) => t.fill("at-least", &[("value", &value)]),
-        (false, true) => t.fill("at-most", &[("value", &value)]),
+        (true, _) => fill!(t, "at-least", value),
+        (false, true) => fill!(t, "at-most", value),
         _ => value,
     };
     if let Some(bytes) = trigger.bytes {
         let bytes = least(format::bytes(bytes));
         parts.push(match trigger.limit_kilobytes.map(format::count) {
-            Some(limit) => t.fill("trigger-bytes-of", &[("bytes", &bytes), ("limit", &limit)]),
-            None => t.fill("trigger-bytes-no-limit", &[("bytes", &bytes)]),
+            Some(limit) => fill!(t, "trigger-bytes-of", bytes, limit),
+            None => fill!(t, "trigger-bytes-no-limit", bytes),
         });
     }
     if let Some(counting) = &trigger.counting {
         let what = clean::said(t, counting, &trigger.messages);
-        parts.push(t.fill("trigger-counting", &[("what", &what)]));
+        parts.push(fill!(t, "trigger-counting", what));
     }
     if let Some(age) = trigger.age_s {
         let age = least(format::seconds(age));
         parts.push(match trigger.limit_seconds.map(format::count) {
-            Some(limit) => t.fill("trigger-age-of", &[("age", &age), ("limit", &limit)]),
-            None => t.fill("trigger-age-no-limit", &[("age", &age)]),
+            Some(limit) => fill!(t, "trigger-age-of", age, limit),
+            None => fill!(t, "trigger-age-no-limit", age),
         });
     }
     parts.join(&t.word("semicolon"))
@@ -169,7 +166,7 @@ pub(crate) fn program(generator: &Generator) -> String {
 pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
     let sentence = clean::said(t, &f.sentence, &f.messages);
     match f.severity {
-        Severity::Warning => t.fill("warning", &[("sentence", &sentence)]),
+        Severity::Warning => fill!(t, "warning", sentence),
         Severity::Info => sentence,
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn cost_of(focus: &Focus, rekey: &Rekey) -> Option<String> {
         Some(s) if format::is_made_up(s) => t.word("plot-made-up"),
         Some(s) => {
             let cost = format::least(impact.at_least, format::seconds(s));
-            t.fill("plot-lost", &[("cost", &cost)])
+            fill!(t, "plot-lost", cost)
         }
         None => t.word("plot-hurt"),
     })

@@ -27,7 +27,7 @@ pub(crate) fn side(t: &Catalogue, tunnel: Option<&Tunnel>, address: Option<IpAdd
 
 /// Both ends: `client 10.9.0.2, gateway 10.9.0.1`.
 pub(crate) fn ends(t: &Catalogue, tunnel: &Tunnel) -> String {
-    t.fill("ends", &[("client", &tunnel.a), ("gateway", &tunnel.b)])
+    fill!(t, "ends", client = tunnel.a, gateway = tunnel.b)
 }
 
 /// `up` (to the gateway) or `down`, where there is no room for addresses.
@@ -37,5 +37,5 @@ pub(crate) fn up_or_down(t: &Catalogue, direction: Direction) -> String {
 
 /// The same with a word that says which is which.
 pub(crate) fn ends_and_up(t: &Catalogue, tunnel: &Tunnel) -> String {
-    t.fill("ends-and-up", &[("ends", &ends(t, tunnel))])
+    fill!(t, "ends-and-up", ends = ends(t, tunnel))
 }

@@ -42,18 +42,15 @@ fn item(focus: &Focus, event: &Event) -> String {
         .collect();
     let from = moment(focus, event.time);
     let when = match event.until.filter(|until| *until > event.time) {
-        Some(until) => t.fill("event-span", &[("from", &from), ("to", &moment(focus, until))]),
+        Some(until) => fill!(t, "event-span", from, to = moment(focus, until)),
         None => from,
     };
     let said = t.say(&about(focus, event));
     let said = match names.is_empty() {
         true => said,
-        false => t.fill("event-with", &[("said", &said), ("names", &t.joined(&names))]),
+        false => fill!(t, "event-with", said, names = t.joined(&names)),
     };
-    t.fill(
-        "event-item",
-        &[("when", &when), ("frame", &event.frame), ("said", &said)],
-    )
+    fill!(t, "event-item", when, frame = event.frame, said)
 }
 
 /// The sentence of an event, with everything that those of all kinds ask for.

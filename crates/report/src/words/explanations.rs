@@ -97,8 +97,8 @@ impl<'a> Explained<'a> {
     /// The event, without its length: `The gateway deleted the IKE SA at 10.96 s`.
     pub(crate) fn clause(&self, times: usize) -> String {
         let at = match times {
-            0 | 1 => self.t().fill("outage-at", &[("moment", &self.began())]),
-            n => self.t().fill("outage-times", &[("n", &n)]),
+            0 | 1 => fill!(self.t(), "outage-at", moment = self.began()),
+            n => fill!(self.t(), "outage-times", n),
         };
         self.clause_with(at)
     }
@@ -302,9 +302,11 @@ impl<'a> Explained<'a> {
         let kilobytes = |n| format!("{} kB", format::count(n));
         let seconds = |n| format!("{} s", format::count(n));
         match (self.explanation.limit_kilobytes, self.explanation.limit_seconds) {
-            (Some(n), Some(s)) => Some(t.fill(
+            (Some(n), Some(s)) => Some(fill!(
+                t,
                 "outage-kilobytes-and-seconds",
-                &[("kilobytes", &kilobytes(n)), ("seconds", &seconds(s))],
+                kilobytes = kilobytes(n),
+                seconds = seconds(s)
             )),
             (Some(n), None) => Some(kilobytes(n)),
             (None, Some(s)) => Some(seconds(s)),
@@ -318,10 +320,7 @@ impl<'a> Explained<'a> {
             .limit()
             .filter(|_| self.is(ExplanationCause::BreakBeforeMake) || self.is(ExplanationCause::Deleted))?;
         let count = self.explanation.count?;
-        Some(
-            self.t()
-                .fill("outage-alike", &[("limit", &limit), ("count", &count)]),
-        )
+        Some(fill!(self.t(), "outage-alike", limit, count))
     }
 
     /// The deed of the renewal near it.
@@ -335,25 +334,22 @@ impl<'a> Explained<'a> {
                 let took = format::seconds(seconds);
                 let computed = self.explanation.computed_seconds;
                 Some(match computed.filter(|computed| 2.0 * computed >= seconds) {
-                    Some(computed) => t.fill(
+                    Some(computed) => fill!(
+                        t,
                         "outage-renewal-computed",
-                        &[("took", &took), ("computed", &format::seconds(computed))],
+                        took,
+                        computed = format::seconds(computed)
                     ),
-                    None => t.fill("outage-renewal-took", &[("took", &took)]),
+                    None => fill!(t, "outage-renewal-took", took),
                 })
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
-                let said = || {
-                    t.fill(
-                        "outage-brought-back",
-                        &[("moment", &back()), ("esp", &self.esp())],
-                    )
-                };
+                let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
                 self.brought_back().then(said)
             }
             ExplanationCause::LargePackets => {
                 let moment = at()?;
-                Some(t.fill("outage-since-renewal", &[("moment", &moment)]))
+                Some(fill!(t, "outage-since-renewal", moment))
             }
             _ => None,
         }
@@ -392,17 +388,14 @@ impl<'a> Explained<'a> {
                 | ExplanationCause::SlowExchange
                 | ExplanationCause::BreakBeforeMake,
                 Some(took),
-            ) => t.fill("cure-windows-exchange", &[("took", &format::seconds(took))]),
+            ) => fill!(t, "cure-windows-exchange", took = format::seconds(took)),
             _ => return None,
         };
         let rate = analysis
             .impact
             .first()
             .and_then(|impact| self.focus.without_bps(impact));
-        let most = rate.map(|rate| t.fill("cure-windows-most", &[("rate", &format::rate(rate))]));
-        Some(t.fill(
-            "cure-windows",
-            &[("part", &part), ("most", &most.unwrap_or_default())],
-        ))
+        let most = rate.map(|rate| fill!(t, "cure-windows-most", rate = format::rate(rate)));
+        Some(fill!(t, "cure-windows", part, most = most.unwrap_or_default()))
     }
 }

@@ -103,8 +103,7 @@ impl<'a> Focus<'a> {
     pub(crate) fn counted_rekeys(&self, tunnel: usize) -> String {
         let rekeys = format::counted(self.t, "counted-rekeys", self.rekeys(tunnel).count() as u64);
         let hurt = self.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-        self.t
-            .fill("heading-rekeys", &[("rekeys", &rekeys), ("hurt", &hurt)])
+        fill!(self.t, "heading-rekeys", rekeys, hurt)
     }
 
     /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
@@ -190,9 +189,11 @@ impl RekeyNames {
     pub fn name(&self, rekey: &Rekey) -> String {
         let number = number(rekey);
         match self.several {
-            true => Catalogue::of(self.language).fill(
+            true => fill!(
+                Catalogue::of(self.language),
                 "rekey-of-tunnel",
-                &[("number", &number), ("tunnel", &rekey.tunnel)],
+                number,
+                tunnel = rekey.tunnel
             ),
             false => number.to_string(),
         }

@@ -64,7 +64,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
         out.push(t.word("missing-keys-masked"));
     }
     out.push(t.word("missing-keys-how"));
-    out.push(t.fill("missing-keys-where", &[("names", &FOUND_BESIDE)]));
+    out.push(fill!(t, "missing-keys-where", names = FOUND_BESIDE));
     out
 }
 

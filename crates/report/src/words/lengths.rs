@@ -15,7 +15,7 @@ pub(crate) fn moment(focus: &Focus, time: Timestamp) -> String {
         s if s < 3600.0 => format!("{s:.1}"),
         s => return format::clock(s),
     };
-    focus.t.fill("outage-seconds", &[("n", &n)])
+    fill!(focus.t, "outage-seconds", n)
 }
 
 /// `5.5–6.8 s`.
@@ -25,5 +25,5 @@ pub(crate) fn range(t: &Catalogue, (shortest, longest): (f64, f64)) -> String {
     if from == to || longest >= 119.95 {
         return format::seconds(longest);
     }
-    t.fill("outage-range", &[("from", &from), ("to", &to)])
+    fill!(t, "outage-range", from, to)
 }

@@ -22,7 +22,7 @@ pub(crate) fn counted(t: &Catalogue, c: Counted) -> String {
 /// The rate, where one was measured, and what it counts.
 pub(crate) fn rates(t: &Catalogue, i: &Impact) -> Option<String> {
     let (observed, counted) = (format::rate(i.observed_bps?), counted(t, i.counted));
-    Some(t.fill("rates", &[("observed", &observed), ("counted", &counted)]))
+    Some(fill!(t, "rates", observed, counted))
 }
 
 /// Share of the gap to the reference rate that rekeys explain.

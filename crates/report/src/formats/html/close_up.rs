@@ -46,25 +46,23 @@ impl CloseUpView<'_> {
     pub(super) fn name(&self, focus: &Focus) -> String {
         let number = focus.name(self.rekey);
         match began(self.rekey).and_then(|t| focus.seconds(t)) {
-            Some(_) => focus.t.fill(
+            Some(_) => fill!(
+                focus.t,
                 "plot-mark",
-                &[
-                    ("number", &number),
-                    ("when", &focus.clock(began(self.rekey))),
-                    ("effect", &effect_of(focus, self.rekey)),
-                ],
+                number,
+                when = focus.clock(began(self.rekey)),
+                effect = effect_of(focus, self.rekey)
             ),
-            None => focus.t.fill("plot-panel-title", &[("number", &number)]),
+            None => fill!(focus.t, "plot-panel-title", number),
         }
     }
 
     pub(super) fn label(&self, focus: &Focus) -> String {
-        focus.t.fill(
+        fill!(
+            focus.t,
             "page-close-up-label",
-            &[
-                ("number", &focus.name(self.rekey)),
-                ("tunnel", &self.rekey.tunnel),
-            ],
+            number = focus.name(self.rekey),
+            tunnel = self.rekey.tunnel
         )
     }
 }

@@ -140,12 +140,14 @@ pub(super) fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
     let ledger = focus.ledger(i).filter(|_| i.rekeys_used > 0);
     let lost = ledger.map(|l| format::least(l.at_least, format::seconds(l.cost_seconds)));
     let of = ledger.map_or_else(String::new, |l| {
-        t.fill("figure-cost-detail", &[("transfer", &format::seconds(l.seconds))])
+        fill!(t, "figure-cost-detail", transfer = format::seconds(l.seconds))
     });
     let hurt = (i.rekeys_used > 0).then(|| {
-        t.fill(
+        fill!(
+            t,
             "figure-hurt-value",
-            &[("hurt", &i.rekeys_hurt.len()), ("used", &i.rekeys_used)],
+            hurt = i.rekeys_hurt.len(),
+            used = i.rekeys_used
         )
     });
     let without = focus.without_bps(i).filter(|_| !i.rekeys_hurt.is_empty());
@@ -175,7 +177,7 @@ pub(super) fn how_to_read(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
     let counted = words::counted(t, headline.counted);
     let bin = format::duration_ms(plot::drawn_bin_ms(focus, headline.tunnel));
-    let mut sentences = vec![t.fill("page-timeline-how", &[("bin", &bin), ("counted", &counted)])];
+    let mut sentences = vec![fill!(t, "page-timeline-how", bin, counted)];
     sentences.extend(plot::drawn(focus, headline.tunnel));
     t.sentences(&sentences)
 }

@@ -24,16 +24,13 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
             page.paragraph(&sentence);
         } else {
             let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
-            page.paragraph(&t.fill(
-                "direction-sentence",
-                &[("direction", &direction), ("sentence", &sentence)],
-            ));
+            page.paragraph(&fill!(t, "direction-sentence", direction, sentence));
         }
         page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
         page.table(&tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = words::account_label(t, line.label);
-            let said = |filter: &str| t.fill("account-filter", &[("label", &label), ("filter", &filter)]);
+            let said = |filter: &str| fill!(t, "account-filter", label, filter);
             page.filter(said, &words::stretches_filter(line));
         }
     }

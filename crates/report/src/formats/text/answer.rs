@@ -60,7 +60,7 @@ fn cut(focus: &Focus, body: String, most: usize) -> String {
     }
     let kept = lines.get(..most.saturating_sub(1)).unwrap_or_default();
     let left_out = format::count((lines.len() - kept.len()) as u64);
-    let more = focus.t.fill("answer-more", &[("n", &left_out)]);
+    let more = fill!(focus.t, "answer-more", n = left_out);
     kept.iter()
         .copied()
         .chain([more.as_str()])
@@ -134,7 +134,7 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     if told_outages(focus.analysis).is_some() || words::told_failure(focus.analysis).is_some() {
         return;
     }
-    let heading = focus.t.fill("heading-attempts-of", &[("tunnel", &tunnel)]);
+    let heading = fill!(focus.t, "heading-attempts-of", tunnel);
     let table = tables::attempts(focus, tunnel, false, usize::MAX);
     listed(page, focus, &heading, table, room);
 }
@@ -165,7 +165,7 @@ fn harmless_rekeys(page: &mut TerminalPage, focus: &Focus) {
 
 /// Names a list that only the full report has.
 fn listed_in_full(page: &mut TerminalPage, focus: &Focus, what: &str) {
-    page.paragraph(&focus.t.fill("answer-listed", &[("what", &what)]));
+    page.paragraph(&fill!(focus.t, "answer-listed", what));
 }
 
 /// The other directions and tunnels where they have a verdict of their own, and transfers that differ.
@@ -181,7 +181,7 @@ fn others(page: &mut TerminalPage, focus: &Focus, room: Room) {
     let other_tunnels = focus.tunnels.len() - 1;
     if other_tunnels > 0 && focus.other_verdicts().iter().all(|i| !told(i.verdict)) {
         let n = format::count(other_tunnels as u64);
-        page.paragraph(&t.fill("left-out-tunnels", &[("n", &n)]));
+        page.paragraph(&fill!(t, "left-out-tunnels", n));
     }
 }
 
@@ -247,24 +247,20 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
             KeysFit::Cut => "answer-cut",
             KeysFit::Some | KeysFit::Absent => "answer-keys",
         };
-        page.paragraph(&focus.t.fill(id, &[("missing", &missing), ("total", &total)]));
+        page.paragraph(&fill!(focus.t, id, missing, total));
     }
     let beyond = focus.analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
     let beyond: u64 = beyond.map(|d| d.count).sum();
     if beyond > 0 {
         let packets = format::count(beyond);
         let all = format::counted(focus.t, "counted-packets", focus.analysis.capture.packets);
-        page.paragraph(
-            &focus
-                .t
-                .fill("answer-beyond", &[("packets", &packets), ("all", &all)]),
-        );
+        page.paragraph(&fill!(focus.t, "answer-beyond", packets, all));
     }
 }
 
 fn more(page: &mut TerminalPage, focus: &Focus, left_out: usize) {
     if left_out > 0 {
         let n = format::count(left_out as u64);
-        page.paragraph(&focus.t.fill("answer-more", &[("n", &n)]));
+        page.paragraph(&fill!(focus.t, "answer-more", n));
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     if left_out > 0 {
         page.blank();
         let n = format::count(left_out as u64);
-        page.paragraph(&focus.t.fill("left-out-tunnels", &[("n", &n)]));
+        page.paragraph(&fill!(focus.t, "left-out-tunnels", n));
     }
     sections::overlays(&mut page, focus);
     let events = words::events(focus);
@@ -80,10 +80,7 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
     let direction = |i: &Impact| words::direction(t, analysis, i.tunnel, i.direction);
     let also = |one: &Impact| {
         let sentence = clean::said(t, &one.sentence, &one.messages);
-        t.fill(
-            "direction-sentence",
-            &[("direction", &direction(one)), ("sentence", &sentence)],
-        )
+        fill!(t, "direction-sentence", direction = direction(one), sentence)
     };
     let rows = [
         ("label-direction", Some(direction(headline))),
@@ -133,14 +130,13 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     };
     let rekeys = focus.rekeys(tunnel).count();
     let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-    page.heading(&t.fill(
+    page.heading(&fill!(
+        t,
         "heading-tunnel-rekeys",
-        &[
-            ("tunnel", &tunnel),
-            ("what", &words::tunnel(t, ends)),
-            ("rekeys", &format::counted(t, "counted-rekeys", rekeys as u64)),
-            ("hurt", &hurt),
-        ],
+        tunnel,
+        what = words::tunnel(t, ends),
+        rekeys = format::counted(t, "counted-rekeys", rekeys as u64),
+        hurt
     ));
     if let Some(spark) = sparkline::draw(focus, tunnel, page.width()) {
         page.paragraph(&spark.caption);
@@ -150,7 +146,7 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     page.table(&tables::rekeys(focus, tunnel, ALL_ROWS));
     page.paragraphs(&words::trigger_rules(t, focus.analysis, tunnel));
     let attempts = tables::attempts(focus, tunnel, true, ALL_ROWS);
-    let heading = t.fill("heading-attempts-of", &[("tunnel", &tunnel)]);
+    let heading = fill!(t, "heading-attempts-of", tunnel);
     listed(page, &heading, &attempts);
     if !attempts.rows.is_empty() {
         words::outages(focus, tunnel, MOST_ENTRIES)
@@ -158,7 +154,7 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
             .for_each(|outage| page.item(outage));
     }
     let sas = tables::security_associations(focus, tunnel, ALL_ROWS);
-    listed(page, &t.fill("heading-sas-of", &[("tunnel", &tunnel)]), &sas);
+    listed(page, &fill!(t, "heading-sas-of", tunnel), &sas);
 }
 
 fn keys(page: &mut TerminalPage, focus: &Focus) {

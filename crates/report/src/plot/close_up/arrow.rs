@@ -34,7 +34,7 @@ fn arrow(focus: &Focus, m: &CloseUpMessage, first: bool) -> Arrow {
         _ => format!("{name} {}", m.message),
     };
     let said = |label: String| match m.retransmission {
-        true => focus.t.fill("plot-close-again", &[("label", &label)]),
+        true => fill!(focus.t, "plot-close-again", label),
         false => label,
     };
     let short = if first {

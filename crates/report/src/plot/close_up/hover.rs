@@ -56,17 +56,16 @@ impl CloseUpDrawing<'_> {
         ];
         for (packet, id) in switch {
             let Some(packet) = packet else { continue };
-            let label = t.fill(id, &[("frame", &packet.frame)]);
+            let label = fill!(t, id, frame = packet.frame);
             self.pick_at(&mut out, &label, (packet.ms, packet.frame), rows);
         }
         for arrow in &self.arrows {
-            let label = t.fill(
+            let label = fill!(
+                t,
                 "plot-close-message",
-                &[
-                    ("label", &arrow.label),
-                    ("frame", &arrow.frame),
-                    ("time", &seconds(arrow.ms)),
-                ],
+                label = arrow.label,
+                frame = arrow.frame,
+                time = seconds(arrow.ms)
             );
             self.pick_at(&mut out, &label, (arrow.ms, arrow.frame), self.arrow_rows());
         }
@@ -103,10 +102,7 @@ impl CloseUpDrawing<'_> {
             true => from.to_string(),
             false => format!("{from}–{to}"),
         };
-        let mut parts = vec![t.fill(
-            "plot-close-column",
-            &[("time", &seconds(ms)), ("frames", &frames)],
-        )];
+        let mut parts = vec![fill!(t, "plot-close-column", time = seconds(ms), frames)];
         for (id, frames) in [
             ("plot-close-lost", &column.lost),
             ("plot-close-repeated", &column.repeated),

@@ -26,7 +26,7 @@ impl RunDrawing<'_> {
         for (n, account) in (0u32..).zip(&self.accounts) {
             let direction = words::direction(t, self.focus.analysis, self.tunnel, account.direction);
             let row = self.first_strip_row() + n * (TITLE + STRIP);
-            let text = t.fill("plot-account", &[("direction", &direction)]);
+            let text = fill!(t, "plot-account", direction);
             title(root, t.language(), text, (LEFT, row + 9))?;
         }
         Ok(())
@@ -59,14 +59,13 @@ impl RunDrawing<'_> {
     /// `rekeys: 0.84 s, frames 1201 to 1210`.
     fn stretch(&self, run: &AccountRun) -> String {
         let t = self.focus.t;
-        t.fill(
+        fill!(
+            t,
             "account-stretch",
-            &[
-                ("label", &words::account_label(t, run.label)),
-                ("seconds", &format::duration_ms((run.to_s - run.from_s) * 1000.0)),
-                ("from", &run.from_frame),
-                ("to", &run.to_frame),
-            ],
+            label = words::account_label(t, run.label),
+            seconds = format::duration_ms((run.to_s - run.from_s) * 1000.0),
+            from = run.from_frame,
+            to = run.to_frame
         )
     }
 }

@@ -50,13 +50,13 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<PlotLane> {
             (CourseKind::Rtt, false) => ("plot-ack-rtt", "plot-ack-rtt-name"),
             (CourseKind::InFlight, _) => ("plot-in-flight", "plot-in-flight-name"),
         };
-        let mut headline = t.fill(id, &[("unit", &unit), ("flow", &flow)]);
+        let mut headline = fill!(t, id, unit, flow);
         if further > 0 {
             headline += &format::counted(t, "plot-further-flows", further);
         }
         Some(PlotLane {
             direction: Some(direction?),
-            name: t.fill(name, &[("flow", &flow)]),
+            name: fill!(t, name, flow),
             headline: if n > 0 { String::new() } else { headline },
             over: n > 0,
             columns,

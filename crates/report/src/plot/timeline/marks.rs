@@ -110,13 +110,12 @@ impl RunDrawing<'_> {
             let spans = Direction::BOTH.map(|d| self.span(rekey, d));
             let Some((from, _)) = spans[0] else { continue };
             let to = spans.iter().flatten().map(|s| s.1).fold(from, f64::max);
-            let label = self.focus.t.fill(
+            let label = fill!(
+                self.focus.t,
                 "plot-mark",
-                &[
-                    ("number", &number(rekey)),
-                    ("when", &format::clock(from)),
-                    ("effect", &effect_of(self.focus, rekey)),
-                ],
+                number = number(rekey),
+                when = format::clock(from),
+                effect = effect_of(self.focus, rekey)
             );
             let x = (self.x(from) - at(4), self.x(to) + at(4));
             link(

@@ -55,7 +55,7 @@ fn over(focus: &Focus, overlay: &Overlay, lane: &PlotLane) -> PlotLane {
     PlotLane {
         direction: None,
         name: overlay.name.clone(),
-        headline: focus.t.fill("plot-stepped", &[("name", &name)]),
+        headline: fill!(focus.t, "plot-stepped", name),
         over: true,
         columns: Vec::new(),
         unit: lane.unit.clone(),

@@ -30,13 +30,6 @@ impl Advice {
             None => ("advice", String::new()),
             Some(because) => ("advice-because", t.say(because)),
         };
-        t.fill(
-            id,
-            &[
-                ("system", &self.system),
-                ("because", &because),
-                ("text", &t.say(&self.text)),
-            ],
-        )
+        fill!(t, id, system = self.system, because, text = t.say(&self.text))
     }
 }

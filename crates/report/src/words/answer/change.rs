@@ -27,7 +27,7 @@ pub(super) fn change(focus: &Focus) -> String {
             .unwrap_or_else(|| match lost_most(focus, headline).map(|line| line.label) {
                 Some(AccountLabel::TunnelDown) => t.word(without_cause(focus)),
                 _ if told_first_numbers(focus.analysis, headline.tunnel).is_some() => {
-                    t.fill("do", &[("text", &t.word("cure-first-number"))])
+                    fill!(t, "do", text = t.word("cure-first-number"))
                 }
                 _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
                 _ => t.word("do-nothing"),
@@ -53,7 +53,7 @@ fn of_failure(focus: &Focus) -> Option<String> {
         (AttemptOutcome::LimitWithoutAttempt, _) => t.word("do-limit-without-rekey"),
         _ => t.word("do-unanswered"),
     };
-    Some(t.fill("do", &[("text", &text)]))
+    Some(fill!(t, "do", text))
 }
 
 /// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture.
@@ -68,7 +68,7 @@ pub(super) fn in_vain(focus: &Focus) -> Option<String> {
     } else {
         return None;
     };
-    Some(t.fill("do", &[("text", &text)]))
+    Some(fill!(t, "do", text))
 }
 
 /// Fewer of them where the volume makes them, else what their cause needs, else what the account names.
@@ -136,13 +136,12 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let own = focus.analysis.projection.iter();
     let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
     let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
-    let text = t.fill(
+    let text = fill!(
+        t,
         "do-lifetime",
-        &[
-            ("limit", &format::count(limit)),
-            ("lifetime", &format::count(longer.lifetime_kilobytes)),
-            ("command", &t.word(lifetime_command(focus))),
-        ],
+        limit = format::count(limit),
+        lifetime = format::count(longer.lifetime_kilobytes),
+        command = t.word(lifetime_command(focus))
     );
     let expected = longer.expected_bps.estimate;
     // A share that no sentence names does not make two figures of one.
@@ -170,13 +169,12 @@ fn learnt_limit<'a>(
         .find(|longer| *longer > kilobytes)?;
     let of_windows = (WINDOWS_KILOBYTES * 9 / 10..=WINDOWS_KILOBYTES * 1_024 / 1_000).contains(&kilobytes);
     (!of_windows).then(|| {
-        let text = t.fill(
+        let text = fill!(
+            t,
             "do-lifetime-learnt",
-            &[
-                ("kilobytes", &format::count(kilobytes)),
-                ("lifetime", &format::count(longer)),
-                ("command", &t.word(lifetime_command(focus))),
-            ],
+            kilobytes = format::count(kilobytes),
+            lifetime = format::count(longer),
+            command = t.word(lifetime_command(focus))
         );
         expecting(focus, headline, &text, focus.without_bps(headline))
     })
@@ -209,15 +207,14 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
 /// Adds the rate that is to be expected, where that is more than before by what sentences name.
 fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>) -> String {
     match (expected, headline.observed_bps) {
-        (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => focus.t.fill(
+        (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => fill!(
+            focus.t,
             "do-expected",
-            &[
-                ("text", &text),
-                ("rate", &format::rate(expected)),
-                ("now", &format::rate(now)),
-            ],
+            text,
+            rate = format::rate(expected),
+            now = format::rate(now)
         ),
-        _ => focus.t.fill("do", &[("text", &text)]),
+        _ => fill!(focus.t, "do", text),
     }
 }
 

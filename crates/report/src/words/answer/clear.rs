@@ -17,7 +17,7 @@ pub(super) fn of_clear(focus: &Focus) -> Option<Answer> {
     Some(Answer {
         tunnel: None,
         headline: clean::sentence(&t.say(&line)),
-        why: t.fill("why-outage", &[("text", &clean::sentence(&t.say(told)))]),
+        why: fill!(t, "why-outage", text = clean::sentence(&t.say(told))),
         change: t.word("do-clear"),
     })
 }

@@ -24,9 +24,7 @@ pub(super) fn client(focus: &Focus, tunnel: usize) -> Option<String> {
         own.b.to_string()
     } else {
         // Clients behind one NAT have one address.
-        focus
-            .t
-            .fill("client-of-tunnel", &[("client", &own.a), ("tunnel", &tunnel)])
+        fill!(focus.t, "client-of-tunnel", client = own.a, tunnel)
     })
 }
 

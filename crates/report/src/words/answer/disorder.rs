@@ -11,12 +11,11 @@ pub(super) fn of_disorder(focus: &Focus) -> Option<Answer> {
     let backwards = capture.time_regressions;
     (2 * backwards > capture.packets).then(|| Answer {
         tunnel: None,
-        headline: t.fill(
+        headline: fill!(
+            t,
             "disorder-line",
-            &[
-                ("back", &format::count(backwards)),
-                ("packets", &format::count(capture.packets)),
-            ],
+            back = format::count(backwards),
+            packets = format::count(capture.packets)
         ),
         why: t.word("disorder-why"),
         change: t.word("do-sort"),

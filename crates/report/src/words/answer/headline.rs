@@ -27,7 +27,7 @@ fn without_verdict(t: &Catalogue, analysis: &Analysis) -> String {
             t.word("no-verdict-no-tunnel")
         }
         _ if renewals == 0 => t.word("no-verdict-ike-only"),
-        _ => t.fill("no-verdict-ike-rekeys", &[("rekeys", &rekeys)]),
+        _ => fill!(t, "no-verdict-ike-rekeys", rekeys),
     }
 }
 

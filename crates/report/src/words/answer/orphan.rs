@@ -36,14 +36,13 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         OrphanReason::Deleted(event) => ("deleted", event.by, vec![event.frame]),
     };
     let who = side(t, Some(tunnel), by);
-    let headline = t.fill(
+    let headline = fill!(
+        t,
         "orphan-line",
-        &[
-            ("who", &who),
-            ("what", &what),
-            ("spi", &sa.spi),
-            ("moment", &moment(focus, end)),
-        ],
+        who,
+        what,
+        spi = sa.spi,
+        moment = moment(focus, end)
     );
     let frames = shown_by.iter().take(FRAMES).map(u64::to_string);
     let frames: Vec<String> = frames
@@ -51,7 +50,7 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         .collect();
     let why = [
         t.word("orphan-why"),
-        t.fill("outage-frames", &[("frames", &t.joined(&frames))]),
+        fill!(t, "outage-frames", frames = t.joined(&frames)),
     ];
     Some(Answer {
         tunnel: Some(sa.tunnel),
@@ -59,7 +58,7 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         why: t.sentences(&why),
         change: match reason {
             OrphanReason::Failed(_) => in_vain(focus)?,
-            OrphanReason::Deleted(_) => t.fill("do-orphan-deleted", &[("who", &who)]),
+            OrphanReason::Deleted(_) => fill!(t, "do-orphan-deleted", who),
         },
     })
 }

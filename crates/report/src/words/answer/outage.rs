@@ -8,7 +8,6 @@ use crate::words::format;
 use crate::words::lengths::{moment, range};
 use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
-use std::fmt::Display;
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
@@ -21,7 +20,7 @@ pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
         tunnel: Some(told.outage.tunnel),
         headline: headline(focus, &told, &explained),
         why: why(focus, &told, &explained),
-        change: focus.t.fill("do", &[("text", &explained.cure())]),
+        change: fill!(focus.t, "do", text = explained.cure()),
     })
 }
 
@@ -30,19 +29,12 @@ fn of_all_tunnels(focus: &Focus, all: &ToldEverywhere) -> Answer {
     let t = focus.t;
     let end = all.shared.map_or_else(String::new, |end| format!(" {end}"));
     let (moment, seconds) = (moment(focus, all.start), range(t, all.range_s));
-    let open = if all.open { "yes" } else { "no" };
-    let args: [(&str, &dyn Display); 5] = [
-        ("open", &open),
-        ("n", &all.tunnels),
-        ("moment", &moment),
-        ("seconds", &seconds),
-        ("end", &end),
-    ];
+    let (open, n) = (if all.open { "yes" } else { "no" }, all.tunnels);
     Answer {
         tunnel: None,
-        headline: t.fill("outage-all-line", &args),
-        why: t.fill("outage-all-why", &args),
-        change: t.fill("do-outage-all", &args),
+        headline: fill!(t, "outage-all-line", open, n, moment, seconds, end),
+        why: fill!(t, "outage-all-why", open, n, moment, seconds, end),
+        change: fill!(t, "do-outage-all", open, n, moment, seconds, end),
     }
 }
 
@@ -63,24 +55,21 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
         None if explained.may_lie_before() => explained.clause_alone(),
         _ => explained.clause(times(told)),
     };
-    focus
-        .t
-        .fill("outage-line", &[("clause", &clause), ("down", &down)])
+    fill!(focus.t, "outage-line", clause, down)
 }
 
 fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let (t, outage) = (focus.t, told.outage);
     let seconds = format::seconds(outage.seconds);
     match (outage.end, told.alike.len()) {
-        (None, _) => t.fill(
+        (None, _) => fill!(
+            t,
             "outage-unexplained-open",
-            &[("from", &moment(focus, outage.start)), ("seconds", &seconds)],
+            from = moment(focus, outage.start),
+            seconds
         ),
         (Some(_), 0 | 1) => explained.clause(1),
-        (Some(_), n) => t.fill(
-            "outage-unexplained-times",
-            &[("n", &n), ("seconds", &range(t, told.range_s))],
-        ),
+        (Some(_), n) => fill!(t, "outage-unexplained-times", n, seconds = range(t, told.range_s)),
     }
 }
 
@@ -93,7 +82,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         .map(|(_, receiver)| receiver);
     let nothing = match receiver {
         _ if told.explanation.cause == ExplanationCause::LargePackets => t.word("outage-nothing-large"),
-        Some(receiver) => t.fill("outage-nothing-to", &[("to", &receiver)]),
+        Some(receiver) => fill!(t, "outage-nothing-to", to = receiver),
         None => t.word("outage-nothing"),
     };
     let named = receiver.map_or_else(String::new, |receiver| format!("{receiver} "));
@@ -109,23 +98,15 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         (Some(_), 0 | 1) => "outage-down",
         (Some(_), _) => "outage-down-each",
     };
-    t.fill(
-        id,
-        &[
-            ("nothing", &nothing),
-            ("receiver", &named),
-            ("seconds", &seconds),
-            ("from", &from),
-        ],
-    )
+    fill!(t, id, nothing, receiver = named, seconds, from)
 }
 
 fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let t = focus.t;
-    let mut sentences = vec![t.fill("why-outage", &[("text", &explained.why())])];
+    let mut sentences = vec![fill!(t, "why-outage", text = explained.why())];
     if let Some(no_way) = told.no_way_s {
         let (seconds, dead) = (format::seconds(told.outage.seconds), format::seconds(no_way));
-        sentences.push(t.fill("outage-dead", &[("seconds", &seconds), ("dead", &dead)]));
+        sentences.push(fill!(t, "outage-dead", seconds, dead));
     }
     sentences.extend(others_alike(focus, told));
     if told.others > 0 {
@@ -136,7 +117,7 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
     let frames = &told.explanation.frames;
     if !frames.is_empty() {
         let frames: Vec<String> = frames.iter().map(u64::to_string).collect();
-        sentences.push(t.fill("outage-frames", &[("frames", &t.joined(&frames))]));
+        sentences.push(fill!(t, "outage-frames", frames = t.joined(&frames)));
     }
     t.sentences(&sentences)
 }
@@ -156,7 +137,7 @@ fn others_alike(focus: &Focus, told: &ToldOutages<'_>) -> Option<String> {
             if told.alike.len() > LISTED {
                 moments.push("…".to_owned());
             }
-            Some(t.fill("outage-moments", &[("list", &t.joined(&moments))]))
+            Some(fill!(t, "outage-moments", list = t.joined(&moments)))
         }
     }
 }

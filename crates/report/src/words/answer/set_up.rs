@@ -9,7 +9,6 @@ use crate::words::format;
 use crate::words::lengths::moment;
 use rekeyscope_impact::explain::{SetUpFailure, ToldSetUp, told_set_up};
 use rekeyscope_model::analysis::ExchangeKind;
-use std::fmt::Display;
 
 /// The answer where the set-up failed and no ESP followed.
 pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
@@ -33,30 +32,23 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         _ => "once",
     };
     let step = exchange_name(exchange.kind);
-    let args: [(&str, &dyn Display); 5] = [
-        ("who", &who),
-        ("how", &how),
-        ("step", &step),
-        ("often", &often),
-        ("n", &n),
-    ];
+    let line = fill!(t, "setup-line", who, how, step, often, n);
     let why = match (failure, &event.notify) {
         (SetUpFailure::Refused, Some(notify)) => {
-            t.fill("setup-why-read", &[("notify", &clean::line(notify))])
+            fill!(t, "setup-why-read", notify = clean::line(notify))
         }
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
-        (SetUpFailure::Rejected, _) => t.fill("setup-why-rejected", &[("n", &n)]),
-        (SetUpFailure::Unanswered, _) => t.fill(
-            "setup-why-unanswered",
-            &[("n", &n), ("moment", &moment(focus, event.time))],
-        ),
+        (SetUpFailure::Rejected, _) => fill!(t, "setup-why-rejected", n),
+        (SetUpFailure::Unanswered, _) => {
+            fill!(t, "setup-why-unanswered", n, moment = moment(focus, event.time))
+        }
     };
-    let frames = t.fill("outage-frames", &[("frames", &event.frame)]);
+    let frames = fill!(t, "outage-frames", frames = event.frame);
     Some(Answer {
         tunnel: Some(exchange.tunnel),
-        headline: format::capitalised(&t.fill("setup-line", &args)),
+        headline: format::capitalised(&line),
         why: t.sentences(&[why, frames]),
-        change: t.fill(remedy(failure, exchange.kind), &[("who", &who)]),
+        change: fill!(t, remedy(failure, exchange.kind), who),
     })
 }
 

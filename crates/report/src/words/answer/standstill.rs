@@ -7,7 +7,6 @@ use crate::words::format;
 use crate::words::lengths::moment;
 use rekeyscope_impact::explain::{told_no_return, told_standstill};
 use rekeyscope_model::analysis::Verdict;
-use std::fmt::Display;
 
 /// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -20,12 +19,12 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     let tunnel = analysis.tunnels.get(headline.tunnel);
     let (from, to) = (side(t, tunnel, Some(told.from)), side(t, tunnel, Some(told.to)));
     let packets = format::count(told.packets);
-    let args: [(&str, &dyn Display); 3] = [("from", &from), ("to", &to), ("packets", &packets)];
+    let line = fill!(t, "no-return-line", from, to, packets);
     Some(Answer {
         tunnel: Some(headline.tunnel),
-        headline: format::capitalised(&t.fill("no-return-line", &args)),
-        why: t.fill("no-return-why", &args),
-        change: t.fill("do-no-return", &args),
+        headline: format::capitalised(&line),
+        why: fill!(t, "no-return-why", from, to, packets),
+        change: fill!(t, "do-no-return", from, to, packets),
     })
 }
 
@@ -45,10 +44,9 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
         moment(focus, stood.from),
         format::seconds(end.seconds_since(stood.from)),
     );
-    let args: [(&str, &dyn Display); 3] = [("direction", &direction), ("from", &from), ("seconds", &seconds)];
     Some(Answer {
         tunnel: Some(headline.tunnel),
-        headline: t.fill("standstill-line", &args),
+        headline: fill!(t, "standstill-line", direction, from, seconds),
         why: t.word("standstill-why"),
         change: t.word("do-keys"),
     })

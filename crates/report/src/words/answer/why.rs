@@ -109,7 +109,7 @@ fn of_failure(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let told = told_failure(focus.analysis)?;
     let sentences: Vec<String> = told.messages.iter().map(|m| t.say(m)).collect();
-    Some(t.fill("why-outage", &[("text", &t.sentences(&sentences))]))
+    Some(fill!(t, "why-outage", text = t.sentences(&sentences)))
 }
 
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
@@ -120,14 +120,14 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             account_label(t, line.label),
             amount(line.lost_seconds, line.lost_seconds),
         );
-        t.fill("why-more", &[("label", &label), ("seconds", &seconds)])
+        fill!(t, "why-more", label, seconds)
     });
     let shared = shared_explanation(focus, headline).filter(|_| !is_silence_alone(focus, headline));
     if let Some(shared) = shared {
-        let mut sentences = vec![t.fill("why-outage", &[("text", &shared.explained.why())])];
+        let mut sentences = vec![fill!(t, "why-outage", text = shared.explained.why())];
         if of > 1 {
             let all = if shared.rekeys == of { "yes" } else { "no" };
-            sentences.push(t.fill("why-shared", &[("n", &shared.rekeys), ("of", &of), ("all", &all)]));
+            sentences.push(fill!(t, "why-shared", n = shared.rekeys, of, all));
         }
         sentences.extend(more);
         return t.sentences(&sentences);
@@ -139,7 +139,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     }
     if let Some((why, n)) = shared_why(focus, headline) {
         let cause = t.name("why", why.as_str());
-        let why = t.fill("why-cause", &[("cause", &cause), ("n", &n), ("of", &of)]);
+        let why = fill!(t, "why-cause", cause, n, of);
         return t.sentences(&Vec::from_iter([why].into_iter().chain(more)));
     }
     t.word(match keys_fit(focus.analysis) {
@@ -155,7 +155,7 @@ fn first_numbers(focus: &Focus, headline: &Impact) -> Option<String> {
     let told =
         told_first_numbers(focus.analysis, headline.tunnel).filter(|_| headline.rekeys_hurt.is_empty())?;
     let (n, sas) = (format::count(told.missing), format::count(told.sas as u64));
-    Some(focus.t.fill("why-first-numbers", &[("n", &n), ("sas", &sas)]))
+    Some(fill!(focus.t, "why-first-numbers", n, sas))
 }
 
 /// A transfer without keys that stopped before the capture did, and when, where the rekeys are cleared.
@@ -163,11 +163,7 @@ fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
     let is_clear = matches!(headline.verdict, Verdict::Bounded | Verdict::NoRekeys);
     let (at, rest) = told_stop(focus.analysis, headline).filter(|_| is_clear)?;
     let (at, rest) = (moment(focus, at), format::seconds(rest));
-    Some(
-        focus
-            .t
-            .fill("why-stopped", &[("moment", &at), ("seconds", &rest)]),
-    )
+    Some(fill!(focus.t, "why-stopped", moment = at, seconds = rest))
 }
 
 /// The limit of the transfer, where rekeys are not it.
@@ -181,21 +177,23 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
             AccountLabel::Unexplained => "why-unexplained",
             _ => "why-largest",
         };
-        return Some(t.fill(
+        return Some(fill!(
+            t,
             id,
-            &[
-                ("lost", &amount(account.lost_seconds, account.lost_seconds)),
-                ("label", &account_label(t, line.label)),
-                ("seconds", &amount(line.lost_seconds, account.lost_seconds)),
-                ("share", &format::or_unknown(line.lost_share, format::percent)),
-            ],
+            lost = amount(account.lost_seconds, account.lost_seconds),
+            label = account_label(t, line.label),
+            seconds = amount(line.lost_seconds, account.lost_seconds),
+            share = format::or_unknown(line.lost_share, format::percent)
         ));
     }
     let observed = format::rate(headline.observed_bps?);
     let own = format::rate(account.own_mbps * 1e6);
-    Some(t.fill(
+    Some(fill!(
+        t,
         "why-at-the-limit",
-        &[("observed", &observed), ("own", &own), ("how", &account.own_from)],
+        observed,
+        own,
+        how = account.own_from
     ))
 }
 
@@ -206,7 +204,7 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
         return t.word("why-outside");
     }
     match focus.ledger(headline).and_then(|ledger| ledger.bound_ms) {
-        Some(bound) => t.fill("why-bound", &[("bound", &format::duration_ms(bound))]),
+        Some(bound) => fill!(t, "why-bound", bound = format::duration_ms(bound)),
         None => String::new(),
     }
 }
@@ -221,5 +219,5 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
         return None;
     };
     let direction = words::direction(focus.t, focus.analysis, headline.tunnel, only);
-    Some(focus.t.fill("why-one-way", &[("direction", &direction)]))
+    Some(fill!(focus.t, "why-one-way", direction))
 }
