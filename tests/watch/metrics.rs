@@ -34,8 +34,7 @@ fn documents_name_metrics_that_exist() {
     let ends = rekeyscope_model::watch::TunnelEnd::Client;
     let trigger = rekeyscope_model::analysis::TriggerKind::Volume;
     totals.rekeys.insert((trigger, ends), 1);
-    let format = rekeyscope_report::formats::metrics::MetricsFormat::Prometheus;
-    let page = rekeyscope_report::formats::metrics::render(&totals, format);
+    let page = rekeyscope_report::formats::metrics::render(&totals);
     let families: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
@@ -62,9 +61,9 @@ fn documents_name_metrics_that_exist() {
 fn alerts_fire_at_the_first_failure() {
     use rekeyscope_model::analysis::AttemptOutcome;
     use rekeyscope_model::watch::WatchTotals;
-    use rekeyscope_report::formats::metrics::{MetricsFormat, render};
+    use rekeyscope_report::formats::metrics::render;
     let value = |totals: &WatchTotals, series: &str| -> Option<String> {
-        let page = render(totals, MetricsFormat::Prometheus);
+        let page = render(totals);
         let line = page.lines().find(|line| line.starts_with(series))?.to_string();
         line.rsplit(' ').next().map(str::to_string)
     };
@@ -117,9 +116,9 @@ fn alerts_fire_at_the_first_failure() {
 #[test]
 fn zeros_are_there_from_the_start_and_a_tunnel_has_one_name() {
     use rekeyscope_model::watch::{TunnelEnds, WatchCounters, WatchTotals};
-    use rekeyscope_report::formats::metrics::{MetricsFormat, render};
+    use rekeyscope_report::formats::metrics::render;
     let mut totals = WatchTotals::default();
-    let page = render(&totals, MetricsFormat::OpenMetrics);
+    let page = render(&totals);
     let samples = |name: &str| {
         page.lines()
             .filter(|line| line.starts_with(&format!("{name}{{")))
@@ -136,10 +135,10 @@ fn zeros_are_there_from_the_start_and_a_tunnel_has_one_name() {
     totals
         .tunnels
         .insert(ends, (rekeyscope_model::analysis::Encapsulation::Esp, Some(1)));
-    let page = render(&totals, MetricsFormat::OpenMetrics);
+    let page = render(&totals);
     let named = page
         .lines()
         .filter(|line| line.contains("tunnel=\"10.9.0.2-10.9.0.1\""));
     assert_eq!(named.count(), 6, "{page}");
-    accepted_by_promtool(&render(&totals, MetricsFormat::Prometheus));
+    accepted_by_promtool(&render(&totals));
 }

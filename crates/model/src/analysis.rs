@@ -39,8 +39,6 @@ pub use sas::{Flow, FlowCourse, FlowTcp, IcvCounts, SecurityAssociation, Sequenc
 pub use two_points::{PointClock, PointDelay, PointDirection, PointRekey, TwoPoints};
 
 use plain_data::plain_data;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Version of the meaning of the fields.
 pub const SCHEMA_VERSION: u32 = 3;

@@ -1,8 +1,6 @@
 //! Security Parameter Indexes. An ESP SPI is four bytes (RFC 4303 §2.1), an IKE SPI eight (RFC 7296 §2.6; in IKEv1
 //! the same field is the cookie, RFC 2408 §3.1). The types never mix.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -97,30 +95,8 @@ impl FromStr for IkeSpi {
     }
 }
 
-macro_rules! serde_by_text {
-    ($type:ident, $pattern:literal) => {
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <Cow<'de, str>>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-        impl schemars::JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "string", "pattern": $pattern})
-            }
-        }
-    };
-}
-serde_by_text!(Spi, "^0x[0-9a-f]{8}$");
-serde_by_text!(IkeSpi, "^[0-9a-f]{16}$");
+serde_by_text!(Spi, {"type": "string", "pattern": "^0x[0-9a-f]{8}$"});
+serde_by_text!(IkeSpi, {"type": "string", "pattern": "^[0-9a-f]{16}$"});
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! Integer nanoseconds inside, RFC 3339 outside.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// Nanoseconds in a second.
 pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
@@ -60,30 +61,17 @@ impl fmt::Display for Timestamp {
     }
 }
 
-impl serde::Serialize for Timestamp {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl FromStr for Timestamp {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let moment: jiff::Timestamp = text.parse().map_err(|error: jiff::Error| error.to_string())?;
+        let nanos = i64::try_from(moment.as_nanosecond());
+        nanos.map(Timestamp).map_err(|error| error.to_string())
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Timestamp {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        let moment: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
-        i64::try_from(moment.as_nanosecond())
-            .map(Timestamp)
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-impl schemars::JsonSchema for Timestamp {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Timestamp".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "format": "date-time", "description": "RFC 3339, nanoseconds, UTC"})
-    }
-}
+serde_by_text!(Timestamp, {"type": "string", "format": "date-time", "description": "RFC 3339, nanoseconds, UTC"});
 
 #[cfg(test)]
 mod tests {

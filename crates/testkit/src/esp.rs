@@ -64,7 +64,7 @@ impl Suite {
     }
 
     fn wireshark_encryption(&self) -> String {
-        match self.encryption.with_explicit_iv() {
+        match self.encryption.row().explicit.unwrap_or(self.encryption) {
             Encryption::Null => "NULL".into(),
             Encryption::AesCbc => "AES-CBC [RFC3602]".into(),
             Encryption::AesCtr => "AES-CTR [RFC3686]".into(),
@@ -118,7 +118,7 @@ impl Suite {
     pub fn seal(&self, spi: u32, number: u64, esn: bool, next_header: u8, payload: &[u8]) -> Vec<u8> {
         // Any IV will do for CBC; elsewhere it must not repeat under a key.
         let unique = (number ^ u64::from(spi) << 32).to_be_bytes();
-        let implicit = self.encryption.with_explicit_iv() != self.encryption;
+        let implicit = self.encryption.row().explicit.is_some();
         let iv: Vec<u8> = match self.encryption.iv_len() {
             0 if implicit => (if esn { number } else { u64::from(number as u32) })
                 .to_be_bytes()
@@ -143,7 +143,7 @@ impl Suite {
         let high = &((number >> 32) as u32).to_be_bytes()[..if esn { 4 } else { 0 }];
         let block = self.encryption.block_len().max(4);
         let pad = (block - (payload.len() + 2) % block) % block;
-        let implicit = self.encryption.with_explicit_iv() != self.encryption;
+        let implicit = self.encryption.row().explicit.is_some();
         let mut packet = Vec::with_capacity(8 + iv.len() + payload.len() + pad + 2 + 32);
         packet.extend(spi);
         packet.extend(low);
@@ -219,7 +219,7 @@ impl Suite {
             sealed.extend(&tag[..]);
             sealed
         }
-        let encryption = self.encryption.with_explicit_iv();
+        let encryption = self.encryption.row().explicit.unwrap_or(self.encryption);
         let (key, salt) = self.key.split_at(self.key.len() - encryption.salt_len());
         let nonce = [salt, iv].concat();
         let gcm = |aad: &[u8], body: &[u8]| match key.len() {

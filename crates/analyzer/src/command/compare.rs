@@ -1,23 +1,19 @@
 //! `rekeyscope compare`: several captures, or analyses saved by `--json`, against each other.
 
 use crate::command::options::{CompareArguments, Input};
-use crate::command::outputs::{Target, text_options};
+use crate::command::outputs::{Target, json_of, text_options};
 use crate::command::replace::Replacement;
 use crate::command::sources::is_document;
-use crate::command::{output, read};
+use crate::command::{documents, output, read};
 use anyhow::{Result, bail};
+use rekeyscope::pipeline::Options;
 use rekeyscope_impact::compare;
-use rekeyscope_keylog::utf8_text;
+use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::analysis::comparison::{Comparison, Unread};
-use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
 use rekeyscope_model::text::Language;
 use rekeyscope_report::formats;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Largest saved analysis that is read, bytes: 64 tunnels of 20,000 bins in both directions take under 64 MB.
-const LARGEST_DOCUMENT: u64 = 1 << 30;
 
 /// Reads every capture, compares them, writes the reports. A file that cannot be read is named and costs the exit
 /// status, not the others' comparison.
@@ -27,7 +23,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let (mut captures, mut unread, mut all_read) = (Vec::new(), Vec::new(), true);
     for input in &inputs {
         let path = input.capture.to_string_lossy();
-        match analysis_of(input, arguments) {
+        match analysis_of(input) {
             Ok((analysis, problems)) => {
                 all_read &= problems.is_empty();
                 problems.iter().for_each(|problem| output::complain(problem));
@@ -59,11 +55,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
 }
 
 /// An analysis, and why pieces of its capture were not read.
-fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<(Analysis, Vec<String>)> {
+fn analysis_of(input: &Input) -> Result<(Analysis, Vec<String>)> {
     if let Some(analysis) = saved(&input.capture)? {
         return Ok((analysis, Vec::new()));
     }
-    let (analysis, _) = read::analyze(input, arguments.options())?;
+    let (analysis, _) = read::analyze(input, Options::default())?;
     if !input.quiet {
         let used = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
         let without = used().filter(|sa| sa.inner_bytes.is_none()).count();
@@ -79,29 +75,9 @@ fn analysis_of(input: &Input, arguments: &CompareArguments) -> Result<(Analysis,
     Ok((analysis, problems))
 }
 
-/// A document written by `--json`; `None` where the file is none.
+/// A document written by `--json`; `None` where the file is none: the capture reader says what it is.
 pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
-    if !is_document(path) {
-        return Ok(None); // the capture reader says what it is
-    }
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
-    let analysis: Analysis = match serde_json::from_slice(&utf8_text(&bytes)) {
-        Ok(analysis) => analysis,
-        Err(error) => bail!(
-            "{} is no analysis that --json wrote ({error}); give such a file, or a capture",
-            path.display()
-        ),
-    };
-    if !(OLDEST_READ..=SCHEMA_VERSION).contains(&analysis.schema_version) {
-        bail!(
-            "{} has schema version {}, and this program reads {OLDEST_READ} to {SCHEMA_VERSION}: analyse the capture again",
-            path.display(),
-            analysis.schema_version
-        );
-    }
-    Ok(Some(analysis))
+    Ok(is_document(path).then(|| documents::read(path)).transpose()?)
 }
 
 struct ComparisonOutputs {
@@ -133,14 +109,11 @@ impl ComparisonOutputs {
 
     fn write(self, comparison: &Comparison) -> Result<()> {
         if self.text {
-            output::to_stdout(
-                formats::comparison::render_text(comparison, text_options(self.language)).as_bytes(),
-            )?;
+            let text = formats::comparison::render_text(comparison, text_options(self.language));
+            output::to_stdout(text.as_bytes())?;
         }
         if let Some(json) = self.json {
-            let mut bytes = serde_json::to_vec_pretty(comparison)?;
-            bytes.push(b'\n');
-            json.write(&bytes)?;
+            json.write(&json_of(comparison)?)?;
         }
         if let Some(html) = self.html {
             html.write(formats::html::comparison::render(comparison, self.language).as_bytes())?;

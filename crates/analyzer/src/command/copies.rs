@@ -28,11 +28,6 @@ impl Copies {
         if arguments.write_inner.is_some() || arguments.annotate.is_some() {
             must_be_read_twice(input)?;
         }
-        if let (Some(inner), Some(annotated)) = (&arguments.write_inner, &arguments.annotate)
-            && inner == annotated
-        {
-            anyhow::bail!("--write-inner and --annotate name the same file: give each its own");
-        }
         let inner = match &arguments.write_inner {
             // The packets were protected on the wire, and are nobody else's business here.
             Some(path) => Some((

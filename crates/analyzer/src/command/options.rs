@@ -28,8 +28,8 @@ pub(crate) use watch::WatchArguments;
 
 use crate::command::replace::Replacement;
 use crate::command::sources::{self, Grouping, NamedCapture};
-use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use refusal::{refuse_if, refused};
 use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
 use std::path::PathBuf;
 use values::{reference_rate, verify};
@@ -103,10 +103,10 @@ impl Request {
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
                 outputs::all_different(a.outputs.files().chain(copies))?;
-                a.copies.want_a_place_for_keys()?;
+                let has_pieces = a.sources.iter().any(|source| !source.pieces.is_empty());
+                a.copies.must_make_sense(a.wants_index(), has_pieces)?;
                 if a.wants_index() {
                     a.overlays.want_one_capture(a.sources.len())?;
-                    a.copies.want_no_index()?;
                     a.outputs.want_folders()?;
                 }
             }
@@ -259,31 +259,26 @@ impl Arguments {
             return Ok(());
         };
         let name = crate::command::output::harmless(&first.to_string_lossy());
-        let refuse = |reason| Err(clap::Error::raw(ErrorKind::ArgumentConflict, reason));
-        if self.also_from.iter().any(|word| word.as_os_str() == "-") {
-            return refuse(
-                "--also-from reads a file: give standard input as the capture, and the other point by its name".to_owned(),
-            );
-        }
+        refuse_if(
+            self.also_from.iter().any(|word| word.as_os_str() == "-"),
+            "--also-from reads a file: give standard input as the capture, and the other point by its name",
+        )?;
         if self.sources.len() > 1 {
-            return refuse(format!(
+            return Err(refused(format!(
                 "--also-from {name} is compared with one capture, and {} are given: analyse that one alone, or give its pieces with --join",
                 self.sources.len()
-            ));
+            )));
         }
-        let mut found = sources::find(&self.also_from, grouping)
-            .map_err(|reason| clap::Error::raw(ErrorKind::ValueValidation, reason))?;
-        let count = found.len();
-        match (found.pop(), count) {
-            (Some(one), 1) => {
-                self.input.other_point = one.files().cloned().collect();
-                self.other_point = Some(one);
-                Ok(())
-            }
-            _ => refuse(format!(
-                "--also-from {name}: these are {count} captures, and one is compared: give that one alone, or its pieces with --join"
-            )),
-        }
+        let found = sources::find(&self.also_from, grouping).map_err(refused)?;
+        let [one] = found.as_slice() else {
+            return Err(refused(format!(
+                "--also-from {name}: these are {} captures, and one is compared: give that one alone, or its pieces with --join",
+                found.len()
+            )));
+        };
+        self.input.other_point = one.files().cloned().collect();
+        self.other_point = Some(one.clone());
+        Ok(())
     }
 
     /// Looks for the captures among the files. Where it is one, it is the input.
@@ -298,14 +293,10 @@ impl Arguments {
             (_, true) => Grouping::Each,
             _ => Grouping::ByName,
         };
-        let found = sources::find(&words, grouping);
-        self.sources = found.map_err(|reason| clap::Error::raw(ErrorKind::ValueValidation, reason))?;
+        self.sources = sources::find(&words, grouping).map_err(refused)?;
         self.find_other_point(grouping)?;
         if let [one] = self.sources.as_slice() {
             self.input = self.input.of(one);
-            if !one.pieces.is_empty() {
-                self.copies.want_one_file()?;
-            }
         }
         Ok(())
     }
@@ -350,7 +341,7 @@ mod tests {
         let command = CommandLine::full();
         for (job, options) in help::EVERYDAY {
             let job = command.find_subcommand(job).unwrap_or(&command);
-            for option in options {
+            for option in options.split(' ') {
                 let is_there = job.get_arguments().any(|argument| argument.get_id() == option);
                 assert!(is_there, "{option} of {}", job.get_name());
             }

@@ -10,6 +10,7 @@ use rekeyscope_model::error::Error;
 use rekeyscope_model::text::Language;
 use rekeyscope_report::formats;
 use rekeyscope_report::plot::Plot;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,15 +19,11 @@ const PIPED_WIDTH: usize = 80;
 
 /// Places that were made sure of before the work started.
 pub(crate) struct Outputs {
+    arguments: OutputArguments,
     json: Option<Reserved>,
     html: Option<Reserved>,
-    csv: Option<PathBuf>,
-    svg: Option<PathBuf>,
-    png: Option<PathBuf>,
     tables: Option<FleetTables>,
-    stdout: Option<OutputFormat>,
-    verbose: bool,
-    language: Language,
+    silent: bool,
     replacement: Replacement,
     _made: MadeFolders,
 }
@@ -47,15 +44,11 @@ impl Outputs {
         let folders = [&arguments.csv, &arguments.svg, &arguments.png];
         let made = MadeFolders::make(folders.into_iter().flatten().map(PathBuf::as_path))?;
         Ok(Outputs {
+            arguments: arguments.clone(),
             json,
             html,
-            csv: arguments.csv.clone(),
-            svg: arguments.svg.clone(),
-            png: arguments.png.clone(),
             tables: FleetTables::reserve(arguments, replacement)?,
-            stdout: (!silent).then(|| arguments.on_stdout()),
-            verbose: arguments.verbose,
-            language: arguments.lang.language(),
+            silent,
             replacement: replacement.clone(),
             _made: made,
         })
@@ -63,16 +56,17 @@ impl Outputs {
 
     /// Writes what was asked for.
     pub(crate) fn write(self, analysis: &Analysis) -> Result<()> {
-        if let Some(format) = self.stdout {
-            output::to_stdout(&on_stdout(analysis, format, self.verbose, self.language)?)?;
+        let (arguments, language) = (&self.arguments, self.arguments.lang.language());
+        if !self.silent {
+            output::to_stdout(&on_stdout(analysis, arguments)?)?;
         }
         if let Some(json) = self.json {
             json.stream(|file| write_json(analysis, file))?;
         }
         if let Some(html) = self.html {
-            html.write(formats::html::render(analysis, self.language).as_bytes())?;
+            html.write(formats::html::render(analysis, language).as_bytes())?;
         }
-        if let Some(dir) = self.csv {
+        if let Some(dir) = &arguments.csv {
             for (name, bytes) in formats::csv::render(analysis) {
                 Reserved::new(&dir.join(name), &self.replacement)?.write(&bytes)?;
             }
@@ -80,10 +74,12 @@ impl Outputs {
         if let Some(tables) = self.tables {
             tables.write(analysis)?;
         }
-        if self.svg.is_some() || self.png.is_some() {
-            let plots = rekeyscope_report::plot::render(analysis, self.language);
-            for plot in plots.iter().flat_map(|t| t.iter()) {
-                write_plot(plot, self.svg.as_deref(), self.png.as_deref(), &self.replacement)?;
+        if arguments.svg.is_some() || arguments.png.is_some() {
+            for plot in rekeyscope_report::plot::render(analysis, language)
+                .iter()
+                .flat_map(|t| t.iter())
+            {
+                write_plot(plot, arguments, &self.replacement)?;
             }
         }
         Ok(())
@@ -109,47 +105,43 @@ pub(crate) fn permit(arguments: &OutputArguments, replacement: &Replacement) -> 
         .try_for_each(|path| replacement.permits(&path))
 }
 
-#[cfg_attr(not(feature = "png"), allow(unused_variables))]
-fn write_plot(plot: &Plot, svg: Option<&Path>, png: Option<&Path>, replacement: &Replacement) -> Result<()> {
-    if let Some(dir) = svg {
+fn write_plot(plot: &Plot, arguments: &OutputArguments, replacement: &Replacement) -> Result<()> {
+    if let Some(dir) = &arguments.svg {
         let path = dir.join(format!("{}.svg", plot.name));
         Reserved::new(&path, replacement)?.write(plot.standalone().as_bytes())?;
     }
     #[cfg(feature = "png")]
-    if let Some(dir) = png {
+    if let Some(dir) = &arguments.png {
         let path = dir.join(format!("{}.png", plot.name));
         Reserved::new(&path, replacement)?.write(&rekeyscope_report::plot::raster::png(plot)?)?;
     }
     Ok(())
 }
 
-fn on_stdout(
-    analysis: &Analysis,
-    format: OutputFormat,
-    verbose: bool,
-    language: Language,
-) -> Result<Vec<u8>> {
-    Ok(match format {
-        OutputFormat::Text if verbose => {
-            formats::text::render_in_full(analysis, text_options(language)).into_bytes()
+fn on_stdout(analysis: &Analysis, arguments: &OutputArguments) -> Result<Vec<u8>> {
+    let language = arguments.lang.language();
+    let text = match arguments.on_stdout() {
+        OutputFormat::Text if arguments.verbose => {
+            formats::text::render_in_full(analysis, text_options(language))
         }
-        OutputFormat::Text => formats::text::render(analysis, text_options(language)).into_bytes(),
-        OutputFormat::Html => formats::html::render(analysis, language).into_bytes(),
-        OutputFormat::Json => json_of(analysis)?,
-        OutputFormat::Csv => formats::csv::rekeys(analysis),
-        OutputFormat::Markdown => formats::markdown::render(analysis, language).into_bytes(),
-    })
+        OutputFormat::Text => formats::text::render(analysis, text_options(language)),
+        OutputFormat::Html => formats::html::render(analysis, language),
+        OutputFormat::Markdown => formats::markdown::render(analysis, language),
+        OutputFormat::Json => return json_of(analysis),
+        OutputFormat::Csv => return Ok(formats::csv::rekeys(analysis)),
+    };
+    Ok(text.into_bytes())
 }
 
 /// The document as it is saved.
-pub(crate) fn json_of(analysis: &Analysis) -> Result<Vec<u8>> {
+pub(crate) fn json_of(document: &impl Serialize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    write_json(analysis, &mut bytes)?;
+    write_json(document, &mut bytes)?;
     Ok(bytes)
 }
 
-fn write_json(analysis: &Analysis, to: &mut impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *to, analysis)?;
+fn write_json(document: &impl Serialize, to: &mut impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *to, document)?;
     to.write_all(b"\n")
 }
 

@@ -142,70 +142,32 @@ fn code(code: Option<i32>) -> ExitCode {
 mod signals {
     use rustix::process::{Pid, Signal, kill_process};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    use signal_hook::iterator::{Handle, Signals};
+    use signal_hook::iterator::Signals;
     use std::io;
     use std::process::{Command, ExitStatus};
-    use std::sync::{Arc, Mutex, PoisonError};
-    use std::thread::JoinHandle;
 
-    /// The receiver of the signals.
-    #[derive(Default)]
-    struct Target {
-        program: Option<Pid>,
-        /// Came before the program was started.
-        pending: Option<i32>,
-    }
-
-    pub(super) struct Guard {
-        target: Arc<Mutex<Target>>,
-        handle: Handle,
-        listener: Option<JoinHandle<()>>,
-    }
+    /// The signals that came and that the program has not got yet.
+    pub(super) struct Guard(Signals);
 
     impl Guard {
         /// From here on those signals no longer end this process.
         pub(super) fn new() -> io::Result<Self> {
-            let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
-            let (handle, target) = (signals.handle(), Arc::new(Mutex::new(Target::default())));
-            let shared = target.clone();
-            let listener = std::thread::spawn(move || {
-                for signal in signals.forever() {
-                    let mut target = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                    match target.program {
-                        Some(program) => send(program, signal),
-                        None => target.pending = Some(signal),
-                    }
-                }
-            });
-            Ok(Guard {
-                target,
-                handle,
-                listener: Some(listener),
-            })
+            Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]).map(Guard)
         }
 
         /// Starts the program and waits for its end.
-        pub(super) fn wait_for(&self, mut command: Command) -> io::Result<ExitStatus> {
+        pub(super) fn wait_for(mut self, mut command: Command) -> io::Result<ExitStatus> {
             let mut child = command.spawn()?;
-            {
-                let mut target = self.target.lock().unwrap_or_else(PoisonError::into_inner);
-                target.program = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-                if let (Some(program), Some(signal)) = (target.program, target.pending.take()) {
-                    send(program, signal);
-                }
-            }
+            let program = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+            let handle = self.0.handle();
+            let listener = std::thread::spawn(move || {
+                let signals = self.0.forever();
+                signals.for_each(|signal| program.into_iter().for_each(|program| send(program, signal)));
+            });
             let status = child.wait();
-            self.target.lock().unwrap_or_else(PoisonError::into_inner).program = None;
+            handle.close();
+            let _ = listener.join();
             status
-        }
-    }
-
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.handle.close();
-            if let Some(listener) = self.listener.take() {
-                let _ = listener.join();
-            }
         }
     }
 
@@ -236,7 +198,7 @@ mod signals {
             Ok(Guard)
         }
 
-        pub(super) fn wait_for(&self, mut command: Command) -> io::Result<ExitStatus> {
+        pub(super) fn wait_for(self, mut command: Command) -> io::Result<ExitStatus> {
             command.spawn()?.wait()
         }
     }

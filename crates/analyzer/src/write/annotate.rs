@@ -81,7 +81,7 @@ pub fn write(
 
 fn comments(analysis: &Analysis) -> Comments {
     let mut comments = Comments::default();
-    let firsts = FirstPackets::of(analysis);
+    let firsts = first_packets(analysis);
     let names = RekeyNames::of(analysis, Language::English);
     for rekey in &analysis.rekeys {
         note_rekey(&mut comments, analysis, &firsts, (rekey, &names.name(rekey)));
@@ -138,24 +138,12 @@ fn note_rekey(
         .exchange
         .and_then(|e| analysis.exchanges.get(e)?.frames.first().copied());
     comments.add(begins, &beginning(name, rekey));
-    for direction in [Direction::AToB, Direction::BToA] {
-        let (old, new, at, gap_ms) = match direction {
-            Direction::AToB => (
-                rekey.old.a_to_b,
-                rekey.new.a_to_b,
-                rekey.switched.a_to_b,
-                rekey.gap_ms.a_to_b,
-            ),
-            Direction::BToA => (
-                rekey.old.b_to_a,
-                rekey.new.b_to_a,
-                rekey.switched.b_to_a,
-                rekey.gap_ms.b_to_a,
-            ),
-        };
+    for direction in Direction::BOTH {
+        let (old, new) = (rekey.old.get(direction), rekey.new.get(direction));
+        let (at, gap_ms) = (rekey.switched.get(direction), rekey.gap_ms.get(direction));
         let first = new
             .zip(at)
-            .and_then(|(spi, at)| firsts.0.get(&(rekey.tunnel, spi, at)).copied());
+            .and_then(|(spi, at)| firsts.get(&(rekey.tunnel, spi, at)).copied());
         if let Some(new) = new {
             let after = match (old, gap_ms) {
                 (Some(old), Some(gap)) => format!(", {gap:.1} ms after the last on {old}"),
@@ -185,18 +173,16 @@ fn note_rekey(
 
 /// First frames of SAs, by tunnel, SPI and the time of that frame: the SA that a rekey switched to is, of those with its SPI, the
 /// one whose first packet was then.
-struct FirstPackets(HashMap<(usize, Spi, Timestamp), u64>);
+type FirstPackets = HashMap<(usize, Spi, Timestamp), u64>;
 
-impl FirstPackets {
-    fn of(analysis: &Analysis) -> Self {
-        let mut firsts = HashMap::new();
-        for sa in &analysis.security_associations {
-            if let (Some(time), Some(frame)) = (sa.first_time, sa.first_frame) {
-                firsts.entry((sa.tunnel, sa.spi, time)).or_insert(frame);
-            }
+fn first_packets(analysis: &Analysis) -> FirstPackets {
+    let mut firsts = HashMap::new();
+    for sa in &analysis.security_associations {
+        if let (Some(time), Some(frame)) = (sa.first_time, sa.first_frame) {
+            firsts.entry((sa.tunnel, sa.spi, time)).or_insert(frame);
         }
-        FirstPackets(firsts)
     }
+    firsts
 }
 
 fn beginning(name: &str, rekey: &Rekey) -> String {

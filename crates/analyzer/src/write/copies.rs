@@ -1,5 +1,4 @@
-//! The capture once more, as a pcapng file: with its decrypted packets ([`inner`]), or with comments ([`annotate`]). Both
-//! need what the whole analysis found out, so they read the capture a second time.
+//! Writing that all copies of a capture share.
 
 use rekeyscope_model::error::Error;
 use std::io::{BufWriter, Write};

@@ -72,30 +72,37 @@ fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec
             reused += 1;
         }
     }
-    if wrong > 0 {
-        notes.push(format!(
-            "keys of {wrong} SAs are left out: the ICVs of their packets do not fit (--all-keys writes them all the same)"
-        ));
-    }
-    if half > 0 {
-        notes.push(format!(
-            "keys of {half} SAs are left out: the integrity key fits, but no packet decrypts to anything (--all-keys writes them \
-             all the same)"
-        ));
-    }
-    let unverified = keys.iter().filter(|key| unverified(key.proof).is_some()).count();
-    if unverified > 0 {
-        notes.push(format!(
-            "keys of {unverified} of {} SAs are not verified: a comment before each says why; what they decrypt may be nonsense",
-            keys.len()
-        ));
-    }
-    if reused > 0 {
-        notes.push(format!(
-            "{reused} SAs are left out because their SPI was used again under another key: the table cannot say when a key \
-             applies, the SA with most packets is in it"
-        ));
-    }
+    let unverified = keys.iter().filter(|key| unverified(key.proof).is_some()).count() as u64;
+    let told = [
+        (
+            wrong,
+            format!(
+                "keys of {wrong} SAs are left out: the ICVs of their packets do not fit (--all-keys writes them all the same)"
+            ),
+        ),
+        (
+            half,
+            format!(
+                "keys of {half} SAs are left out: the integrity key fits, but no packet decrypts to anything (--all-keys writes \
+                 them all the same)"
+            ),
+        ),
+        (
+            unverified,
+            format!(
+                "keys of {unverified} of {} SAs are not verified: a comment before each says why; what they decrypt may be nonsense",
+                keys.len()
+            ),
+        ),
+        (
+            reused,
+            format!(
+                "{reused} SAs are left out because their SPI was used again under another key: the table cannot say when a key \
+                 applies, the SA with most packets is in it"
+            ),
+        ),
+    ];
+    notes.extend(told.into_iter().filter(|(n, _)| *n > 0).map(|(_, note)| note));
     keys
 }
 

@@ -268,12 +268,6 @@ impl Encryption {
         TABLE.iter().find(wanted).map(|row| row.encryption)
     }
 
-    /// The same transform with its IV in each packet, where this one has an implicit one (RFC 8750); else itself.
-    #[must_use]
-    pub fn with_explicit_iv(self) -> Encryption {
-        self.row().explicit.unwrap_or(self)
-    }
-
     /// The form with an implicit IV, where RFC 8750 defines one.
     pub fn with_implicit_iv(self) -> Option<Encryption> {
         Self::find(|row| row.explicit == Some(self))

@@ -4,8 +4,6 @@ use crate::analysis::names::{AccountLabel, D2Source, Direction, OwnRate};
 use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 plain_data! {
     /// One tunnel and direction: its wall time, cut into stretches with one label each. With new bytes b and seconds t of a

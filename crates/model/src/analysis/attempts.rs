@@ -4,8 +4,6 @@ use crate::analysis::events::Explanation;
 use crate::analysis::names::{AttemptOutcome, Confidence, Direction, OutageEnd};
 use crate::analysis::plain_data::plain_data;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {

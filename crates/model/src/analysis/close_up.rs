@@ -2,8 +2,6 @@
 
 use crate::analysis::names::{CloseUpNumbers, Direction, SaAge};
 use crate::analysis::plain_data::plain_data;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {

@@ -3,8 +3,6 @@
 use crate::analysis::names::AccountLabel;
 use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 plain_data! {
     /// Seconds per gigabyte (10⁹ new bytes) that a capture needs beyond a reference: the labels' differences add up to the whole.

@@ -5,8 +5,6 @@ use crate::analysis::names::ExchangeKind;
 use crate::analysis::plain_data::plain_data;
 use crate::spi::{IkeSpi, Spi};
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {

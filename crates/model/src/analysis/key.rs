@@ -2,8 +2,6 @@
 
 use crate::analysis::names::KeyStatus;
 use crate::analysis::plain_data::plain_data;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 plain_data! {
     /// The source of a key and how far it is trusted.

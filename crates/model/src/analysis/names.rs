@@ -1,12 +1,10 @@
 //! The names that the document uses for kinds, states and verdicts.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 macro_rules! plain_names {
     ($($(#[$meta:meta])* pub enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum $name { $($(#[$vmeta])* #[serde(rename = $text)] $variant,)* }
         impl $name {
             /// Every one, in the order of their declaration.

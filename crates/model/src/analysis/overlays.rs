@@ -4,8 +4,6 @@ use crate::analysis::names::{Direction, OverlayKind};
 use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 plain_data! {
     /// Requests of the run beside the files.

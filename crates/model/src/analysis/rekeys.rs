@@ -6,32 +6,9 @@ use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {
-    /// One SA per direction; `null` where a direction never carried a packet and no exchange names it.
-    pub struct SpiPair {
-        /// Towards the IKE responder.
-        pub a_to_b: Option<Spi>,
-        /// Towards the IKE initiator.
-        pub b_to_a: Option<Spi>,
-    }
-    /// A moment per direction.
-    pub struct TimePair {
-        /// Towards the IKE responder.
-        pub a_to_b: Option<Timestamp>,
-        /// Towards the IKE initiator.
-        pub b_to_a: Option<Timestamp>,
-    }
-    /// Milliseconds per direction.
-    pub struct MillisPair {
-        /// Towards the IKE responder.
-        pub a_to_b: Option<f64>,
-        /// Towards the IKE initiator.
-        pub b_to_a: Option<f64>,
-    }
     /// One renewal of an SA pair.
     pub struct Rekey {
         /// Index in this list.
@@ -131,23 +108,26 @@ plain_data! {
     }
 }
 
-impl SpiPair {
-    /// The SPI of one direction.
-    pub fn get(&self, direction: Direction) -> Option<Spi> {
-        direction.pick(self.a_to_b, self.b_to_a)
-    }
+/// A value per direction; `null` where a direction has none, as an SA has that never carried a packet and that no exchange names.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "{T}Pair")]
+pub struct Pair<T> {
+    /// Towards the IKE responder.
+    pub a_to_b: Option<T>,
+    /// Towards the IKE initiator.
+    pub b_to_a: Option<T>,
 }
 
-impl TimePair {
-    /// The moment of one direction.
-    pub fn get(&self, direction: Direction) -> Option<Timestamp> {
-        direction.pick(self.a_to_b, self.b_to_a)
-    }
-}
+/// SPIs of both directions.
+pub type SpiPair = Pair<Spi>;
+/// Moments of both directions.
+pub type TimePair = Pair<Timestamp>;
+/// Milliseconds of both directions.
+pub type MillisPair = Pair<f64>;
 
-impl MillisPair {
-    /// The milliseconds of one direction.
-    pub fn get(&self, direction: Direction) -> Option<f64> {
+impl<T: Copy> Pair<T> {
+    /// The value of one direction.
+    pub fn get(&self, direction: Direction) -> Option<T> {
         direction.pick(self.a_to_b, self.b_to_a)
     }
 }

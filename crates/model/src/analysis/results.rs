@@ -4,8 +4,6 @@ use crate::analysis::names::{Counted, Direction, Encapsulation, Severity, Trigge
 use crate::analysis::plain_data::plain_data;
 use crate::text::Message;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {

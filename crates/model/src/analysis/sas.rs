@@ -5,8 +5,6 @@ use crate::analysis::names::{Direction, Encapsulation, Mode, Protocol};
 use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {

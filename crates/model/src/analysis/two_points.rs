@@ -6,8 +6,6 @@ use crate::analysis::plain_data::plain_data;
 use crate::spi::Spi;
 use crate::text::Message;
 use crate::time::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 
 plain_data! {

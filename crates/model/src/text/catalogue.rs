@@ -164,9 +164,7 @@ impl Catalogue {
         Some(match arg {
             Arg::Count(n) => (*n).into(),
             Arg::Number(n) => (*n).into(),
-            Arg::Text(text) => self.text(text).into(),
-            Arg::Message(message) => self.attempt(message)?.into(),
-            Arg::List(items) => self.list(items)?.into(),
+            other => self.item(other)?.into(),
         })
     }
 

@@ -3,14 +3,13 @@
 use crate::command::options::{Arguments, CommandLine, refusal};
 use crate::command::sources::is_capture;
 use clap::CommandFactory;
-use clap::error::ErrorKind;
 use std::ffi::{OsStr, OsString};
 
 impl Arguments {
     /// The first word is a file, and so is the second; where none of the further ones is a capture, they are no captures to be
     /// listed beside it.
     pub(super) fn must_name_captures(&self) -> Result<(), clap::Error> {
-        let refuse = |reason: String| Err(clap::Error::raw(ErrorKind::ValueValidation, reason));
+        let refuse = |reason: String| Err(refusal::refused(reason));
         let capture = &self.input.capture;
         if let Some(reason) = capture
             .to_str()

@@ -1,7 +1,7 @@
 //! Options of the main job that write the capture once more.
 
 use crate::command::options::help::OUTPUT;
-use clap::error::ErrorKind;
+use crate::command::options::refusal::refuse_if;
 use clap::{Args, ValueHint};
 use rekeyscope::write::inner::InnerLayers;
 use std::path::PathBuf;
@@ -30,37 +30,25 @@ pub(crate) struct CopyArguments {
 }
 
 impl CopyArguments {
-    /// An index of several captures has no place for copies of each.
-    pub(super) fn want_no_index(&self) -> Result<(), clap::Error> {
-        if self.write_inner.is_some() || self.annotate.is_some() {
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
-            ));
-        }
-        Ok(())
-    }
-
-    /// A copy is one of a file.
-    pub(super) fn want_one_file(&self) -> Result<(), clap::Error> {
-        if self.write_inner.is_some() || self.annotate.is_some() {
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "--write-inner and --annotate copy one file: join the pieces first, with mergecap -a -w FILE PIECE…",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Keys go into a capture that is written, and into no other place.
-    pub(super) fn want_a_place_for_keys(&self) -> Result<(), clap::Error> {
-        if self.embed_keys && self.annotate.is_none() {
-            return Err(clap::Error::raw(
-                ErrorKind::MissingRequiredArgument,
-                "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
-            ));
-        }
-        Ok(())
+    /// A copy is one of one file: an index of several captures has no place for copies of each, and pieces are several files.
+    pub(super) fn must_make_sense(&self, is_index: bool, has_pieces: bool) -> Result<(), clap::Error> {
+        let copies = self.write_inner.is_some() || self.annotate.is_some();
+        refuse_if(
+            copies && is_index,
+            "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
+        )?;
+        refuse_if(
+            copies && has_pieces,
+            "--write-inner and --annotate copy one file: join the pieces first, with mergecap -a -w FILE PIECE…",
+        )?;
+        refuse_if(
+            self.write_inner.is_some() && self.write_inner == self.annotate,
+            "--write-inner and --annotate name the same file: give each its own",
+        )?;
+        refuse_if(
+            self.embed_keys && self.annotate.is_none(),
+            "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
+        )
     }
 
     pub(crate) fn layers(&self) -> InnerLayers {

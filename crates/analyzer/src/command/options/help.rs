@@ -18,47 +18,17 @@ pub(super) const METHOD: &str = "Method";
 const MAIN: &str = "rekeyscope";
 
 /// The options that README and docs use most, for each job that has more than ten: `-h` shows these, in this order.
-pub(super) const EVERYDAY: [(&str, &[&str]); 5] = [
+pub(super) const EVERYDAY: [(&str, &str); 5] = [
     (
         MAIN,
-        &[
-            "keys",
-            "html",
-            "json",
-            "csv",
-            "format",
-            "write_inner",
-            "also_from",
-            "verbose",
-            "lang",
-            "quiet",
-        ],
+        "keys html json csv format write_inner also_from verbose lang quiet",
     ),
-    (
-        "keys",
-        &["keys", "psk_file", "export", "claims", "join", "lang", "quiet"],
-    ),
-    (
-        "compare",
-        &["keys", "html", "json", "csv", "each", "lang", "quiet"],
-    ),
-    (
-        "report",
-        &["html", "json", "csv", "svg", "format", "verbose", "lang", "quiet"],
-    ),
+    ("keys", "keys psk_file export claims join lang quiet"),
+    ("compare", "keys html json csv each lang quiet"),
+    ("report", "html json csv svg format verbose lang quiet"),
     (
         "watch",
-        &[
-            "keys",
-            "json_lines",
-            "events",
-            "metrics_file",
-            "metrics_listen",
-            "html",
-            "json",
-            "lang",
-            "quiet",
-        ],
+        "keys json_lines events metrics_file metrics_listen html json lang quiet",
     ),
 ];
 
@@ -144,7 +114,7 @@ fn with_everyday(command: Command, more: &str) -> Command {
         return command;
     };
     let shown = command.mut_args(|argument| {
-        let place = options.iter().position(|id| argument.get_id() == id);
+        let place = options.split(' ').position(|id| argument.get_id() == id);
         let argument = argument
             .hide_short_help(place.is_none())
             .hide_possible_values(true);

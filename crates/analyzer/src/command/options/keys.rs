@@ -3,8 +3,8 @@
 use crate::command::options::help::{INPUT, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
+use crate::command::options::refusal::{refuse_if, refused};
 use crate::command::sources::{self, Grouping};
-use clap::error::ErrorKind;
 use clap::{Args, ValueHint};
 use rekeyscope::write::export::Wanted;
 use std::ffi::OsString;
@@ -79,9 +79,9 @@ impl KeysArguments {
             [format, path] if format == "wireshark" && path == "-" => Ok(Export::WiresharkRows),
             [format, path] if format == "wireshark" => Ok(Export::Wireshark(Path::new(path))),
             [format, path] if format == "tcpdump" && !self.claims => Ok(Export::Tcpdump(Path::new(path))),
-            _ => Err(clap::Error::raw(
-                ErrorKind::InvalidValue,
-                "--export writes 'wireshark DIR' or 'tcpdump FILE' (with --claims the former alone), no other format",
+            _ => Err(refused(
+                "--export writes 'wireshark DIR' or 'tcpdump FILE' (with --claims the former alone), no other format"
+                    .to_owned(),
             )),
         });
         pairs.collect()
@@ -104,10 +104,9 @@ impl KeysArguments {
         } else {
             Grouping::ByName
         };
-        let refuse = |reason| clap::Error::raw(ErrorKind::ValueValidation, reason);
-        let found = sources::find(&words, grouping).map_err(refuse)?;
+        let found = sources::find(&words, grouping).map_err(refused)?;
         let [one] = found.as_slice() else {
-            return Err(refuse(format!(
+            return Err(refused(format!(
                 "these are {} captures, and keys are looked up for one: give one at a time, or its pieces with --join",
                 found.len()
             )));
@@ -131,12 +130,9 @@ pub(crate) struct ProgramArguments {
 impl ProgramArguments {
     /// The capture must be a file: it is read twice.
     pub(super) fn must_name_a_file(&self) -> Result<(), clap::Error> {
-        if self.input.reads_stdin() {
-            return Err(clap::Error::raw(
-                ErrorKind::ValueValidation,
-                "the capture is read twice here: give a file, not -",
-            ));
-        }
-        Ok(())
+        refuse_if(
+            self.input.reads_stdin(),
+            "the capture is read twice here: give a file, not -",
+        )
     }
 }

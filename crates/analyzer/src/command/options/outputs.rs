@@ -2,9 +2,9 @@
 
 use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
+use crate::command::options::refusal::{refuse_if, refused};
 use crate::command::options::replace::ReplaceArgument;
 use crate::command::options::values::folder;
-use clap::error::ErrorKind;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 
@@ -57,8 +57,8 @@ pub(crate) struct OutputArguments {
     pub(crate) parquet: Option<PathBuf>,
 
     /// With --parquet, name the gateway at which the capture was taken [default: its address]
-    #[cfg_attr(feature = "parquet", arg(long, help_heading = OUTPUT, value_name = "NAME", requires = "parquet"))]
-    #[cfg_attr(not(feature = "parquet"), arg(skip))]
+    #[cfg(feature = "parquet")]
+    #[arg(long, help_heading = OUTPUT, value_name = "NAME", requires = "parquet")]
     pub(crate) gateway: Option<String>,
 
     /// Print text, html, json, csv or markdown
@@ -88,13 +88,10 @@ impl OutputArguments {
             is_stdout(self.json.as_deref()),
             is_stdout(self.html.as_deref()),
         ];
-        if wanted.iter().filter(|w| **w).count() > 1 {
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "only one of --format, --json - and --html - can have standard output",
-            ));
-        }
-        Ok(())
+        refuse_if(
+            wanted.iter().filter(|w| **w).count() > 1,
+            "only one of --format, --json - and --html - can have standard output",
+        )
     }
 
     /// The format for standard output.
@@ -126,13 +123,10 @@ impl OutputArguments {
                 .as_deref()
                 .filter(|p| p.as_os_str() != "-" && !is_folder(p) && p.extension().is_some());
             if let Some(file) = file {
-                return Err(clap::Error::raw(
-                    ErrorKind::ValueValidation,
-                    format!(
-                        "several reports do not fit into one file: give a folder, for example {option} {}/",
-                        crate::command::output::harmless(&file.with_extension("").to_string_lossy())
-                    ),
-                ));
+                let folder = crate::command::output::harmless(&file.with_extension("").to_string_lossy());
+                return Err(refused(format!(
+                    "several reports do not fit into one file: give a folder, for example {option} {folder}/"
+                )));
             }
         }
         Ok(())
@@ -150,13 +144,8 @@ impl OutputArguments {
             csv: file(&self.csv, ""),
             svg: file(&self.svg, ""),
             png: file(&self.png, ""),
-            // One folder for all: a capture has its own names in it.
-            parquet: self.parquet.clone(),
-            gateway: self.gateway.clone(),
-            format: self.format,
-            verbose: self.verbose,
-            replace: self.replace.clone(),
-            lang: self.lang.clone(),
+            // Tables have one folder for all: a capture has its own names in it.
+            ..self.clone()
         }
     }
 }
@@ -195,13 +184,10 @@ impl OverlayArguments {
 
     /// An overlay cannot belong to several captures.
     pub(super) fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
-        if captures > 1 && !(self.iperf3.is_empty() && self.overlay.is_empty()) {
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "--iperf3 and --overlay belong to one capture: give one capture at a time",
-            ));
-        }
-        Ok(())
+        refuse_if(
+            captures > 1 && self.files().next().is_some(),
+            "--iperf3 and --overlay belong to one capture: give one capture at a time",
+        )
     }
 }
 
@@ -237,10 +223,9 @@ pub(super) fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result
         // A folder takes a file of each kind; devices take anything.
         if !file.is_dir() && !file.starts_with("/dev") && !ends_as_folder(file) && !seen.insert(file) {
             let name = crate::command::output::harmless(&file.to_string_lossy());
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                format!("two results cannot both be written to {name}: give each a name of its own"),
-            ));
+            return Err(refused(format!(
+                "two results cannot both be written to {name}: give each a name of its own"
+            )));
         }
     }
     Ok(())

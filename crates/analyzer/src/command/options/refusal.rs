@@ -4,6 +4,19 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::io::Write;
 
+/// The error of a command line that makes no sense.
+pub(super) fn refused(reason: String) -> Error {
+    Error::raw(ErrorKind::ValueValidation, reason)
+}
+
+/// Refuses a command line that is wrong.
+pub(super) fn refuse_if(wrong: bool, reason: &str) -> Result<(), Error> {
+    match wrong {
+        true => Err(refused(reason.to_owned())),
+        false => Ok(()),
+    }
+}
+
 /// Why this program has no such option or command, where an earlier version had it or another build has it.
 pub(super) fn why_not_here(word: &str) -> Option<String> {
     let reason = match word {

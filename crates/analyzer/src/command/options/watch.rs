@@ -3,7 +3,7 @@
 use crate::command::options::help::{INPUT, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::outputs::{OutputArguments, all_different};
-use clap::error::ErrorKind;
+use crate::command::options::refusal::refuse_if;
 use clap::{Args, ValueHint};
 use rekeyscope::pipeline::{Options, TunnelChoice};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -35,7 +35,7 @@ pub(crate) struct WatchArguments {
 
     /// Answer GET /metrics at this port
     ///
-    /// The answer is OpenMetrics. The port is one of 127.0.0.1; ADDRESS:PORT names another.
+    /// The answer is Prometheus' text. The port is one of 127.0.0.1; ADDRESS:PORT names another.
     #[arg(long, help_heading = OUTPUT, value_name = "PORT", value_parser = listener)]
     pub(crate) metrics_listen: Option<SocketAddr>,
 
@@ -55,12 +55,10 @@ pub(crate) struct WatchArguments {
 impl WatchArguments {
     pub(super) fn must_make_sense(&self) -> Result<(), clap::Error> {
         self.outputs.one_at_most_on_stdout()?;
-        if self.outputs.parquet.is_some() {
-            return Err(clap::Error::raw(
-                ErrorKind::ArgumentConflict,
-                "--parquet names tables by the whole capture, which a watch never has: analyse the capture afterwards",
-            ));
-        }
+        refuse_if(
+            self.outputs.parquet.is_some(),
+            "--parquet names tables by the whole capture, which a watch never has: analyse the capture afterwards",
+        )?;
         let own = [&self.events, &self.metrics_file]
             .into_iter()
             .filter_map(|p| p.as_deref());

@@ -5,7 +5,7 @@ use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
 use anyhow::{Context, Result, anyhow};
 use rekeyscope_model::watch::WatchTotals;
-use rekeyscope_report::formats::metrics::{self, MetricsFormat};
+use rekeyscope_report::formats::metrics;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,8 @@ use tiny_http::{Header, Method, Response, Server};
 
 /// The file is written this often; it is read every 15 s and more seldom.
 const EVERY: Duration = Duration::from_secs(5);
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Prometheus' text format.
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The places.
 pub(super) struct MetricsPlaces {
@@ -56,8 +57,7 @@ impl MetricsPlaces {
     #[allow(clippy::disallowed_methods)] // how often a file is written
     pub(super) fn update(&mut self, totals: &WatchTotals) -> Result<()> {
         if let Some(page) = &self.page {
-            *page.lock().unwrap_or_else(PoisonError::into_inner) =
-                metrics::render(totals, MetricsFormat::OpenMetrics);
+            *page.lock().unwrap_or_else(PoisonError::into_inner) = metrics::render(totals);
         }
         if self.file.is_some() && self.written.is_none_or(|written| written.elapsed() >= EVERY) {
             self.write(totals)?;
@@ -73,7 +73,7 @@ impl MetricsPlaces {
 
     fn write(&self, totals: &WatchTotals) -> Result<()> {
         if let Some(file) = &self.file {
-            let text = metrics::render(totals, MetricsFormat::Prometheus);
+            let text = metrics::render(totals);
             Reserved::new(file, &self.replacement)?.write(text.as_bytes())?;
         }
         Ok(())
@@ -82,7 +82,7 @@ impl MetricsPlaces {
 
 /// Answers whoever asks; a client that is slow with its question has a thread of the server for itself.
 fn serve(server: &Server, page: &Mutex<String>) {
-    let Ok(content_type) = Header::from_bytes("Content-Type", OPENMETRICS) else {
+    let Ok(content_type) = Header::from_bytes("Content-Type", CONTENT_TYPE) else {
         return;
     };
     for request in server.incoming_requests() {
