@@ -30,17 +30,13 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     let read = arguments.input.everything_read();
     // The former table is kept beside the new one (`keep_former`): nothing is lost.
     let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
-    let exports: Vec<ExportPlace> = arguments
-        .exports()?
-        .iter()
-        .map(|export| ExportPlace::reserve(export, &replacement))
-        .collect::<Result<_, _>>()?;
+    let exports = reserve(arguments, &replacement)?;
     let (analysis, ring) = read_keys_of(&arguments.input)?;
     let problems: Vec<String> = read::problems(&analysis).collect();
     let read_whole = problems.is_empty();
     problems.into_iter().for_each(output::note);
     let mut told = Vec::new();
-    let shows_rows = exports.iter().any(|place| matches!(place, ExportPlace::Rows));
+    let shows_rows = exports.iter().any(|place| place.export == Export::WiresharkRows);
     let writes_keys = exports.len() > usize::from(shows_rows);
     for place in exports {
         told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
@@ -71,6 +67,12 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     })
 }
 
+fn reserve<'a>(arguments: &'a KeysArguments, replacement: &Replacement) -> Result<Vec<ExportPlace<'a>>> {
+    let exports = arguments.exports()?.into_iter();
+    let places = exports.map(|export| ExportPlace::reserve(export, replacement));
+    Ok(places.collect::<Result<_, Error>>()?)
+}
+
 /// Windows alone needs this advice; the other systems get files that only their owner can read.
 const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable as their folder is: below your user folder that is you and the \
      administrators; elsewhere 'icacls FILE /inheritance:r /grant:r %USERNAME%:F' makes it so";
@@ -79,16 +81,12 @@ const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable
 fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
     let files = arguments.files();
     let replacement = Replacement::new(files.iter().map(PathBuf::as_path), true);
-    let exports: Vec<ExportPlace> = arguments
-        .exports()?
-        .iter()
-        .map(|export| ExportPlace::reserve(export, &replacement))
-        .collect::<Result<_, _>>()?;
+    let exports = reserve(arguments, &replacement)?;
     let mut material = KeyMaterial::default();
     files.iter().try_for_each(|file| material.read(file))?;
     let mut told = Vec::new();
     for place in exports {
-        told.extend(place.write_tables(claims::tables(&material), &replacement)?);
+        told.extend(place.write_tables(&claims::tables(&material), &replacement)?);
     }
     if !arguments.input.quiet {
         told.into_iter().for_each(output::note);
@@ -96,94 +94,82 @@ fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A place of an export, made sure of before the work starts.
-enum ExportPlace {
-    Wireshark { folder: PathBuf, tables: Vec<Reserved> },
-    Rows,
-    Tcpdump { path: PathBuf, file: Reserved },
+/// An export with its files, made sure of before the work starts.
+struct ExportPlace<'a> {
+    export: Export<'a>,
+    files: Vec<(PathBuf, Reserved)>,
 }
 
-impl ExportPlace {
-    fn reserve(export: &Export<'_>, replacement: &Replacement) -> Result<Self, Error> {
-        match export {
-            Export::Wireshark(folder) => {
-                TABLES
-                    .iter()
-                    .try_for_each(|name| replacement.permits(&folder.join(name)))?;
-                output::private_folder(folder)?;
-                let tables = TABLES
-                    .iter()
-                    .map(|name| Reserved::secret(&folder.join(name), replacement));
-                Ok(ExportPlace::Wireshark {
-                    folder: folder.to_path_buf(),
-                    tables: tables.collect::<Result<_, _>>()?,
-                })
-            }
-            Export::WiresharkRows => Ok(ExportPlace::Rows),
-            Export::Tcpdump(path) => Ok(ExportPlace::Tcpdump {
-                path: path.to_path_buf(),
-                file: Reserved::secret(path, replacement)?,
-            }),
+/// The files of an export to Wireshark, in the order of [`wireshark::Tables::files`].
+const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
+
+impl<'a> ExportPlace<'a> {
+    fn reserve(export: Export<'a>, replacement: &Replacement) -> Result<Self, Error> {
+        let paths = match export {
+            Export::Wireshark(folder) => TABLES.map(|name| folder.join(name)).to_vec(),
+            Export::WiresharkRows => Vec::new(),
+            Export::Tcpdump(path) => vec![path.to_path_buf()],
+        };
+        paths.iter().try_for_each(|path| replacement.permits(path))?;
+        if let Export::Wireshark(folder) = export {
+            output::private_folder(folder)?;
         }
+        let reserve = |path: PathBuf| {
+            let place = Reserved::secret(&path, replacement)?;
+            Ok((path, place))
+        };
+        let files = paths.into_iter().map(reserve).collect::<Result<_, Error>>()?;
+        Ok(ExportPlace { export, files })
     }
 
     /// Writes, and says what a person should know.
     fn write(self, ring: &KeyRing, wanted: Wanted, replacement: &Replacement) -> Result<Vec<String>> {
-        match self {
-            ExportPlace::Tcpdump { path, file } => {
-                let made = tcpdump::secrets_file(ring, wanted);
-                let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
-                told.extend(keep_former(&path, &made.text, replacement)?);
-                file.write(made.text.expose())?;
-                told.extend(made.notes);
-                Ok(told)
-            }
-            tables => tables.write_tables(wireshark::tables(ring, wanted), replacement),
+        if let Export::Tcpdump(path) = self.export {
+            let made = tcpdump::secrets_file(ring, wanted);
+            let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
+            told.extend(self.write_files(&[&made.text], replacement)?);
+            told.extend(made.notes);
+            return Ok(told);
         }
+        self.write_tables(&wireshark::tables(ring, wanted), replacement)
     }
 
-    /// Writes the tables of Wireshark. A file of tcpdump's takes none of them.
-    fn write_tables(self, made: wireshark::Tables, replacement: &Replacement) -> Result<Vec<String>> {
-        match self {
-            ExportPlace::Wireshark { folder, tables } => write_wireshark(&folder, tables, made, replacement),
-            ExportPlace::Rows => {
-                made.files()
-                    .iter()
-                    .try_for_each(|(_, text)| output::to_stdout(text.expose()))?;
-                Ok(made.notes)
-            }
-            ExportPlace::Tcpdump { .. } => Ok(Vec::new()),
-        }
-    }
-}
-
-/// The files of an export, in the order of [`wireshark::Tables::files`].
-const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
-
-fn write_wireshark(
-    folder: &Path,
-    places: Vec<Reserved>,
-    made: wireshark::Tables,
-    replacement: &Replacement,
-) -> Result<Vec<String>> {
-    let mut told = vec![format!(
-        "wrote {} SAs and {} IKE SAs to the tables in {}",
-        made.esp_rows,
-        made.ike_rows,
-        folder.display()
-    )];
-    for ((name, text), place) in made.files().into_iter().zip(places) {
-        if text.is_empty() && std::fs::metadata(folder.join(name)).is_ok_and(|m| m.len() > 0) {
+    /// Writes the tables of Wireshark.
+    fn write_tables(self, made: &wireshark::Tables, replacement: &Replacement) -> Result<Vec<String>> {
+        let texts = made.files().map(|(_, text)| text);
+        let mut told = Vec::new();
+        if let Export::Wireshark(folder) = self.export {
             told.push(format!(
-                "{name} was left as it is: there is nothing to put into it"
+                "wrote {} SAs and {} IKE SAs to the tables in {}",
+                made.esp_rows,
+                made.ike_rows,
+                folder.display()
             ));
-            continue;
+            told.extend(self.write_files(&texts, replacement)?);
+        } else {
+            texts
+                .iter()
+                .try_for_each(|text| output::to_stdout(text.expose()))?;
         }
-        told.extend(keep_former(&folder.join(name), text, replacement)?);
-        place.write(text.expose())?;
+        told.extend(made.notes.iter().cloned());
+        Ok(told)
     }
-    told.extend(made.notes);
-    Ok(told)
+
+    fn write_files(self, texts: &[&SecretBytes], replacement: &Replacement) -> Result<Vec<String>, Error> {
+        let mut told = Vec::new();
+        for ((path, place), text) in self.files.into_iter().zip(texts) {
+            if text.is_empty() && std::fs::metadata(&path).is_ok_and(|m| m.len() > 0) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                told.push(format!(
+                    "{name} was left as it is: there is nothing to put into it"
+                ));
+                continue;
+            }
+            told.extend(keep_former(&path, text, replacement)?);
+            place.write(text.expose())?;
+        }
+        Ok(told)
+    }
 }
 
 /// `NAME.before`, or `NAME.before.2`, `.3`, …: what an earlier export kept is never overwritten.

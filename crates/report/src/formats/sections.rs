@@ -57,7 +57,7 @@ pub(crate) fn causes<P: Page>(page: &mut P, focus: &Focus) {
     page.heading(&t.word("heading-causes"));
     for found in causes.iter().take(P::MOST_ENTRIES) {
         page.item(&found.sentence(focus, P::MOST_ENTRIES));
-        if let Some((message, number, filter)) = found.first_filter(focus) {
+        if let Some((message, number, filter)) = found.first_filter() {
             let said = |filter: &str| fill!(t, message, number, filter);
             page.filter(said, &filter);
         }

@@ -1,11 +1,10 @@
 //! A plot, and what it is drawn on.
 
-use crate::plot::backend::Svg;
 use crate::plot::style::{self, UNITS};
 use crate::words::clean;
 use askama::filters::{Html, escape};
 use plotters::coord::Shift;
-use plotters::prelude::{DrawingArea, IntoDrawingArea};
+use plotters::prelude::{DrawingArea, IntoDrawingArea, SVGBackend};
 use rekeyscope_model::text::Language;
 use std::fmt::Write as _;
 
@@ -70,8 +69,8 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// The area that drawing functions draw on.
-pub(crate) type Canvas<'a> = DrawingArea<Svg<'a>, Shift>;
-/// Drawing into memory fails only when a label cannot be measured.
+pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// Drawing into memory does not fail, which plotters cannot know.
 pub(crate) type Drawn<T> = Result<T, Box<dyn std::error::Error>>;
 
 impl Plot {
@@ -105,7 +104,7 @@ impl Plot {
         let mut svg = String::new();
         {
             let size = (self.width * UNITS, self.height * UNITS);
-            let root = Svg::new(&mut svg, size).into_drawing_area();
+            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
             draw(&root).ok()?;
             root.present().ok()?;
         }

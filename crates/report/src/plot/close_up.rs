@@ -65,13 +65,9 @@ impl CloseUpDrawing<'_> {
             .clone()
             .shrink((0, 0), (px(WIDTH), px(self.height() - BELOW + 42)));
         let axes = Axes {
-            language,
-            above: self.top(),
-            right: RIGHT,
-            left: LEFT,
-            room_below: 42,
-            below: self.below(),
+            below: Some(self.below()),
             labels: (14, 7),
+            ..Axes::new(language, [self.top(), RIGHT, 42, LEFT])
         };
         let mut chart = axes.draw(&area, from..to, low..high)?;
         for shaded in stalls_around(self.focus, self.rekey, self.shown.direction, (from, to)) {
@@ -115,7 +111,7 @@ impl CloseUpDrawing<'_> {
             let stroke = style::INK.mix(0.7).stroke_width(px(1));
             root.draw(&PathElement::new(vec![(x, at(self.top())), (x, bottom)], stroke))?;
             let font = style::label(t.language(), 12, style::INK);
-            let width = width_of(root, &words, &font)? + at(6);
+            let width = width_of(t.language(), 12, &words) + at(6);
             // Beside the line, on the side where nothing is drawn; else on the other one.
             let is_left = match beside {
                 HPos::Right => x - width > at(LEFT),

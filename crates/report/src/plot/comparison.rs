@@ -40,13 +40,9 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
     let blank = Plot::blank(language, "comparison".to_string(), (WIDTH, HEIGHT), texts);
     blank.draw(|root| {
         let axes = Axes {
-            language,
-            above: 28,
-            right: 24,
-            left: LEFT,
-            room_below: 44,
-            below: t.word("plot-comparison-x"),
+            below: Some(t.word("plot-comparison-x")),
             labels: (8, 6),
+            ..Axes::new(language, [28, 24, 44, LEFT])
         };
         let mut chart = axes.draw(root, 0.0..right, 0.0..top)?;
         title(root, language, t.word("plot-comparison-y"), (LEFT, 4))?;
@@ -64,7 +60,7 @@ pub(crate) fn draw(t: &Catalogue, comparison: &Comparison) -> Option<Plot> {
             // Names of points in the right half stand to the left, so that none leaves the plot.
             let (px_x, px_y) = chart.backend_coord(&(*x, *y));
             let label = style::label(language, 12, style::INK);
-            let width = root.estimate_text_size(&name, &label)?.0 as i32;
+            let width = style::width(language, 12, &name);
             let gap = at(8);
             let from = if *x > right / 2.0 {
                 px_x - gap - width

@@ -6,7 +6,6 @@
 
 pub(crate) mod account;
 mod axes;
-mod backend;
 mod canvas;
 mod close_up;
 pub(crate) mod comparison;

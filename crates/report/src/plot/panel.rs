@@ -1,5 +1,6 @@
 //! Small multiples: one panel per rekey, all of a tunnel to the same scale.
 
+use crate::plot::axes::Axes;
 use crate::plot::canvas::{Canvas, Drawn, Plot};
 use crate::plot::label::{effect_of, plain};
 use crate::plot::reduce::{PlotColumn, ceiling, columns};
@@ -7,7 +8,6 @@ use crate::plot::stalls::{Shaded, stalls_around};
 use crate::plot::style::{self, at, px};
 use crate::words::focus::{Focus, at_most, began, is_hurt, number};
 use crate::words::{self, cost_of, format};
-use plotters::chart::ChartBuilder;
 use plotters::element::{DashedPathElement, PathElement, Rectangle, Text};
 use plotters::series::LineSeries;
 use plotters::style::Color;
@@ -154,24 +154,14 @@ fn draw_titles(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) 
 
 fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -> Drawn<()> {
     let (from, to, top) = (-BEFORE, scale.after, scale.top);
-    let mut chart = ChartBuilder::on(root)
-        .margin_top(px(22))
-        .margin_right(px(RIGHT))
-        .y_label_area_size(px(LEFT))
-        .x_label_area_size(px(22))
-        .build_cartesian_2d(from..to, 0.0..top)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .y_max_light_lines(0)
-        .x_labels(6)
-        .y_labels(4)
-        .bold_line_style(style::GRID.stroke_width(px(1)))
-        .axis_style(style::GRID.stroke_width(px(1)))
-        .label_style(style::label(focus.t.language(), 11, style::MUTED))
-        .x_label_formatter(&|x| if *x == 0.0 { "0 s".to_string() } else { plain(*x) })
-        .y_label_formatter(&|y| plain(*y))
-        .draw()?;
+    let axes = Axes {
+        lines: (false, true),
+        labels: (6, 4),
+        size: 11,
+        x_label: |x| if x == 0.0 { "0 s".to_owned() } else { plain(x) },
+        ..Axes::new(focus.t.language(), [22, RIGHT, 22, LEFT])
+    };
+    let mut chart = axes.draw(root, from..to, 0.0..top)?;
     let color = if is_hurt(panel.rekey) {
         style::HURT
     } else {

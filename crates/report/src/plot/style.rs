@@ -10,7 +10,7 @@ use rekeyscope_model::text::Language;
 use std::fmt::Write as _;
 
 /// Plotters says that a font is so many times larger than its SVG makes it.
-pub(crate) const PLOTTERS_SCALE: f64 = 1.24;
+const PLOTTERS_SCALE: f64 = 1.24;
 /// Drawing units per CSS pixel.
 pub(crate) const UNITS: u32 = 2;
 
@@ -85,12 +85,19 @@ pub(crate) fn label(language: Language, pixels: u32, color: RGBColor) -> TextSty
     font.color(&color)
 }
 
-/// The font of a [`family`].
-pub(crate) fn face(name: &str) -> Option<ttf_parser::Face<'static>> {
-    let language = Language::ALL
-        .into_iter()
-        .find(|language| family(*language) == name)?;
-    ttf_parser::Face::parse(font(language), 0).ok()
+/// Width of a label of `pixels` height, drawing units, by the font in the program: a plot is the same everywhere.
+pub(crate) fn width(language: Language, pixels: u32, text: &str) -> i32 {
+    // Fonts that cannot be read fail a test.
+    let Ok(face) = ttf_parser::Face::parse(font(language), 0) else {
+        return 0;
+    };
+    // A font's size is the height of a line, from the highest to the lowest place a letter reaches.
+    let scale = (f64::from(px(pixels)) * PLOTTERS_SCALE) as f32 / f32::from(face.height());
+    let advance = |letter| {
+        let glyph = face.glyph_index(letter).unwrap_or_default();
+        f32::from(face.glyph_hor_advance(glyph).unwrap_or_default())
+    };
+    text.chars().map(|letter| scale * advance(letter)).sum::<f32>() as i32
 }
 
 /// `@font-face` with the font of a language in it.
@@ -148,6 +155,13 @@ mod tests {
             ("foobar", "Zm9vYmFy"),
         ] {
             assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn every_font_measures_labels() {
+        for language in Language::ALL {
+            assert!(width(language, 12, "Mbit/s → ±") > width(language, 12, "Mbit/s"));
         }
     }
 

@@ -20,7 +20,7 @@ use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
-use frame::{HEIGHTS, LEFT, PlotLane, RunDrawing, WIDTH};
+use frame::{LEFT, PlotLane, RunDrawing, WIDTH};
 use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
@@ -163,14 +163,11 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
         direction: Some(direction),
         headline: fill!(t, "plot-lane", direction = name, unit),
         name,
-        over: false,
         columns,
-        bottom: 0.0,
         top,
         factor,
         unit,
-        rows: (0, 0),
-        above: 0,
+        ..PlotLane::default()
     })
 }
 
@@ -260,9 +257,8 @@ impl RunDrawing<'_> {
 
     fn draw_axes(&self, root: &Canvas) -> Drawn<()> {
         for lane in self.lanes.iter().filter(|lane| !lane.over) {
-            let height = lane.rows.1 - lane.rows.0 - lane.above;
-            let y_labels = if height > HEIGHTS[1] { 6 } else { 3 };
-            self.draw_y_axis(&mut self.chart(root, lane)?, y_labels)?;
+            let (area, axes) = self.lane_area(root, lane);
+            axes.draw(&area, self.begin..self.end, lane.bottom..lane.top)?;
             let over = self.lanes.iter().filter(|l| l.over && l.rows == lane.rows);
             let headlines = std::iter::once(lane).chain(over);
             let headline = headlines.map(|l| l.headline.as_str()).collect();
@@ -276,7 +272,8 @@ impl RunDrawing<'_> {
     }
 
     fn draw_data(&self, root: &Canvas, lane: &PlotLane) -> Drawn<()> {
-        let mut chart = self.chart(root, lane)?;
+        let (area, axes) = self.lane_area(root, lane);
+        let mut chart = axes.chart(&area, self.begin..self.end, lane.bottom..lane.top)?;
         let at = |time: f64, value: f64| (time, (value / lane.factor).clamp(lane.bottom, lane.top));
         let shown = || {
             lane.columns

@@ -2,7 +2,7 @@
 
 use crate::tables::table::{Table, alert_if, left, right};
 use crate::words::ends::end;
-use crate::words::focus::Focus;
+use crate::words::focus::{Focus, most_important};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{is_trouble, outage_length, outcome};
 use rekeyscope_model::analysis::{Attempt, Outage};
@@ -11,26 +11,14 @@ use rekeyscope_model::analysis::{Attempt, Outage};
 /// that became no rekey, which has a row of its own. Empty where all went well.
 pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> Table {
     let t = focus.t;
-    let own = || focus.analysis.attempts.iter().filter(move |a| a.tunnel == tunnel);
-    let troubled = own().filter(|a| is_trouble(a)).count();
-    if troubled == 0 {
+    let mut own: Vec<&Attempt> = focus.analysis.attempts.iter().collect();
+    own.retain(|a| a.tunnel == tunnel);
+    if !own.iter().any(|a| is_trouble(a)) {
         return Table::default();
     }
-    let mut listed = Vec::new();
-    let (mut room, mut room_for_trouble, mut left_out) = (most.saturating_sub(troubled), most, 0);
-    for attempt in own().filter(|a| all || is_trouble(a) && a.rekey.is_none()) {
-        let room = if is_trouble(attempt) {
-            &mut room_for_trouble
-        } else {
-            &mut room
-        };
-        if *room == 0 {
-            left_out += 1;
-            continue;
-        }
-        *room -= 1;
-        listed.push(attempt);
-    }
+    own.retain(|a| all || is_trouble(a) && a.rekey.is_none());
+    let total = own.len();
+    let listed = most_important(own, most, |a| is_trouble(a));
     let ends = focus.analysis.tunnels.get(tunnel);
     let outage = |a: &&Attempt, cell: &dyn Fn(&Outage) -> String| or_unknown(a.outage.as_ref(), cell);
     let mut table = Table::of(
@@ -54,6 +42,6 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
             right("column-outage", &|a| outage(a, &|o| outage_length(t, o))),
         ],
     );
-    table.note_left_out(t, "left-out-attempts", left_out);
+    table.note_left_out(t, "left-out-attempts", total - listed.len());
     table
 }

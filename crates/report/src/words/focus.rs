@@ -213,20 +213,25 @@ pub(crate) fn began(rekey: &Rekey) -> Option<Timestamp> {
 
 /// At most `most` rekeys in time order: the hurt ones first of all, then the earliest.
 pub(crate) fn at_most(rekeys: Vec<&Rekey>, most: usize) -> Vec<&Rekey> {
-    if rekeys.len() <= most {
-        return rekeys;
-    }
-    let mut room = most.saturating_sub(rekeys.iter().filter(|r| is_hurt(r)).count());
-    let mut hurt_room = most;
-    rekeys
-        .into_iter()
-        .filter(|r| {
-            let room = if is_hurt(r) { &mut hurt_room } else { &mut room };
-            let fits = *room > 0;
-            *room = room.saturating_sub(1);
-            fits
-        })
-        .collect()
+    most_important(rekeys, most, |r| is_hurt(r))
+}
+
+/// At most `most` of a list in its order: those that matter first of all, then the earliest.
+pub(crate) fn most_important<T>(mut list: Vec<T>, most: usize, matters: impl Fn(&T) -> bool) -> Vec<T> {
+    let mut room = most.saturating_sub(list.iter().filter(|one| matters(one)).count());
+    let mut room_of_important = most;
+    let fits = |one: &T| {
+        let room = if matters(one) {
+            &mut room_of_important
+        } else {
+            &mut room
+        };
+        let fits = *room > 0;
+        *room = room.saturating_sub(1);
+        fits
+    };
+    list.retain(fits);
+    list
 }
 
 /// The first packet; in a document without it, the first bin.

@@ -53,7 +53,7 @@ pub(crate) struct KeysArguments {
 }
 
 /// Places of exported keys.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Export<'a> {
     /// Wireshark's tables, into a folder.
     Wireshark(&'a Path),

@@ -1,6 +1,7 @@
 //! Bold, dim and coloured text on a terminal. Nobody sees a terminal in a browser, and comfy-table has no colours there.
+#![cfg_attr(target_os = "wasi", allow(unused_variables))]
 
-use comfy_table::Cell;
+use comfy_table::{Cell, Table};
 
 /// A colour that says something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,54 +11,34 @@ pub(crate) enum Color {
     Green,
 }
 
-#[cfg(not(target_os = "wasi"))]
-mod styled {
-    use super::{Cell, Color};
-    use comfy_table::{Attribute, Table};
-
-    pub(crate) fn bold(cell: Cell) -> Cell {
-        cell.add_attribute(Attribute::Bold)
-    }
-
-    pub(crate) fn dim(cell: Cell) -> Cell {
-        cell.add_attribute(Attribute::Dim)
-    }
-
-    pub(crate) fn colored(cell: Cell, color: Color) -> Cell {
-        cell.fg(match color {
-            Color::Red => comfy_table::Color::Red,
-            Color::Yellow => comfy_table::Color::Yellow,
-            Color::Green => comfy_table::Color::Green,
-        })
-    }
-
-    /// The caller says whether styles are written; comfy-table does not look for a terminal.
-    pub(crate) fn write_styles(table: &mut Table, yes: bool) {
-        table.force_no_tty();
-        if yes {
-            table.enforce_styling();
-        }
-    }
+pub(super) fn bold(cell: Cell) -> Cell {
+    #[cfg(not(target_os = "wasi"))]
+    let cell = cell.add_attribute(comfy_table::Attribute::Bold);
+    cell
 }
 
-#[cfg(target_os = "wasi")]
-mod styled {
-    use super::{Cell, Color};
-    use comfy_table::Table;
-
-    pub(crate) fn bold(cell: Cell) -> Cell {
-        cell
-    }
-
-    pub(crate) fn dim(cell: Cell) -> Cell {
-        cell
-    }
-
-    pub(crate) fn colored(cell: Cell, _: Color) -> Cell {
-        cell
-    }
-
-    pub(crate) fn write_styles(_: &mut Table, _: bool) {}
+pub(super) fn dim(cell: Cell) -> Cell {
+    #[cfg(not(target_os = "wasi"))]
+    let cell = cell.add_attribute(comfy_table::Attribute::Dim);
+    cell
 }
 
-pub(super) use styled::{bold, colored, dim, write_styles};
+pub(super) fn colored(cell: Cell, color: Color) -> Cell {
+    #[cfg(not(target_os = "wasi"))]
+    let cell = cell.fg(match color {
+        Color::Red => comfy_table::Color::Red,
+        Color::Yellow => comfy_table::Color::Yellow,
+        Color::Green => comfy_table::Color::Green,
+    });
+    cell
+}
+
+/// The caller says whether styles are written; comfy-table does not look for a terminal.
+pub(super) fn write_styles(table: &mut Table, yes: bool) {
+    #[cfg(not(target_os = "wasi"))]
+    table.force_no_tty();
+    #[cfg(not(target_os = "wasi"))]
+    if yes {
+        table.enforce_styling();
+    }
+}

@@ -1,11 +1,10 @@
 //! Sizes, axes and contents that every part of the drawing shares.
 
 use super::arrow::{Arrow, arrows};
-use crate::plot::canvas::{Canvas, Drawn};
-use crate::plot::style::{at, px};
+use crate::plot::style::{self, at, px};
 use crate::words::focus::Focus;
-use plotters::style::TextStyle;
 use rekeyscope_model::analysis::{CloseUp, CloseUpNumbers, CloseUpSeries, Rekey};
+use rekeyscope_model::text::Language;
 
 pub(super) const WIDTH: u32 = 1100;
 pub(super) const LEFT: u32 = 80;
@@ -106,6 +105,6 @@ impl<'a> CloseUpDrawing<'a> {
 }
 
 /// Width of a text, units. Japanese is measured up to 13 % too narrow.
-pub(super) fn width_of(root: &Canvas, text: &str, font: &TextStyle) -> Drawn<i32> {
-    Ok(root.estimate_text_size(text, font)?.0 as i32 * 115 / 100)
+pub(super) fn width_of(language: Language, pixels: u32, text: &str) -> i32 {
+    style::width(language, pixels, text) * 115 / 100
 }

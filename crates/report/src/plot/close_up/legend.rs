@@ -45,7 +45,7 @@ impl CloseUpDrawing<'_> {
         let font = style::label(self.focus.t.language(), 12, style::MUTED);
         let mut x = at(LEFT);
         for (glyph, words) in self.entries() {
-            let width = width_of(root, &words, &font)?;
+            let width = width_of(self.focus.t.language(), 12, &words);
             if x + at(MARK) + width > at(WIDTH) {
                 break;
             }

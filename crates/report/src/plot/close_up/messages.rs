@@ -53,7 +53,7 @@ impl CloseUpDrawing<'_> {
     /// In the first row that has room for it, else not at all: the arrow says it when it is pointed at.
     fn draw_label(&self, root: &Canvas, arrow: &Arrow, taken: &mut [i32; ROWS]) -> Drawn<()> {
         let font = style::label(self.focus.t.language(), 11, style::INK);
-        let width = width_of(root, &arrow.short, &font)?;
+        let width = width_of(self.focus.t.language(), 11, &arrow.short);
         let x = self.x(arrow.ms);
         let begin = (x - at(2)).min(at(WIDTH - 2) - width);
         // The lowest row is nearest to the arrow.

@@ -60,12 +60,10 @@ fn lane(focus: &Focus, flows: &[&Flow], kind: CourseKind) -> Vec<PlotLane> {
             headline: if n > 0 { String::new() } else { headline },
             over: n > 0,
             columns,
-            bottom: 0.0,
             top: (highest / factor * 1.12).max(f64::MIN_POSITIVE),
             factor,
             unit: unit.clone(),
-            rows: (0, 0),
-            above: 0,
+            ..PlotLane::default()
         })
     };
     curves.into_iter().enumerate().filter_map(lane).collect()

@@ -1,12 +1,10 @@
 //! The parts of the plot, and where they lie.
 
-use crate::plot::axes::Chart;
-use crate::plot::canvas::{Canvas, Drawn, escaped};
-use crate::plot::label::plain;
+use crate::plot::axes::Axes;
+use crate::plot::canvas::{Canvas, escaped};
 use crate::plot::reduce::PlotColumn;
 use crate::plot::style::{self, at, px};
 use crate::words::focus::Focus;
-use plotters::chart::ChartBuilder;
 use plotters::style::{Color, ShapeStyle};
 use rekeyscope_model::analysis::{Account, Direction, Rekey};
 
@@ -27,6 +25,7 @@ const TICK: u32 = 4;
 pub(super) const STRIP: u32 = 16;
 
 /// Values over time, ready to draw: the rate of a direction, what a course of its flows has, or an overlay.
+#[derive(Default)]
 pub(super) struct PlotLane {
     /// The direction whose values these are; `None` of an overlay.
     pub(super) direction: Option<Direction>,
@@ -132,31 +131,21 @@ impl RunDrawing<'_> {
         self.lanes.iter().map(|l| l.rows.1).max().unwrap_or(0)
     }
 
-    /// The chart of a lane, over the run's time.
-    pub(super) fn chart<'a, 'b>(&self, root: &Canvas<'b>, lane: &PlotLane) -> Drawn<Chart<'a, 'b>> {
+    /// The area of a lane, and its axes.
+    pub(super) fn lane_area<'b>(&self, root: &Canvas<'b>, lane: &PlotLane) -> (Canvas<'b>, Axes) {
         let height = px(lane.rows.1 - lane.rows.0);
         let area = root.clone().shrink((0, px(lane.rows.0)), (px(WIDTH), height));
-        let chart = ChartBuilder::on(&area)
-            .margin_top(px(lane.above))
-            .margin_right(px(RIGHT))
-            .y_label_area_size(px(LEFT))
-            .build_cartesian_2d(self.begin..self.end, lane.bottom..lane.top)?;
-        Ok(chart)
-    }
-
-    /// The axis at its left, with lines across.
-    pub(super) fn draw_y_axis(&self, chart: &mut Chart, labels: usize) -> Drawn<()> {
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .y_labels(labels)
-            .y_max_light_lines(0)
-            .bold_line_style(style::GRID.stroke_width(px(1)))
-            .axis_style(style::GRID.stroke_width(px(1)))
-            .y_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
-            .y_label_formatter(&|y| plain(*y))
-            .draw()?;
-        Ok(())
+        let numbers = if height - px(lane.above) > px(HEIGHTS[1]) {
+            6
+        } else {
+            3
+        };
+        let axes = Axes {
+            lines: (false, true),
+            labels: (0, numbers),
+            ..Axes::new(self.focus.t.language(), [lane.above, RIGHT, 0, LEFT])
+        };
+        (area, axes)
     }
 
     /// The plotting areas lie within these, units.

@@ -1,13 +1,12 @@
 //! The lanes of the SAs and the time axis below them.
 
-use crate::plot::axes::{Chart, title};
+use crate::plot::axes::{Axes, title};
 use crate::plot::canvas::{Canvas, Drawn, escaped};
 use crate::plot::label::plain;
 use crate::plot::style::{self, at, px};
 use crate::plot::timeline::frame::{AXIS, LANE, LEFT, RIGHT, RunDrawing, TITLE, WIDTH};
 use crate::words::ends::up_or_down;
 use crate::words::format;
-use plotters::chart::ChartBuilder;
 use plotters::element::{Rectangle, Text};
 use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -33,18 +32,19 @@ struct Bar {
 }
 
 impl RunDrawing<'_> {
-    fn sa_chart<'a, 'b>(&self, root: &Canvas<'b>) -> Drawn<Chart<'a, 'b>> {
+    /// The area of the SAs, and the axes of the run's time.
+    fn sa_area<'b>(&self, root: &Canvas<'b>) -> (Canvas<'b>, Axes) {
         let row = self.first_lane_row();
-        let rows = root
-            .clone()
-            .shrink((0, px(row)), (px(WIDTH), px(self.height() - row)));
-        let chart = ChartBuilder::on(&rows)
-            .margin_top(if self.has_sas { px(TITLE) } else { 0 })
-            .margin_right(px(RIGHT))
-            .y_label_area_size(px(LEFT))
-            .x_label_area_size(px(AXIS))
-            .build_cartesian_2d(self.begin..self.end, 0.0..4.0)?;
-        Ok(chart)
+        let size = (px(WIDTH), px(self.height() - row));
+        let above = if self.has_sas { TITLE } else { 0 };
+        let axes = Axes {
+            lines: (false, false),
+            labels: (12, 0),
+            x_label: seconds,
+            below: Some(self.focus.t.word("plot-seconds")),
+            ..Axes::new(self.focus.t.language(), [above, RIGHT, AXIS, LEFT])
+        };
+        (root.clone().shrink((0, px(row)), size), axes)
     }
 
     /// The names beside the lanes, which stand still.
@@ -64,22 +64,14 @@ impl RunDrawing<'_> {
 
     /// The time axis.
     pub(super) fn draw_ticks(&self, root: &Canvas) -> Drawn<()> {
-        self.sa_chart(root)?
-            .configure_mesh()
-            .disable_mesh()
-            .y_labels(0)
-            .x_labels(12)
-            .axis_style(style::GRID.stroke_width(px(1)))
-            .x_label_style(style::label(self.focus.t.language(), 12, style::MUTED))
-            .x_label_formatter(&|x| seconds(*x))
-            .x_desc(self.focus.t.word("plot-seconds"))
-            .axis_desc_style(style::label(self.focus.t.language(), 12, style::MUTED))
-            .draw()?;
+        let (area, axes) = self.sa_area(root);
+        axes.draw(&area, self.begin..self.end, 0.0..4.0)?;
         Ok(())
     }
 
     pub(super) fn draw_bars(&self, root: &Canvas) -> Drawn<()> {
-        let mut chart = self.sa_chart(root)?;
+        let (area, axes) = self.sa_area(root);
+        let mut chart = axes.chart(&area, self.begin..self.end, 0.0..4.0)?;
         for bar in self.bars() {
             let fill = style::of(bar.direction)
                 .mix(if bar.keyed { 1.0 } else { 0.35 })

@@ -85,7 +85,7 @@ impl RunDrawing<'_> {
         let font = style::label(self.focus.t.language(), 12, color).pos(Pos::new(HPos::Center, VPos::Top));
         let long = cost_of(self.focus, rekey).map(|cost| format!("{number}: {cost}"));
         for text in long.into_iter().chain([number]) {
-            let half = root.estimate_text_size(&text, &font)?.0 as i32 / 2 + at(4);
+            let half = style::width(self.focus.t.language(), 12, &text) / 2 + at(4);
             let (from, to) = (x - half, x + half);
             let outside = from < at(LEFT - 20) || to > at(WIDTH);
             if outside || taken.iter().any(|t| from < t.1 && to > t.0) {

@@ -77,17 +77,15 @@ fn alone(focus: &Focus, overlay: &Overlay, row: u32) -> PlotLane {
     let room = ((high - low) / factor * 0.1).max(f64::MIN_POSITIVE);
     let (bottom, top) = (low / factor, high / factor + room);
     PlotLane {
-        direction: None,
         name: overlay.name.clone(),
         headline: named(focus, overlay, words::overlay(overlay)),
-        over: false,
-        columns: Vec::new(),
         bottom,
         top: if top > bottom { top } else { bottom + 1.0 },
         factor,
         unit,
         rows: (row, row + TITLE + HEIGHTS[1]),
         above: TITLE,
+        ..PlotLane::default()
     }
 }
 
