@@ -99,7 +99,7 @@ fn one_bad_capture_does_not_lose_the_others() {
 #[test]
 fn one_capture_is_not_compared() {
     let [a, ..] = sample_names().map(|name| lab_of_sample(name).capture);
-    let usage = "Usage: rekeyscope compare [OPTIONS] <FILE>...";
+    let usage = "Usage: rekeyscope compare [OPTIONS] <CAPTURE> [MORE]...";
     assert_fails(
         &["compare", text(&a)],
         2,

@@ -258,7 +258,7 @@ impl Arguments {
         let [first, ..] = self.also_from.as_slice() else {
             return Ok(());
         };
-        let name = crate::command::output::harmless(&first.to_string_lossy());
+        let name = rekeyscope_report::words::clean::harmless(&first.to_string_lossy());
         refuse_if(
             self.also_from.iter().any(|word| word.as_os_str() == "-"),
             "--also-from reads a file: give standard input as the capture, and the other point by its name",

@@ -5,6 +5,7 @@ use crate::command::replace::{Replacement, goes_through};
 use crate::command::temporary::Temporary;
 use rekeyscope::write::copies::buffered;
 use rekeyscope_model::error::Error;
+use rekeyscope_report::words::clean::harmless;
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -33,23 +34,6 @@ pub(crate) fn say_notes() {
 /// A sentence for the person, on standard error.
 pub(crate) fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "rekeyscope: {}", harmless(sentence));
-}
-
-/// File names may hold anything: control and bidirectional characters are shown, not obeyed.
-pub(crate) fn harmless(text: &str) -> String {
-    let shown = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars()
-        .map(|c| {
-            if shown(c) {
-                c.escape_unicode().to_string()
-            } else {
-                c.to_string()
-            }
-        })
-        .collect()
 }
 
 /// Writes to standard output.

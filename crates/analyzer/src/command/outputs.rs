@@ -101,7 +101,7 @@ pub(crate) fn permit(arguments: &OutputArguments, replacement: &Replacement) -> 
     arguments.files().try_for_each(|path| replacement.permits(path))?;
     let tables = arguments.csv.iter();
     tables
-        .flat_map(|dir| formats::csv::NAMES.map(|name| dir.join(name)))
+        .flat_map(|dir| formats::csv::names().map(|name| dir.join(name)))
         .try_for_each(|path| replacement.permits(&path))
 }
 

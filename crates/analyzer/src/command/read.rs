@@ -213,10 +213,7 @@ pub(crate) struct CaptureKeys {
 
 /// Reads the key files, then the keys inside the capture.
 pub(crate) fn read_keys(input: &Input, secrets: &[EspSecrets]) -> Result<CaptureKeys, Error> {
-    let beside = match () {
-        () if input.no_keys || !input.keys.is_empty() || input.reads_stdin() => Vec::new(),
-        () => input.keys_beside(),
-    };
+    let beside = input.keys_found();
     let read_into = |keys: &mut KeyMaterial| {
         input.keys.iter().try_for_each(|file| keys.read(file))?;
         let unreadable = beside.iter().filter_map(|file| keys.read(file).err()).collect();

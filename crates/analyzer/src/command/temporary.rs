@@ -12,6 +12,10 @@ use tempfile::NamedTempFile;
 /// Temporary files that may be there now, for the signals.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// The watch for signals, which begins when the first file is made.
+#[cfg(any(target_os = "linux", windows))]
+static WATCHING: std::sync::Once = std::sync::Once::new();
+
 /// Beginning of the names of temporary files.
 const PREFIX: &str = ".rekeyscope-";
 /// Time within which a run has locked the file that it made, also on a busy machine.
@@ -29,7 +33,7 @@ impl Temporary {
         let place = behind_links(path)?;
         let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;
         #[cfg(any(target_os = "linux", windows))]
-        signals::watch();
+        WATCHING.call_once(signals::watch);
         // The signals wait meanwhile: they know of every file that is there.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         remove_abandoned(folder);
@@ -134,17 +138,12 @@ fn remove_unfinished() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
 mod signals {
     use super::remove_unfinished;
     use crate::command::windows::{ENDED_BY_CTRL_C, at_interrupt};
-    use std::sync::Once;
 
-    /// Starts to watch for interrupts, once, when the first file is made.
     pub(super) fn watch() {
-        static STARTED: Once = Once::new();
-        STARTED.call_once(|| {
-            // A failure means that there is no console, so no interrupt can come.
-            let _ = at_interrupt(|| {
-                let _held = remove_unfinished();
-                std::process::exit(ENDED_BY_CTRL_C);
-            });
+        // A failure means that there is no console, so no interrupt can come.
+        let _ = at_interrupt(|| {
+            let _held = remove_unfinished();
+            std::process::exit(ENDED_BY_CTRL_C);
         });
     }
 }
@@ -156,28 +155,23 @@ mod signals {
     use super::{ENDS_BY_ITSELF, Ordering, fs, remove_unfinished};
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
-    use std::sync::Once;
 
-    /// Starts to watch for interrupts, once, when the first file is made.
     pub(super) fn watch() {
-        static STARTED: Once = Once::new();
-        STARTED.call_once(|| {
-            // A signal that is ignored (nohup) stays ignored.
-            let heeded = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
-                .into_iter()
-                .filter(|s| !is_ignored(*s));
-            let Ok(mut signals) = Signals::new(heeded) else {
-                return;
-            };
-            std::thread::spawn(move || {
-                for signal in signals.forever() {
-                    if ENDS_BY_ITSELF.load(Ordering::SeqCst) && signal != SIGQUIT {
-                        continue;
-                    }
-                    let _held = remove_unfinished();
-                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+        // A signal that is ignored (nohup) stays ignored.
+        let heeded = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+            .into_iter()
+            .filter(|s| !is_ignored(*s));
+        let Ok(mut signals) = Signals::new(heeded) else {
+            return;
+        };
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                if ENDS_BY_ITSELF.load(Ordering::SeqCst) && signal != SIGQUIT {
+                    continue;
                 }
-            });
+                let _held = remove_unfinished();
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
         });
     }
 

@@ -5,7 +5,7 @@ use crate::pipeline::Options;
 use crate::write::key_ring::{KeyRing, SaOpener};
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
-use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing, UdpPorts};
+use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing};
 use rekeyscope_ipsec::esp::cipher::{Icv, Opened};
 use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
 use rekeyscope_ipsec::esp::sequence;
@@ -28,8 +28,6 @@ pub struct Unsealed<'a> {
     pub src: IpAddr,
     /// Outer destination.
     pub dst: IpAddr,
-    /// UDP ports around ESP.
-    pub udp: Option<UdpPorts>,
     /// IP total length; of fragments, their sum. In TCP, what of the segment belongs to this packet.
     pub outer_bytes: u32,
     /// IP packets that it came in.
@@ -78,18 +76,13 @@ struct Keys<'r> {
 /// An ESP packet on its way.
 struct Sealed<'a> {
     datagram: Datagram<'a>,
-    udp: Option<UdpPorts>,
     packet: &'a [u8],
 }
 
 impl<'a> Sealed<'a> {
     fn of(datagram: Datagram<'a>) -> Option<Self> {
         match datagram.kind {
-            DatagramKind::Esp { udp, packet } => Some(Sealed {
-                datagram,
-                udp,
-                packet,
-            }),
+            DatagramKind::Esp { packet, .. } => Some(Sealed { datagram, packet }),
             _ => None,
         }
     }
@@ -206,7 +199,6 @@ where
             around: &[],
             src: datagram.src,
             dst: datagram.dst,
-            udp: sealed.udp,
             outer_bytes: datagram.outer_bytes,
             fragments: datagram.fragments,
             opened,
@@ -259,11 +251,7 @@ where
                 kind: DatagramKind::Other(ESP_IN_ESP),
                 ..*carrier
             };
-            let sealed = Sealed {
-                datagram,
-                udp: None,
-                packet,
-            };
+            let sealed = Sealed { datagram, packet };
             return self.open(&sealed, deeper);
         };
         let data = unsealed.payload.get(usize::from(at)..).unwrap_or_default();

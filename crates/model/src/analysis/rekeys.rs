@@ -111,7 +111,7 @@ plain_data! {
 /// A value per direction; `null` where a direction has none, as an SA has that never carried a packet and that no exchange names.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "{T}Pair")]
-pub struct Pair<T> {
+pub struct PerDirection<T> {
     /// Towards the IKE responder.
     pub a_to_b: Option<T>,
     /// Towards the IKE initiator.
@@ -119,13 +119,13 @@ pub struct Pair<T> {
 }
 
 /// SPIs of both directions.
-pub type SpiPair = Pair<Spi>;
+pub type SpiPair = PerDirection<Spi>;
 /// Moments of both directions.
-pub type TimePair = Pair<Timestamp>;
+pub type TimePair = PerDirection<Timestamp>;
 /// Milliseconds of both directions.
-pub type MillisPair = Pair<f64>;
+pub type MillisPair = PerDirection<f64>;
 
-impl<T: Copy> Pair<T> {
+impl<T: Copy> PerDirection<T> {
     /// The value of one direction.
     pub fn get(&self, direction: Direction) -> Option<T> {
         direction.pick(self.a_to_b, self.b_to_a)

@@ -53,23 +53,16 @@ impl Message {
     }
 }
 
-impl From<u64> for Arg {
-    fn from(n: u64) -> Self {
-        Arg::Count(n)
-    }
+macro_rules! counts {
+    ($($number:ty),*) => {$(
+        impl From<$number> for Arg {
+            fn from(n: $number) -> Self {
+                Arg::Count(n as u64)
+            }
+        }
+    )*};
 }
-
-impl From<u32> for Arg {
-    fn from(n: u32) -> Self {
-        Arg::Count(n.into())
-    }
-}
-
-impl From<usize> for Arg {
-    fn from(n: usize) -> Self {
-        Arg::Count(n as u64)
-    }
-}
+counts!(u32, u64, usize);
 
 impl From<f64> for Arg {
     fn from(n: f64) -> Self {

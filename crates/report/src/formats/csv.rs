@@ -7,18 +7,6 @@ use rekeyscope_model::time::Timestamp;
 use serde_json::{Value, json};
 use std::fmt::Display;
 
-/// Names of the files that [`render`] may give.
-pub const NAMES: [&str; 8] = [
-    "sas.csv",
-    "rekeys.csv",
-    "series.csv",
-    "attempts.csv",
-    "account.csv",
-    "two_points.csv",
-    "two_points_rekeys.csv",
-    "overlays.csv",
-];
-
 /// Columns of a table: each is called as its field in the document, or has the path of that field behind its name.
 const SAS: &str = "tunnel src dst spi generation mode encryption integrity encapsulation key_status=key/status \
     key_source=key/source first_time last_time first_frame last_frame packets outer_bytes esp_bytes inner_bytes \
@@ -54,41 +42,51 @@ const SERIES: [&str; 7] = [
     "outer_bytes",
 ];
 
+/// The files: their names, and their contents where a document has such rows.
+const FILES: [(&str, fn(&Analysis) -> Option<Vec<u8>>); 8] = [
+    ("sas.csv", |a| {
+        let sas = serde_json::to_value(&a.security_associations);
+        Some(table(SAS, entries(sas)))
+    }),
+    ("rekeys.csv", |a| Some(rekeys(a))),
+    ("series.csv", |a| Some(series(a))),
+    ("attempts.csv", |a| {
+        let attempts = entries(serde_json::to_value(&a.attempts));
+        (!attempts.is_empty()).then(|| table(ATTEMPTS, attempts))
+    }),
+    ("account.csv", |a| (!a.account.is_empty()).then(|| account(a))),
+    ("two_points.csv", |a| {
+        let directions = serde_json::to_value(&a.two_points.as_ref()?.directions);
+        Some(table(TWO_POINTS, entries(directions)))
+    }),
+    ("two_points_rekeys.csv", |a| {
+        let rekeys = serde_json::to_value(&a.two_points.as_ref()?.rekeys);
+        Some(table(TWO_POINTS_REKEYS, entries(rekeys)))
+    }),
+    ("overlays.csv", |a| {
+        (!a.overlays.is_empty()).then(|| table(OVERLAYS, a.overlays.iter().flat_map(points)))
+    }),
+];
+
+/// Names of the files that [`render`] may give.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
 /// File names with their contents.
 pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
-    let sas = entries(serde_json::to_value(&analysis.security_associations));
-    let mut files = vec![
-        ("sas.csv", table(SAS, sas)),
-        ("rekeys.csv", rekeys(analysis)),
-        ("series.csv", series(analysis)),
-    ];
-    let attempts = entries(serde_json::to_value(&analysis.attempts));
-    if !attempts.is_empty() {
-        files.push(("attempts.csv", table(ATTEMPTS, attempts)));
-    }
-    if !analysis.account.is_empty() {
-        files.push(("account.csv", account(analysis)));
-    }
-    if let Some(points) = &analysis.two_points {
-        let directions = entries(serde_json::to_value(&points.directions));
-        let rekeys = entries(serde_json::to_value(&points.rekeys));
-        files.push(("two_points.csv", table(TWO_POINTS, directions)));
-        files.push(("two_points_rekeys.csv", table(TWO_POINTS_REKEYS, rekeys)));
-    }
-    if !analysis.overlays.is_empty() {
-        let rows = |o: &Overlay| -> Vec<Value> {
-            let row = |p: &_| {
-                with(
-                    serde_json::to_value(p),
-                    [("path", json!(o.path)), ("name", json!(o.name))],
-                )
-            };
-            o.points.iter().map(row).collect()
-        };
-        let rows = analysis.overlays.iter().flat_map(rows);
-        files.push(("overlays.csv", table(OVERLAYS, rows)));
-    }
+    let files = FILES.iter();
     files
+        .filter_map(|(name, of)| Some((*name, of(analysis)?)))
+        .collect()
+}
+
+fn points(overlay: &Overlay) -> Vec<Value> {
+    let names = || [("path", json!(overlay.path)), ("name", json!(overlay.name))];
+    let points = overlay.points.iter();
+    points
+        .map(|point| with(serde_json::to_value(point), names()))
+        .collect()
 }
 
 /// The entries of a list of the document.

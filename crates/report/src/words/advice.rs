@@ -41,13 +41,23 @@ fn of_volume(analysis: &Analysis) -> Vec<Advice> {
     systems
 }
 
+/// A system whose log can give keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogSystem {
+    Yamaha,
+    Strongswan,
+}
+
 /// The system whose log gave the keys: that one can be told what to change.
-pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<&'static str> {
-    let is_log = |name: &&str| {
+pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<LogSystem> {
+    let is_log = |name: &str| {
         let mut formats = analysis.key_files.iter().flat_map(|f| &f.formats);
         formats.any(|f| f.starts_with(name))
     };
-    ["yamaha", "charon"].into_iter().find(is_log)
+    let systems = [("yamaha", LogSystem::Yamaha), ("charon", LogSystem::Strongswan)];
+    systems
+        .into_iter()
+        .find_map(|(name, system)| is_log(name).then_some(system))
 }
 
 /// Changes that make volume rekeys rarer, system by system.
@@ -72,7 +82,7 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         because: because.map(Message::new),
         text: Message::new(text),
     };
-    let from_log = |name: &str| (system == Some(name)).then_some("advice-log-why");
+    let from_log = |own: LogSystem| (system == Some(own)).then_some("advice-log-why");
     let windows = match (proposed, transport) {
         (true, _) => Some("advice-windows-proposes"),
         (false, true) => Some("advice-windows-maybe"),
@@ -86,8 +96,12 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     };
     let advice = [
         may_be_windows.then(|| of("Windows", windows, "advice-windows")),
-        Some(of("Yamaha NVR5x0", from_log("yamaha"), yamaha)),
-        Some(of("strongSwan", from_log("charon"), "advice-strongswan")),
+        Some(of("Yamaha NVR5x0", from_log(LogSystem::Yamaha), yamaha)),
+        Some(of(
+            "strongSwan",
+            from_log(LogSystem::Strongswan),
+            "advice-strongswan",
+        )),
     ];
     advice.into_iter().flatten().collect()
 }

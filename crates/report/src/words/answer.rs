@@ -17,6 +17,8 @@ mod why;
 pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
+use rekeyscope_model::analysis::{Analysis, AnswerLines};
+use rekeyscope_model::text::Language;
 
 /// The answer of a document: of data in clear; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
 /// its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers nothing; else of what rekeys cost. Of
@@ -49,6 +51,16 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
             Answer { headline, ..answer }
         }
         None => answer,
+    }
+}
+
+/// The three lines of a document in English, as the document keeps them for those who read JSON.
+pub fn answer_lines(analysis: &Analysis) -> AnswerLines {
+    let answer = answer(&Focus::new(analysis, Language::English));
+    AnswerLines {
+        headline: answer.headline,
+        why: answer.why,
+        remedy: answer.change,
     }
 }
 

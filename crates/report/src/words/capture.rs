@@ -77,6 +77,13 @@ pub(crate) fn is_decrypted(sa: &SecurityAssociation) -> bool {
     }
 }
 
+/// SAs with packets: the opened ones, and all.
+pub(crate) fn decrypted(analysis: &Analysis) -> (u64, u64) {
+    let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
+    let opened = with_packets().filter(|sa| is_decrypted(sa)).count();
+    (opened as u64, with_packets().count() as u64)
+}
+
 /// The keys that were read, by what they open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeysFit {
@@ -108,8 +115,7 @@ pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
 /// The number of SAs that are decrypted, and the results of their ICVs.
 pub(crate) fn decryption(t: &Catalogue, analysis: &Analysis) -> String {
     let with_packets = || analysis.security_associations.iter().filter(|sa| sa.packets > 0);
-    let verified = with_packets().filter(|sa| is_decrypted(sa)).count() as u64;
-    let total = with_packets().count() as u64;
+    let (verified, total) = decrypted(analysis);
     let sum = |f: fn(&SecurityAssociation) -> u64| {
         format::count(with_packets().fold(0u64, |n, sa| n.saturating_add(f(sa))))
     };

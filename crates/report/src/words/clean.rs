@@ -21,12 +21,17 @@ pub(crate) fn sentence(text: &str) -> String {
 }
 
 fn at_most(text: &str, longest: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(longest));
-    for (n, c) in text.chars().enumerate() {
-        if n == longest {
-            out.push('…');
-            break;
-        }
+    let cut = text.char_indices().nth(longest).map(|(at, _)| at);
+    match cut.and_then(|at| text.get(..at)) {
+        Some(shown) => harmless(shown) + "…",
+        None => harmless(text),
+    }
+}
+
+/// A text of any length with every invisible or steering character as `\u{…}`.
+pub fn harmless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
         if is_steering(c) {
             out.extend(c.escape_unicode());
         } else {

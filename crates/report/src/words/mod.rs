@@ -6,7 +6,7 @@ pub(crate) mod answer;
 mod attempts;
 mod capture;
 mod causes;
-pub(crate) mod clean;
+pub mod clean;
 mod close_up;
 mod command;
 mod common;
@@ -16,7 +16,6 @@ mod events;
 pub(crate) mod explanations;
 pub mod focus;
 pub(crate) mod format;
-mod in_document;
 mod keys;
 mod lengths;
 pub mod underivable;
@@ -26,11 +25,14 @@ pub(crate) use account::{
     account_label, account_notes, account_of_headline, accounts, is_headline, pair_down, seconds_of,
     stretch_filter, stretch_length, stretches_filter,
 };
+pub use answer::answer_lines;
 pub(crate) use answer::{Answer, answer};
 pub(crate) use attempts::{
     is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome, outcome_because,
 };
-pub(crate) use capture::{KeysFit, capture, decryption, diagnostic, is_decrypted, keys_fit, quality};
+pub(crate) use capture::{
+    KeysFit, capture, decrypted, decryption, diagnostic, is_decrypted, keys_fit, quality,
+};
 pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
@@ -41,6 +43,5 @@ pub(crate) use common::{
 };
 pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};
-pub use in_document::answer_lines;
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
 pub(crate) use verdict::{counted, explained, in_full, rates, share_of_gap, told_failure, verdict};

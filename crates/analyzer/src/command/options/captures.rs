@@ -28,7 +28,7 @@ impl Arguments {
             ));
         }
         if self.more.iter().all(|file| file.is_file() && !is_capture(file)) {
-            let file = crate::command::output::harmless(&second.to_string_lossy());
+            let file = rekeyscope_report::words::clean::harmless(&second.to_string_lossy());
             return refuse(format!("{file} is not a capture: is it a key log? --keys {file}"));
         }
         Ok(())

@@ -135,6 +135,14 @@ impl Input {
         found
     }
 
+    /// Key files that are read without being named: none where keys are given, or are not wanted.
+    pub(crate) fn keys_found(&self) -> Vec<PathBuf> {
+        match self.no_keys || !self.keys.is_empty() || self.reads_stdin() {
+            true => Vec::new(),
+            false => self.keys_beside(),
+        }
+    }
+
     /// Everything that is read: the capture, key files given or found beside it.
     pub(crate) fn everything_read(&self) -> Vec<PathBuf> {
         let found = if self.keys.is_empty() && !self.reads_stdin() {

@@ -57,7 +57,10 @@ pub(super) fn advised(mut error: Error) -> Error {
 /// shown instead.
 pub(super) fn refuse(error: &Error) -> ! {
     let plain = error.render().to_string();
-    let shown: Vec<String> = plain.lines().map(crate::command::output::harmless).collect();
+    let shown: Vec<String> = plain
+        .lines()
+        .map(rekeyscope_report::words::clean::harmless)
+        .collect();
     if plain.lines().eq(shown.iter().map(String::as_str)) {
         error.exit();
     }

@@ -68,10 +68,6 @@ impl GrowingKeys {
     }
 
     fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let beside = match () {
-            () if self.input.no_keys || !self.input.keys.is_empty() || self.input.reads_stdin() => Vec::new(),
-            () => self.input.keys_beside(),
-        };
-        self.input.keys_given().chain(beside)
+        self.input.keys_given().chain(self.input.keys_found())
     }
 }

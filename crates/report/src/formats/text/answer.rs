@@ -236,12 +236,10 @@ fn findings(page: &mut TerminalPage, focus: &Focus) {
 }
 
 fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
-    let sas = focus.analysis.security_associations.iter();
-    let used: Vec<_> = sas.filter(|sa| sa.packets > 0).collect();
-    let missing = used.iter().filter(|sa| !words::is_decrypted(sa)).count();
-    if missing > 0 {
-        let total = format::counted(focus.t, "counted-sas", used.len() as u64);
-        let missing = format::count(missing as u64);
+    let (decrypted, total) = words::decrypted(focus.analysis);
+    if decrypted < total {
+        let missing = format::count(total - decrypted);
+        let total = format::counted(focus.t, "counted-sas", total);
         let id = match words::keys_fit(focus.analysis) {
             KeysFit::Nothing => "answer-wrong-keys",
             KeysFit::Cut => "answer-cut",

@@ -1,6 +1,6 @@
 //! Line 3: what to do.
 
-use crate::words::advice::{self, WINDOWS_KILOBYTES};
+use crate::words::advice::{self, LogSystem, WINDOWS_KILOBYTES};
 use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::answer::why;
 use crate::words::focus::Focus;
@@ -182,9 +182,9 @@ fn learnt_limit<'a>(
 
 fn lifetime_command(focus: &Focus) -> &'static str {
     match advice::system_of_keys(focus.analysis) {
-        Some("yamaha") => "do-lifetime-yamaha",
-        Some("charon") => "do-lifetime-strongswan",
-        _ => "do-lifetime-anywhere",
+        Some(LogSystem::Yamaha) => "do-lifetime-yamaha",
+        Some(LogSystem::Strongswan) => "do-lifetime-strongswan",
+        None => "do-lifetime-anywhere",
     }
 }
 
