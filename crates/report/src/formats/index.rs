@@ -8,7 +8,8 @@ use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
 use crate::tables::{Mark, Table, left, right};
 use crate::words::focus::Focus;
-use crate::words::{self, clean, format};
+use crate::words::format::{self, or_unknown};
+use crate::words::{self, clean};
 use askama::Template;
 use rekeyscope_model::analysis::{Analysis, Verdict};
 use rekeyscope_model::text::{Catalogue, Language};
@@ -41,21 +42,17 @@ impl Entry {
         let headline = analysis.impact.first();
         let measured = headline.filter(|i| i.rekeys_used > 0);
         let ledger = measured.and_then(|i| analysis.ledger_of(i.tunnel, i.direction));
-        let of = |value: fn(&rekeyscope_model::analysis::Impact) -> Option<String>| {
-            headline.and_then(value).unwrap_or_else(|| format::UNKNOWN.into())
-        };
         Entry {
             path: clean::line(&analysis.capture.path),
             link: Some(link.into()),
             verdict: headline.map(|i| i.verdict),
             label,
-            rekeys: of(|i| Some(format::count(i.rekeys as u64))),
-            hurt: of(|i| Some(format::count(i.rekeys_hurt.len() as u64))),
-            rate: of(|i| i.observed_bps.map(format::rate)),
-            lost: ledger.map_or_else(
-                || format::UNKNOWN.into(),
-                |l| format::least(l.at_least, format::cost(l.cost_seconds)),
-            ),
+            rekeys: or_unknown(headline, |i| format::count(i.rekeys as u64)),
+            hurt: or_unknown(headline, |i| format::count(i.rekeys_hurt.len() as u64)),
+            rate: or_unknown(headline.and_then(|i| i.observed_bps), format::rate),
+            lost: or_unknown(ledger, |l| {
+                format::least(l.at_least, format::cost(l.cost_seconds))
+            }),
             sentence,
             english: verdict_in(Language::English, analysis),
         }

@@ -105,15 +105,9 @@ fn bins<'a>(focus: &Focus<'a>, rekey: &Rekey, direction: Direction) -> Option<(T
         .around_rekeys
         .iter()
         .find(|s| s.rekey == rekey.index && s.direction == direction);
-    let coarse = || {
-        series
-            .tunnels
-            .iter()
-            .find(|s| s.tunnel == rekey.tunnel && s.direction == direction)
-    };
-    let (start, bin_ms, bytes) = match fine {
-        Some(s) => (s.start, s.bin_ms, s.inner_new_bytes.as_slice()),
-        None => coarse().map(|s| (s.start, series.bin_ms, s.inner_new_bytes.as_slice()))?,
+    let (start, bin_ms, bytes) = match (fine, focus.series(rekey.tunnel, direction)) {
+        (Some(s), _) => (s.start, s.bin_ms, s.inner_new_bytes.as_slice()),
+        (None, coarse) => coarse.map(|s| (s.start, series.bin_ms, s.inner_new_bytes.as_slice()))?,
     };
     (bin_ms.is_finite() && bin_ms > 0.0).then_some((start, bin_ms / 1000.0, bytes))
 }

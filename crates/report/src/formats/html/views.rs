@@ -58,20 +58,8 @@ impl<'a> TunnelView<'a> {
         any.map(|_| self.focus.counted_rekeys(self.plots.tunnel))
     }
 
-    pub(super) fn rules(&self) -> Vec<String> {
-        words::trigger_rules(self.focus.t, self.focus.analysis, self.plots.tunnel)
-    }
-
-    pub(super) fn attempts(&self) -> Table {
-        tables::attempts(self.focus, self.plots.tunnel, true, MOST_ROWS).without_empty()
-    }
-
-    pub(super) fn outages(&self) -> Vec<String> {
-        words::outages(self.focus, self.plots.tunnel, MOST_ENTRIES)
-    }
-
-    pub(super) fn sas(&self) -> Table {
-        tables::security_associations(self.focus, self.plots.tunnel, MOST_ROWS).without_empty()
+    pub(super) fn tunnel(&self) -> usize {
+        self.plots.tunnel
     }
 
     /// Explains the lanes of the second picture.

@@ -23,10 +23,12 @@ struct HoverColumn {
 
 impl HoverColumn {
     fn take(&mut self, ms: f64, frame: u64) {
-        let least = self.first.is_none_or(|(_, first)| frame < first);
-        self.first = if least { Some((ms, frame)) } else { self.first };
-        let most = self.last.is_none_or(|(_, last)| frame > last);
-        self.last = if most { Some((ms, frame)) } else { self.last };
+        if self.first.is_none_or(|(_, first)| frame < first) {
+            self.first = Some((ms, frame));
+        }
+        if self.last.is_none_or(|(_, last)| frame > last) {
+            self.last = Some((ms, frame));
+        }
     }
 }
 
