@@ -92,7 +92,9 @@ impl Sweep<'_> {
             }
             let due = ack.time + d2;
             let waited = self.sender.unheard_at - due > self.queue_margin;
-            let at = if waited { data.time } else { due };
+            // After a rest the first data tells nothing: it waited for something else.
+            let follows = data.time - self.sender.unheard_at < self.times.gap;
+            let at = if waited && follows { data.time } else { due };
             self.sender.heard_at = at.max(self.sender.heard_at);
             self.acknowledge(ack, self.sender.heard_at);
             acks.next();
@@ -297,7 +299,8 @@ impl Sweep<'_> {
                 .loss_seen
                 .is_none_or(|t| now - t > SINCE_LOSS.max(10 * times.rtt));
             // A sender with nothing to send lets a queue run dry.
-            let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !self.queues;
+            let queues = self.queues && nanos < times.gap;
+            let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues;
             if slow || step.all_acked && idle {
                 sender.application_until = now + times.rtt;
                 return StepLabel::Label(Application);
@@ -324,7 +327,7 @@ impl Sweep<'_> {
             // An inferred window counts while it is full now and then.
             let window_known =
                 self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
-            let stands = waited || self.queues;
+            let stands = (waited || self.queues) && nanos < times.gap;
             return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked && !stands {
                 Application
             } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
