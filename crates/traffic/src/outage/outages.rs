@@ -5,7 +5,7 @@ use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy};
-use crate::packet::{InnerPayload, Packet, TcpHeader};
+use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tcp::LEAST_TIMEOUT;
@@ -120,8 +120,7 @@ impl Outages {
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
         }
-        let closes = segment.flags & (TcpHeader::FIN | TcpHeader::RST) != 0;
-        if closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
+        if segment.closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
             self.other(packet, segment);
         }
     }
@@ -217,7 +216,7 @@ impl Outages {
         if matches!(packet.payload, InnerPayload::Echo { .. }) {
             self.echo_passes(packet, at, segment);
         }
-        if segment.flags & (TcpHeader::RST | TcpHeader::FIN) != 0 {
+        if segment.closes {
             // A side that closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
             let place = self.place(segment.pair, packet.tunnel, direction.reverse());
             if let Some(other) = self.directions.at(place, &(segment.pair, direction.reverse())) {

@@ -86,6 +86,8 @@ pub struct Segment {
     pub len: u32,
     /// TCP flags.
     pub flags: u8,
+    /// True where a FIN or RST ends the packet's connection; false for the RSTs that answer what comes after one.
+    pub closes: bool,
     /// The kind of the segment.
     pub kind: SegmentKind,
     /// Payload bytes that the capture shows for the first time.
