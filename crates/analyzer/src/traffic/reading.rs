@@ -12,8 +12,8 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, Preview, SealedLine, SealedPacket,
-    SealedTraffic, Segment, Tracker,
+    DeliveredBytes, DeliveryLine, Interval, LEAST_TIMEOUT, Outages, Packet, Preview, SealedLine,
+    SealedPacket, SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -103,6 +103,17 @@ impl TrafficReading {
     /// in the same words.
     pub(crate) fn intervals(&self, events: &[Event], end: Timestamp) -> Vec<Interval> {
         self.outages.intervals(&self.tracker, events, end)
+    }
+
+    /// Whether ESP numbers are missing within a stretch that lie on its own side alone: the capture went on, which lacks none of the other
+    /// side's.
+    pub(crate) fn misses_one_side(&self, interval: &Interval) -> bool {
+        let until = interval.to.plus_nanos(LEAST_TIMEOUT);
+        let misses = |direction| {
+            self.outages
+                .misses(interval.tunnel, direction, interval.from, until)
+        };
+        misses(interval.direction) && !misses(interval.direction.reverse())
     }
 
     /// Deliveries of each direction of each tunnel, with the names of [`TrafficReading::intervals`].

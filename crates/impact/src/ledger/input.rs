@@ -66,7 +66,10 @@ impl RekeySpan {
     /// computes at its messages and lacks an SA at the switch; while it waits for an answer the old SA carries on.
     pub(super) fn steps_in(&self, (from, to): TimeSpan, margin: i64) -> bool {
         let messages = [Some(self.asked), Some(self.last_message)].into_iter();
-        let switch = self.first_on_new.into_iter().chain([self.last_on_old, self.deleted]);
+        let switch = self
+            .first_on_new
+            .into_iter()
+            .chain([self.last_on_old, self.deleted]);
         let mut steps = messages.chain(switch).flatten();
         steps.any(|step| from.plus_nanos(-margin) <= step && step <= to.plus_nanos(margin))
     }

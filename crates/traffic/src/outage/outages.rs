@@ -404,7 +404,7 @@ impl Outages {
     /// whoever sent does not go on.
     fn way_opens(&self, own: &PairDelivery, candidate: &Candidate) -> Option<Candidate> {
         let (from, to) = (candidate.from.time, candidate.to.time);
-        let mut gaps = self.gaps_in(own, from, to);
+        let mut gaps = self.gaps_in((own.tunnel, own.direction), from, to);
         let (gap, none) = (gaps.next()?, gaps.next().is_none());
         let mut jumps = self.jumps.iter();
         let many =
@@ -420,15 +420,19 @@ impl Outages {
         })
     }
 
+    /// Whether ESP numbers of a direction of a tunnel are missing before a packet within a stretch.
+    pub fn misses(&self, tunnel: u32, direction: Direction, from: Timestamp, to: Timestamp) -> bool {
+        self.gaps_in((tunnel, direction), from, to).next().is_some()
+    }
+
     /// Packets of a direction behind missing ones, in a stretch.
     fn gaps_in(
         &self,
-        own: &PairDelivery,
+        side: (u32, Direction),
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = &NumberGap> {
         let begin = self.gaps.partition_point(|gap| gap.time <= from);
-        let side = (own.tunnel, own.direction);
         let inside = self.gaps.iter().skip(begin).take_while(move |gap| gap.time <= to);
         inside.filter(move |gap| (gap.tunnel, gap.direction) == side)
     }
@@ -501,7 +505,8 @@ impl Outages {
         let reverse = own.direction.reverse();
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
-            gaps: u32::try_from(self.gaps_in(own, from, to).count()).unwrap_or(u32::MAX),
+            gaps: u32::try_from(self.gaps_in((own.tunnel, own.direction), from, to).count())
+                .unwrap_or(u32::MAX),
             event: inside.clone().next().is_some(),
             gone: inside
                 .clone()
