@@ -153,7 +153,7 @@ pub static ROWS: [ExplanationRow; 21] = [
     ExplanationRow {
         id: "deleted-early",
         causes: &[ExplanationCause::DeletedEarly],
-        needs: "half of the lost packets are of the old SA and were sent around its Delete",
+        needs: "half of the lost packets are of the old SA and were sent around its Delete, and the silence is mostly what came after; or a rekey's silence begins with the Delete, at no common volume, swallows three packets, and packets pass on the old SA for half of it",
         unless: "a packet was lost on it more than a round trip and 50 ms before the Delete: the SA was dead already",
         explains_short: true,
         explains_rekeys: true,
