@@ -142,7 +142,9 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if old.exchange.is_none() && new.exchange.is_none() && !takes_over(evidence, old, new) {
         return false;
     }
-    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
+    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e]))
+        && !follows_in_its_place(evidence, old, new)
+    {
         return false;
     }
     let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
@@ -198,6 +200,15 @@ fn adds_a_child(exchange: &Exchange) -> bool {
         && exchange.decrypted
         && exchange.rekeys.is_empty()
         && exchange.opening() == Opening::Whole
+}
+
+/// The traffic of `old` goes on upon `new`, which began to carry only when nothing passed on `old` any more: it was deleted first, and made
+/// anew instead of renewed.
+fn follows_in_its_place(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let begun = (0..2).filter_map(|d| sa_of(evidence, new, d)?.first).min();
+    let ended = last_packet(evidence, old);
+    have_inner_ends_in_common(evidence, old, new)
+        && ended.zip(begun).is_some_and(|(ended, (begun, _))| ended <= begun)
 }
 
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
