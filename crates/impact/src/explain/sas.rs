@@ -180,7 +180,11 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
         let explanation = Explanation {
             by: delete.and_then(|event| event.by),
             event: delete.map(|event| event.index),
-            count: Some(if of_packets { lost as u64 } else { view.outage.swallowed }),
+            count: Some(if of_packets {
+                lost as u64
+            } else {
+                view.outage.swallowed
+            }),
             ..Explanation::of(ExplanationCause::DeletedEarly, Certainty::Proven)
         };
         Some(view.with_frames(explanation, own.iter().map(|packet| packet.frame)))
@@ -195,9 +199,10 @@ fn comes_behind_its_delete(view: &OutageView<'_>, place: usize, sa: &SaInScene) 
     outage.swallowed_packets.is_empty()
         && outage.swallowed >= LEAST_NOT_BY_CHANCE
         && outage.sa == Some(place)
-        && sa.deleted.zip(last).is_some_and(|behind| {
-            behind.0 <= outage.from.plus_nanos(RUN) && view.fills_half(behind)
-        })
+        && sa
+            .deleted
+            .zip(last)
+            .is_some_and(|behind| behind.0 <= outage.from.plus_nanos(RUN) && view.fills_half(behind))
         && limit_reached(view).is_none_or(|limit| limit.limit_kilobytes.is_none())
 }
 

@@ -493,6 +493,9 @@ impl Outages {
                 && event.until.is_some_and(|until| until >= from)
         });
         let (hint, cut_off) = (hint || asked, deleted || asked);
+        let moved = inside
+            .clone()
+            .any(|event| event.kind == EventKind::AddressChanged);
         let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| {
             let place = self.directions.find(&(own.pair, direction));
@@ -513,6 +516,7 @@ impl Outages {
                 .any(|event| event.kind == EventKind::ChecksUnanswered),
             hint,
             cut_off,
+            moved,
             new_ike_sa: inside
                 .filter(|event| event.kind == EventKind::NewIkeSa)
                 .last()
