@@ -2,6 +2,7 @@
 
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
+use super::large::{LargeSegments, SmallPassed};
 use crate::interval::{CarriedKind, LostPacket};
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::LEAST_TIMEOUT;
@@ -81,6 +82,9 @@ pub(super) struct PairDelivery {
     pub(super) echoes: Echoes,
     /// Stretches of echoes and datagrams.
     pub(super) others: Vec<(CarriedKind, Candidate)>,
+    large: LargeSegments,
+    /// Stretches in which large segments did not arrive, though small ones did.
+    pub(super) only_small: Vec<(Candidate, SmallPassed)>,
     pub(super) datagrams: Option<Datagrams>,
     /// The last packet that is no TCP.
     last_other: Option<Delivered>,
@@ -111,6 +115,8 @@ impl PairDelivery {
             room: true,
             echoes: Echoes::default(),
             others: Vec::new(),
+            large: LargeSegments::default(),
+            only_small: Vec::new(),
             datagrams: None,
             last_other: None,
             tcp_bytes: 0,
@@ -123,7 +129,7 @@ impl PairDelivery {
     /// Stretches that are kept.
     #[inline]
     pub(super) fn kept(&self) -> usize {
-        self.candidates.len() + self.others.len()
+        self.candidates.len() + self.others.len() + self.only_small.len()
     }
 
     /// A connection is closed or reset.
@@ -163,12 +169,23 @@ impl PairDelivery {
             frame: settled.frame,
             esp: settled.esp,
         };
+        let only_small = self.large.take(settled, self.before);
+        self.only_small.extend(only_small.filter(|_| room));
         match settled.fate {
             Fate::Arrived => self.arrive(at, settled.len),
             Fate::Swallowed | Fate::Abandoned => self.fail(LostPacket::of(settled), 0),
             Fate::Superfluous { unheard } => self.fail(LostPacket::of(settled), unheard),
             Fate::Waiting => {}
         }
+    }
+
+    /// The last of [`PairDelivery::only_small`], which lasts to the end.
+    pub(super) fn only_small_to(
+        &self,
+        end: Timestamp,
+        waiting: &[Settlement],
+    ) -> Option<(Candidate, SmallPassed)> {
+        self.large.open(waiting, end, self.before)
     }
 
     /// The capture goes on elsewhere, and nothing will tell of a transmission that waits; the last ones may still have been on their way.

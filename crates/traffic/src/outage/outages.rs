@@ -3,6 +3,7 @@
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
+use super::large::SmallPassed;
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy};
 use crate::packet::{InnerPayload, Packet};
@@ -335,6 +336,19 @@ impl Outages {
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
+            let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
+                let around = self.circumstances(own, candidate, events, open, false);
+                let around = Circumstances {
+                    echoes: around.echoes + passed.segments,
+                    largest_echo: around.largest_echo.max(passed.largest),
+                    ..around
+                };
+                let kind = judge(CarriedKind::Tcp, candidate, &around)?;
+                Some(interval(own, candidate, open, kind))
+            };
+            all.extend(own.only_small.iter().filter_map(|seen| judge_large(seen, false)));
+            let open_small = own.only_small_to(end, waiting);
+            all.extend(open_small.and_then(|seen| judge_large(&seen, true)));
             let last = Delivered::nothing(end);
             if let Some(candidate) = own.echoes.open(last) {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
