@@ -17,6 +17,9 @@ pub(super) const REQUEST_IS_OUT: i64 = seconds(30);
 /// within another one or two.
 const COLLISION_IS_SETTLED: i64 = seconds(6);
 
+/// A daemon keeps the SAs that it deletes for the answer, until it would repeat the Delete at the latest: charon after 4 s.
+const KEPT_FOR_THE_ANSWER: i64 = seconds(4);
+
 /// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
@@ -275,9 +278,11 @@ pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bo
 fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     let since = view.outage.from.plus_nanos(-view.near());
     let until = view.begin().plus_nanos(view.near());
+    let kept = view.outage.from.plus_nanos(-KEPT_FOR_THE_ANSWER);
     let mut all = view
-        .events(DELETES, since, until)
-        .filter(|event| event.successor != Some(true));
+        .events(DELETES, kept, until)
+        .filter(|event| event.successor != Some(true))
+        .filter(|event| event.time >= since || event.by.is_some() && view.is_silent(event.by));
     let first = all.next()?;
     // A peer that deletes an IKE SA deletes its child SAs first.
     let of_ike_sa = all.find(|event| event.kind == EventKind::IkeSaDeleted && event.by == first.by);

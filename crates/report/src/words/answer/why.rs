@@ -220,6 +220,13 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let ([Some(only), None] | [None, Some(only)]) = captured else {
         return None;
     };
+    // IKE of both ends shows that both directions pass the capture; nobody answers datagrams.
+    let basis = focus.ledger(headline).map(|ledger| ledger.basis);
+    let exchanges = focus.analysis.exchanges.iter();
+    let mut own = exchanges.filter(|exchange| exchange.tunnel == headline.tunnel);
+    if basis == Some(LedgerBasis::Datagrams) && own.any(|own| own.messages > own.retransmissions + 1) {
+        return None;
+    }
     let direction = words::direction(focus.t, focus.analysis, headline.tunnel, only);
     Some(focus.t.fill("why-one-way", &[("direction", &direction)]))
 }
