@@ -502,3 +502,22 @@ fn what_is_lost_by_a_move_is_an_outage_of_its_own() {
     let line = with_keys(away(false)).headline;
     assert!(!line.contains("address"), "{line}");
 }
+
+/// The client acknowledges a download all the time; it uploads before and behind. No key tells its acknowledgements from anything else.
+#[test]
+fn a_side_whose_small_packets_pass_rests_without_keys() {
+    let line = without_keys(|w| {
+        w.upload = true;
+        w.steady(1_000);
+        w.upload = false;
+        w.steady(6_000);
+        w.renew_v2(true);
+        w.upload = true;
+        w.steady(AFTER);
+    })
+    .headline;
+    assert!(
+        !line.contains("stood still") && !line.contains("stopped this upload"),
+        "{line}"
+    );
+}
