@@ -205,7 +205,11 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
     if headline.rekeys_used == 0 {
         return t.word("why-outside");
     }
-    match focus.ledger(headline).and_then(|ledger| ledger.bound_ms) {
+    let ledger = focus.ledger(headline);
+    if ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams && ledger.down.is_empty()) {
+        return t.word("why-datagrams");
+    }
+    match ledger.and_then(|ledger| ledger.bound_ms) {
         Some(bound) => t.fill("why-bound", &[("bound", &format::duration_ms(bound))]),
         None => String::new(),
     }
