@@ -1,8 +1,9 @@
 //! One direction between two inner addresses: what was delivered when.
 
+use super::backoff::SmallPassed;
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
-use super::large::{LargeSegments, SmallPassed};
+use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::LEAST_TIMEOUT;

@@ -1,5 +1,6 @@
 //! Large segments of one direction, apart from the small ones: where the MTU of a path has become smaller, the small ones still pass.
 
+use super::backoff::SmallPassed;
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use crate::interval::LostPacket;
 use crate::segment::{Fate, Settlement};
@@ -9,13 +10,6 @@ use rekeyscope_model::time::Timestamp;
 const LEAST_ATTEMPTS: u32 = 3;
 /// Small arrivals that are kept since the last large one; where there are more, every second one goes.
 const MOST_SMALL: usize = 64;
-
-/// Small segments that arrived, and the payload of the largest, bytes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SmallPassed {
-    pub(super) segments: u32,
-    pub(super) largest: u32,
-}
 
 /// The segments of more than half of the largest payload that ever arrived.
 #[derive(Debug, Default)]
@@ -110,8 +104,8 @@ impl LargeSegments {
         let stood = tried >= LEAST_ATTEMPTS && candidate.is_long_enough();
         stood.then(|| {
             let largest = passed().map(|(_, len)| *len).max().unwrap_or(0);
-            let segments = u32::try_from(passed().count()).unwrap_or(u32::MAX);
-            (candidate, SmallPassed { segments, largest })
+            let answered = u32::try_from(passed().count()).unwrap_or(u32::MAX);
+            (candidate, SmallPassed { answered, largest })
         })
     }
 }
@@ -176,19 +170,19 @@ mod tests {
         let often: Vec<i64> = (1..200).map(|k| 50 * k).collect();
         let passed = open(&tries, &often).unwrap();
         assert_eq!(
-            (passed.segments > 10, passed.largest),
+            (passed.answered > 10, passed.largest),
             (true, 150),
             "however many there are"
         );
-        assert_eq!(open(&tries, &[5, 7]).map(|p| p.segments), None, "before");
+        assert_eq!(open(&tries, &[5, 7]).map(|p| p.answered), None, "before");
         assert_eq!(
-            open(&tries, &[3_000]).map(|p| p.segments),
+            open(&tries, &[3_000]).map(|p| p.answered),
             None,
             "one try behind it"
         );
-        assert_eq!(open(&tries, &[700]).map(|p| p.segments), Some(1));
+        assert_eq!(open(&tries, &[700]).map(|p| p.answered), Some(1));
         assert_eq!(
-            open(&[], &often).map(|p| p.segments),
+            open(&[], &often).map(|p| p.answered),
             None,
             "nothing large was sent"
         );

@@ -1,9 +1,9 @@
 //! All pairs of inner addresses.
 
+use super::backoff::SmallPassed;
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
-use super::large::SmallPassed;
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy};
 use crate::packet::{InnerPayload, Packet};
@@ -339,7 +339,7 @@ impl Outages {
             let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
                 let around = self.circumstances(own, candidate, events, open, false);
                 let around = Circumstances {
-                    echoes: around.echoes + passed.segments,
+                    echoes: around.echoes + passed.answered,
                     largest_echo: around.largest_echo.max(passed.largest),
                     ..around
                 };

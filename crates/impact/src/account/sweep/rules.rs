@@ -85,16 +85,17 @@ impl Sweep<'_> {
     /// than d2, the least delay, and the data that echoes an older one shows it: then the first data that echoes it tells when.
     fn hear_until(&mut self, data: &Data, acks: &mut std::slice::Iter<'_, Ack>) {
         let d2 = self.d2;
+        let waited = self.waited_in_queue(data);
         while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time + d2 <= data.time) {
-            if data.did_not_hear(ack) {
+            if waited && data.did_not_hear(ack) {
                 self.sender.unheard_at = data.time;
                 return;
             }
             let due = ack.time + d2;
-            let waited = self.sender.unheard_at - due > self.queue_margin;
+            let held = self.sender.unheard_at > due;
             // After a rest the first data tells nothing: it waited for something else.
             let follows = data.time - self.sender.unheard_at < self.times.gap;
-            let at = if waited && follows { data.time } else { due };
+            let at = if held && follows { data.time } else { due };
             self.sender.heard_at = at.max(self.sender.heard_at);
             self.acknowledge(ack, self.sender.heard_at);
             acks.next();
