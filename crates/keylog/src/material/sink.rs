@@ -4,8 +4,9 @@ use crate::material::bounds::{
     MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
     SHORTEST_BLOB,
 };
-use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SpiSighting};
+use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SaLifetime, SpiSighting};
 use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed};
+use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::collections::HashSet;
@@ -207,6 +208,17 @@ impl<'a> Sink<'a> {
                 road: KeyRoad::Mined,
             },
         });
+    }
+
+    /// The lifetime of an SA, on `line`.
+    pub(crate) fn lifetime(&mut self, line: u64, spi: Spi, lifetime: Lifetime) {
+        let origin = self.explicit(line);
+        let stated = SaLifetime {
+            spi,
+            lifetime,
+            origin,
+        };
+        self.material.lifetimes.push(stated);
     }
 
     /// A line that names an SPI.
