@@ -1,7 +1,7 @@
 //! Key files and logs → key claims. Nothing in here decrypts: a key is only a claim until the ICV of a packet proves it.
 //!
 //! ```text
-//! bytes → text (gzip, zstd, UTF-16, UTF-32) → unwrapped, as its writer had it → lines (in order, framing off) → formats → claims
+//! bytes → text (gzip, zstd, UTF-16) → unwrapped, as its writer had it → lines (in order, framing off) → formats → claims
 //! ```
 //!
 //! Everything that people's tools put around a text (quotes, JSON, CSV, a page, a terminal's ends of lines, the newest line first) is taken off by

@@ -39,7 +39,7 @@ const COMMANDS: [&[u8]; 32] = [
 const LONGEST_PROMPT: usize = 80;
 
 /// The command that is typed behind a prompt; the line itself where there is none.
-pub(crate) fn after_prompt(line: &[u8]) -> &[u8] {
+fn after_prompt(line: &[u8]) -> &[u8] {
     let reach = line.get(..line.len().min(LONGEST_PROMPT)).unwrap_or_default();
     let prompt = reach
         .iter()

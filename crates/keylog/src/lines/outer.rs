@@ -8,7 +8,7 @@
 //! TAG        [IKE] [IKE1] [IKE2] [IPSEC] [L2TP]  CTX     GW:1/SA:4/INIT
 //! ```
 
-use crate::lines::commands::{after_prompt, is_command};
+use crate::lines::commands::is_command;
 use crate::lines::stamp;
 use crate::lines::text::{About, TextLine};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -171,11 +171,6 @@ impl<'a> LogLine<'a> {
                 && !text.starts_with(b"<")
                 && !text.iter().any(u8::is_ascii_whitespace))
             || is_command(text)
-    }
-
-    /// An echoed command, with a prompt or without.
-    pub(crate) fn is_echo_of(&self, command: &[u8]) -> bool {
-        after_prompt(self.raw).starts_with(command)
     }
 }
 

@@ -194,11 +194,6 @@ impl<'b> Proven<'b> {
     }
 }
 
-/// Bytes of HMAC keys that people type in, beside those that the RFCs ask for: HMAC takes any (RFC 2104 §2).
-const OTHER_HMAC_KEY: usize = 16;
-/// A block of SHA-512; HMAC hashes what is longer, and nobody has such keys.
-const LONGEST_HMAC_KEY: usize = 128;
-
 /// Looks at one window: the search, the blob, the offset in it, the bytes.
 type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
 
@@ -223,64 +218,22 @@ impl<'b> Search<'_> {
         None
     }
 
-    /// With a key as long as the transform asks for; else with one of [`OTHER_HMAC_KEY`] bytes, or as long as a blob is.
     fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
-        let shape = self.shape;
-        let integrities = || {
-            shape
-                .integrities
-                .iter()
-                .copied()
-                .filter(|i| *i != Integrity::None)
-        };
-        let usual = integrities().find_map(|integrity| self.keys_of(blobs, integrity, integrity.key_len()));
-        usual
-            .or_else(|| {
-                let other = |i: &Integrity| i.takes_any_key() && i.key_len() != OTHER_HMAC_KEY;
-                integrities()
-                    .filter(other)
-                    .find_map(|integrity| self.keys_of(blobs, integrity, OTHER_HMAC_KEY))
+        let integrities = self.shape.integrities.iter().copied();
+        integrities
+            .filter(|integrity| *integrity != Integrity::None)
+            .find_map(|integrity| {
+                self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
+                    let proven = Proven {
+                        integrity,
+                        key,
+                        blob,
+                        offset,
+                    };
+                    let candidate = proven.beside(Encryption::Null, &[]);
+                    search.oracle.icv_fits(&candidate).then_some(proven)
+                })
             })
-            .or_else(|| {
-                integrities()
-                    .filter(|i| i.takes_any_key())
-                    .find_map(|integrity| self.whole_blobs(blobs, integrity))
-            })
-    }
-
-    fn keys_of(&mut self, blobs: &[&'b Blob], integrity: Integrity, len: usize) -> Option<Proven<'b>> {
-        self.windows(blobs, len, &mut |search, blob, offset, key| {
-            search.authenticates(integrity, blob, offset, key)
-        })
-    }
-
-    fn whole_blobs(&mut self, blobs: &[&'b Blob], integrity: Integrity) -> Option<Proven<'b>> {
-        blobs.iter().find_map(|blob| {
-            let key = blob.bytes.expose();
-            let tried = key.len() == integrity.key_len() || key.len() == OTHER_HMAC_KEY;
-            if tried || key.len() > LONGEST_HMAC_KEY || self.trials >= self.shape.most_trials {
-                return None;
-            }
-            self.trials += 1;
-            self.authenticates(integrity, blob, 0, key)
-        })
-    }
-
-    fn authenticates(
-        &mut self,
-        integrity: Integrity,
-        blob: &'b Blob,
-        offset: usize,
-        key: &'b [u8],
-    ) -> Option<Proven<'b>> {
-        let proven = Proven {
-            integrity,
-            key,
-            blob,
-            offset,
-        };
-        let candidate = proven.beside(Encryption::Null, &[]);
-        self.oracle.icv_fits(&candidate).then_some(proven)
     }
 
     /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
