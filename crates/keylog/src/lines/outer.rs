@@ -113,27 +113,10 @@ impl<'a> LogLine<'a> {
         line
     }
 
-    /// What stands for the time of a collector before the line, and the words between that and what the router wrote.
-    pub(crate) fn collected(&self) -> (Option<u64>, &'a [u8]) {
-        if self.framed_at == 0 {
-            return (None, b""); // most lines
-        }
-        let header = stamp::header(self.raw);
-        let from = self.raw.len() - header.rest.len();
-        let words = self.raw.get(from..self.framed_at).unwrap_or_default();
-        (header.time, words.trim_ascii())
-    }
-
-    /// The same line of `sender`, whose other lines have `words` there; `None` when this one has not.
-    pub(crate) fn behind(&self, words: &[u8], sender: u64) -> Option<LogLine<'a>> {
-        let text = self.text.strip_prefix(words)?;
-        let mut line = LogLine {
-            text: text.trim_ascii_start(),
-            sender,
-            ..*self
-        };
-        line.take_context();
-        Some(line)
+    /// The time of a collector before the line.
+    pub(crate) fn collected(&self) -> Option<u64> {
+        // Most lines have nothing before them.
+        (self.framed_at > 0).then(|| stamp::header(self.raw).time)?
     }
 
     /// `(GW:(*|digits)/)?SA:digits/word` at the start of the message.

@@ -15,7 +15,7 @@ impl RowFraming {
     pub(super) fn of(line: &LogLine<'_>) -> RowFraming {
         RowFraming {
             moment: line.moment,
-            collected: line.collected().0,
+            collected: line.collected(),
             tag: line.tag,
         }
     }
@@ -39,7 +39,7 @@ impl RowFraming {
     fn has_time_of(&self, line: &LogLine<'_>) -> bool {
         match line.moment {
             Some(moment) => self.moment == Some(moment),
-            None => line.collected().0.is_none_or(|time| self.collected == Some(time)),
+            None => line.collected().is_none_or(|time| self.collected == Some(time)),
         }
     }
 }

@@ -31,8 +31,6 @@ use zeroize::Zeroizing;
 /// Most senders and SA contexts whose lines are kept apart. At the bound all of them are closed: a key whose lines
 /// stand on both sides of that place is then left to mining.
 const MOST_CONTEXTS: usize = 4_096;
-/// Most collectors' words between time and message that are known again on lines without a tag.
-const MOST_COLLECTORS: usize = 64;
 /// Most hex digits of one value; more is a dump, of which the rest opens another value.
 const MOST_DIGITS: usize = 8_192;
 
@@ -45,8 +43,6 @@ pub(crate) struct YamahaKeyInfo {
     contexts: HashMap<(u64, u32), Context>,
     /// The context of each sender's last line that named one.
     last: HashMap<u64, u32>,
-    /// What collectors write between their time and the message, and the sender that this stands for.
-    collectors: Vec<(Vec<u8>, u64)>,
     /// The sender of the last line that had anything before its message: a bare row is of the same.
     sender: u64,
     /// A line of another subsystem came, and none with a tag since: hex without a tag is of that one.
@@ -97,7 +93,7 @@ impl KeyFormat for YamahaKeyInfo {
         if line.tag == Tag::Other {
             return false;
         }
-        let mut line = self.collected(line);
+        let mut line = *line;
         if line.tag == Tag::None && line.framed_at == 0 {
             line.sender = self.sender;
         }
@@ -140,9 +136,6 @@ impl KeyFormat for YamahaKeyInfo {
             context.line(line, first, foreign, sink)
         });
         self.framed |= taken && (line.moment.is_some() || line.tag != Tag::None || line.context.is_some());
-        if taken && line.tag != Tag::None {
-            self.remember_collector(line);
-        }
         taken
     }
 
@@ -153,27 +146,6 @@ impl KeyFormat for YamahaKeyInfo {
             context.end(sink);
         }
         self.last.clear();
-    }
-}
-
-impl YamahaKeyInfo {
-    /// A line without tag and time of the router, whose words before the message are known from a tagged one.
-    fn collected<'a>(&self, line: &LogLine<'a>) -> LogLine<'a> {
-        if line.tag != Tag::None || line.moment.is_some() {
-            return *line;
-        }
-        let mut collectors = self.collectors.iter();
-        let known = collectors.find_map(|(words, sender)| line.behind(words, *sender));
-        known.unwrap_or(*line)
-    }
-
-    fn remember_collector(&mut self, line: &LogLine<'_>) {
-        let (_, words) = line.collected();
-        let known = |(other, sender): &(Vec<u8>, u64)| other == words && *sender == line.sender;
-        if !words.is_empty() && self.collectors.len() < MOST_COLLECTORS && !self.collectors.iter().any(known)
-        {
-            self.collectors.push((words.to_vec(), line.sender));
-        }
     }
 }
 
@@ -407,7 +379,7 @@ impl OpenValue {
         if !self.framing.may_lack_its_tag(line) || foreign {
             return None;
         }
-        let bare = line.moment.is_none() && line.collected().0.is_none();
+        let bare = line.moment.is_none() && line.collected().is_none();
         let rest = run.nibbles.len() < self.first_row && whole(self.nibbles.len() + run.nibbles.len());
         (bare || odd || !whole(self.nibbles.len()) || rest).then_some(run)
     }
