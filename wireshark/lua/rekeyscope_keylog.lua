@@ -249,11 +249,6 @@ local function is_foreign(parser, line)
 end
 
 local function feed(parser, line, line_number)
-  -- A line as a router prints it is of no other format: most lines of most logs.
-  if string.find(line, "^%d%d%d%d/%d%d/%d%d ") and not (parser.block or parser.wrapped or parser.no_router) then
-    nvr.line(parser.nvr, framing.read(line), line_number)
-    return
-  end
   -- This first: "<<Keys hidden>>" looks like a prompt.
   if (parser.block or string.find(line, "src ", 1, true)) and xfrm_line(parser, line, line_number) then
     return
@@ -265,7 +260,17 @@ local function feed(parser, line, line_number)
   nvr.line(parser.nvr, framing.read(line), line_number)
 end
 
--- What a router's lines have; where another format is known, only such lines are the router's.
+-- A line as a router prints it is of no other format: most lines of most logs.
+local function take(parser, text, start, stop, line_number)
+  local read = not (parser.block or parser.wrapped or parser.no_router) and framing.printed(text, start)
+  if read then
+    nvr.line(parser.nvr, read, line_number)
+  else
+    feed(parser, string.sub(text, start, stop), line_number)
+  end
+end
+
+-- Signs of a router's lines; beside another format only such lines are the router's.
 local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d" }
 
 local function is_of_router(text)
@@ -307,7 +312,7 @@ local MAX_REPEATS = 64
 
 local function read_text(parser, bytes)
   local container = foreign.container(bytes)
-  if container and not outer.has_messages(bytes) then
+  if container then
     note(parser.result.unsupported, container)
     return
   end
@@ -323,23 +328,22 @@ local function read_text(parser, bytes)
       note(parser.result.unsupported, name)
     end
   end
-  local lines, numbers = outer.lines(text_of.lines(text, keylog.MAX_LINE))
-  local first, last, step = 1, #lines, 1
-  if outer.is_reversed(lines) then
-    first, last, step = #lines, 1, -1
+  text = outer.unwrapped(text)
+  local starts, stops, numbers = text_of.places(text, keylog.MAX_LINE)
+  local first, last, step = 1, #starts, 1
+  if outer.is_reversed(text) then
+    first, last, step = #starts, 1, -1
   end
-  local previous
+  local has_repeats, previous = string.find(text, "same message repeated", 1, true), nil
   for index = first, last, step do
-    local line, number = lines[index], numbers[index]
-    local repeats = string.find(line, "same message", 1, true)
-      and string.match(line, "same message repeated (%d%d?%d?) times")
+    local repeats = has_repeats and string.match(text, "^[^\r\n]-same message repeated (%d%d?%d?) times", starts[index])
     if repeats and previous then
       for _ = 1, (tonumber(repeats) < MAX_REPEATS) and tonumber(repeats) or MAX_REPEATS do
-        feed(parser, previous, number)
+        take(parser, text, starts[previous], stops[previous], numbers[index])
       end
     else
-      feed(parser, line, number)
-      previous = line
+      take(parser, text, starts[index], stops[index], numbers[index])
+      previous = index
     end
   end
   end_text(parser)

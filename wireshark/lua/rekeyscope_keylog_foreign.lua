@@ -55,7 +55,6 @@ end
 local CONTAINERS = {
   { "gzip", "compressed with gzip", "^\31\139\8" }, { "zstd", "compressed with zstd", "^%(\181\47\253" },
   { "zstd", "compressed with zstd", "^[P-_]%*M\24" }, { "zip", "a zip archive", "^PK\3\4" },
-  -- A document, or one string; JSON Lines are read.
   { "JSON", "a text in JSON", '^%s*%[?%s*{%s*"' }, { "JSON", "a text in JSON", '^%s*%[?%s*"[^"]*[^\\]\\[nt]' },
   { "xz", "compressed with xz", "^\2537zXZ%z" }, { "bzip2", "compressed with bzip2", "^BZh%d1AY" },
 }

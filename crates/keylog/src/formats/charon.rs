@@ -275,7 +275,7 @@ fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
         .then_some((label, len))
 }
 
-/// Whether a dump of this label is of use here.
+/// Tells whether a dump of this label is of use here.
 fn is_known_label(label: &[u8]) -> bool {
     secret_of(label).is_some() || Child::has_label(label)
 }

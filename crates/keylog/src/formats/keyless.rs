@@ -265,7 +265,7 @@ const LONGEST_SECONDS: u64 = 31_536_000;
 /// Most kilobytes of a limit: Windows writes 2^31 − 1 for none, Linux more.
 const MOST_KILOBYTES: u64 = 2_147_483_646;
 
-/// What a line states, if anything:
+/// The lifetime that a line states, if any:
 ///
 /// ```text
 /// LifetimeSeconds : 3600        <lifetimeKilobytes>250000</lifetimeKilobytes>     (Windows)

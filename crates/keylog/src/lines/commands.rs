@@ -51,7 +51,7 @@ fn after_prompt(line: &[u8]) -> &[u8] {
         .unwrap_or_else(|| line.trim_ascii_start())
 }
 
-/// Whether the line is a command with or without a prompt before it.
+/// Tells whether the line is a command with or without a prompt before it.
 pub(crate) fn is_command(line: &[u8]) -> bool {
     begins_command(after_prompt(line)) && !holds_a_key(line)
 }

@@ -1,4 +1,4 @@
-//! How a file writes its characters: bytes, or UTF-16 with a byte order mark or without.
+//! Encodings of a file: bytes, or UTF-16 with a byte order mark or without.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(crate) fn utf16(sample: &[u8]) -> Option<UnitOf> {
     Some(order.0)
 }
 
-/// Whether the units are Latin letters whose byte stands at `low`.
+/// Tells whether the units are Latin letters whose byte stands at `low`.
 fn holds_latin(sample: &[u8], low: usize) -> bool {
     let (mut latin, mut others) = (0, 0);
     for unit in sample.chunks_exact(2).filter(|unit| unit.iter().any(|b| *b != 0)) {

@@ -25,7 +25,7 @@ const TAGS: [(&[u8], Tag); 5] = [
     (b"[L2TP]", Tag::Other),
 ];
 
-/// Which subsystem wrote a line.
+/// The subsystem that wrote a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// No tag.
@@ -105,7 +105,7 @@ impl<'a> LogLine<'a> {
         }
         line.text = line.text.trim_ascii();
         line.take_context();
-        // Where a collector names a host, that is the sender, whatever a daemon writes before its own lines.
+        // A host that a collector names is the sender, whatever a daemon writes before its own lines.
         let outer = sender(raw.get(..collected_len).unwrap_or_default());
         let inner = || sender(raw.get(..prefix_len).unwrap_or_default());
         line.sender = about.source ^ if outer == 0 { inner() } else { outer };

@@ -21,7 +21,7 @@ pub struct KeyProblem {
 /// A file that was read.
 #[derive(Debug, Clone)]
 pub struct KeyFileInfo {
-    /// As given or found.
+    /// Path as given or found.
     pub path: PathBuf,
     /// The number of its Decryption Secrets Block where the file is the capture itself.
     pub block: Option<u64>,
@@ -36,7 +36,7 @@ pub struct Blob {
     pub label: String,
     /// The bytes, at least [`SHORTEST_BLOB`](crate::material::bounds::SHORTEST_BLOB).
     pub bytes: SecretBytes,
-    /// Where they stand; the road is [`KeyRoad::Mined`](crate::material::key::KeyRoad::Mined).
+    /// Place of the bytes; the road is [`KeyRoad::Mined`](crate::material::key::KeyRoad::Mined).
     pub origin: KeyOrigin,
 }
 

@@ -1,4 +1,4 @@
-//! Where formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
+//! The sink into which formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
 
 use crate::material::bounds::{
     MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
@@ -35,14 +35,14 @@ pub(crate) struct Sink<'a> {
     problems: usize,
     /// Number of items that each bound left out, and the line where that began.
     left_out: Vec<(MostKept, u64, u64)>,
-    /// Whether a line with any content was seen.
+    /// A line with any content was seen.
     any_text: bool,
     found: bool,
     keyed: bool,
 }
 
 impl<'a> Sink<'a> {
-    /// For the file that was pushed last.
+    /// A sink of the file that was pushed last.
     pub(crate) fn new(material: &'a mut KeyMaterial) -> Self {
         let esp = material.esp.iter().map(esp_hash);
         let ike = material.ike.iter().map(ike_hash);
@@ -89,7 +89,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Whether anything was found so far, if only a key that is masked.
+    /// Tells whether anything was found so far, if only a key that is masked.
     pub(crate) fn has_found(&self) -> bool {
         self.found
     }
@@ -99,7 +99,7 @@ impl<'a> Sink<'a> {
         (self.any_text, self.found) = (true, true);
     }
 
-    /// Whether any key or seed was found so far.
+    /// Tells whether any key or seed was found so far.
     pub(crate) fn has_keys(&self) -> bool {
         self.keyed
     }

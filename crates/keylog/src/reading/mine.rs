@@ -23,24 +23,24 @@ pub const MOST_TRIALS_PER_SPI: u64 = 100_000;
 pub struct KeyCandidate<'a> {
     /// The cipher; [`Encryption::Null`] with an empty key while only the integrity key is sought.
     pub encryption: Encryption,
-    /// Its key with salt.
+    /// Encryption key with salt.
     pub encryption_key: &'a [u8],
     /// The integrity transform; [`Integrity::None`] for a combined mode.
     pub integrity: Integrity,
-    /// Its key.
+    /// Integrity key.
     pub integrity_key: &'a [u8],
 }
 
-/// What the packets of one SA say.
+/// The packets of one SA as judges of keys.
 pub trait Oracle {
-    /// Whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
+    /// Tells whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
     fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool;
     /// Bits that what the packets decrypt to says for the encryption key. Not asked of a combined mode, whose ICV depends on the
     /// whole key.
     fn weigh(&mut self, candidate: &KeyCandidate<'_>) -> f64;
 }
 
-/// Which transforms to try, in this order. What IKE negotiated narrows it down.
+/// Transforms to try, in this order. The negotiation of IKE narrows them down.
 #[derive(Debug, Clone)]
 pub struct KeyShape {
     /// Ciphers.
@@ -56,7 +56,7 @@ pub struct KeyShape {
 }
 
 impl Default for KeyShape {
-    /// What is usual: AES-CBC and 3DES-CBC with HMAC, AES-GCM-16.
+    /// The usual transforms: AES-CBC and 3DES-CBC with HMAC, AES-GCM-16.
     fn default() -> Self {
         KeyShape {
             encryptions: vec![
@@ -79,7 +79,7 @@ impl Default for KeyShape {
     }
 }
 
-/// How a search ended.
+/// End of a search.
 #[derive(Debug)]
 pub struct Mined {
     /// A key whose ICV fits; of several encryption keys the one with most bits.

@@ -1,4 +1,4 @@
-//! What stands before a line of hex: the rows of one value are framed alike.
+//! Framing of a line of hex: the rows of one value are framed alike.
 
 use crate::lines::outer::{LogLine, Tag};
 
@@ -20,7 +20,7 @@ impl RowFraming {
         }
     }
 
-    /// Whether it has a tag.
+    /// Tells whether it has a tag.
     pub(super) fn is_tagged(&self) -> bool {
         self.tag != Tag::None
     }

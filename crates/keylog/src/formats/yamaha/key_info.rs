@@ -1,4 +1,4 @@
-//! What `ipsec ike log 1 key-info` makes a Yamaha router (NVR500, NVR510, RTX) log. The labels of its lines are
+//! The log of a Yamaha router (NVR500, NVR510, RTX) with `ipsec ike log 1 key-info`. The labels of its lines are
 //! not documented: an SPI and keys that follow it are a claim, everything else of sixteen bytes and more is kept for
 //! mining, and the capture decides. `show ipsec sa gateway N detail` is read alike, SA by SA; outside of the serial console its keys are masked,
 //! and the console shows eight bytes of some.
@@ -61,7 +61,7 @@ const PREFIX_LEN: usize = 8;
 #[derive(Default)]
 struct Context {
     open: Option<OpenValue>,
-    /// What the last line with a value ended in: a label may be cut there.
+    /// The end of the last line with a value: a label may be cut there.
     tail: Option<(Vec<u8>, RowFraming)>,
     esp: EspRecord,
     ike: IkeRecord,
@@ -189,7 +189,7 @@ impl Context {
                 None => {}
             }
             if at == 0 && open.framing.is_of(line) {
-                // What was left of a label where a line was cut may look like half a byte: the a of "auth key".
+                // The rest of a label on a cut line may look like half a byte: the a of "auth key".
                 let tail = open.take_letter().map(|letter| (vec![letter], open.framing));
                 self.tail = tail.or(self.tail.take());
             }
@@ -357,7 +357,7 @@ impl OpenValue {
         }
     }
 
-    /// What `line` goes on with, where it is framed as this value is: the same time and tag, or none at all. A row with the time
+    /// The hex with which `line` goes on, where it is framed as this value is: the same time and tag, or none at all. A row with the time
     /// but no tag may be of another subsystem: it has to be the missing rest.
     fn continuation<'a>(&self, line: &LogLine<'a>, foreign: bool) -> Option<HexRun<'a>> {
         let odd = !self.nibbles.len().is_multiple_of(2);
