@@ -1,7 +1,9 @@
-//! Quoting: `> ` of mails, `# ` of comments, fences and bullets of Markdown, blanks before every line.
+//! Quoting: `> ` of mails, `| ` of tables, `# ` of comments, fences and bullets of Markdown, blanks before every line.
 
 use crate::lines::commands::is_command;
 use crate::lines::text::Text;
+use crate::lines::unwrap::characters::characters;
+use crate::lines::unwrap::framed::Begins;
 
 /// Marks that stand before every line, or before none.
 const MARKS: [&[u8]; 10] = [
@@ -48,6 +50,21 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
 
 fn most((held, all): (usize, usize)) -> bool {
     held * 10 >= all * 9 && held > 0
+}
+
+/// The lines without the bars before nearly all of them. The lines of pluto's own log begin with a bar: `begins` tells.
+pub(super) fn bars(text: &Text, begins: Begins) -> Option<Text> {
+    // Other characters, and the entities of a page, have to be read first: they stand for the blank behind a bar.
+    let bar = |line: &[u8]| line.starts_with(b"|") && !line.starts_with(b"|&");
+    let is_quoted = text.begins_with(bar) && most(text.count(bar)) && characters(text).is_none();
+    if !is_quoted || text.lines().any(|line| begins(line.bytes)) {
+        return None;
+    }
+    text.map(|line| {
+        let inside = line.strip_prefix(b"|")?.trim_ascii_end();
+        let inside = inside.strip_suffix(b"|").unwrap_or(inside);
+        Some(inside.strip_prefix(b" ").unwrap_or(inside).to_vec())
+    })
 }
 
 /// The line without `>`, `#` and what Markdown writes around code. A prompt before a command stays: it says what the next lines are.
