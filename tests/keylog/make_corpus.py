@@ -85,8 +85,6 @@ class Corpus:
         (self.folder / f"{name}.log").write_bytes(data)
         if "charon" in name:
             expect = [*expect, "unsupported-in-lua charon"]
-        if name.startswith("show_sa") and name != "show_sa_masked":
-            expect = [*expect, "unsupported-in-lua show_sa"]
         (self.folder / f"{name}.expect").write_text("".join(line + "\n" for line in expect))
 
 

@@ -291,8 +291,7 @@ end
 local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
   .. " `ipsec ike log 1 key-info` and `syslog debug on`"
 
--- `show ipsec sa gateway N detail`: the SAs whose keys it masks. The others are the program's to read. Returns whether
--- there are any.
+-- `show ipsec sa gateway N detail`: the SAs whose keys it masks. Others are read as a log is.
 local function masked_keys(parser, text)
   local emit, found = emitter(parser.result, "show ipsec sa"), false
   for spi in string.gmatch(text, "SPI: (%x%x %x%x %x%x %x%x) *[\r\n]+ *Key: %*%* %*%*") do
@@ -304,7 +303,6 @@ local function masked_keys(parser, text)
     local before = string.sub(text, 1, (string.find(text, "Key: ** **", 1, true)))
     emit(nil, MASKED, 1 + select(2, string.gsub(before, "\n", "")))
   end
-  return found
 end
 
 -- The most copies that "same message repeated N times" stands for here; more cannot be part of a key.
@@ -322,11 +320,9 @@ local function read_text(parser, bytes)
   local names
   names, parser.foreign = foreign.formats(text)
   parser.no_router = #names > 0 and not is_of_router(text)
-  local is_masked = masked_keys(parser, text)
+  masked_keys(parser, text)
   for _, name in ipairs(names) do
-    if name ~= "show_sa" or not is_masked then
-      note(parser.result.unsupported, name)
-    end
+    note(parser.result.unsupported, name)
   end
   text = outer.unwrapped(text)
   local starts, stops, numbers = text_of.places(text, keylog.MAX_LINE)

@@ -26,8 +26,6 @@ local FORMATS = {
   { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " },
     { "^%s*sa%s", "_algo ", "^[%x:]+\\?$" } },
   { "VPP", "output of VPP", { "crypto-key ", "crypto alg ", "integ-key " }, { "crypto", "integ" } },
-  { "show_sa", "output of a router's `show ipsec sa`", { "] Duration: " },
-    { "^SA%[", "^%u[%a ]*:%s", "^[%x ]+$", "%(for Auth" } },
   { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" },
     { "crypt_key", "auth_key", "SecurityAssociation" } },
 }

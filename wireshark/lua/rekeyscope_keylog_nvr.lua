@@ -120,7 +120,7 @@ function TAKE.keymat(parser, context, open)
   if split then
     esp_key(parser, context, "enc", string.sub(open.digits, 1, split), open.line)
     esp_key(parser, context, "auth", string.sub(open.digits, split + 1), open.line)
-  elseif open.kind == "key" and not context.esp.spi then
+  elseif open.kind == "key" and not context.esp.spi and #open.digits > FEWEST_SHOWN then
     if context.ike.unnamed and context.ike.unnamed ~= open.digits then
       end_ike(parser, context)
     end

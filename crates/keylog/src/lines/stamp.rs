@@ -150,9 +150,6 @@ fn rfc5424(text: &[u8]) -> Option<LineHeader<'_>> {
             end = after;
         }
     }
-    while let (b"-", after) = word(end) {
-        end = after;
-    }
     let rest = end.strip_prefix(b"\xef\xbb\xbf").unwrap_or(end);
     Some(LineHeader { time, rest })
 }
@@ -221,7 +218,6 @@ mod tests {
             "1 2026-11-20T20:11:53Z h - - [IKE] x",
             "1 2026-11-20T20:11:53Z h - [IKE] x",
             "1 2026-11-20T20:11:53Z h [IKE] x",
-            "1 2026-11-20T20:11:53Z h - - - - - [IKE] x",
             "1 - h app 123 ID47 - [IKE] x",
             "1 2026-11-20T20:11:53Z h app 123 ID47 [a@1 b=\"c ] \\\" d\"][e@2 f=\"g\"] [IKE] x",
             "1 2026-11-20T20:11:53Z - - - - - \u{feff}[IKE] x",

@@ -200,22 +200,13 @@ type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option
 impl<'b> Search<'_> {
     /// One window gives encryption key and salt together.
     fn combined_mode(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
-        let shape = self.shape;
-        for encryption in shape.encryptions.iter().copied().filter(|e| e.is_aead()) {
-            for len in self.key_lens(encryption) {
-                let found = self.windows(blobs, len, &mut |search, blob, _, window| {
-                    let candidate = combined(encryption, window);
-                    search
-                        .oracle
-                        .icv_fits(&candidate)
-                        .then(|| claim(spi, &candidate, blob))
-                });
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        None
+        self.ciphers(true).into_iter().find_map(|(encryption, len)| {
+            self.windows(blobs, len, &mut |search, blob, _, window| {
+                let candidate = combined(encryption, window);
+                let fits = search.oracle.icv_fits(&candidate);
+                fits.then(|| claim(spi, &candidate, blob))
+            })
+        })
     }
 
     fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
@@ -238,30 +229,22 @@ impl<'b> Search<'_> {
 
     /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
     fn encryption_key(&mut self, spi: Spi, blobs: &[&'b Blob], proven: &Proven<'b>) {
-        let shape = self.shape;
-        let separate = || shape.encryptions.iter().copied().filter(|e| !e.is_aead());
-        for encryption in separate() {
-            for len in self.key_lens(encryption) {
-                let bytes = proven.blob.bytes.expose();
-                let start = proven.offset.checked_sub(len);
-                if let Some(key) = start.and_then(|start| bytes.get(start..proven.offset)) {
-                    self.trials += 1;
-                    if self.weigh(spi, encryption, key, proven) {
-                        return;
-                    }
-                }
-            }
-        }
-        for encryption in separate() {
-            for len in self.key_lens(encryption) {
-                let found = self.windows(blobs, len, &mut |search, _, _, key| {
-                    search.weigh(spi, encryption, key, proven).then_some(())
-                });
-                if found.is_some() {
+        let ciphers = self.ciphers(false);
+        for (encryption, len) in &ciphers {
+            let start = proven.offset.checked_sub(*len);
+            let before = start.and_then(|start| proven.blob.bytes.expose().get(start..proven.offset));
+            if let Some(key) = before {
+                self.trials += 1;
+                if self.weigh(spi, *encryption, key, proven) {
                     return;
                 }
             }
         }
+        ciphers.into_iter().find_map(|(encryption, len)| {
+            self.windows(blobs, len, &mut |search, _, _, key| {
+                search.weigh(spi, encryption, key, proven).then_some(())
+            })
+        });
     }
 
     /// Keeps the key with most bits. True when they end the search.
@@ -274,13 +257,19 @@ impl<'b> Search<'_> {
         bits >= self.shape.enough_bits
     }
 
-    fn key_lens(&self, encryption: Encryption) -> Vec<usize> {
-        let lens = encryption
-            .key_lens()
-            .iter()
-            .copied()
-            .filter(|len| self.shape.key_len.is_none_or(|known| known == *len));
-        lens.map(|len| len + encryption.salt_len()).collect()
+    /// Ciphers with or without combined mode, each with a length of its key, salt included.
+    fn ciphers(&self, combined: bool) -> Vec<(Encryption, usize)> {
+        let key_len = self.shape.key_len;
+        let lens = move |encryption: Encryption| {
+            let lens = encryption.key_lens().iter().copied();
+            lens.filter(move |len| key_len.is_none_or(|known| known == *len))
+                .map(move |len| (encryption, len + encryption.salt_len()))
+        };
+        let encryptions = self.shape.encryptions.iter().copied();
+        encryptions
+            .filter(|encryption| encryption.is_aead() == combined)
+            .flat_map(lens)
+            .collect()
     }
 
     /// Calls `each` for every distinct window of `len` bytes until it finds something or the bound is reached.

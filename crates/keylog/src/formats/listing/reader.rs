@@ -3,7 +3,6 @@
 use crate::formats::format::KeyFormat;
 use crate::formats::listing::record::{Awaited, Field, KeyKind, ListingRecord};
 use crate::formats::listing::specs::Spec;
-use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
 use crate::material::sink::Sink;
 use std::net::IpAddr;
