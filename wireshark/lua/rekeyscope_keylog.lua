@@ -237,15 +237,27 @@ local function xfrm_line(parser, line, line_number)
   return false
 end
 
--- A line of a format that is not read here. A router's own time is in no other.
-local function is_foreign(parser, line)
-  for _, pattern in ipairs(parser.foreign) do
-    if string.find(line, pattern) and not string.find(line, "%d/%d%d/%d%d ") then
-      nvr.interrupt(parser.nvr)
+-- Signs of a router's lines beside those of another format.
+local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d" }
+
+local function is_of_router(text)
+  for _, pattern in ipairs(ROUTER) do
+    if string.find("\n" .. text, pattern) then
       return true
     end
   end
-  return parser.no_router
+  return false
+end
+
+-- A line of a format that is not read here: nothing is guessed from it. Beside another format a router's lines have its
+-- time or its tag.
+local function is_foreign(parser, line)
+  local is_routers = not parser.is_mixed or is_of_router(line) or string.find(line, "%d/%d%d/%d%d ")
+  if is_routers and not parser.no_router then
+    return false
+  end
+  nvr.interrupt(parser.nvr)
+  return true
 end
 
 local function feed(parser, line, line_number)
@@ -268,18 +280,6 @@ local function take(parser, text, start, stop, line_number)
   else
     feed(parser, string.sub(text, start, stop), line_number)
   end
-end
-
--- Signs of a router's lines; beside another format only such lines are the router's.
-local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d" }
-
-local function is_of_router(text)
-  for _, pattern in ipairs(ROUTER) do
-    if string.find("\n" .. text, pattern) then
-      return true
-    end
-  end
-  return false
 end
 
 local function end_text(parser)
@@ -317,9 +317,9 @@ local function read_text(parser, bytes)
   local decoded = text_of.decoded(bytes)
   parser.keyless = parser.keyless or foreign.keyless(decoded)
   local text = outer.characters(decoded)
-  local names
-  names, parser.foreign = foreign.formats(text)
-  parser.no_router = #names > 0 and not is_of_router(text)
+  local names = foreign.formats(text)
+  parser.is_mixed = #names > 0
+  parser.no_router = parser.is_mixed and not is_of_router(text)
   masked_keys(parser, text)
   for _, name in ipairs(names) do
     note(parser.result.unsupported, name)
