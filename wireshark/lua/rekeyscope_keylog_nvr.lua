@@ -229,8 +229,8 @@ local function is_whole(kind, digits)
   return DIGEST[digits / 2] == true
 end
 
--- Returns the hex with which a line goes on, where it is framed as the open value is: the same time and tag, or none at all. A row
--- with the time but no tag may be of another subsystem: it has to be the missing rest.
+-- Returns the hex with which a line goes on, where it is framed as the open value is: the same time and tag, or none at
+-- all. A row with the time but no tag may be of another subsystem: it has to be the missing rest.
 local function more_of(open, read, foreign, interrupts)
   local odd = #open.digits % 2 ~= 0
   local more = labels.continuation(read.text, open.digits ~= "" and open.width or nil, #open.digits, open.prefixed)

@@ -37,7 +37,8 @@ local function word(text)
   return first or text, rest or ""
 end
 
--- Returns what follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise number.
+-- Returns what follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise
+-- number.
 local function after_structured_data(text)
   local rest, before = text
   repeat

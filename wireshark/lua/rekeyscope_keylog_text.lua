@@ -47,8 +47,8 @@ function text.decoded(bytes)
   return bytes
 end
 
--- Returns where the lines begin and end, at most `longest` bytes of each, and their numbers: in a text with LF a CR alone
--- does not count. Places, not strings: Lua 5.1 looks through all strings alike that it holds for each new one.
+-- Returns where the lines begin and end, at most `longest` bytes of each, and their numbers: in a text with LF a CR
+-- alone does not count. Places, not strings: Lua 5.1 looks through all strings alike that it holds for each new one.
 function text.places(bytes, longest)
   local starts, stops, numbers, at, number, has_lf = {}, {}, {}, 1, 1, false
   local has_cr = string.find(bytes, "\r", 1, true) ~= nil

@@ -109,8 +109,8 @@ function fs.unlock(path)
   Dir.remove(path .. ".rekeyscope-lock")
 end
 
--- Returns the time at which a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended but is still
--- listed. A process number alone may have been given to another program since.
+-- Returns the time at which a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended
+-- but is still listed. A process number alone may have been given to another program since.
 local function start_of(stat)
   local state, start = string.match(stat or "", "%) (%a) " .. string.rep("%S+ ", 18) .. "(%d+)")
   return state ~= "Z" and state ~= "X" and start or nil

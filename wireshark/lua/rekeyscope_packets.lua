@@ -71,8 +71,8 @@ local function microseconds(self)
   return (time.secs - base.secs) * 1000000 + (nanoseconds - nanoseconds % 1000) / 1000
 end
 
--- Returns which IP the outer header is: "ip" or "ip6". Both have values where one tunnels the other; then the first one in the
--- tree is it.
+-- Returns which IP the outer header is: "ip" or "ip6". Both have values where one tunnels the other; then the first one
+-- in the tree is it.
 local function outer_family(get)
   if not get.ip6_src() then
     return "ip"

@@ -54,8 +54,9 @@ end
 source.NONE = "none"
 source.BESIDE = "it lies beside the capture"
 
--- Chooses what to load: the first source that names a log decides; profile and mode come from the same order of sources.
--- Where none names one, `beside` does: { capture, files }, what the command line reads and the key files beside it.
+-- Chooses what to load: the first source that names a log decides; profile and mode come from the same order of
+-- sources. Where none names one, `beside` does: { capture, files }, what the command line reads and the key files
+-- beside it.
 function source.choose(arguments, environment, state, beside)
   local choice = {
     profile = arguments.profile or environment.profile or state.profile,
@@ -168,8 +169,8 @@ local function add_file(fs, input, path)
   return true
 end
 
--- Returns what a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The capture may
--- stand among the logs, or alone, for the key files beside it.
+-- Returns what a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The
+-- capture may stand among the logs, or alone, for the key files beside it.
 local function input_of(fs, choice)
   local input = { files = {}, texts = {}, capture = choice.capture }
   if is_capture(fs, choice.keylog) then

@@ -145,8 +145,8 @@ function transforms.plausible(encryption, enc_key, integrity, auth_key)
   return pairs_found
 end
 
--- Returns the place at which one SA's whole KEYMAT divides: the digits of the encryption key, which comes first (RFC 2409 §5.5); nil
--- when the length fits no pair of transforms.
+-- Returns the place at which one SA's whole KEYMAT divides: the digits of the encryption key, which comes first (RFC
+-- 2409 §5.5); nil when the length fits no pair of transforms.
 function transforms.keymat_split(digits, encryption, integrity)
   if transforms.is_aead(encryption) then
     return transforms.fits_encryption(encryption, digits) and #digits or nil
