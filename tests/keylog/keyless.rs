@@ -124,4 +124,6 @@ fn a_whole_lifetime_is_that_of_the_spis_beside_it() {
     // Linux and KAME state lifetimes of SAs whose keys they show.
     let kernel = "src 10.9.0.1 dst 10.9.0.2\n\tproto esp spi 0xc7df968a(3353319050) reqid 1(0x00000001) mode transport\n\tenc cbc(aes) 0x49765da92b655347d2fb3aa5b1e9a1ae (128 bits)\n\tlifetime config:\n\t  limit: soft (INF)(bytes), hard 2600000(bytes)\n\t  limit: soft (INF)(packets), hard (INF)(packets)\n\t  expire add: soft 3060(sec), hard 3600(sec)\n\t  expire use: soft 0(sec), hard 0(sec)\n";
     assert_eq!(lifetimes(kernel), [(0xc7df_968a, Some(3_600), Some(2_600))]);
+    let kame = "10.9.0.1 10.9.0.2 \n\tesp mode=transport spi=3353319050(0xc7df968a) reqid=0(0x00000000)\n\tdiff: 5(s)\thard: 3600(s)\tsoft: 2880(s)\n\tcurrent: 84(bytes)\thard: 0(bytes)\tsoft: 0(bytes)\n\tallocated: 1\thard: 0\tsoft: 0\n";
+    assert_eq!(lifetimes(kame), [(0xc7df_968a, Some(3_600), None)]);
 }

@@ -272,6 +272,7 @@ const MOST_KILOBYTES: u64 = 2_147_483_646;
 /// sa_lifetime(k/sec)= (4608000/3600)    remaining key lifetime (k/sec): (4608000/3563)    (Cisco)
 /// installed 12s ago, rekeying in 3014s, expires in 3588s     (swanctl)
 /// expire add: soft 3060(sec), hard 3600(sec)    limit: soft (INF)(bytes), hard 2600000(bytes)    (ip -s xfrm state)
+/// diff: 5(s)    hard: 3600(s)    soft: 2880(s)    (setkey -D)
 /// ```
 fn lifetime(line: &[u8]) -> Lifetime {
     let behind = |name: &[u8]| numbers(line.get(find(line, name)? + name.len()..)?).next();
@@ -286,7 +287,7 @@ fn lifetime(line: &[u8]) -> Lifetime {
     let in_all = || Some(behind(b"installed ")? + behind(b"expires in ")?);
     let seconds = behind(b"ifetimeSeconds")
         .or_else(in_all)
-        .or_else(|| hard(b"(sec)"));
+        .or_else(|| hard(b"(sec)").or_else(|| hard(b"(s)")));
     let kilobytes = behind(b"ifetimeKilobytes").or_else(|| Some(hard(b"(bytes)")? / LIFETIME_KILOBYTE));
     Lifetime {
         seconds: both
