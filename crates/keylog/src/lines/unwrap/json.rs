@@ -10,7 +10,7 @@ use serde_json::{Deserializer, Value};
 pub(super) fn json(text: &Text) -> Option<Text> {
     memchr::memchr(b'{', text.bytes())?;
     let (objects, lines) = text.count(|line| object_at(line).is_some());
-    let mut messages = Messages {
+    let mut messages = JsonMessages {
         next: text.next(),
         said: Vec::new(),
     };
@@ -63,13 +63,13 @@ fn scalar(value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-struct Messages {
+struct JsonMessages {
     next: Text,
     /// The last message of the value at hand: exports write it more than once.
     said: Vec<u8>,
 }
 
-impl Messages {
+impl JsonMessages {
     /// Appends the messages of a value on line `line`; `before` is what the values around it say about them.
     fn give(&mut self, value: &Value, line: u64, before: About) {
         let (named, values): (bool, Vec<(&str, &Value)>) = match value {
