@@ -3,7 +3,6 @@
 use crate::lines::hex;
 use crate::lines::text::{About, Text, TextLine, source};
 use crate::lines::unwrap::names::{MESSAGE_NAMES, time};
-use zeroize::Zeroizing;
 
 /// Shares of records, in tenths, that must have the same number of columns.
 const SAME: usize = 8;
@@ -165,50 +164,52 @@ fn messages(text: &Text, records: &[Vec<NumberedField>]) -> Option<Text> {
     Some(next)
 }
 
-/// The records; a quoted field may hold ends of lines. Bars are neither quoted nor escaped: those behind the last column's are the message's.
+/// The records; a quoted field may hold ends of lines.
 fn records(text: &Text, separator: u8) -> Vec<Vec<NumberedField>> {
-    let lines: Vec<TextLine<'_>> = text.lines().collect();
-    let bytes = Zeroizing::new(
-        lines
-            .iter()
-            .map(|line| line.bytes)
-            .collect::<Vec<_>>()
-            .join(&b'\n'),
-    );
-    let mut reader = csv::ReaderBuilder::new();
-    reader
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(separator)
-        .quoting(separator != b'|');
-    let mut width = usize::MAX;
-    let mut records = Vec::new();
-    for record in reader
-        .from_reader(bytes.as_slice())
-        .into_byte_records()
-        .map_while(Result::ok)
-    {
-        // A rule of a table.
-        if record.iter().flatten().all(|b| b" -+=".contains(b)) {
+    let mut records: Vec<Vec<NumberedField>> = Vec::new();
+    let mut record: Vec<NumberedField> = Vec::new();
+    // The field at hand, and whether it is inside quotes.
+    let (mut field, mut quoted) = (Vec::new(), false);
+    for line in text.lines() {
+        if quoted {
+            field.push(b'\n');
+        } else if line.bytes.iter().all(|b| b" -+|=".contains(b)) {
             continue;
         }
-        let place = record
-            .position()
-            .and_then(|place| usize::try_from(place.line()).ok());
-        let number = place
-            .and_then(|line| lines.get(line.checked_sub(1)?))
-            .map_or(0, |line| line.number);
-        let mut fields: Vec<NumberedField> = record.iter().map(|field| (field.to_vec(), number)).collect();
-        if separator == b'|' && fields.len() > width {
-            let rest: Vec<Vec<u8>> = fields
-                .split_off(width - 1)
-                .into_iter()
-                .map(|(field, _)| field)
-                .collect();
-            fields.push((rest.join(&separator), number));
+        // Bars are not escaped: those behind the last column's are the message's.
+        let most = records
+            .first()
+            .filter(|_| separator == b'|')
+            .map_or(usize::MAX, Vec::len);
+        let mut begun = if quoted { None } else { Some(line.number) };
+        let mut rest = line.bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            match byte {
+                b'"' if quoted && after.starts_with(b"\"") => {
+                    field.push(b'"');
+                    rest = after.get(1..).unwrap_or_default();
+                }
+                b'"' if quoted => quoted = false,
+                b'"' if field.iter().all(u8::is_ascii_whitespace) => {
+                    field.clear();
+                    quoted = true;
+                }
+                _ if byte == separator && !quoted && record.len() + 1 < most => {
+                    record.push((std::mem::take(&mut field), begun.unwrap_or(line.number)));
+                    begun = Some(line.number);
+                }
+                _ => field.push(byte),
+            }
         }
-        width = width.min(fields.len());
-        records.push(fields);
+        if !quoted {
+            record.push((std::mem::take(&mut field), line.number));
+            records.push(std::mem::take(&mut record));
+        }
+    }
+    if !record.is_empty() || !field.is_empty() {
+        record.push((field, 0));
+        records.push(record);
     }
     records
 }
