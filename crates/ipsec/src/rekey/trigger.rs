@@ -220,8 +220,14 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
         .zip(now)
         .map(|(began, now)| now.seconds_since(began))
         .filter(|age| *age >= 0.0);
-    let negotiated = |exchange: Option<usize>| evidence.exchanges[exchange?].lifetime;
-    let limits = negotiated(association.exchange).or_else(|| negotiated(succession.exchange));
+    let of_the_new = || {
+        let mut new = succession.new.iter().flatten();
+        let lifetime = |sa: &usize| evidence.associations[*sa].lifetime(evidence.exchanges);
+        evidence.exchanges[succession.exchange?]
+            .lifetime
+            .or_else(|| new.find_map(lifetime))
+    };
+    let limits = association.lifetime(evidence.exchanges).or_else(of_the_new);
     let late = succession.started.is_none();
     let lacks = |association: &Association, counters: &Counters, missing: u64| {
         let older = association.sequence.missing_at_start() > MOST_LOST_AT_START;

@@ -3,14 +3,15 @@
 use crate::esp::cipher::{EspCipher, Icv, wipe_stack};
 use crate::esp::null::{NullDetector, NullFormat};
 use crate::esp::sequence::nearest;
+use crate::ike::exchange::Exchange;
 use crate::sa::docket::Docket;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::specimen::Lacking;
 use crate::sa::tunnel::TunnelIndex;
 use crate::sa::whereabouts::OuterPath;
-use rekeyscope_keylog::{EspKey, KeyOrigin};
+use rekeyscope_keylog::{EspKey, KeyOrigin, SaLifetime};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
-use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
+use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Lifetime, Mode};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use rekeyscope_model::time::Timestamp;
@@ -191,8 +192,10 @@ pub struct Association {
     pub mode: Option<Mode>,
     /// The exchange that names it (index in the timeline).
     pub exchange: Option<usize>,
-    /// The negotiated volume lifetime, bytes of decrypted payload.
+    /// The volume lifetime that was negotiated, else stated by a text; bytes of decrypted payload.
     pub volume_limit: Option<u64>,
+    /// The lifetime that a text without keys states.
+    pub stated_lifetime: Option<SaLifetime>,
     /// Time and frame at which the decrypted payload reached that limit; the receiver drops what comes after.
     pub limit_passed: Option<(Timestamp, u64)>,
     /// First packet with something in it for those inside: time and frame.
@@ -344,6 +347,7 @@ impl Association {
             mode: None,
             exchange: None,
             volume_limit: None,
+            stated_lifetime: None,
             limit_passed: None,
             first_payload: None,
             first: None,
@@ -436,6 +440,22 @@ impl Association {
             None if self.integrity.is_some() && self.key_hint == KeyStatus::Missing => KeyStatus::Unverified,
             None => self.key_hint,
         }
+    }
+
+    /// The lifetime that the exchange which made the SA negotiated, else the one that a text states.
+    pub fn lifetime(&self, exchanges: &[Exchange]) -> Option<Lifetime> {
+        let negotiated = self
+            .exchange
+            .and_then(|exchange| exchanges.get(exchange)?.lifetime);
+        negotiated.or_else(|| Some(self.stated_lifetime.as_ref()?.lifetime))
+    }
+
+    /// Sets the volume limit by a lifetime; one of 0 kB is none.
+    pub fn limit_volume(&mut self, lifetime: Option<Lifetime>) {
+        let kilobytes = lifetime.and_then(|lifetime| lifetime.kilobytes);
+        self.volume_limit = kilobytes
+            .filter(|kilobytes| *kilobytes > 0)
+            .map(|kilobytes| kilobytes.saturating_mul(LIFETIME_KILOBYTE));
     }
 
     /// The transform as far as it is known: proven, else negotiated.

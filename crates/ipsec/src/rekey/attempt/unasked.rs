@@ -142,7 +142,12 @@ fn limit_of(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, &
         return Some((passed, "volume"));
     }
     let made = &tables.evidence.exchanges[child.exchange?];
-    let seconds = made.lifetime.as_ref()?.seconds.filter(|s| *s > 0)?;
+    let stated = || {
+        tables
+            .associations(child)
+            .find_map(|sa| sa.lifetime(tables.evidence.exchanges))
+    };
+    let seconds = made.lifetime.or_else(stated)?.seconds.filter(|s| *s > 0)?;
     let nanos = i64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?;
     let passed = Timestamp(last_time(made).0.checked_add(nanos)?);
     let (last, _) = last_use(tables, child)?;
