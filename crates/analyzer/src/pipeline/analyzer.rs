@@ -67,7 +67,7 @@ const OFFLOAD_BYTES: u32 = 9_100;
 pub struct Analyzer {
     record: Record,
     framing: Option<Box<Framing>>,
-    /// For frames that are held back, and come again.
+    /// A decoder for frames that are held back, and come again.
     framing_ahead: Option<Box<Framing>>,
     streams: TcpStreams,
     nested: NestedFrames,
@@ -90,7 +90,7 @@ impl Analyzer {
         Analyzer::with_pre_shared_keys(options, keys, Vec::new())
     }
 
-    /// As [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
+    /// Begins like [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
     /// everything (RFC 2409 §5).
     pub fn with_pre_shared_keys(
         options: Options,
@@ -257,7 +257,7 @@ impl Analyzer {
         }
     }
 
-    /// What belongs into a tunnel: packets with addresses that were inside one, and L2TP between ends that protect it
+    /// Packets that belong into a tunnel: packets with addresses that were inside one, and L2TP between ends that protect it
     /// otherwise. (An ICMP error quotes such packets.)
     fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
         if self.nested.depth == 0 && !name.starts_with("ICMP") {
@@ -325,7 +325,7 @@ impl Analyzer {
             .close(now, evidence, |tunnel| record.sas.of_tunnel(tunnel));
     }
 
-    /// Whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
+    /// Tells whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
     fn is_duplicate(&mut self, datagram: &Datagram<'_>, wanted: bool) -> bool {
         // Copies of the ESP packet around it were left out.
         if self.nested.depth > 0 {

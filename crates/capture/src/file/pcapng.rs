@@ -34,7 +34,7 @@ const MOST_INTERFACES: usize = 65_536;
 
 /// pcap-parser names the options of other blocks only.
 const EPB_DROPCOUNT: OptionCode = OptionCode(4);
-/// Where the data of an enhanced packet block begins.
+/// The place where the data of an enhanced packet block begins.
 const PACKET_DATA_AT: usize = 28;
 
 /// Bytes of the shortest section header block (draft-ietf-opsawg-pcapng §4.1).
@@ -48,7 +48,7 @@ pub(super) struct PcapngWalk {
     /// Drops of the sections that are over.
     dropped_before: Option<u64>,
     last_time: Timestamp,
-    /// Of a copy they are blocks like others.
+    /// Secrets that were met; a copy takes them as blocks like others.
     pub(super) secrets: SecretsSeen,
     /// Blocks without a packet are steps of their own.
     pub(super) gives_blocks: bool,
@@ -56,7 +56,6 @@ pub(super) struct PcapngWalk {
     in_section: bool,
 }
 
-/// What a block meant.
 enum Meaning {
     Packet(ContainerRecord),
     Numbered,

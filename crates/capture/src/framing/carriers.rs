@@ -1,4 +1,4 @@
-//! Which ports carry IKE and ESP.
+//! Ports that carry IKE and ESP.
 
 use crate::framing::datagram::UdpPorts;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ pub(super) const NAT_T_PORT: u16 = 4500;
 /// One end of UDP: address and port.
 type UdpEnd = (IpAddr, u16);
 
-/// Which UDP ports carry ESP and IKE beside 500 and 4500.
+/// UDP ports that carry ESP and IKE beside 500 and 4500.
 #[derive(Debug, Default)]
 pub(super) struct Carriers {
     /// By request, with the rules of port 4500.
@@ -30,7 +30,7 @@ impl Carriers {
         if a <= b { (a, b) } else { (b, a) }
     }
 
-    /// These ports, and nothing learned.
+    /// Knows these ports, and nothing learned.
     pub(super) fn new(ports: &[u16]) -> Self {
         Carriers {
             ports: ports.to_vec(),

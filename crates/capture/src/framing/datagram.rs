@@ -34,7 +34,7 @@ pub struct Datagram<'a> {
     pub cut: bool,
     /// Bytes that the payload had on the wire (from the ESP or IKE header on).
     pub wire_len: u32,
-    /// What of the IP payload was captured, transport header included.
+    /// The captured part of the IP payload, transport header included.
     pub payload: &'a [u8],
     /// IPv4 identification, also of a datagram that came in fragments.
     pub identification: Option<u16>,
@@ -42,11 +42,11 @@ pub struct Datagram<'a> {
     pub hop_limit: u8,
     /// The authentication header around that, the outermost of several.
     pub ah: Option<Box<Authentication<'a>>>,
-    /// What it carries.
+    /// The payload's kind.
     pub kind: DatagramKind<'a>,
 }
 
-/// What a datagram carries.
+/// The kind of a datagram's payload.
 #[derive(Debug, Clone, Copy)]
 pub enum DatagramKind<'a> {
     /// An IKE message without the non-ESP marker.
@@ -71,7 +71,7 @@ pub enum DatagramKind<'a> {
         ports: UdpPorts,
         /// Sequence number.
         seq: u32,
-        /// It begins the stream.
+        /// The segment begins the stream.
         syn: bool,
         /// Behind the TCP header.
         payload: &'a [u8],

@@ -6,7 +6,6 @@ use crate::framing::datagram::{Datagram, DatagramKind, UdpPorts};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-/// What a stream begins with (RFC 9329 §4).
 const PREFIX: &[u8] = b"IKETCP";
 /// Length field before each message (RFC 9329 §3).
 const LENGTH_LEN: usize = 2;
@@ -43,7 +42,7 @@ pub struct CarrierSegment<'a> {
     pub syn: bool,
     /// Bytes of the IP and TCP headers before the payload.
     pub headers: u32,
-    /// What of the segment's data was captured.
+    /// The captured part of the segment's data.
     pub payload: &'a [u8],
 }
 
@@ -54,7 +53,6 @@ impl CarrierSegment<'_> {
     }
 }
 
-/// What a message is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TcpMessage {
     Ike(Vec<u8>),
@@ -72,7 +70,7 @@ impl TcpMessage {
     }
 }
 
-/// What came out of a segment.
+/// The outcome of a segment.
 #[derive(Debug, Default)]
 pub struct Taken {
     pub(crate) messages: Vec<TcpMessage>,
@@ -208,7 +206,7 @@ impl CarrierStream {
         self.next != before
     }
 
-    /// Of two segments that begin with the same byte the longer one. `false` where that was there.
+    /// Keeps the longer one of two segments that begin with the same byte. `false` where that was there.
     fn keep_waiting(&mut self, seq: u32, payload: &[u8]) -> bool {
         let held = self.waiting.get(&seq).map_or(0, Vec::len);
         let longer = held < payload.len();
@@ -354,7 +352,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk().map(|b| usize::from(u16::from_be_bytes(*b)))
 }
 
-/// Where a message begins, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
+/// The begin of a message, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
 /// message at the very start (noise does so once in 65,536), of two of one SPI elsewhere. So is one of three messages of
 /// which two have the same SPI. No chain is followed further, so that the steps grow with the bytes and no faster.
 fn find_message(bytes: &[u8]) -> Option<usize> {
@@ -372,7 +370,7 @@ fn find_message(bytes: &[u8]) -> Option<usize> {
 #[derive(Default)]
 struct MessageChain {
     messages: usize,
-    /// It ends where the bytes do.
+    /// The chain ends where the bytes do.
     ends: bool,
     /// Two of them begin with the same SPI or marker.
     repeats: bool,

@@ -15,7 +15,6 @@ const LOWEST_NAT_PORT: u16 = 1024;
 const ESP_HEADER_LEN: usize = 8;
 const IKE_HEADER_LEN: usize = 28;
 
-/// What a payload is, and how long it was on the wire from there on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'a> {
     pub(super) kind: DatagramKind<'a>,

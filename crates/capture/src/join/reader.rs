@@ -29,7 +29,7 @@ pub struct CapturePiece {
     pub first_time: Option<Timestamp>,
     /// Time of its last packet.
     pub last_time: Option<Timestamp>,
-    /// It ends in the middle of a record, or is damaged.
+    /// The file ends in the middle of a record, or is damaged.
     pub truncated: bool,
     /// Why it, or the rest of it, was not read.
     pub problem: Option<String>,
@@ -56,7 +56,7 @@ struct Stream {
     /// Places in `pieces`.
     files: VecDeque<usize>,
     reader: Option<(usize, CaptureReader)>,
-    /// Its next packet.
+    /// The next packet.
     head: Option<WaitingPacket>,
     /// Counters of a program that writes on in the next file go on there: the largest one holds.
     dropped: Option<u64>,
@@ -267,7 +267,7 @@ impl JoinedReader {
         }
     }
 
-    /// Whether ESP keys were met that nobody took yet.
+    /// Tells whether ESP keys were met that nobody took yet.
     pub fn has_secrets(&self) -> bool {
         !self.secrets.is_empty()
     }
@@ -277,12 +277,12 @@ impl JoinedReader {
         std::mem::take(&mut self.secrets)
     }
 
-    /// What the files have in common is called.
+    /// The common name of the files.
     pub fn path(&self) -> &Path {
         &self.name
     }
 
-    /// What the containers said so far: the format of the first, the link types of all.
+    /// The containers' statements so far: the format of the first, the link types of all.
     pub fn info(&self) -> &CaptureInfo {
         &self.info
     }

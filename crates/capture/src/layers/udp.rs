@@ -10,7 +10,7 @@ pub(crate) const L2TP_PORT: u16 = 1701;
 /// 4789 is IANA's, 8472 the one that Linux used before it.
 pub(crate) const VXLAN_PORTS: [u16; 2] = [4789, 8472];
 pub(crate) const GENEVE_PORT: u16 = 6081;
-/// Of the receiver: the sender's is any (TS 29.281 §4.4.2.3).
+/// The receiver's port: the sender's is any (TS 29.281 §4.4.2.3).
 pub(crate) const GTP_PORT: u16 = 2152;
 
 /// Bytes that tell GTP-U and Geneve: the header, an extension or two, and the lengths of the packet behind it.
@@ -54,13 +54,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a port is that of IKE, or of ESP in UDP (RFC 7296 §2, RFC 3948).
+/// Tells whether a port is that of IKE, or of ESP in UDP (RFC 7296 §2, RFC 3948).
 #[inline]
 pub fn is_ipsec_port(port: u16) -> bool {
     matches!(port, 500 | 4500)
 }
 
-/// Whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.
+/// Tells whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.
 #[inline]
 pub(crate) fn is_ipsec(datagram: &[u8]) -> bool {
     matches!(datagram, &[s0, s1, d0, d1, ..] if of_ipsec((u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]))))

@@ -1,4 +1,4 @@
-//! What the payloads of an IKEv1 message say, written into its exchange and its IKE SA.
+//! The payloads of an IKEv1 message are written into its exchange and its IKE SA.
 
 use crate::ike::context::MessageContext;
 use crate::ike::exchange::{Deletion, Exchange, IkeSa, Nonces};
@@ -45,7 +45,6 @@ impl MessageScene<'_> {
         payloads
     }
 
-    /// What could be read; what could not is counted.
     pub(super) fn accepted<T>(&mut self, read: Result<T, WireError>) -> Option<T> {
         read.map_err(|error| self.diagnostics.count_wire_error(error, self.context.frame))
             .ok()

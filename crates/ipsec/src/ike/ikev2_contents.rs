@@ -1,4 +1,4 @@
-//! What the payloads of an IKEv2 message say, written into its exchange and its IKE SA.
+//! The payloads of an IKEv2 message are written into its exchange and its IKE SA.
 
 use crate::ike::contents::{MessageScene, add_deletions};
 use crate::ike::crypto::Hash;
@@ -22,7 +22,6 @@ use rekeyscope_model::text::Message;
 /// Bytes of the fragment number and count (RFC 7383 §2.5).
 const FRAGMENT_FIELDS: usize = 4;
 
-/// What the notifications of one message say that matters beside their names.
 #[derive(Debug, Default)]
 struct Noted {
     transport: bool,

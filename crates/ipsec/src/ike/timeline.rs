@@ -24,16 +24,16 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 use rekeyscope_model::text::Message;
 
-/// What a message meant for the rest of the analysis.
+/// The meaning of a message for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
     /// Index of the exchange it belongs to.
     pub exchange: Option<usize>,
-    /// It is the first message of that exchange.
+    /// The message is the first one of that exchange.
     pub first_of_exchange: bool,
     /// `children` of that exchange changed with this message.
     pub children_changed: bool,
-    /// Whether the message repeats an earlier one of that exchange byte for byte.
+    /// True where the message repeats an earlier one of that exchange byte for byte.
     pub repeats: bool,
 }
 
@@ -51,7 +51,7 @@ const NAT_T_PORT: u16 = 4500;
 /// Decryptions that are tried over all IKE SAs together: some seconds of work at most.
 const TRIAL_BUDGET: u64 = 1 << 22;
 
-/// What makes messages one exchange. Message IDs mean something within one IKE SA only; in IKEv2 both sides number
+/// The key that makes messages one exchange. Message IDs mean something within one IKE SA only; in IKEv2 both sides number
 /// their requests independently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct ExchangeId {
@@ -93,7 +93,7 @@ impl Timeline {
     /// Most exchanges that are kept, some 2 KB each with what the document says of them: those of 10,000 rekeys, as many others, and
     /// the Informational ones.
     pub const MAX_EXCHANGES: usize = 40 << 10;
-    /// Of them, Informational ones: hosts that ask each other all day whether they are alive leave room for those that make SAs.
+    /// Informational ones among them: hosts that ask each other all day whether they are alive leave room for those that make SAs.
     const MAX_INFORMATIONAL: usize = Self::MAX_EXCHANGES / 2;
 
     /// An empty timeline that will try `keys` on encrypted messages.

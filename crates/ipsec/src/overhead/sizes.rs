@@ -34,7 +34,7 @@ pub struct EspSizes {
     pub icv: usize,
 }
 
-/// Where the bytes of one packet on the wire go. The parts add up to [`Split::wire`].
+/// The parts of one packet on the wire, in bytes. The parts add up to [`Split::wire`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
     /// IP total length.
@@ -53,7 +53,7 @@ pub struct Split {
     pub icv: usize,
 }
 
-/// What one packet becomes on a path that it is too large for.
+/// The pieces of a packet on a path that it is too large for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragments {
     /// IP packets; 1 where it fits.

@@ -38,7 +38,6 @@ const MOST_MISSING: f64 = 0.025;
 /// The payload is counted where at least this share of the packets was opened, as for the series of throughput.
 const ENOUGH_OPENED: f64 = 0.98;
 
-/// What one succession shows.
 #[derive(Debug, Clone, Copy)]
 struct SuccessionShown {
     counters: Counters,
@@ -54,10 +53,10 @@ struct SuccessionShown {
     last_number: Option<u64>,
 }
 
-/// How the counters relate to what the SA had carried when the exchange began.
+/// The way the counters relate to what the SA had carried when the exchange began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// They are that.
+    /// The counters are just that.
     Exact,
     /// The SA is older than the capture, or packets of it are missing.
     AtLeast,
@@ -156,7 +155,7 @@ fn rules(
     rules
 }
 
-/// Where the rule's counting is the only one that fits, it is the one that this rekey's volume is given in.
+/// The rule's counting, where no other fits, is the one that this rekey's volume is given in.
 fn count_as_the_rule(trigger: &mut Trigger, rule: &TriggerRule, counting: Message, reached: Reached) {
     let kilobyte = rule.bytes_per_kilobyte.map_or(LIFETIME_KILOBYTE, u64::from);
     trigger.bytes = Some(reached.bytes);
@@ -172,7 +171,6 @@ fn set_counting(trigger: &mut Trigger, message: Message) {
     (trigger.counting, trigger.messages) = (Some(said.sentence), said.messages);
 }
 
-/// What most of them are; of equals, the first.
 fn most_common(kinds: &[TriggerKind]) -> TriggerKind {
     // Each kind with the number of its rekeys, in order of appearance.
     let mut counts: Vec<(TriggerKind, usize)> = Vec::new();
@@ -246,7 +244,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
         bound: match (lacks(association, &counters, missing), late) {
             (false, false) => Bound::Exact,
             (false, true) => Bound::AtMost,
-            // What is missing is more than all that was seen, also before the late message.
+            // The missing bytes are more than those that were seen, also before the late message.
             (true, late) if !late || before >= counters.packets => Bound::AtLeast,
             (true, _) => Bound::Neither,
         },
@@ -299,7 +297,7 @@ fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Optio
         .map(|s| (s.counters, s.missing))
 }
 
-/// With a word of the catalogue for what it is.
+/// The volume, and a word of the catalogue for its kind.
 fn volume(shown: &SuccessionShown) -> (u64, &'static str) {
     if shown.inner {
         (shown.counters.inner_bytes, "inner")
@@ -376,7 +374,7 @@ fn kind(
     }
 }
 
-/// Which of volume and age is the limited one, by how little it varies.
+/// The limited one of volume and age, by how little it varies.
 fn steadier(group: &[&SuccessionShown]) -> Option<TriggerKind> {
     let volumes: Vec<f64> = group.iter().map(|s| volume(s).0 as f64).collect();
     let ages: Vec<f64> = group.iter().filter_map(|s| s.age_s).collect();

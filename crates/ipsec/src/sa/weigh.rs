@@ -1,6 +1,6 @@
 //! Weighs a key by what packets decrypt to: the checks of [`crate::sa::evidence`], from the trailer down.
 
-use crate::esp::cipher::EspCipher;
+use crate::esp::cipher::{EspCipher, Icv};
 use crate::esp::inner::{self, PREFIX};
 use crate::esp::null::ones_complement;
 use crate::sa::evidence::{Question, Sign, asked, bits, missed};
@@ -13,7 +13,6 @@ const L2TP_PORT: u16 = 1701;
 /// GRE, EtherIP, IPComp, L2TPv3, MPLS in IP.
 pub(super) const TUNNELS: [u8; 5] = [47, 97, 108, 115, 137];
 
-/// What packets of one SA said for a key so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Weight {
     pub(super) bits: f64,
@@ -21,7 +20,7 @@ pub(super) struct Weight {
     before: Option<(Numbered, [u16; 2])>,
 }
 
-/// Whose numbers they are.
+/// The owner of transform numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbered {
     Tcp,
@@ -49,7 +48,7 @@ impl Weight {
         } else {
             PREFIX
         };
-        if let Ok(opened) = cipher.open_verified(packet, esn_high, prefix, &mut plain) {
+        if let Ok(opened) = cipher.open(packet, esn_high, Icv::Verified, prefix, &mut plain) {
             let part = Part {
                 bytes: &plain,
                 len: opened.payload_len as usize,
@@ -190,14 +189,14 @@ const ANY: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::UNSPECIFIED),
 );
 
-/// How a packet is padded, and its next header; `None` where the padding would be longer than the packet.
+/// The way a packet is padded, and its next header; `None` where the padding would be longer than the packet.
 pub(super) fn trailer(
     cipher: &EspCipher,
     packet: &[u8],
     esn_high: Option<u32>,
     plain: &mut Vec<u8>,
 ) -> Option<(Sign, u8)> {
-    if let Ok(opened) = cipher.open(packet, esn_high, 0, plain) {
+    if let Ok(opened) = cipher.open(packet, esn_high, Icv::Unchecked, 0, plain) {
         let finding = match opened.pad_len {
             0 => Sign::NoPadding,
             1 => Sign::PaddingOfOne,
@@ -205,11 +204,10 @@ pub(super) fn trailer(
         };
         return Some((finding, opened.next_header));
     }
-    let opened = cipher.open_verified(packet, esn_high, 0, plain).ok()?;
+    let opened = cipher.open(packet, esn_high, Icv::Verified, 0, plain).ok()?;
     Some((Sign::OwnPadding, opened.next_header))
 }
 
-/// What a next header announces (IANA "Assigned Internet Protocol Numbers").
 pub(super) fn protocol(next_header: u8) -> Sign {
     match next_header {
         4 => Sign::Ipv4,

@@ -38,7 +38,7 @@ pub(super) fn xor3(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
     xor(xor(x, y), z)
 }
 
-/// Where x has a bit that of y, else that of z.
+/// The bits of y where x has one, else those of z.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn choose(x: __m256i, y: __m256i, z: __m256i) -> __m256i {

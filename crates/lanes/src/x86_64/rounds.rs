@@ -6,7 +6,7 @@ use crate::x86_64::avx2::{
 };
 
 impl Avx2 {
-    /// Whether the lanes are faster than one message after the other: SHA-NI hashes one SHA-256 message as fast as the lanes hash eight
+    /// Tells whether the lanes are faster than one message after the other: SHA-NI hashes one SHA-256 message as fast as the lanes hash eight
     /// (`esp::cipher::tests::rate` measures it).
     pub fn gains(self, hash: LaneHash) -> bool {
         hash == LaneHash::Sha1 || !is_x86_feature_detected!("sha")

@@ -145,7 +145,7 @@ impl Analyzer {
         }
     }
 
-    /// Who began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
+    /// The side that began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
     pub(super) fn settle_initiators(&mut self) {
         for (exchange, tunnel) in self
             .record

@@ -1,4 +1,4 @@
-//! What was kept of IPsec inside ESP goes through the pipeline once more.
+//! IPsec inside ESP goes through the pipeline once more.
 
 use super::Analyzer;
 use crate::pipeline::analyzer::nested::NestedFrame;
@@ -20,7 +20,6 @@ impl Analyzer {
             let before = std::mem::replace(&mut self.nested.depth, nested.depth);
             self.push_nested(&nested);
             self.nested.depth = before;
-            self.nested.recycle(nested);
         }
     }
 

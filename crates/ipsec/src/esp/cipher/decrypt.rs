@@ -125,17 +125,17 @@ impl Decrypt for AesNiCbc {
 }
 
 /// AES in one of the counter modes, which differ in their first counter block only.
-pub(super) struct Counter<C> {
+struct Counter<C> {
     /// Encrypts counter blocks.
-    pub(super) cipher: C,
+    cipher: C,
     /// The payload's first counter block with a hole for the IV.
     template: [u8; 16],
-    /// Where the hole is.
+    /// The begin of the hole.
     iv_at: usize,
 }
 
 impl<C: Block16> Counter<C> {
-    pub(super) fn new(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Self> {
+    fn new(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Self> {
         // RFC 3686 §4 counts from 1; GCM (RFC 4106 §4) spends 1 on the tag; CCM (RFC 4309 §4) spends 0 on it and begins
         // each block with its length-of-length field, L − 1 = 3. All keep 32 bits for the counter.
         let (first, flags): (u8, &[u8]) = match encryption {
@@ -156,18 +156,12 @@ impl<C: Block16> Counter<C> {
     }
 
     /// The counter block of the first 16 bytes of payload.
-    pub(super) fn first_block(&self, iv: &[u8]) -> [u8; 16] {
+    fn first_block(&self, iv: &[u8]) -> [u8; 16] {
         let mut block = self.template;
         for (to, from) in block.iter_mut().skip(self.iv_at).zip(iv.iter().take(8)) {
             *to = *from;
         }
         block
-    }
-
-    /// Encrypts or decrypts `part`, which begins `start` bytes into the payload.
-    pub(super) fn apply(&self, iv: &[u8], start: usize, part: &mut [u8]) {
-        let core = CtrCore::<&C, flavors::Ctr32BE>::inner_iv_init(&self.cipher, &self.first_block(iv).into());
-        apply_from(StreamCipherCoreWrapper::from_core(core), start, part);
     }
 }
 
@@ -184,7 +178,8 @@ fn counter<C: Block16>(cipher: C, encryption: Encryption, salt: &[u8]) -> Option
 
 impl<C: Block16> Decrypt for Counter<C> {
     fn decrypt(&self, iv: &[u8], _ciphertext: &[u8], start: usize, part: &mut [u8]) {
-        self.apply(iv, start, part);
+        let core = CtrCore::<&C, flavors::Ctr32BE>::inner_iv_init(&self.cipher, &self.first_block(iv).into());
+        apply_from(StreamCipherCoreWrapper::from_core(core), start, part);
     }
 }
 
@@ -258,7 +253,7 @@ impl Decrypt for ChaCha20Stream {
         apply_from(self.stream(iv), Self::BLOCK + start, part);
     }
 
-    /// With AVX2 up to three blocks of the beginning and the block of the end are made at once.
+    /// AVX2 makes up to three blocks of the beginning and the block of the end at once.
     fn decrypt_ends(&self, iv: &[u8], ciphertext: &[u8], head: &mut [u8], tail: &mut [u8]) {
         let start = ciphertext.len().saturating_sub(tail.len());
         let within = start % Self::BLOCK;

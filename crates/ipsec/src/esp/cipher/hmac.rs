@@ -49,9 +49,9 @@ impl Chains {
 pub(super) struct Job<'a> {
     /// The caller's number for it.
     pub(super) number: usize,
-    /// Its key.
+    /// The key.
     pub(super) chains: &'a Chains,
-    /// Its bytes.
+    /// The bytes.
     pub(super) message: &'a [u8],
     /// Upper half of an extended sequence number: behind the message, but not sent (RFC 4303 §2.2.1).
     pub(super) esn_high: Option<u32>,
@@ -61,7 +61,6 @@ pub(super) struct Job<'a> {
     pub(super) mac: Digest,
 }
 
-/// What a lane is hashing.
 enum Phase {
     /// Whole blocks of the message.
     Body,

@@ -10,7 +10,7 @@ use rekeyscope_lanes::{Avx2, LaneHash};
 /// A whole packet whose ICV is to be checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Check<'a> {
-    /// Its transform.
+    /// The transform.
     pub cipher: &'a EspCipher,
     /// From the SPI on.
     pub packet: &'a [u8],
@@ -28,7 +28,7 @@ pub fn verify_many(checks: &mut [Check<'_>]) {
     verify_with(checks, |hash| Avx2::detect().filter(|lanes| lanes.gains(hash)));
 }
 
-/// With the lanes that `lanes` has for each hash.
+/// The same with the lanes that `lanes` has for each hash.
 pub(super) fn verify_with(checks: &mut [Check<'_>], lanes: impl Fn(LaneHash) -> Option<Avx2>) {
     let mut done = vec![false; checks.len()];
     for hash in [LaneHash::Sha1, LaneHash::Sha256] {

@@ -95,7 +95,7 @@ fn chosen(tables: &AttemptTables<'_>, children: &[&ChildSa]) -> [Option<usize>; 
     used.or(children.first()).map_or([None; 2], |c| c.sa)
 }
 
-/// Of an exchange that made nothing in use and that nobody refused.
+/// Judges an exchange that made nothing in use and that nobody refused.
 fn without_refusal(
     tables: &AttemptTables<'_>,
     exchange: &Exchange,
@@ -203,7 +203,7 @@ fn newest_request_before(tables: &AttemptTables<'_>, index: usize, time: Timesta
     others.next().is_none()
 }
 
-/// It did not ask again although it would have had to, or went on with a new request.
+/// The initiator did not ask again although it would have had to, or went on with a new request.
 fn gave_up(tables: &AttemptTables<'_>, exchange: &Exchange, last: Timestamp) -> bool {
     tables.ends.nanos_since(last) >= FIRST_REPEAT_NANOS || tables.asks_after(exchange, last)
 }

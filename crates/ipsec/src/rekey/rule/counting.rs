@@ -24,7 +24,6 @@ pub(super) const MOST_SOFT_FRACTION: f64 = 1.01;
 pub(super) const KILOBYTE: f64 = LIFETIME_KILOBYTE as f64;
 pub(super) const LARGEST_KILOBYTE: f64 = LARGEST_LIFETIME_KILOBYTE as f64;
 
-/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
     Inner,
@@ -34,7 +33,7 @@ pub(super) enum Quantity {
     Age,
 }
 
-/// Of which SA.
+/// The SA that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CountedSide {
     Inbound,
@@ -70,7 +69,7 @@ pub(super) fn countings(observations: &[Observation]) -> Vec<Counting> {
 
 pub(super) fn value(o: &Observation, quantity: Quantity, side: CountedSide) -> Option<f64> {
     let of = |c: &Counters| match quantity {
-        // Of an SA without a key the payload is unknown, not 0.
+        // The payload of an SA without a key is unknown, not 0.
         Quantity::Inner => (c.opened == c.packets).then_some(c.inner_bytes),
         Quantity::Esp => Some(c.esp_bytes),
         Quantity::Outer => Some(c.outer_bytes),
@@ -193,7 +192,7 @@ pub(super) fn by_spread(a: &Counting, b: &Counting) -> std::cmp::Ordering {
     spread(a).total_cmp(&spread(b))
 }
 
-/// Whether `other` varies more than `steady` beyond doubt: by ratio, by size, and by Pitman's test of two variances in paired
+/// Tells whether `other` varies more than `steady` beyond doubt: by ratio, by size, and by Pitman's test of two variances in paired
 /// samples (their sums and differences correlate exactly if the variances differ). Both have a value of each rekey.
 pub(super) fn told_apart(steady: &Counting, other: &Counting) -> bool {
     let (x, y) = (steady.logs(), other.logs());
