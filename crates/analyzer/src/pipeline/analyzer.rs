@@ -221,22 +221,11 @@ impl Analyzer {
                 };
                 self.push_esp(datagram, udp, encapsulation, packet);
             }
-            DatagramKind::TcpSegment {
-                ports,
-                seq,
-                syn,
-                payload,
-            } => self.push_tcp(
-                datagram,
-                &CarrierSegment {
-                    ends: (datagram.src, datagram.dst),
-                    ports,
-                    seq,
-                    syn,
-                    headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
-                    payload,
-                },
-            ),
+            DatagramKind::TcpSegment { .. } => {
+                if let Some(segment) = CarrierSegment::of(datagram) {
+                    self.push_tcp(datagram, &segment);
+                }
+            }
             DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
                 self.record

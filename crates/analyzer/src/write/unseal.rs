@@ -7,7 +7,7 @@ use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use rekeyscope_ipsec::esp::cipher::{Icv, Opened};
-use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
+use rekeyscope_ipsec::esp::inner::{self, Inner, MOST_NESTING};
 use rekeyscope_ipsec::esp::sequence;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
@@ -133,21 +133,7 @@ impl<'r> Unsealer<'r> {
             take: &mut take,
             ignored: &mut self.counted_before,
         };
-        if let DatagramKind::TcpSegment {
-            ports,
-            seq,
-            syn,
-            payload,
-        } = datagram.kind
-        {
-            let segment = CarrierSegment {
-                ends: (datagram.src, datagram.dst),
-                ports,
-                seq,
-                syn,
-                headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
-                payload,
-            };
+        if let Some(segment) = CarrierSegment::of(&datagram) {
             let taken = self.streams.push(&segment);
             for sealed in taken.datagrams(&datagram, &segment).filter_map(Sealed::of) {
                 opening.open(&sealed, &mut self.nested)?;
@@ -247,18 +233,9 @@ where
                 return Ok(SeenAs::Other);
             }
             let packet = unsealed.payload;
-            let datagram = Datagram {
-                outer_bytes: len(packet),
-                largest_fragment: len(packet),
-                fragments: 1,
-                cut: false,
-                wire_len: len(packet),
-                ah: None,
-                kind: DatagramKind::Other(ESP_IN_ESP),
-                ..*carrier
-            };
+            let ends = (carrier.src, carrier.dst);
             let sealed = Sealed {
-                datagram,
+                datagram: Datagram::bare(carrier.frame, carrier.time, ends, packet),
                 udp: None,
                 packet,
             };

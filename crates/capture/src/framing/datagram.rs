@@ -46,6 +46,29 @@ pub struct Datagram<'a> {
     pub kind: DatagramKind<'a>,
 }
 
+impl<'a> Datagram<'a> {
+    /// An ESP packet between two ends that no IP header is around: it stands right behind the header of another ESP packet.
+    pub fn bare(frame: u64, time: Timestamp, (src, dst): (IpAddr, IpAddr), packet: &'a [u8]) -> Self {
+        let len = u32::try_from(packet.len()).unwrap_or(u32::MAX);
+        Datagram {
+            frame,
+            time,
+            src,
+            dst,
+            outer_bytes: len,
+            largest_fragment: len,
+            fragments: 1,
+            cut: false,
+            wire_len: len,
+            payload: packet,
+            identification: None,
+            hop_limit: 0,
+            ah: None,
+            kind: DatagramKind::Esp { udp: None, packet },
+        }
+    }
+}
+
 /// The kind of a datagram's payload.
 #[derive(Debug, Clone, Copy)]
 pub enum DatagramKind<'a> {

@@ -46,10 +46,26 @@ pub struct CarrierSegment<'a> {
     pub payload: &'a [u8],
 }
 
-impl CarrierSegment<'_> {
-    /// Bytes of the headers of a segment in a packet of `outer_bytes`.
-    pub fn headers_of(outer_bytes: u32, payload: &[u8]) -> u32 {
-        outer_bytes.saturating_sub(payload.len() as u32)
+impl<'a> CarrierSegment<'a> {
+    /// The segment in a datagram; `None` where that holds something else.
+    pub fn of(datagram: &Datagram<'a>) -> Option<Self> {
+        let DatagramKind::TcpSegment {
+            ports,
+            seq,
+            syn,
+            payload,
+        } = datagram.kind
+        else {
+            return None;
+        };
+        Some(CarrierSegment {
+            ends: (datagram.src, datagram.dst),
+            ports,
+            seq,
+            syn,
+            headers: datagram.outer_bytes.saturating_sub(payload.len() as u32),
+            payload,
+        })
     }
 }
 

@@ -4,7 +4,6 @@ use super::Analyzer;
 use crate::pipeline::analyzer::nested::NestedFrame;
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
-use rekeyscope_ipsec::esp::inner::ESP_IN_ESP;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::text::Message;
@@ -26,23 +25,8 @@ impl Analyzer {
     fn push_nested(&mut self, nested: &NestedFrame) {
         let bytes = nested.bytes();
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        if let Some((src, dst)) = nested.bare {
-            let datagram = Datagram {
-                frame: nested.frame,
-                time: nested.time,
-                src,
-                dst,
-                outer_bytes: len,
-                largest_fragment: len,
-                fragments: 1,
-                cut: false,
-                wire_len: len,
-                payload: bytes,
-                identification: None,
-                hop_limit: 0,
-                ah: None,
-                kind: DatagramKind::Other(ESP_IN_ESP),
-            };
+        if let Some(ends) = nested.bare {
+            let datagram = Datagram::bare(nested.frame, nested.time, ends, bytes);
             self.push_esp(&datagram, None, Encapsulation::Esp, bytes);
             return;
         }
