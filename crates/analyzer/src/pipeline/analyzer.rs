@@ -228,11 +228,12 @@ impl Analyzer {
             }
             DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
-                self.record
-                    .diagnostics
-                    .count("nat_keepalive", "UDP", Some(datagram.frame), || {
-                        Message::new("oddity-keepalive")
-                    });
+                self.record.diagnostics.note(
+                    "nat_keepalive",
+                    "UDP",
+                    Some(datagram.frame),
+                    "oddity-keepalive",
+                );
             }
             DatagramKind::Other(name) => {
                 self.note_leak(datagram, name);
@@ -294,9 +295,7 @@ impl Analyzer {
     fn count_too_many(&mut self, frame: u64) {
         self.record
             .diagnostics
-            .count("too_many", "analysis", Some(frame), || {
-                Message::new("oddity-too-many")
-            });
+            .note("too_many", "analysis", Some(frame), "oddity-too-many");
     }
 
     /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.

@@ -200,18 +200,14 @@ impl PcapngWalk {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
                 if std::mem::replace(&mut self.in_section, true) {
-                    diagnostics.count("appended", "pcapng", Some(frame), || {
-                        Message::new("oddity-appended")
-                    });
+                    diagnostics.note("appended", "pcapng", Some(frame), "oddity-appended");
                 }
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
                 return Ok(Meaning::Nothing);
             }
             other if NUMBERED.contains(&other) => {
-                diagnostics.count("not_a_packet", "pcapng", Some(frame), || {
-                    Message::new("oddity-no-packet")
-                });
+                diagnostics.note("not_a_packet", "pcapng", Some(frame), "oddity-no-packet");
                 return Ok(Meaning::Numbered);
             }
             SECRETS_BLOCK if !self.gives_blocks => {
@@ -348,9 +344,7 @@ impl PcapngWalk {
             count_unknown_interface(frame, diagnostics);
             return Meaning::Numbered;
         };
-        diagnostics.count("packet_without_time", "pcapng", Some(frame), || {
-            Message::new("oddity-no-time")
-        });
+        diagnostics.note("packet_without_time", "pcapng", Some(frame), "oddity-no-time");
         let limit = match interface.snap_len {
             0 => u32::MAX,
             limit => limit,
@@ -379,7 +373,10 @@ impl PcapngWalk {
 
 #[cold]
 fn count_unknown_interface(frame: u64, diagnostics: &mut Diagnostics) {
-    diagnostics.count("unknown_interface", "pcapng", Some(frame), || {
-        Message::new("oddity-unknown-interface")
-    });
+    diagnostics.note(
+        "unknown_interface",
+        "pcapng",
+        Some(frame),
+        "oddity-unknown-interface",
+    );
 }

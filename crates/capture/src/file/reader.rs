@@ -246,9 +246,7 @@ impl CaptureReader {
     #[cold]
     fn go_on_with_the_next_file(&mut self, diagnostics: &mut Diagnostics) {
         let (frame, layer) = (self.frames, self.info.format.as_str());
-        diagnostics.count("appended", layer, Some(frame + 1), || {
-            Message::new("oddity-appended")
-        });
+        diagnostics.note("appended", layer, Some(frame + 1), "oddity-appended");
         self.walk = match is_pcap(self.buffer.available()) {
             true => ContainerWalk::Pcap(PcapWalk::default()),
             false => ContainerWalk::Pcapng(PcapngWalk::new()),

@@ -141,9 +141,12 @@ impl Framing {
 
 fn count_longer(packet: &IpPacket<'_>, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
     if packet.longer_than_frame {
-        diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
-            Message::new("oddity-ip-longer")
-        });
+        diagnostics.note(
+            "ip_longer_than_frame",
+            "IP",
+            Some(frame.number),
+            "oddity-ip-longer",
+        );
     }
 }
 
@@ -195,9 +198,12 @@ fn accepted<'a>(
     match content {
         Ok(content) => {
             if content.udp_longer_than_ip {
-                diagnostics.count("udp_longer_than_ip", "UDP", Some(frame.number), || {
-                    Message::new("oddity-udp-longer")
-                });
+                diagnostics.note(
+                    "udp_longer_than_ip",
+                    "UDP",
+                    Some(frame.number),
+                    "oddity-udp-longer",
+                );
             }
             Some(content)
         }

@@ -297,9 +297,12 @@ impl FragmentTable {
         if !partial.finished {
             let room = self.incomplete.len() < MOST_INCOMPLETE;
             self.incomplete.extend(partial.as_ike(key).filter(|_| room));
-            diagnostics.count("incomplete_datagram", "IP fragments", frame, || {
-                Message::new("oddity-fragments-missing")
-            });
+            diagnostics.note(
+                "incomplete_datagram",
+                "IP fragments",
+                frame,
+                "oddity-fragments-missing",
+            );
         }
     }
 }

@@ -15,7 +15,6 @@ use crate::ike::transform::lifetimes;
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
-use rekeyscope_model::text::Message;
 
 /// One message and all that it may change.
 pub(super) struct MessageScene<'a> {
@@ -201,9 +200,9 @@ impl MessageScene<'_> {
     fn delete(&mut self, body: &[u8], protected: bool) {
         if !protected {
             let frame = Some(self.context.frame);
-            return self.diagnostics.count("unprotected_delete", "IKE", frame, || {
-                Message::new("oddity-unprotected-delete")
-            });
+            return self
+                .diagnostics
+                .note("unprotected_delete", "IKE", frame, "oddity-unprotected-delete");
         }
         let Some(delete) = self.accepted(Delete::parse(1, body)) else {
             return;

@@ -321,9 +321,7 @@ impl Timeline {
     ) -> bool {
         let cut = message.len() < header.length as usize;
         if cut {
-            diagnostics.count("cut_message", "IKE", Some(context.frame), || {
-                Message::new("oddity-cut-message")
-            });
+            diagnostics.note("cut_message", "IKE", Some(context.frame), "oddity-cut-message");
         }
         let indices = |spi| self.keys_by_spi.get(&spi).map_or(&[][..], Vec::as_slice);
         let mut ring = Keyring {

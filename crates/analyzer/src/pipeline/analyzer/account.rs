@@ -46,12 +46,11 @@ impl Analyzer {
     fn account_landed(&mut self, landed: Option<Option<(Box<Batch>, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
-            Some(None) => self
-                .record
-                .diagnostics
-                .count("decoding_died", "analysis", None, || {
-                    Message::new("oddity-decoding-died")
-                }),
+            Some(None) => {
+                self.record
+                    .diagnostics
+                    .note("decoding_died", "analysis", None, "oddity-decoding-died")
+            }
             None => {}
         }
     }
@@ -109,9 +108,7 @@ impl Analyzer {
         if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
             self.record
                 .diagnostics
-                .count("authenticated", AH, Some(pending.frame), || {
-                    Message::new("oddity-ah")
-                });
+                .note("authenticated", AH, Some(pending.frame), "oddity-ah");
         }
         association.count_icv(decoded.icv);
         let seen = (pending.time, pending.frame);
@@ -150,9 +147,7 @@ impl Analyzer {
         } else if decoded.icv == Icv::Verified && pending.opens && wanted {
             self.record
                 .diagnostics
-                .count("not_opened", "ESP", Some(pending.frame), || {
-                    Message::new("oddity-not-opened")
-                });
+                .note("not_opened", "ESP", Some(pending.frame), "oddity-not-opened");
         }
         if decoded.opened.is_some() {
             if let Some(flow) = &decoded.inner.flow {

@@ -6,7 +6,6 @@ use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Encapsulation;
-use rekeyscope_model::text::Message;
 
 impl Analyzer {
     /// Sends the packets from inside ESP through the pipeline. Called where nothing of it is at work.
@@ -57,6 +56,6 @@ impl Analyzer {
         self.nested.chosen_inside = true;
         self.record
             .diagnostics
-            .count("nested", "ESP", Some(frame), || Message::new("oddity-nested"));
+            .note("nested", "ESP", Some(frame), "oddity-nested");
     }
 }
