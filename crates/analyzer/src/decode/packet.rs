@@ -2,6 +2,7 @@
 
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, Opened};
+use rekeyscope_ipsec::esp::header::HEADER_LEN;
 use rekeyscope_ipsec::esp::inner::{self, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::Timestamp;
@@ -191,15 +192,12 @@ pub(super) fn open_one(
     }
 }
 
-/// SPI and sequence number (RFC 4303 §2).
-const ESP_HEADER: usize = 8;
-
 /// Tells packets under the same number apart: the end of the ICV. What is left of a cut packet ends wherever headers let it,
 /// so that the two sides of a mirror port differ there; there it is what follows the ESP header. Eight bytes of it (an IV, or
 /// the first ciphertext), because a tag of eight bytes more must leave as many in the copy.
 pub(super) fn fingerprint(packet: &[u8], cut: bool) -> u64 {
     let bytes = if cut {
-        packet.get(ESP_HEADER..).and_then(|rest| rest.first_chunk::<8>())
+        packet.get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<8>())
     } else {
         packet.last_chunk::<8>()
     };

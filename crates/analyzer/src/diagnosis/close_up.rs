@@ -23,6 +23,7 @@ pub(crate) const MOST_CLOSE_UPS: usize = 24;
 /// Packets of the data that stay beside the marked ones, and of the answers: twice as many as a plot tells apart.
 const MOST_DATA: usize = 400;
 const MOST_ANSWERS: usize = 200;
+/// The stretch before the first message, and behind the switch, that a close-up shows.
 const AROUND: i64 = 1_500 * NANOS_PER_MILLI;
 /// At most so much in all, up to the end.
 const LONGEST: i64 = 10 * NANOS_PER_SECOND;

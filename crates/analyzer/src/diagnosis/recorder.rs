@@ -18,6 +18,7 @@ pub(crate) const MOST_OPEN: usize = 1 << 10;
 /// Packets that may be walked over for windows, for each that came. Windows of rekeys seconds apart need six at most; where there are
 /// several a second, each gets its share of the packets around its beginning, and the work stays that of the packets.
 const WALKS: usize = 16;
+/// The credit that may be saved: two windows as large as the ring.
 const MOST_CREDIT: usize = 2 * MOST_RECORDS;
 /// A window gets so many packets at least.
 const LEAST_WALK: usize = 256;

@@ -43,6 +43,7 @@ use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_capture::layers::l2tp_control;
 use rekeyscope_ipsec::ike::timeline::Timeline;
+use rekeyscope_ipsec::overhead::UDP_HEADER;
 use rekeyscope_ipsec::rekey::Evidence;
 use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
 use rekeyscope_ipsec::sa::seen::SeenPackets;
@@ -56,8 +57,6 @@ use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 
-/// Bytes of the header before L2TP.
-const UDP_HEADER: usize = 8;
 /// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
 /// Ethernet ends at 9,018 bytes).
 const OFFLOAD_BYTES: u32 = 9_100;

@@ -4,7 +4,7 @@ use crate::file::link_type::LinkType;
 use rekeyscope_model::analysis::CaptureFormat;
 
 /// Most link types that [`CaptureInfo`] lists.
-pub(super) const MOST_LINK_TYPES: usize = 64;
+pub(crate) const MOST_LINK_TYPES: usize = 64;
 
 /// The container's statements about itself; complete once the reader has returned `None`.
 #[derive(Debug, Clone)]

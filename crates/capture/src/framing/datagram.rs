@@ -4,6 +4,9 @@ use crate::layers::ip::Authentication;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
+/// SPI and sequence number (RFC 4303 §2).
+pub(super) const ESP_HEADER_LEN: usize = 8;
+
 /// UDP ports around ESP or IKE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UdpPorts {

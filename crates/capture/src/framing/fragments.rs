@@ -4,9 +4,9 @@
 //! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins,
 //! but another one at its very place replaces it.
 
-use crate::framing::carriers::{IKE_PORT, NAT_T_PORT};
 use crate::framing::datagram::UdpPorts;
 use crate::layers::ip::{self, IpPacket, Piece};
+use crate::layers::udp::{IKE_PORT, NAT_T_PORT};
 use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
 use rekeyscope_model::diagnostic::Diagnostics;

@@ -2,7 +2,7 @@
 //! themselves. Segments are put in order; a stream whose beginning, or a piece, is not in the capture is picked up again
 //! where message lengths agree with each other.
 
-use crate::framing::datagram::{Datagram, DatagramKind, UdpPorts};
+use crate::framing::datagram::{Datagram, DatagramKind, ESP_HEADER_LEN, UdpPorts};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
@@ -26,8 +26,6 @@ const SEARCHED: usize = 6_000;
 /// segments that are each searched together with all the bytes that are kept. Messages of the usual size are found within four
 /// segments.
 const MOST_SOUGHT: usize = 64 * SEARCHED;
-/// SPI and sequence number.
-const ESP_HEADER_LEN: usize = 8;
 
 /// A TCP segment whose port carries IPsec.
 #[derive(Debug, Clone, Copy)]

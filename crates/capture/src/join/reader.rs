@@ -1,5 +1,6 @@
 //! Reads many files as one capture.
 
+use crate::file::MOST_LINK_TYPES;
 use crate::file::{CaptureInfo, CaptureReader, EspSecrets, Frame, LinkType};
 use crate::join::sequence::{PieceSequence, span_of};
 use rekeyscope_model::analysis::CaptureFormat;
@@ -11,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 /// Sequences that are open at once, each with a buffer of a megabyte. Of more that overlap, the next one waits until one ends.
 const MOST_OPEN: usize = 64;
-/// Link types that are listed, as of one file.
-const MOST_LINK_TYPES: usize = 64;
 /// Blocks of ESP keys that are kept, as of one file; further ones are left out.
 const MOST_SECRETS: u64 = 1_000;
 

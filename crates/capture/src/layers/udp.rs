@@ -6,7 +6,12 @@ use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::{is_ethernet, is_ip};
 use etherparse::{UdpHeader, ip_number};
 
-pub(crate) const L2TP_PORT: u16 = 1701;
+/// Port of IKE (RFC 7296 §2).
+pub const IKE_PORT: u16 = 500;
+/// Port of IKE and ESP behind a NAT (RFC 3948).
+pub const NAT_T_PORT: u16 = 4500;
+/// Port of L2TP (RFC 2661 §8.1).
+pub const L2TP_PORT: u16 = 1701;
 /// 4789 is IANA's, 8472 the one that Linux used before it.
 pub(crate) const VXLAN_PORTS: [u16; 2] = [4789, 8472];
 pub(crate) const GENEVE_PORT: u16 = 6081;
@@ -57,7 +62,7 @@ impl<'a> Walk<'a> {
 /// Tells whether a port is that of IKE, or of ESP in UDP (RFC 7296 §2, RFC 3948).
 #[inline]
 pub fn is_ipsec_port(port: u16) -> bool {
-    matches!(port, 500 | 4500)
+    matches!(port, IKE_PORT | NAT_T_PORT)
 }
 
 /// Tells whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.

@@ -15,6 +15,7 @@ const MAX_BYTES: usize = 65_535;
 /// Most bytes that unfinished IKEv1 messages hold together, [`ENTRY`] for each piece included: 16 MiB as for IP fragments,
 /// two hundred of the longest messages at a time. The message that was begun first gives way.
 const MOST_HELD: usize = 16 << 20;
+/// Memory of a piece beside its bytes.
 const ENTRY: usize = 64;
 
 /// The fate of a piece.

@@ -9,7 +9,7 @@ use std::net::IpAddr;
 /// Longest third message of a Quick Mode (RFC 2409 §5.5: HDR*, HASH(3)): a header of 28 bytes and a hash payload of at
 /// most 4 + 64 bytes (HMAC-SHA2-512), padded to the cipher's 16. The first two messages carry a hash, an SA and a nonce
 /// payload, so they are longer: 124 bytes at least with a 16-byte hash and nonce.
-const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
+pub(crate) const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
 
 /// The way an exchange begins in the capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use crate::ike::outline::Outline;
 use crate::ike::payload::v1;
 use crate::ike::state::{ExchangeState, Keyring, SaState};
 use foldhash::{HashMap, HashMapExt};
+use rekeyscope_capture::layers::udp::NAT_T_PORT;
 use rekeyscope_keylog::{IkeKey, Seed};
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -46,8 +47,6 @@ impl Observed {
     };
 }
 
-/// The port of UDP encapsulation (RFC 3948).
-const NAT_T_PORT: u16 = 4500;
 /// Decryptions that are tried over all IKE SAs together: some seconds of work at most.
 const TRIAL_BUDGET: u64 = 1 << 22;
 

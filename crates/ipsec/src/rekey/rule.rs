@@ -27,6 +27,7 @@ use std::net::IpAddr;
 const LEAST_LAG_S: f64 = 0.03;
 /// The longest lag that was measured, seconds.
 const MOST_LAG_S: f64 = 0.5;
+/// The lag, in seconds, that the lower envelope still has at most: the least of some lags is near the least lag.
 const ENVELOPE_LAG_S: f64 = 0.1;
 /// Soft limits of well-known products: 75 % (Yamaha), 80 % (HP), 90 % (strongSwan), 95 %.
 const KNOWN_FRACTIONS: [f64; 4] = [0.75, 0.80, 0.90, 0.95];

@@ -1,6 +1,6 @@
 //! One exchange → what became of it.
 
-use crate::ike::opening::Opening;
+use crate::ike::opening::{LONGEST_THIRD_MESSAGE, Opening};
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord, Notice};
 use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
@@ -12,8 +12,6 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Longest round trip from a request to its refusal, which needs no computation. (IKE messages were seen 0.4 s late.)
 pub(super) const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
-/// Longest third message of a Quick Mode: see [`crate::ike::opening`].
-const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
 
 /// A refusal: what the notification says, where it could be read.
 pub(super) struct Refusal {
