@@ -1,7 +1,8 @@
-//! HMAC (RFC 2104) with SHA-1 (RFC 2404) and SHA-256 (RFC 4868) over many messages at once, for [`crate::esp::cipher::many`]. The keys may
-//! differ, and the lengths.
+//! HMAC (RFC 2104) with SHA-1 (RFC 2404) and SHA-256 (RFC 4868) over many messages at once, for [`crate::esp::cipher::many`]. A lane that
+//! is done with its message takes the next one, whatever its key and its length.
 
 use rekeyscope_lanes::{Avx2, Block, Chain, LANES, LaneHash, Messages, States};
+use std::cmp::Reverse;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 const BLOCK: usize = size_of::<Block>();
@@ -60,89 +61,174 @@ pub(super) struct Job<'a> {
     pub(super) mac: Digest,
 }
 
-/// The end of a message with its padding (FIPS 180-4 §5.1.1), in the first blocks of these.
-fn padded(rest: &[u8], unsent: &[u8], before: usize) -> ([Block; 2], usize) {
-    let mut blocks = [[0; BLOCK]; 2];
-    let len = rest.len() + unsent.len();
-    let count = (len + PADDING).div_ceil(BLOCK);
-    let text = rest.iter().chain(unsent).chain(&[0x80]);
-    for (to, from) in blocks.as_flattened_mut().iter_mut().zip(text) {
-        *to = *from;
-    }
-    // The block of the key counts, too.
-    let bits = 8 * (BLOCK + before + len) as u64;
-    let last = blocks.get_mut(count.saturating_sub(1));
-    if let Some(length) = last.and_then(|block| block.last_chunk_mut::<8>()) {
-        *length = bits.to_be_bytes();
-    }
-    (blocks, count)
+enum Phase {
+    /// Whole blocks of the message.
+    Body,
+    /// The rest of it, with padding.
+    Tail,
+    /// The digest of the message.
+    Outer,
 }
 
-/// Hashes the texts of all lanes to their ends, from `states` on.
-fn hash_all(avx2: Avx2, hash: LaneHash, mut states: States, texts: &Messages<'_>) -> States {
-    let (mut ends, mut done) = (states, 0);
-    loop {
-        let left = texts.map(|text| text.get(done..).unwrap_or_default());
-        let Some(shortest) = left
-            .iter()
-            .filter(|text| !text.is_empty())
-            .min_by_key(|text| text.len())
-        else {
-            return ends;
-        };
-        // Lanes that are through hash somebody else's blocks; nobody reads the result.
-        let filled = left.map(|text| if text.is_empty() { *shortest } else { text });
-        avx2.compress(hash, &mut states, &filled, shortest.len());
-        done += shortest.len();
-        for (ends, states) in ends.iter_mut().zip(&states) {
-            for ((end, state), text) in ends.iter_mut().zip(states).zip(&left) {
-                if !text.is_empty() {
-                    *end = *state;
-                }
+struct HashLane<'a> {
+    /// Index of the job; `None` when there are no more.
+    job: Option<usize>,
+    phase: Phase,
+    body: &'a [Block],
+    tail: [Block; 2],
+    tail_blocks: usize,
+    /// Blocks done in this phase.
+    done: usize,
+}
+
+impl<'a> HashLane<'a> {
+    fn idle() -> Self {
+        HashLane {
+            job: None,
+            phase: Phase::Body,
+            body: &[],
+            tail: [[0; BLOCK]; 2],
+            tail_blocks: 0,
+            done: 0,
+        }
+    }
+
+    fn start(&mut self, index: usize, message: &'a [u8]) {
+        self.job = Some(index);
+        self.phase = Phase::Body;
+        self.body = message.as_chunks().0;
+    }
+
+    /// Behind the whole blocks of a message: only now its last bytes are looked at, which the processor has fetched meanwhile.
+    fn end(&mut self, message: &[u8], esn_high: Option<u32>) {
+        let rest = message.get(BLOCK * self.body.len()..).unwrap_or_default();
+        let high = esn_high.map(u32::to_be_bytes);
+        self.pad(rest, high.as_ref().map_or(&[], |h| h), BLOCK * self.body.len());
+    }
+
+    /// Fills the tail with the end of a message, in two pieces: `before` bytes of it, and the block of its key, were hashed
+    /// before.
+    fn pad(&mut self, rest: &[u8], unsent: &[u8], before: usize) {
+        let len = rest.len() + unsent.len();
+        self.tail_blocks = (len + PADDING).div_ceil(BLOCK);
+        let bits = 8 * (BLOCK + before + len) as u64;
+        let bytes = self.tail.as_flattened_mut();
+        bytes.fill(0);
+        if let Some((to, behind)) = bytes.split_at_mut_checked(rest.len()) {
+            to.copy_from_slice(rest);
+            if let Some((to, [end, ..])) = behind.split_at_mut_checked(unsent.len()) {
+                to.copy_from_slice(unsent);
+                *end = 0x80;
             }
         }
+        if let Some(cell) = bytes
+            .get_mut(..self.tail_blocks * BLOCK)
+            .and_then(<[u8]>::last_chunk_mut::<8>)
+        {
+            *cell = bits.to_be_bytes();
+        }
+    }
+
+    /// Blocks that can be hashed now.
+    fn ready(&self) -> &[Block] {
+        let blocks = match self.phase {
+            Phase::Body => Some(self.body),
+            Phase::Tail | Phase::Outer => self.tail.get(..self.tail_blocks),
+        };
+        blocks.and_then(|b| b.get(self.done..)).unwrap_or_default()
     }
 }
 
 /// Fills in the MACs of jobs whose keys are all for `hash`.
-pub(super) fn authenticate<'a>(jobs: &mut [Job<'a>], hash: LaneHash, avx2: Avx2) {
-    // Lanes with as many blocks stay in step.
-    jobs.sort_by_key(|job| job.message.len() / BLOCK);
-    for group in jobs.chunks_mut(LANES) {
-        let body = |job: &Job<'a>| job.message.as_chunks::<BLOCK>();
-        let bodies = std::array::from_fn(|lane| group.get(lane).map_or(&[][..], |job| body(job).0));
-        let inner = hash_all(avx2, hash, states(group, |job| &job.chains.inner), &bodies);
-        let tails: [_; LANES] = std::array::from_fn(|lane| {
-            let job = group.get(lane);
-            let (body, rest) = job.map(body).unwrap_or_default();
-            let high = job.and_then(|job| job.esn_high).map(u32::to_be_bytes);
-            padded(rest, high.as_slice().as_flattened(), BLOCK * body.len())
-        });
-        let inner = digests(&hash_all(avx2, hash, inner, &tails.each_ref().map(text)));
-        let inner = inner.map(|digest| padded(digest.get(..hash.digest_len()).unwrap_or_default(), &[], 0));
-        let outer = states(group, |job| &job.chains.outer);
-        let outer = digests(&hash_all(avx2, hash, outer, &inner.each_ref().map(text)));
-        for (job, mac) in group.iter_mut().zip(outer) {
-            job.mac = mac;
+pub(super) fn authenticate(jobs: &mut [Job<'_>], hash: LaneHash, avx2: Avx2) {
+    // Lanes with as many blocks stay in step, and short messages fill the end.
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|index| jobs.get(*index).map(|job| Reverse(blocks(job))));
+    let mut order = order.into_iter();
+    let mut states: States = [[0; LANES]; 8];
+    let mut lanes: [HashLane<'_>; LANES] = std::array::from_fn(|_| HashLane::idle());
+    loop {
+        let mut messages: Messages<'_> = [&[]; LANES];
+        let mut shortest: Option<&[Block]> = None;
+        for ((index, lane), message) in lanes.iter_mut().enumerate().zip(&mut messages) {
+            while lane.ready().is_empty() && turn(lane, index, &mut states, jobs, &mut order) {}
+            *message = lane.ready();
+            if !message.is_empty() && shortest.is_none_or(|shortest| message.len() < shortest.len()) {
+                shortest = Some(message);
+            }
+        }
+        let Some(shortest) = shortest else { return };
+        // Lanes without a job hash somebody else's blocks; nobody reads the result.
+        for message in messages.iter_mut().filter(|message| message.is_empty()) {
+            *message = shortest;
+        }
+        let steps = shortest.len();
+        avx2.compress(hash, &mut states, &messages, steps);
+        for lane in &mut lanes {
+            lane.done += steps;
         }
     }
 }
 
-fn text((blocks, count): &([Block; 2], usize)) -> &[Block] {
-    blocks.get(..*count).unwrap_or_default()
+/// Blocks of a message with its padding.
+fn blocks(job: &Job<'_>) -> usize {
+    (job.message.len() + PADDING).div_ceil(BLOCK)
 }
 
-fn states<'a>(group: &[Job<'a>], of: impl Fn(&Job<'a>) -> &'a Chain) -> States {
-    std::array::from_fn(|word| std::array::from_fn(|lane| group.get(lane).map_or(0, |job| of(job)[word])))
+/// Takes a lane that has hashed all its blocks to its next phase or job; false when there is none.
+fn turn<'a>(
+    lane: &mut HashLane<'a>,
+    index: usize,
+    states: &mut States,
+    jobs: &mut [Job<'a>],
+    order: &mut impl Iterator<Item = usize>,
+) -> bool {
+    lane.done = 0;
+    if let Some(job) = lane.job.and_then(|job| jobs.get_mut(job)) {
+        match lane.phase {
+            Phase::Body => {
+                lane.phase = Phase::Tail;
+                lane.end(job.message, job.esn_high);
+                return true;
+            }
+            Phase::Tail => {
+                lane.phase = Phase::Outer;
+                let inner = digest(states, index);
+                lane.pad(
+                    inner.get(..job.chains.hash.digest_len()).unwrap_or_default(),
+                    &[],
+                    0,
+                );
+                set(states, index, &job.chains.outer);
+                return true;
+            }
+            Phase::Outer => job.mac = digest(states, index),
+        }
+    }
+    let next = order.next();
+    let Some((next, job)) = next.and_then(|next| Some((next, jobs.get(next)?))) else {
+        *lane = HashLane::idle();
+        return false;
+    };
+    lane.start(next, job.message);
+    set(states, index, &job.chains.inner);
+    true
 }
 
-fn digests(states: &States) -> [Digest; LANES] {
-    std::array::from_fn(|lane| {
-        let words = states.map(|words| words[lane].to_be_bytes());
-        let mut digest = Digest::default();
-        digest.copy_from_slice(words.as_flattened());
-        digest
-    })
+fn set(states: &mut States, lane: usize, chain: &Chain) {
+    for (words, value) in states.iter_mut().zip(chain) {
+        if let Some(word) = words.get_mut(lane) {
+            *word = *value;
+        }
+    }
+}
+
+fn digest(states: &States, lane: usize) -> Digest {
+    let mut digest = Digest::default();
+    for (cell, words) in digest.as_chunks_mut::<4>().0.iter_mut().zip(states) {
+        *cell = words.get(lane).copied().unwrap_or_default().to_be_bytes();
+    }
+    digest
 }
 
 #[cfg(test)]
@@ -171,7 +257,6 @@ mod tests {
         };
         let mut jobs: Vec<Job<'_>> = chains.iter().zip(messages).enumerate().map(job).collect();
         authenticate(&mut jobs, hash, lanes);
-        jobs.sort_by_key(|job| job.number);
         let digest = |job: &Job<'_>| job.mac[..hash.digest_len()].to_vec();
         Some(jobs.iter().map(digest).collect())
     }
