@@ -1,6 +1,5 @@
 //! The reading of all packets, in one pass.
 
-use super::inner_packet::{five_tuple, header};
 use super::quiets::{Quiet, Quiets, TunnelSilence};
 use super::silences::{SideSilence, SideSilences};
 use super::volumes::Volumes;
@@ -81,8 +80,7 @@ impl TrafficReading {
     ) -> Option<Preview> {
         let (flow, segment) = inner.flow.as_ref().zip(inner.tcp.as_ref())?;
         let lane = (u32::try_from(tunnel).ok()?, direction);
-        self.tracker
-            .preview(lane, &five_tuple(flow), &header(segment, inner))
+        self.tracker.preview(lane, flow, segment)
     }
 
     /// Bytes of one direction that the receiver acknowledged and no packet of the capture carries: the capture lost them.
@@ -147,7 +145,7 @@ impl TrafficReading {
         self.quiets.silences(tunnel)
     }
 
-    /// When a direction sent the first data that was delivered.
+    /// The time when a direction sent the first data that was delivered.
     pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
         self.outages
             .first_delivered(u32::try_from(tunnel).ok()?, direction)

@@ -103,7 +103,6 @@ fn comments(analysis: &Analysis) -> Comments {
     comments
 }
 
-/// What failed at its frames, and the ends of each outage.
 fn note_failures(comments: &mut Comments, analysis: &Analysis) {
     for attempt in analysis.attempts.iter().filter(|a| a.outcome.failed()) {
         let reason = attempt

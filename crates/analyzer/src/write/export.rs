@@ -47,13 +47,13 @@ impl SecretText {
     }
 }
 
-/// Which keys an export takes.
+/// The keys that an export takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wanted {
     /// Not those that the packets refute.
     #[default]
     Usable,
-    /// Those too.
+    /// Refuted keys too.
     All,
 }
 

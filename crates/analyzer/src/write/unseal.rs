@@ -7,7 +7,7 @@ use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing, UdpPorts};
 use rekeyscope_ipsec::esp::cipher::{Icv, Opened};
-use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
+use rekeyscope_ipsec::esp::inner::{self, Inner, MOST_NESTING};
 use rekeyscope_ipsec::esp::sequence;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
@@ -20,7 +20,7 @@ const PROTOCOL_ESP: u8 = 50;
 /// An ESP packet that could be opened.
 #[derive(Debug, Clone)]
 pub struct Unsealed<'a> {
-    /// Its SA.
+    /// The SA.
     pub sa: &'a SaOpener,
     /// The SAs around it where this is ESP inside ESP, outermost first.
     pub around: &'a [&'a SaOpener],
@@ -38,11 +38,11 @@ pub struct Unsealed<'a> {
     pub opened: Opened,
     /// Payload without padding and trailer.
     pub payload: &'a [u8],
-    /// What the payload holds.
+    /// The headers in the payload.
     pub inner: Inner,
 }
 
-/// What became of an ESP packet.
+/// The fate of an ESP packet.
 // One lives at a time; a box would be an allocation per packet.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
@@ -66,11 +66,10 @@ pub struct Unsealer<'r> {
     counted_before: Diagnostics,
 }
 
-/// What opens packets.
 #[derive(Debug)]
 struct Keys<'r> {
     sas: HashMap<(IpAddr, Spi), Vec<&'r SaOpener>>,
-    /// Where tunnels were chosen, the SAs of those; packets of others are of use only with one of those inside.
+    /// The SAs of the tunnels that were chosen, if any were; packets of others are of use only with one of those inside.
     chosen: Option<HashSet<(IpAddr, Spi)>>,
     esp_ports: Vec<u16>,
 }
@@ -96,7 +95,7 @@ impl<'a> Sealed<'a> {
 }
 
 impl<'r> Unsealer<'r> {
-    /// With the keys of an analysis of the same capture, which had these options.
+    /// Takes the keys of an analysis of the same capture, which had these options.
     pub fn new(ring: &'r KeyRing, options: &Options) -> Self {
         let mut sas: HashMap<(IpAddr, Spi), Vec<&SaOpener>> = HashMap::new();
         for sa in &ring.openers {
@@ -134,21 +133,7 @@ impl<'r> Unsealer<'r> {
             take: &mut take,
             ignored: &mut self.counted_before,
         };
-        if let DatagramKind::TcpSegment {
-            ports,
-            seq,
-            syn,
-            payload,
-        } = datagram.kind
-        {
-            let segment = CarrierSegment {
-                ends: (datagram.src, datagram.dst),
-                ports,
-                seq,
-                syn,
-                headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
-                payload,
-            };
+        if let Some(segment) = CarrierSegment::of(&datagram) {
             let taken = self.streams.push(&segment);
             for sealed in taken.datagrams(&datagram, &segment).filter_map(Sealed::of) {
                 opening.open(&sealed, &mut self.nested)?;
@@ -160,7 +145,6 @@ impl<'r> Unsealer<'r> {
     }
 }
 
-/// What a packet turned out to be; `take` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeenAs {
     /// No ESP of a chosen tunnel: `take` knows nothing.
@@ -249,18 +233,9 @@ where
                 return Ok(SeenAs::Other);
             }
             let packet = unsealed.payload;
-            let datagram = Datagram {
-                outer_bytes: len(packet),
-                largest_fragment: len(packet),
-                fragments: 1,
-                cut: false,
-                wire_len: len(packet),
-                ah: None,
-                kind: DatagramKind::Other(ESP_IN_ESP),
-                ..*carrier
-            };
+            let ends = (carrier.src, carrier.dst);
             let sealed = Sealed {
-                datagram,
+                datagram: Datagram::bare(carrier.frame, carrier.time, ends, packet),
                 udp: None,
                 packet,
             };
@@ -296,16 +271,15 @@ fn open_by<'r>(
         .find_map(|sa| Some((sa, open_whole(sa, packet, payload)?)))
 }
 
-/// As the analysis does, with the whole payload.
+/// Opens a packet as the analysis does, with the whole payload.
 fn open_whole(sa: &SaOpener, packet: &[u8], payload: &mut Vec<u8>) -> Option<Opened> {
     let cipher = &sa.cipher;
     let (icv, esn_high) = match sa.extended {
         Some(highest) => sequence::verify_near(cipher, packet, highest),
         None => sequence::verify(cipher, packet),
     };
-    match icv {
-        Icv::Verified => cipher.open_verified(packet, esn_high, usize::MAX, payload).ok(),
-        Icv::Unchecked => cipher.open(packet, esn_high, usize::MAX, payload).ok(),
-        Icv::Failed => None,
+    if icv == Icv::Failed {
+        return None;
     }
+    cipher.open(packet, esn_high, icv, usize::MAX, payload).ok()
 }

@@ -68,7 +68,7 @@ impl Acknowledgement {
 /// One packet, as its connection sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// When it passed the capture.
+    /// The time when it passed the capture.
     pub time: Timestamp,
     /// The packet's frame.
     pub frame: u64,

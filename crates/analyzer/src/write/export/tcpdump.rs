@@ -8,11 +8,11 @@ use rekeyscope_model::secret::SecretBytes;
 /// The file, ready to be written.
 #[derive(Debug)]
 pub struct SecretsFile {
-    /// Its text.
+    /// The text.
     pub text: SecretBytes,
-    /// Its rows.
+    /// The rows.
     pub rows: usize,
-    /// What a person should know: what is left out and why.
+    /// Notes for a person: what is left out and why.
     pub notes: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use rekeyscope_ipsec::ike::proven::{ProvenIkeKey, ProvenIkev2Keys};
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::secret::SecretBytes;
 
-/// With more rows than this Wireshark becomes slow: it looks through the table for every packet, 1.2 µs per row, so that
+/// Wireshark becomes slow with more rows than this: it looks through the table for every packet, 1.2 µs per row, so that
 /// 100 rows halve its speed several times over.
 pub const SLOW_ROWS: usize = 100;
 
@@ -18,7 +18,7 @@ pub const SLOW_ROWS: usize = 100;
 pub struct Tables {
     /// `esp_sa`: eight quoted columns, which every version reads.
     pub esp_sa: SecretBytes,
-    /// Its rows.
+    /// The rows.
     pub esp_rows: usize,
     /// `ikev1_decryption_table`.
     pub ikev1: SecretBytes,
@@ -26,7 +26,7 @@ pub struct Tables {
     pub ikev2: SecretBytes,
     /// IKE SAs in both.
     pub ike_rows: usize,
-    /// What a person should know: what is left out and why.
+    /// Notes for a person: what is left out and why.
     pub notes: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
     let row = keys.encryption.row();
     let bits = keys.sk_e.first()?.len().checked_sub(row.salt_len)? * 8;
     let encryption = row.ikev2_table?.replace("{}", &bits.to_string());
-    // Those without a name have ICVs of 96 bits.
+    // Algorithms without a name have ICVs of 96 bits.
     let integrity = keys.integrity.row().ikev2_table;
     let integrity = integrity.unwrap_or("ANY 96-bits of Authentication [No Checking]");
     Some((encryption, integrity))
