@@ -4,6 +4,7 @@
 
 mod budget;
 mod exports;
+mod lifetimes;
 mod memory;
 mod mining;
 mod outputs;

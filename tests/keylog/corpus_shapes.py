@@ -91,7 +91,7 @@ def hexadecimal(lab, corpus):
     corpus.add("cr_only", text.replace(b"\n", b"\r"), keys)
     corpus.add("cr_and_lf_mixed", text.replace(b"\n", b"\r", 4) + text.replace(b"\n", b"\r\n"), keys)
     characters = text.decode().replace("\n", "\r\n")
-    for name in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+    for name in ("utf-16-le", "utf-16-be"):
         corpus.add(name.replace("-", ""), characters.encode(name), keys)
         corpus.add(name.replace("-", "") + "_mark", ("\ufeff" + characters).encode(name), keys)
     corpus.add("container_gzip", gzip.compress(text, mtime=0), keys + ["unsupported-in-lua gzip"])
@@ -128,7 +128,7 @@ def phase_1(lab, corpus):
                       "Algorithm: AES-CBC (for Auth.: HMAC-SHA)", f"SPI: {spaced(sa.spi)} "] + key(sa) + [rule]
         return lines
 
-    keys = [sa.expect(src="-", dst="-") for sa in sas]
+    keys = [sa.expect(named=False) for sa in sas]
     corpus.add("show_sa_key_for_auth", table(lambda sa: [f"Key: {spaced(sa.key)} (for Auth.: {spaced(sa.auth)})"]), keys)
     corpus.add("show_sa_key_for_auth_wrapped", table(lambda sa: [f"Key: {spaced(sa.key)}", f"     (for Auth.: {spaced(sa.auth[:32])}", f"     {spaced(sa.auth[32:])})"]), keys)
     corpus.add("nvr_key_for_auth", [f"{t}: [IKE] {m}" for sa in sas for m in (f"SPI: {spaced(sa.spi)}", f"Key: {spaced(sa.key)} (for Auth.: {spaced(sa.auth)})")],

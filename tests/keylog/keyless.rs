@@ -1,7 +1,7 @@
 //! Texts that hold no keys: one true sentence each, and no key. Constructed in the shapes of what the programs print.
 
 use crate::read;
-use rekeyscope_keylog::KeyDefect;
+use rekeyscope_keylog::{KeyDefect, SaLifetime};
 use rekeyscope_model::spi::Spi;
 
 const WINDOWS: &str = "Name             : {A1B2}\nLocalEndpoint    : 10.9.0.2\nRemoteEndpoint   : 10.9.0.1\nTransportLayerFilterName : L2TP\nInboundSPI : 3353319050\nLifetimeSeconds  : 3600\nLifetimeKilobytes : 250000\n";
@@ -86,4 +86,44 @@ fn keys_that_are_hidden_are_asked_for_where_they_are_shown() {
         );
         assert_eq!(material.esp.len(), 1);
     }
+}
+
+/// SPIs with the seconds and kilobytes of their lifetimes.
+fn lifetimes(text: &str) -> Vec<(u32, Option<u64>, Option<u64>)> {
+    let lifetimes = read(text.as_bytes()).lifetimes;
+    let parts = |stated: &SaLifetime| (stated.spi.0, stated.lifetime.seconds, stated.lifetime.kilobytes);
+    lifetimes.iter().map(parts).collect()
+}
+
+#[test]
+fn a_whole_lifetime_is_that_of_the_spis_beside_it() {
+    let of_both = (0xc7df_968a, Some(3_600), Some(250_000));
+    assert_eq!(lifetimes(WINDOWS), [of_both]);
+    assert_eq!(lifetimes(WFP), [of_both]);
+    assert_eq!(lifetimes(CISCO), [], "what remains is no lifetime");
+    let debug = "IPSEC(create_sa): sa created,\n  (sa) sa_dest= 10.9.0.2, sa_proto= 50,\n    sa_spi= 0xC7DF968A(3353319050),\n    sa_trans= esp-aes , sa_conn_id= 1\n    sa_lifetime(k/sec)= (4608000/3600)\n";
+    assert_eq!(lifetimes(debug), [(0xc7df_968a, Some(3_600), Some(4_608_000))]);
+    let listed = |spis: [&str; 2], installed: u64| {
+        format!(
+            "    installed {installed}s ago, rekeying in 3014s, expires in {}s\n    in  {}, 84 bytes\n    out {}, 84 bytes\n",
+            3_960 - installed,
+            spis[0],
+            spis[1]
+        )
+    };
+    let swanctl = SWANCTL.split("    in ").next().unwrap().to_owned()
+        + &listed(["c7df968a", "c06e0f04"], 12)
+        + &listed(["c7df968b", "c06e0f05"], 900);
+    let found = lifetimes(&swanctl);
+    assert_eq!(found.len(), 4);
+    assert!(
+        found
+            .iter()
+            .all(|(_, seconds, kilobytes)| (*seconds, *kilobytes) == (Some(3_960), None))
+    );
+    // Linux and KAME state lifetimes of SAs whose keys they show.
+    let kernel = "src 10.9.0.1 dst 10.9.0.2\n\tproto esp spi 0xc7df968a(3353319050) reqid 1(0x00000001) mode transport\n\tenc cbc(aes) 0x49765da92b655347d2fb3aa5b1e9a1ae (128 bits)\n\tlifetime config:\n\t  limit: soft (INF)(bytes), hard 2600000(bytes)\n\t  limit: soft (INF)(packets), hard (INF)(packets)\n\t  expire add: soft 3060(sec), hard 3600(sec)\n\t  expire use: soft 0(sec), hard 0(sec)\n";
+    assert_eq!(lifetimes(kernel), [(0xc7df_968a, Some(3_600), Some(2_600))]);
+    let kame = "10.9.0.1 10.9.0.2 \n\tesp mode=transport spi=3353319050(0xc7df968a) reqid=0(0x00000000)\n\tdiff: 5(s)\thard: 3600(s)\tsoft: 2880(s)\n\tcurrent: 84(bytes)\thard: 0(bytes)\tsoft: 0(bytes)\n\tallocated: 1\thard: 0\tsoft: 0\n";
+    assert_eq!(lifetimes(kame), [(0xc7df_968a, Some(3_600), None)]);
 }

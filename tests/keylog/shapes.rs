@@ -305,25 +305,13 @@ impl Shape {
     }
 
     fn encoded(&self, text: &str) -> Vec<u8> {
-        let wide = |len: usize, big: bool, mark: bool| {
-            let mark = mark.then_some('\u{feff}');
-            let units = mark.into_iter().chain(text.chars()).map(u32::from);
-            let unit = |unit: u32| {
-                let bytes = unit.to_le_bytes();
-                let mut bytes = bytes[..len].to_vec();
-                if big {
-                    bytes.reverse();
-                }
-                bytes
-            };
-            units.flat_map(unit).collect::<Vec<u8>>()
+        let wide = |bytes_of: fn(u16) -> [u8; 2], mark: bool| {
+            let units = mark.then_some(0xfeff).into_iter().chain(text.encode_utf16());
+            units.flat_map(bytes_of).collect::<Vec<u8>>()
         };
         match self.encoding {
             0 => [b"\xef\xbb\xbf", text.as_bytes()].concat(),
-            at @ 1..=8 => {
-                let at = at - 1;
-                wide(if at & 1 == 0 { 2 } else { 4 }, at & 2 != 0, at & 4 != 0)
-            }
+            at @ 1..=4 => wide([u16::to_le_bytes, u16::to_be_bytes][at % 2], at > 2),
             _ => text.as_bytes().to_vec(),
         }
     }

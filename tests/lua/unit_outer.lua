@@ -82,19 +82,6 @@ local WAYS = {
       return line
     end, "#012")(format)
   end,
-  journal = lines(function(line)
-    return "__REALTIME_TIMESTAMP=1795205513770000\n_HOSTNAME=gw\nMESSAGE=" .. line .. "\n"
-  end),
-  ["JSON Lines"] = lines(function(line)
-    local escaped = string.gsub(string.gsub(string.gsub(line, '(["\\])', "\\%1"), "\t", "\\t"), "=", "\\u003d")
-    return '{"host":"gw","log":"' .. escaped .. '\\n","stream":"stdout"}'
-  end),
-  ["a page's source"] = function(format)
-    return '<pre class="code">' .. prefixed("")(format) .. "</pre>"
-  end,
-  entities = function(format)
-    return "<pre>" .. string.gsub(signs('"', "&quot;")(format), " ", "&nbsp;") .. "</pre>"
-  end,
   ["noise of FF FE"] = function(format)
     return "\255\254\128\n" .. prefixed("")(format)
   end,
@@ -162,10 +149,5 @@ for _, host in ipairs({ "192.0.2.1", "router1" }) do
     .. "authentication key:\n" .. before .. "  " .. string.sub(SPACED_AUTH, 1, 47) .. "\n" .. before .. "  "
     .. string.sub(SPACED_AUTH, 49) .. "\n", "a host before every row: " .. host)
 end
-local newest = {}
-for index, line in ipairs(TEXTS.router) do
-  newest[#TEXTS.router + 1 - index] = '"2026-11-20T20:11:5' .. index .. '.000Z","gw","' .. string.gsub(line, '^%S+ %S+ ', "") .. '"'
-end
-is_read(table.concat(newest, "\n"), "a viewer's table, newest first")
 
 check.finish("unit_outer")

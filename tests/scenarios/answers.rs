@@ -434,3 +434,90 @@ fn an_outage_ends_when_packets_come_and_none_is_missing() {
     });
     assert!(lines.headline.contains("nothing passed for 4.0"), "{lines:?}");
 }
+
+/// ```text
+///        server ── Delete of the SA
+///     after 150 ms: CREATE_CHILD_SA without REKEY_SA; the same hosts go on upon its SA
+/// ```
+#[test]
+fn a_child_that_is_made_anew_in_place_of_one_that_ended_is_a_renewal() {
+    let made = |deleted: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            if deleted {
+                let (up, down) = (w.up.spi, w.down.spi);
+                w.delete_v2(false, up, down);
+                w.lost_segment();
+                w.lost_segment();
+                w.lost_segment();
+                w.wait(400);
+            }
+            let mut anew = w.begin_v2(false);
+            anew.renews = None;
+            w.message_v2(&mut anew);
+            w.wait(20);
+            w.message_v2(&mut anew);
+            if deleted {
+                w.switch_up_v2(&anew);
+                w.switch_down_v2(&anew);
+            }
+            w.steady(AFTER);
+        }
+    };
+    let rekeys = |deleted| analyze_world(played(made(deleted)), true).rekeys.len();
+    assert_eq!((rekeys(true), rekeys(false)), (1, 0), "one beside it is none");
+    let lines = with_keys(made(true));
+    assert!(lines.why.contains("only after the Delete"), "{lines:?}");
+}
+
+/// Five segments are on their way when the sender loses its place; nothing more is sent until the new one is checked.
+#[test]
+fn what_is_lost_by_a_move_is_an_outage_of_its_own() {
+    let away = |moves: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.renew_v2(true);
+            w.steady(BEFORE);
+            w.go_deaf(5);
+            w.wait(5_000);
+            if moves {
+                w.client = [10, 9, 0, 22];
+            }
+            w.check_v2(true);
+            w.wait(20);
+            let (len, oldest) = (w.segment_len as u32, w.expected);
+            for segment in 0..5 {
+                w.resend(oldest + segment * len);
+            }
+            w.deliver();
+            w.acknowledge_all();
+            w.steady(AFTER);
+        }
+    };
+    let line = with_keys(away(true)).headline;
+    assert!(
+        line.starts_with("The address of ") && line.contains("nothing passed for 5.0"),
+        "{line}"
+    );
+    let line = with_keys(away(false)).headline;
+    assert!(!line.contains("address"), "{line}");
+}
+
+/// The client acknowledges a download all the time; it uploads before and behind. No key tells its acknowledgements from anything else.
+#[test]
+fn a_side_whose_small_packets_pass_rests_without_keys() {
+    let line = without_keys(|w| {
+        w.upload = true;
+        w.steady(1_000);
+        w.upload = false;
+        w.steady(6_000);
+        w.renew_v2(true);
+        w.upload = true;
+        w.steady(AFTER);
+    })
+    .headline;
+    assert!(
+        !line.contains("stood still") && !line.contains("stopped this upload"),
+        "{line}"
+    );
+}

@@ -38,7 +38,7 @@ local function exists(name)
   return file ~= nil
 end
 
--- What the log gained since the last look: what follows the last place where the mark stands. All of it when
+-- Returns the gain of the log since the last look: all behind the last place where the mark stands. All of it when
 -- the mark is gone.
 local function gained(text)
   if mark == "" then

@@ -149,7 +149,7 @@ local function is_superseded(rekey)
   return false
 end
 
--- What became of a rekey, and why; `ends_us` is the capture's last frame.
+-- Returns the outcome of a rekey and its reason; `ends_us` is the capture's last frame.
 function attempt.outcome(rekey, ends_us)
   local exchange, used = rekey.exchange, next(rekey.new) ~= nil
   if not exchange then

@@ -5,7 +5,8 @@ local store = require("rekeyscope_store")
 
 local colors = {}
 
--- As Wireshark writes them: @name@display filter@[background][foreground]; a "!" before one that is switched off.
+-- The rules as Wireshark writes them: @name@display filter@[background][foreground]; a "!" before one that is switched
+-- off.
 colors.RULES = {
   '@rekeyscope: key mismatch@rekeyscope.key_status == "mismatch"@[52428,0,0][65535,65535,65535]',
   '@rekeyscope: rekey without an answer, refused or late@rekeyscope.attempt_outcome@[52428,0,0][65535,65535,65535]',

@@ -179,7 +179,7 @@ end
 local NOTHING_BESIDE = "No key file was found beside the capture: enter the path of the log. On Linux alone\n"
   .. "a plugin can see which capture Wireshark has open."
 
--- What the dialog's OK does.
+-- Loads what the dialog names, at its OK.
 function gui.load_log(context, path, profile, mode)
   path = string.gsub(string.gsub(path, "^%s+", ""), "%s+$", "")
   path = string.gsub(path, '^"(.*)"$', "%1")

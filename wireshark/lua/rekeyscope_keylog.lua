@@ -237,35 +237,7 @@ local function xfrm_line(parser, line, line_number)
   return false
 end
 
--- A line of a format that is not read here. A router's own time is in no other.
-local function is_foreign(parser, line)
-  for _, pattern in ipairs(parser.foreign) do
-    if string.find(line, pattern) and not string.find(line, "%d/%d%d/%d%d ") then
-      nvr.interrupt(parser.nvr)
-      return true
-    end
-  end
-  return parser.no_router
-end
-
-local function feed(parser, line, line_number)
-  -- A line as a router prints it is of no other format: most lines of most logs.
-  if string.find(line, "^%d%d%d%d/%d%d/%d%d ") and not (parser.block or parser.wrapped or parser.no_router) then
-    nvr.line(parser.nvr, framing.read(line), line_number)
-    return
-  end
-  -- This first: "<<Keys hidden>>" looks like a prompt.
-  if (parser.block or string.find(line, "src ", 1, true)) and xfrm_line(parser, line, line_number) then
-    return
-  end
-  if framing.is_noise(line) or wrapped_line(parser, line) or table_line(parser, line, line_number)
-    or is_foreign(parser, line) then
-    return
-  end
-  nvr.line(parser.nvr, framing.read(line), line_number)
-end
-
--- What a router's lines have; where another format is known, only such lines are the router's.
+-- Signs of a router's lines beside those of another format.
 local ROUTER = { "[^%d]%[IKE%d?%]", "[^%d]%[IPSEC%]", "/SA:%d" }
 
 local function is_of_router(text)
@@ -277,6 +249,39 @@ local function is_of_router(text)
   return false
 end
 
+-- A line of a format that is not read here: nothing is guessed from it. Beside another format a router's lines have its
+-- time or its tag.
+local function is_foreign(parser, line)
+  local is_routers = not parser.is_mixed or is_of_router(line) or string.find(line, "%d/%d%d/%d%d ")
+  if is_routers and not parser.no_router then
+    return false
+  end
+  nvr.interrupt(parser.nvr)
+  return true
+end
+
+local function feed(parser, line, line_number)
+  -- This first: "<<Keys hidden>>" looks like a prompt.
+  if (parser.block or string.find(line, "src ", 1, true)) and xfrm_line(parser, line, line_number) then
+    return
+  end
+  if framing.is_noise(line) or wrapped_line(parser, line) or table_line(parser, line, line_number)
+    or is_foreign(parser, line) then
+    return
+  end
+  nvr.line(parser.nvr, framing.read(line), line_number)
+end
+
+-- A line as a router prints it is of no other format: most lines of most logs.
+local function take(parser, text, start, stop, line_number)
+  local read = not (parser.block or parser.wrapped or parser.no_router) and framing.printed(text, start)
+  if read then
+    nvr.line(parser.nvr, read, line_number)
+  else
+    feed(parser, string.sub(text, start, stop), line_number)
+  end
+end
+
 local function end_text(parser)
   end_wrapped(parser)
   end_xfrm(parser)
@@ -286,8 +291,7 @@ end
 local MASKED = "the router masks keys on this connection: run the command on the serial console, or log the keys with"
   .. " `ipsec ike log 1 key-info` and `syslog debug on`"
 
--- `show ipsec sa gateway N detail`: the SAs whose keys it masks. The others are the program's to read. Returns whether
--- there are any.
+-- `show ipsec sa gateway N detail`: the SAs whose keys it masks. Others are read as a log is.
 local function masked_keys(parser, text)
   local emit, found = emitter(parser.result, "show ipsec sa"), false
   for spi in string.gmatch(text, "SPI: (%x%x %x%x %x%x %x%x) *[\r\n]+ *Key: %*%* %*%*") do
@@ -299,7 +303,6 @@ local function masked_keys(parser, text)
     local before = string.sub(text, 1, (string.find(text, "Key: ** **", 1, true)))
     emit(nil, MASKED, 1 + select(2, string.gsub(before, "\n", "")))
   end
-  return found
 end
 
 -- The most copies that "same message repeated N times" stands for here; more cannot be part of a key.
@@ -307,39 +310,36 @@ local MAX_REPEATS = 64
 
 local function read_text(parser, bytes)
   local container = foreign.container(bytes)
-  if container and not outer.has_messages(bytes) then
+  if container then
     note(parser.result.unsupported, container)
     return
   end
   local decoded = text_of.decoded(bytes)
   parser.keyless = parser.keyless or foreign.keyless(decoded)
   local text = outer.characters(decoded)
-  local names
-  names, parser.foreign = foreign.formats(text)
-  parser.no_router = #names > 0 and not is_of_router(text)
-  local is_masked = masked_keys(parser, text)
+  local names = foreign.formats(text)
+  parser.is_mixed = #names > 0
+  parser.no_router = parser.is_mixed and not is_of_router(text)
+  masked_keys(parser, text)
   for _, name in ipairs(names) do
-    if name ~= "show_sa" or not is_masked then
-      note(parser.result.unsupported, name)
-    end
+    note(parser.result.unsupported, name)
   end
-  local lines, numbers = outer.lines(text_of.lines(text, keylog.MAX_LINE))
-  local first, last, step = 1, #lines, 1
-  if outer.is_reversed(lines) then
-    first, last, step = #lines, 1, -1
+  text = outer.unwrapped(text)
+  local starts, stops, numbers = text_of.places(text, keylog.MAX_LINE)
+  local first, last, step = 1, #starts, 1
+  if outer.is_reversed(text) then
+    first, last, step = #starts, 1, -1
   end
-  local previous
+  local has_repeats, previous = string.find(text, "same message repeated", 1, true), nil
   for index = first, last, step do
-    local line, number = lines[index], numbers[index]
-    local repeats = string.find(line, "same message", 1, true)
-      and string.match(line, "same message repeated (%d%d?%d?) times")
+    local repeats = has_repeats and string.match(text, "^[^\r\n]-same message repeated (%d%d?%d?) times", starts[index])
     if repeats and previous then
       for _ = 1, (tonumber(repeats) < MAX_REPEATS) and tonumber(repeats) or MAX_REPEATS do
-        feed(parser, previous, number)
+        take(parser, text, starts[previous], stops[previous], numbers[index])
       end
     else
-      feed(parser, line, number)
-      previous = line
+      take(parser, text, starts[index], stops[index], numbers[index])
+      previous = index
     end
   end
   end_text(parser)

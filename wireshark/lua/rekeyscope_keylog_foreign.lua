@@ -1,35 +1,24 @@
--- Names the formats that the program reads and the plugin does not, and knows their lines, from which nothing is
--- guessed. Pure.
+-- Names the formats that the program reads and the plugin does not. Pure.
 
 local foreign = {}
 
--- A row is { name, its words in a sentence, literals of which one shows it, patterns of its lines }.
+-- A row is { name, its words in a sentence, literals of which one shows it }.
 local FORMATS = {
-  { "charon", "a strongSwan log", { "bytes @ 0x", "charon: ", "charon-systemd", "[CHD] " },
-    { "bytes @ 0x", "charon", "%d%d?%[%u%u%u%]", "ESP SA$", "SPI 0x%x+, src ", "^%s*%d+: %x%x %x%x", "<%S*|%d+>" } },
+  { "charon", "a strongSwan log", { "bytes @ 0x", "charon: ", "charon-systemd", "[CHD] " } },
   { "pluto", "a log of pluto (Libreswan, Openswan)",
-    { "| enc key:", "| ESP ", "|   KEYMAT", "| our  keymat:", "ICOOKIE:", "ESP encrypt key:", "pluto[" },
-    { "^| ", "pluto%[", "ESP %a+ ?key:", "[kK][eE][yY][mM][aA][tT]" } },
-  { "racoon", "a racoon log", { ": DEBUG: ", "racoon: ", "oakley.c:" },
-    { "DEBUG: ", "racoon: ", "^%x%x%x%x%x%x%x%x [%x ]+$" } },
-  { "setkey", "output or input of setkey", { "esp mode=", "E: aes-cbc", "E: 3des-cbc", "esp-udp mode=", "E: aes-gcm" },
-    { "^%s+[EA]: ", "esp%S* mode=%a+ spi=" } },
-  { "setkey", "output or input of setkey", { "-E aes-cbc", "-E rijndael-cbc", "-E 3des-cbc", "-E aes-gcm" },
-    { "^%s*add%s", "^%s*%-[EA]%s" } },
-  { "tcpdump", "a secrets file of tcpdump -E", { "-hmac96:0x", "-cbc:0x" }, { "^%s*0x%x+@%S+ %S+:0x%x+" } },
+    { "| enc key:", "| ESP ", "|   KEYMAT", "| our  keymat:", "ICOOKIE:", "ESP encrypt key:", "pluto[" } },
+  { "racoon", "a racoon log", { ": DEBUG: ", "racoon: ", "oakley.c:" } },
+  { "setkey", "output or input of setkey",
+    { "esp mode=", "E: aes-cbc", "E: 3des-cbc", "esp-udp mode=", "E: aes-gcm", "-E aes-cbc", "-E rijndael-cbc",
+      "-E 3des-cbc", "-E aes-gcm" } },
+  { "tcpdump", "a secrets file of tcpdump -E", { "-hmac96:0x", "-cbc:0x" } },
   { "FortiOS", "output of FortiOS",
     { " esp=aes", " esp=3des", " esp=null", "ah=sha", "ike -1", " key 16:", " key 24:", " key 32:", "SK_ei 16:",
-      "SK_ei 32:" },
-    { "spi=%x+ esp=%S+ key=%d+", "ah=%w+ key=%d+", " SA %x+/%x+ %S+ %d+:%x", "IPsec SA %l+ spi %x+" } },
-  { "MikroTik", "output of MikroTik RouterOS", { "enc-key=", "auth-key=", "enc-algorithm=" },
-    { "enc%-key=", "auth%-key=", "spi=0x" } },
-  { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " },
-    { "^%s*sa%s", "_algo ", "^[%x:]+\\?$" } },
-  { "VPP", "output of VPP", { "crypto-key ", "crypto alg ", "integ-key " }, { "crypto", "integ" } },
-  { "show_sa", "output of a router's `show ipsec sa`", { "] Duration: " },
-    { "^SA%[", "^%u[%a ]*:%s", "^[%x ]+$", "%(for Auth" } },
-  { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" },
-    { "crypt_key", "auth_key", "SecurityAssociation" } },
+      "SK_ei 32:" } },
+  { "MikroTik", "output of MikroTik RouterOS", { "enc-key=", "auth-key=", "enc-algorithm=" } },
+  { "DPDK", "a configuration of DPDK's ipsec-secgw", { "cipher_algo ", "aead_algo " } },
+  { "VPP", "output of VPP", { "crypto-key ", "crypto alg ", "integ-key " } },
+  { "scapy", "a script for scapy", { "crypt_key=", "SecurityAssociation(" } },
 }
 
 local OTHER_END = "take them from the other end of the tunnel"
@@ -55,7 +44,6 @@ end
 local CONTAINERS = {
   { "gzip", "compressed with gzip", "^\31\139\8" }, { "zstd", "compressed with zstd", "^%(\181\47\253" },
   { "zstd", "compressed with zstd", "^[P-_]%*M\24" }, { "zip", "a zip archive", "^PK\3\4" },
-  -- A document, or one string; JSON Lines are read.
   { "JSON", "a text in JSON", '^%s*%[?%s*{%s*"' }, { "JSON", "a text in JSON", '^%s*%[?%s*"[^"]*[^\\]\\[nt]' },
   { "xz", "compressed with xz", "^\2537zXZ%z" }, { "bzip2", "compressed with bzip2", "^BZh%d1AY" },
 }
@@ -97,20 +85,15 @@ end
 -- A text's beginning tells what it is.
 local SAMPLE = 1000000
 
--- Returns the names of the formats in a text, and the patterns of their lines.
+-- Returns the names of the formats in a text.
 function foreign.formats(whole)
-  local names, patterns, text = {}, {}, string.sub(whole, 1, SAMPLE)
+  local names, text = {}, string.sub(whole, 1, SAMPLE)
   for _, known in ipairs(FORMATS) do
     if shows(text, known[3]) then
-      if names[#names] ~= known[1] then
-        names[#names + 1] = known[1]
-      end
-      for _, pattern in ipairs(known[4]) do
-        patterns[#patterns + 1] = pattern
-      end
+      names[#names + 1] = known[1]
     end
   end
-  return names, patterns
+  return names
 end
 
 -- Returns the name of a text that never holds a key, or nil.

@@ -1,4 +1,4 @@
--- What stands before a router's message: PRI, RFC 5424 or RFC 3164 header, a collector's prefix, the router's
+-- Takes off what stands before a router's message: PRI, RFC 5424 or RFC 3164 header, a collector's prefix, the router's
 -- time, tag and context. Each part is optional. Pure.
 
 local stamp = require("rekeyscope_keylog_stamp")
@@ -8,7 +8,7 @@ local framing = {}
 local REACH = 200
 local STAMP = "()(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):?()"
 -- A line as the router prints it, with nothing around it: most lines.
-local AS_PRINTED = "^(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):()"
+local AS_PRINTED = "^(%d%d%d%d/%d%d/%d%d %d%d:%d%d:%d%d):[ \t]*([^\r\n]*)"
 local TAGS = { IKE = "ike", IKE1 = "ike", IKE2 = "ike", IPSEC = "ike", L2TP = "other" }
 
 -- The words of a prefix that name a host: not times, not numbers.
@@ -55,17 +55,26 @@ local function tag_of(text)
   return nil
 end
 
+-- Reads a line that begins at a place of a text as the router prints it; nil for others. No string is made of the whole
+-- line: Lua 5.1 keeps strings in chains, which grow where lines differ in little more than their time.
+function framing.printed(text, start)
+  local time, message = string.match(text, AS_PRINTED, start)
+  if not time then
+    return nil
+  end
+  message = trimmed(message)
+  local tag, _, rest = tag_of(message)
+  return with_context({
+    text = tag and rest or message, sender = "", time = time, tag = tag, framed_at = 1, context = nil, run = nil,
+  })
+end
+
 -- { text, sender, time, tag ("ike", "other" or nil), context (the SA's number), collected (the collector's time),
 -- framed_at (where the router's time, its tag or the message begins) } of a line. `text` is trimmed.
 function framing.read(line)
-  local printed, start = string.match(line, AS_PRINTED)
+  local printed = framing.printed(line, 1)
   if printed then
-    local message = string.match(line, "^%s*(.*%S)", start) or ""
-    local its_tag, _, behind = tag_of(message)
-    return with_context({
-      text = its_tag and behind or message, sender = "", time = printed, tag = its_tag, framed_at = 1, context = nil,
-      run = nil,
-    })
+    return printed
   end
   local at, time, after = string.match(string.sub(line, 1, REACH), STAMP)
   local collected, body, prefix, text = nil, line

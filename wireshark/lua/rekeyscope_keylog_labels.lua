@@ -29,7 +29,7 @@ local FIRST = "^([" .. SEPARATORS .. "]*)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "
 local NEXT = "^([" .. SEPARATORS .. "]+)(0?[xX]?)(%x+)()%f[" .. SEPARATORS .. "%z]"
 
 local function digits_of(prefix, digits)
-  -- Of "0" and digits without x the zero is a digit.
+  -- The zero of "0" and digits without x is a digit.
   return prefix == "0" and prefix .. digits or digits
 end
 
@@ -130,7 +130,7 @@ function labels.continuation(text, width, total, prefixed)
     return nil
   end
   local group = width or first_width
-  -- Of a first group that was cut the length is known by the next one.
+  -- The next group tells the length of a first one that was cut.
   local next_one = token_at(text, first_end, NEXT)
   if width and total == width and next_one and #next_one == width + first_width then
     group = width + first_width
@@ -212,7 +212,7 @@ local function kind_of(label)
   return seen.kind or (seen.for_integrity and "auth") or nil
 end
 
--- What the words before a value say it is: enc, auth, key, keymat, spi, icookie, rcookie, message, ka, skeyid…,
+-- Returns the meaning of the words before a value: enc, auth, key, keymat, spi, icookie, rcookie, message, ka, skeyid…,
 -- sk_…, "none" (certainly no key), or nil.
 function labels.kind(label)
   local kind = kinds[label]

@@ -47,7 +47,7 @@ end
 
 local plausible_lengths = {}
 
--- Whether there are transforms for keys of these lengths.
+-- Tells whether there are transforms for keys of these lengths.
 local function is_plausible(enc, auth)
   local lengths = #enc * labels.MAX_DIGITS + #auth
   if plausible_lengths[lengths] == nil then
@@ -120,7 +120,7 @@ function TAKE.keymat(parser, context, open)
   if split then
     esp_key(parser, context, "enc", string.sub(open.digits, 1, split), open.line)
     esp_key(parser, context, "auth", string.sub(open.digits, split + 1), open.line)
-  elseif open.kind == "key" and not context.esp.spi then
+  elseif open.kind == "key" and not context.esp.spi and #open.digits > FEWEST_SHOWN then
     if context.ike.unnamed and context.ike.unnamed ~= open.digits then
       end_ike(parser, context)
     end
@@ -215,7 +215,7 @@ local DIGEST = { [16] = true, [20] = true, [32] = true, [48] = true, [64] = true
 local CIPHER = { [8] = true, [16] = true, [20] = true, [24] = true, [28] = true, [32] = true, [36] = true }
 local NOT_WHOLE = { shared = true, none = true, message = true }
 
--- Whether that many digits can be all of such a value.
+-- Tells whether that many digits can be all of such a value.
 local function is_whole(kind, digits)
   if not kind or NOT_WHOLE[kind] then
     return false
@@ -229,15 +229,15 @@ local function is_whole(kind, digits)
   return DIGEST[digits / 2] == true
 end
 
--- What a line goes on with, where it is framed as the open value is: the same time and tag, or none at all. A row
--- with the time but no tag may be of another subsystem: it has to be the missing rest.
+-- Returns the hex with which a line goes on, where it is framed as the open value is: the same time and tag, or none at
+-- all. A row with the time but no tag may be of another subsystem: it has to be the missing rest.
 local function more_of(open, read, foreign, interrupts)
   local odd = #open.digits % 2 ~= 0
   local more = labels.continuation(read.text, open.digits ~= "" and open.width or nil, #open.digits, open.prefixed)
   if not more or #open.digits + #more.digits > labels.MAX_DIGITS or open.interrupts ~= interrupts then
     return nil
   elseif is_whole(open.kind, #open.digits) and not is_whole(open.kind, #open.digits + #more.digits) then
-    -- What follows a complete value is none of it.
+    -- Hex behind a complete value is none of it.
     return nil
   elseif is_of(open.framing, read) then
     return more
@@ -310,7 +310,7 @@ local function context_line(parser, context, read, line_number)
       close(parser, context)
     end
   end
-  -- What is left may be a label whose value, or whose rest, stands on the next line.
+  -- The rest may be a label whose value, or whose rest, stands on the next line.
   tail = string.sub(text, at)
   if string.find(text, "[:=]", #text) and labels.kind(tail) then
     context.open = {

@@ -37,7 +37,8 @@ local function word(text)
   return first or text, rest or ""
 end
 
--- What follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise number.
+-- Returns what follows `[id@123 name="value with blanks"][…] `; a router's tag has neither parameters nor an enterprise
+-- number.
 local function after_structured_data(text)
   local rest, before = text
   repeat
@@ -93,8 +94,8 @@ function stamp.after_pri(line)
   return string.match(line, "^<%d%d?%d?> ?(.*)$") or line
 end
 
--- What stands for a line's time, to the second (nil without one), and what follows PRI, header or time. Of syslog's
--- headers the host is part, of an ISO time it is not.
+-- Returns what stands for a line's time, to the second (nil without one), and what follows PRI, header or time. The
+-- host is part of syslog's headers, not of an ISO time.
 function stamp.header(line)
   local body = stamp.after_pri(line)
   local time, rest = rfc5424(body)

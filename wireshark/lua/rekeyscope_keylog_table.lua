@@ -146,7 +146,7 @@ function table_format.ikev1_row(line)
   return { kind = "ike1", format = "ikev1_decryption_table", cookie = string.lower(cookie), key = key }
 end
 
--- Which table a line belongs to, or nil.
+-- Returns the table that a line belongs to, or nil.
 function table_format.recognise(line)
   if not string.find(line, ",", 1, true) and not string.find(line, ";", 1, true) then
     return nil

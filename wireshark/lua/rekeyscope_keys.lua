@@ -35,7 +35,7 @@ function fs.write(path, text)
   return true
 end
 
--- What a command prints; nil where there is no shell.
+-- Returns what a command prints; nil where there is no shell.
 function fs.run(command)
   local made, pipe = pcall(io.popen, command, "r")
   if not made or not pipe then
@@ -71,7 +71,7 @@ local MAGICS = {
   ["\10\13\13\10"] = true,
 }
 
--- Whether a path is a capture's.
+-- Tells whether a path is a capture's.
 function fs.is_capture(path)
   return MAGICS[first_bytes(path, 4) or ""] == true
 end
@@ -109,14 +109,14 @@ function fs.unlock(path)
   Dir.remove(path .. ".rekeyscope-lock")
 end
 
--- When a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended but is still
--- listed. A process number alone may have been given to another program since.
+-- Returns the time at which a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended
+-- but is still listed. A process number alone may have been given to another program since.
 local function start_of(stat)
   local state, start = string.match(stat or "", "%) (%a) " .. string.rep("%S+ ", 18) .. "(%d+)")
   return state ~= "Z" and state ~= "X" and start or nil
 end
 
--- Who we are to another instance that runs at the same time.
+-- Names us to another instance that runs at the same time.
 local function identity()
   local stat = fs.read("/proc/self/stat") or ""
   local me = { time = os.time(), pid = string.match(stat, "^%d+"), start = start_of(stat) }
@@ -190,7 +190,7 @@ local function read_capture()
   return path and fs.is_capture(path) and path or nil
 end
 
--- What to load and where, from the arguments and all other sources.
+-- Chooses what to load and where, from the arguments and all other sources.
 local function choose(self)
   local capture = not self.is_gui and read_capture() or nil
   self.choice = source.choose(self.arguments, {
@@ -212,7 +212,7 @@ function keys.new(options)
   self.gui_profile = options.gui and gui_profile() or nil
   choose(self)
   if self.state.seen or self.state.capture then
-    -- They hold for the capture that was open when the dialog was used: for one reload.
+    -- Both hold for the capture that was open when the dialog was used: for one reload.
     self.state.seen, self.state.capture = nil, nil
     source.write_state(fs, state_path(), self.state.beside and {} or self.state)
   end
@@ -300,7 +300,7 @@ function keys.again(self, arguments)
   return keys.load(self)
 end
 
--- What the dialog chose, for the reload that follows and for later starts. An empty keylog forgets.
+-- Writes down what the dialog chose, for the reload that follows and for later starts. An empty keylog forgets.
 function keys.remember(state)
   return source.write_state(fs, state_path(), state)
 end

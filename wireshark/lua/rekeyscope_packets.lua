@@ -71,8 +71,8 @@ local function microseconds(self)
   return (time.secs - base.secs) * 1000000 + (nanoseconds - nanoseconds % 1000) / 1000
 end
 
--- Which IP the outer header is: "ip" or "ip6". Both have values where one tunnels the other; then the first one in the
--- tree is it.
+-- Returns which IP the outer header is: "ip" or "ip6". Both have values where one tunnels the other; then the first one
+-- in the tree is it.
 local function outer_family(get)
   if not get.ip6_src() then
     return "ip"
@@ -150,7 +150,7 @@ local function payload_bytes(get, one, size)
   return size - one.overhead - pad.value
 end
 
--- What became of the key:
+-- Returns what became of the key:
 --   verified    decrypted, ICV right          unverified  decrypted, ICV not checked
 --   mismatch    decrypted with a wrong key    cut         not decrypted: the snap length cut the packet
 --   masked      the log shows asterisks       not loaded  the log has it, but it was left out for this capture
@@ -281,7 +281,7 @@ local function account_informational(self, number, message)
   self.frame_rekey[number], self.frame_mark[number] = sa.informational(self.state, message)
 end
 
--- Who began the IKE SA: who has no SPI of the other side yet, in IKEv2 who sets the flag.
+-- Notes who began the IKE SA: who has no SPI of the other side yet, in IKEv2 who sets the flag.
 local function note_client(self, src, dst, ports)
   local rspi, by_initiator = self.get.rspi(), self.get.by_initiator()
   if rspi and not string.find(tostring(rspi.value), "[^0]") then
@@ -347,7 +347,7 @@ function packets.account(self, number)
   end
 end
 
--- What the open capture holds: SPI → { packets, ip }. For loading only the keys it needs.
+-- Returns what the open capture holds: SPI → { packets, ip }. Only keys that it needs are loaded.
 function packets.seen(self)
   local seen = {}
   for _, one in ipairs(self.state.sas) do

@@ -69,7 +69,7 @@ local function refusal(reason)
   return reason == attempt.UNREADABLE and "refused (its reason cannot be read)" or "refused: " .. reason
 end
 
--- What a message tells about its attempt, by what was known when it passed.
+-- Says what a message tells about its attempt, by what was known when it passed.
 function report.mark(mark)
   if mark.outcome == "refused" then
     return refusal(mark.reason)
@@ -83,7 +83,7 @@ function report.mark(mark)
   return "no answer after " .. waited
 end
 
--- What the Info column of a frame of a rekey begins with, or nil. `one`: the SA whose first packet it is.
+-- Returns the beginning of the Info column of a frame of a rekey, or nil. `one`: the SA whose first packet it is.
 function report.info(number, rekey, one, mark)
   local name = rekey and "rekey " .. rekey.number or "first SA"
   local text
@@ -169,7 +169,7 @@ local OUTCOMES = {
   completed = "completed", unused = "never used", refused = "refused", unanswered = "no answer",
   superseded = "superseded", cut = "cut off",
 }
--- What the table has no room for.
+-- Outcomes in more words than the table has room for.
 local WHOLE = {
   unused = "completed, never used", superseded = "superseded by the other side's",
   cut = "cut off by the end of the capture",
@@ -325,7 +325,7 @@ function report.closing(state)
   return text
 end
 
--- What `tshark -q -z rekeyscope,sa` prints and the GUI's window shows.
+-- Returns what `tshark -q -z rekeyscope,sa` prints and the GUI's window shows.
 function report.all(state)
   return report.closing(state) .. "\n" .. rekeys(state) .. closed(state)
 end

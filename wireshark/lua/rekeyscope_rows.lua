@@ -208,7 +208,7 @@ end
 -- Hex digits of AES keys; those of the other ciphers do not tell AES-192 from 3DES.
 local AES_128, AES_256 = 32, 64
 
--- How long the key of phase 1's cipher is, as far as the log tells: as long as the keys of its ESP SAs.
+-- Returns the length of the key of phase 1's cipher, as far as the log tells: as long as the keys of its ESP SAs.
 local function cipher_digits(entries)
   for _, entry in ipairs(entries) do
     if entry.kind == "esp" and not entry.status and #entry.enc_key >= AES_256 then

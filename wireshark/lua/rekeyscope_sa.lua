@@ -85,7 +85,7 @@ local function limits(...)
   return sa.DEFAULT_LIMIT_KB, nil, false
 end
 
--- What the SAs in use had carried when a rekey began, and which limit that points to. One rekey alone cannot
+-- Returns what the SAs in use had carried when a rekey began, and the limit that this points to. One rekey alone cannot
 -- prove its cause: where neither limit is near, or none is known, the answer is "unknown".
 local function trigger_at(tunnel, us, current)
   local trigger = { bytes = 0, both_bytes = 0, packets = 0 }
@@ -178,7 +178,7 @@ local function succeed(state, new, lineage, frame, us)
   local rekey, known = rekey_for(tunnel, direction, new.spi)
   local initial = not rekey and #tunnel.rekeys == 0 and #direction.lineages < tunnel.initial
   if initial or (known and not rekey) then
-    -- Of an exchange that came before any data: a CHILD_SA beside the first, not a rekey of it.
+    -- An exchange that came before any data made it: a CHILD_SA beside the first, not a rekey of it.
     start_lineage(direction, new)
     return
   end
@@ -299,7 +299,7 @@ local function exchange_of(state, tunnel, message)
   return exchange
 end
 
--- Who has begun the IKE SA of two peers, from a message that shows it.
+-- Notes who has begun the IKE SA of two peers, from a message that shows it.
 function sa.client(state, src, dst, ports, client)
   if #state.list < sa.MAX_SAS then
     local tunnel = tunnel_of(state, src, dst, ports)
@@ -348,7 +348,7 @@ function sa.informational(state, message)
   return mark and exchange.rekey, mark
 end
 
--- What became of a rekey, and the reason of a refusal (rekeyscope_attempt).
+-- Returns the outcome of a rekey, and the reason of a refusal (rekeyscope_attempt).
 function sa.outcome(state, rekey)
   return attempt.outcome(rekey, state.ends_us)
 end

@@ -6,7 +6,7 @@ local silence = {}
 -- A packet looks back at this many rekeys that may be under way at once: two overlap, a storm overlaps more.
 local LOOK_BACK = 16
 
--- Whether a rekey was still under way at a time.
+-- Tells whether a rekey was still under way at a time.
 local function is_under_way(rekey, us)
   local follower = rekey.tunnel.rekeys[rekey.place + 1]
   local ends_us = rekey.in_use_us or follower and follower.us

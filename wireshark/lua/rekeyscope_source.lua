@@ -1,4 +1,4 @@
--- Where the key log comes from and what it gives: arguments, environment, the dialog's state file; then
+-- Sources of key logs, and what they give: arguments, environment, the dialog's state file; then
 -- entries, rows, and the sentences that say what happened. Pure but for `fs` (see rekeyscope_store.lua).
 
 local foreign = require("rekeyscope_keylog_foreign")
@@ -54,8 +54,9 @@ end
 source.NONE = "none"
 source.BESIDE = "it lies beside the capture"
 
--- What to load: the first source that names a log decides; profile and mode come from the same order of sources.
--- Where none names one, `beside` does: { capture, files }, what the command line reads and the key files beside it.
+-- Chooses what to load: the first source that names a log decides; profile and mode come from the same order of
+-- sources. Where none names one, `beside` does: { capture, files }, what the command line reads and the key files
+-- beside it.
 function source.choose(arguments, environment, state, beside)
   local choice = {
     profile = arguments.profile or environment.profile or state.profile,
@@ -168,8 +169,8 @@ local function add_file(fs, input, path)
   return true
 end
 
--- What a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The capture may
--- stand among the logs, or alone, for the key files beside it.
+-- Returns what a choice names: { files, texts, capture, has_folder }; nil when one of its files cannot be read. The
+-- capture may stand among the logs, or alone, for the key files beside it.
 local function input_of(fs, choice)
   local input = { files = {}, texts = {}, capture = choice.capture }
   if is_capture(fs, choice.keylog) then
@@ -220,7 +221,7 @@ local UNREADABLE = "cannot read the key log %s (named by %s): check that it exis
 local NONE_BESIDE = "%s is a capture, and no key file lies beside it: name the log, too (`CAPTURE;LOG`)"
 local MANY = "%d rows: Wireshark walks them all for every packet; expect it to be slow above about %d"
 
--- What needs the capture beside the log.
+-- Formats that need the capture beside the log.
 local NEEDS_CAPTURE = { derivation = true, ikev2 = true }
 
 local function wants_program(parsed, capture)
@@ -233,7 +234,7 @@ local function wants_program(parsed, capture)
   return n.masked == 0 and (#parsed.problems > 0 or n.esp + n.ike1 == 0 and #parsed.unsupported == 0)
 end
 
--- What the program's tables say goes before what was read here; of SAs without a key it says nothing.
+-- The program's tables go before what was read here; of SAs without a key it says nothing.
 local function replaced(parsed, by_program, has_capture)
   local spis = {}
   for _, entry in ipairs(by_program.entries) do
@@ -253,7 +254,7 @@ local function replaced(parsed, by_program, has_capture)
   return by_program
 end
 
--- What no reader of ours and no program has read, as sentences.
+-- Returns sentences about what no reader of ours and no program has read.
 local function unread(log, parsed, n)
   local list, advice = {}, nil
   for _, name in ipairs(parsed.unsupported) do

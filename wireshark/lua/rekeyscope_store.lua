@@ -37,7 +37,7 @@ local function marker_of(text)
   }
 end
 
--- Where the section at the beginning of a text ends; a section that lost its end goes on to the text's.
+-- Returns the end of the section at the beginning of a text; a section that lost its end goes on to the text's.
 local function section_end(text)
   local _, last = string.find(text, "\n" .. END .. "\r?\n")
   return last or #text

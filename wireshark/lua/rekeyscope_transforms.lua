@@ -118,7 +118,7 @@ end
 -- Longest HMAC key that is tried: the block of SHA-512. A longer one is hashed before use, so nobody makes it.
 local LONGEST_HMAC_KEY = 128
 
--- Whether an HMAC's key has a length that its RFC for IPsec does not know: HMAC takes any (RFC 2104), and the
+-- Tells whether an HMAC's key has a length that its RFC for IPsec does not know: HMAC takes any (RFC 2104), and the
 -- packets decide.
 function transforms.is_unusual(name, digits)
   return string.find(name, "^HMAC") ~= nil and #digits > 0 and #digits <= 2 * LONGEST_HMAC_KEY
@@ -145,8 +145,8 @@ function transforms.plausible(encryption, enc_key, integrity, auth_key)
   return pairs_found
 end
 
--- Where one SA's whole KEYMAT divides: the digits of the encryption key, which comes first (RFC 2409 §5.5); nil
--- when the length fits no pair of transforms.
+-- Returns the place at which one SA's whole KEYMAT divides: the digits of the encryption key, which comes first (RFC
+-- 2409 §5.5); nil when the length fits no pair of transforms.
 function transforms.keymat_split(digits, encryption, integrity)
   if transforms.is_aead(encryption) then
     return transforms.fits_encryption(encryption, digits) and #digits or nil

@@ -1,7 +1,7 @@
 //! Key files and logs → key claims. Nothing in here decrypts: a key is only a claim until the ICV of a packet proves it.
 //!
 //! ```text
-//! bytes → text (gzip, zstd, UTF-16, UTF-32) → unwrapped, as its writer had it → lines (in order, framing off) → formats → claims
+//! bytes → text (gzip, zstd, UTF-16) → unwrapped, as its writer had it → lines (in order, framing off) → formats → claims
 //! ```
 //!
 //! Everything that people's tools put around a text (quotes, JSON, CSV, a page, a terminal's ends of lines, the newest line first) is taken off by
@@ -23,7 +23,7 @@ pub use crate::material::bounds::{
     LONGEST_LINE, MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS,
     MOST_SPI_SIGHTINGS, SHORTEST_BLOB,
 };
-pub use crate::material::contents::{Blob, KeyFileInfo, KeyMaterial, KeyProblem, SpiSighting};
+pub use crate::material::contents::{Blob, KeyFileInfo, KeyMaterial, KeyProblem, SaLifetime, SpiSighting};
 pub use crate::material::index::EspKeyIndex;
 pub use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyDefect, KeyOrigin, KeyRoad, Seed, SeedOf};
 pub use crate::reading::beside::find_beside;

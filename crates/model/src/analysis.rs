@@ -35,7 +35,7 @@ pub use names::*;
 pub use overlays::*;
 pub use rekeys::*;
 pub use results::*;
-pub use sas::{Flow, FlowCourse, FlowTcp, IcvCounts, SecurityAssociation, Sequence, Tunnel};
+pub use sas::{Flow, FlowCourse, FlowTcp, IcvCounts, SecurityAssociation, Sequence, StatedLifetime, Tunnel};
 pub use two_points::{PointClock, PointDelay, PointDirection, PointRekey, TwoPoints};
 
 use plain_data::plain_data;

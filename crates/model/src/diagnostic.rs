@@ -105,6 +105,11 @@ impl Diagnostics {
             .count += 1;
     }
 
+    /// Counts one more of `kind`, whose sentence of the catalogue, `id`, has nothing to fill in.
+    pub fn note(&mut self, kind: &'static str, layer: &'static str, frame: Option<u64>, id: &'static str) {
+        self.count(kind, layer, frame, || Message::new(id));
+    }
+
     /// Counts a packet that its parser refused.
     pub fn count_wire_error(&mut self, error: WireError, frame: u64) {
         self.count("malformed", error.layer, Some(frame), || {

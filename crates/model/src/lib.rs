@@ -1,6 +1,6 @@
 //! The words that all other crates say. Plain data: nothing here computes, and nothing of ours is imported.
 //!
-//! - On the wire: [`spi`] (SPIs, SA identities), [`algorithm`] (the table of ciphers), [`lifetime`], [`time`].
+//! - On the wire: [`spi`] (SPIs, SA identities), [`algorithm`] (the table of ciphers), [`flow`] (inner flows, TCP headers), [`lifetime`], [`time`].
 //! - The document: [`analysis`] is what the program finds out, the JSON contract and its schema.
 //! - What is said: [`text`] holds messages and their catalogues; [`diagnostic`] counts oddities, [`error`] stops a run.
 //! - Keys: [`secret`] holds bytes that no `Debug` shows and that are wiped when dropped; [`mining`] is what looking for them cost.
@@ -37,6 +37,7 @@ pub mod analysis;
 pub mod chance;
 pub mod diagnostic;
 pub mod error;
+pub mod flow;
 pub mod lifetime;
 pub mod mining;
 pub mod sample;

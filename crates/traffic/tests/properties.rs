@@ -190,7 +190,7 @@ proptest! {
                 ack: if sa & 2 == 0 { ack } else { ack % 5_000 },
                 flags,
                 len: u32::from(len) % 3_000,
-                sack: SackBlocks::new(&[(sack, sack.wrapping_add(500)), (ack, seq)]),
+                sack: [(sack, sack.wrapping_add(500)), (ack, seq)].into_iter().collect(),
                 window: len,
                 window_scale: Some(sa),
                 timestamps: Some((seq, ack)),
@@ -220,7 +220,7 @@ fn time_is_linear_in_packets() {
         all.push(tcp(time, u64::from(k), Direction::AToB, header(0, 60_000)));
         let low = k.saturating_sub(3_000);
         let blocks = [(2 * low + 1, 2 * low + 2), (low, k), (2 * k, 2 * k + 1)];
-        all.push(acknowledgement(time, 0, SackBlocks::new(&blocks)));
+        all.push(acknowledgement(time, 0, blocks.iter().copied().collect()));
     }
     assert_linear(all.len(), || {
         let mut tracker = Tracker::new();

@@ -11,8 +11,7 @@
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
-    EspNumber, Fate, FiveTuple, InnerPayload, Packet, SackBlocks, Segment, SegmentKind, Settlement,
-    TcpHeader, Tracker,
+    EspNumber, Fate, FiveTuple, InnerPayload, Packet, Segment, SegmentKind, Settlement, TcpHeader, Tracker,
 };
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -106,7 +105,7 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
                 let edge = |text: &str| initial[1 - own].wrapping_add(number(text));
                 let blocks = value.split(',').map(|block| block.split_once('-').unwrap());
                 let blocks: Vec<(u32, u32)> = blocks.map(|(left, right)| (edge(left), edge(right))).collect();
-                header.sack = SackBlocks::new(&blocks);
+                header.sack = blocks.iter().copied().collect();
             }
             "port" => port = value.parse().unwrap(),
             "echo" => {

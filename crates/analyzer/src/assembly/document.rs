@@ -10,7 +10,7 @@ use crate::assembly::scene::Explored;
 use crate::assembly::{attempts, costs, rests, verdicts};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
 use crate::findings;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_impact::tell::failed::FailureFacts;
@@ -342,6 +342,14 @@ fn security_association(record: &Record, a: &Association, generation: u32) -> Se
                 (_, from) => from.map(|o| key_source(record, o)),
             },
         },
+        stated_lifetime: a
+            .stated_lifetime
+            .as_ref()
+            .filter(|stated| a.lifetime(record.timeline.exchanges()) == Some(stated.lifetime))
+            .map(|stated| StatedLifetime {
+                lifetime: stated.lifetime,
+                source: place(record, &stated.origin),
+            }),
         first_time: a.first.map(|(t, _)| t),
         last_time: a.last.map(|(t, _)| t),
         first_frame: a.first.map(|(_, f)| f),

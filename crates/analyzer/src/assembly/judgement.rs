@@ -19,7 +19,7 @@ use rekeyscope_model::analysis::{
     TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
-use rekeyscope_traffic::{ConnectionId, DeliveryLine, SealedLine, TransmissionRun};
+use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, SealedLine, TransmissionRun};
 use std::collections::HashMap;
 
 /// Most tunnels with a verdict; those with most bytes.
@@ -256,6 +256,11 @@ fn judge_traffic(
         (Some(line), _) => line.widen(&mut around.rests),
         (None, _) => {}
     }
+    if let Some(CarriedLine::Sealed(line)) = &carried {
+        let rests = sealed_rests(record, (tunnel, direction), line);
+        around.rests.extend(rests);
+        around.rests.sort_unstable();
+    }
     if let Some(CarriedLine::Sealed(line)) = &carried
         && was_over(&line.data, &line.answers)
     {
@@ -368,6 +373,23 @@ fn judge_traffic(
     });
     kept.arrived = Some(((tunnel, direction), runs.collect()));
     kept
+}
+
+/// Rests between data that no key reads: small packets of the same side passed all the time, so the way was open.
+fn sealed_rests(
+    record: &Record,
+    side: (TunnelIndex, Direction),
+    line: &SealedLine,
+) -> Vec<(Timestamp, Timestamp)> {
+    let pairs = line.data.iter().zip(line.data.iter().skip(1));
+    let between = pairs.map(|(before, next)| (before.to, next.from));
+    between
+        .filter(|(from, to)| {
+            let silence = record.traffic.longest_silence(side, (*from, *to), &[]);
+            let nanos = to.nanos_since(*from);
+            nanos >= LEAST_REST && 2 * silence.to.nanos_since(silence.from) < nanos
+        })
+        .collect()
 }
 
 /// Labels of the waits of a direction, by its packets.

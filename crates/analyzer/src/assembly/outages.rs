@@ -115,7 +115,8 @@ fn is_rest(undelivered: &Undelivered, explanation: Option<&Explanation>) -> bool
 }
 
 /// The capture itself stops for most of it, right behind what was lost: a sender that waits would have tried again. Nothing that the
-/// control plane did explains it, so it may as well be two captures one behind the other. A sender without an SA does not try again: where
+/// control plane did explains it, so it may as well be two captures one behind the other: unless ESP numbers of one side alone are
+/// missing. A sender without an SA does not try again: where
 /// data comes back with the first packet of another SA, it waited for that one.
 fn stops(
     record: &Record,
@@ -150,6 +151,7 @@ fn stops(
         && !tried_again
         && undelivered.shown_by == ShownBy::Swallowed
         && !undelivered.open
+        && !record.traffic.misses_one_side(interval)
 }
 
 /// Tells whether the capture holds the first packet of an SA, and it came after `time`.

@@ -98,9 +98,7 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             spi: a.spi,
             used: a.first.zip(a.last).map(|(first, last)| (first.0, last.0)),
             limit_bytes: a.volume_limit,
-            limit_seconds: a
-                .exchange
-                .and_then(|e| timeline.get(e)?.lifetime.as_ref()?.seconds),
+            limit_seconds: a.lifetime(timeline).and_then(|lifetime| lifetime.seconds),
             exchange: a.exchange.and_then(|e| by_exchange.get(&e).copied()),
             opposite: None,
             predecessor: None,

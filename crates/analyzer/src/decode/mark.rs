@@ -31,7 +31,7 @@ pub(crate) struct IkeMark {
     pub(crate) part: IkePart,
 }
 
-/// Which part of an exchange a message is.
+/// The part of an exchange that a message is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum IkePart {
     /// The first of an exchange that makes child SAs, and how many SAs its tunnel had.

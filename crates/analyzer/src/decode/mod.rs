@@ -7,4 +7,4 @@ mod packet;
 
 pub(crate) use batch::Batch;
 pub(crate) use mark::{ClearMark, IkeMark, IkePart, Marked, PlacedMark};
-pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one, open};
+pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one};

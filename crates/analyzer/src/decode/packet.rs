@@ -1,7 +1,8 @@
 //! One ESP packet: what is known of it when it comes, and what verifying and decrypting find out.
 
 use rekeyscope_capture::framing::UdpPorts;
-use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, OpenError, Opened};
+use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, Opened};
+use rekeyscope_ipsec::esp::header::HEADER_LEN;
 use rekeyscope_ipsec::esp::inner::{self, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::Timestamp;
@@ -10,7 +11,7 @@ use std::net::IpAddr;
 /// An ESP packet in the batch.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    /// Its SA.
+    /// The SA.
     pub(crate) sa: SaIndex,
     /// Frame number.
     pub(crate) frame: u64,
@@ -34,15 +35,14 @@ pub(crate) struct Pending {
     pub(crate) udp: Option<UdpPorts>,
     /// An AH packet.
     pub(crate) authenticated: Option<Authenticated>,
-    /// How many times ESP is around its ESP.
+    /// The number of ESP headers around this one.
     pub(crate) nesting: u8,
     /// Upper half of its sequence number, where the SA has extended ones.
     pub(crate) esn_high: Option<u32>,
     /// Check the ICV.
     pub(crate) check: bool,
-    /// Its key was proven when it came.
+    /// The key was proven when it came.
     pub(crate) proven: bool,
-    /// What checks it may open it: the key is proven by now, or there is no ICV that could.
     pub(crate) opens: bool,
     /// Key to open it with, as an index of the batch's; `None` where there is none.
     pub(super) cipher: Option<u32>,
@@ -85,13 +85,13 @@ impl Pending {
         }
     }
 
-    /// Whether to check its ICV: it is whole, and somebody asked for it or the key has yet to be proven.
+    /// Tells whether to check its ICV: it is whole, and somebody asked for it or the key has yet to be proven.
     pub(super) fn wants_check(&self) -> bool {
         !self.cut && (self.check || !self.proven)
     }
 }
 
-/// Where the bytes of a packet are.
+/// The place of a packet's bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PacketPlace {
     /// Index of the block that was read; without one they are in the batch's own memory.
@@ -100,7 +100,6 @@ pub(super) struct PacketPlace {
     pub(super) len: usize,
 }
 
-/// What the header of an AH packet says (RFC 4302 §2).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Authenticated {
     pub(crate) next_header: u8,
@@ -109,7 +108,7 @@ pub(crate) struct Authenticated {
     pub(crate) around_ipsec: bool,
 }
 
-/// Where the ICV of an AH packet begins (RFC 4302 §2).
+/// The place where the ICV of an AH packet begins (RFC 4302 §2).
 const AH_ICV_AT: usize = 12;
 
 impl Authenticated {
@@ -120,7 +119,7 @@ impl Authenticated {
         let icv = packet.get(AH_ICV_AT..).and_then(|icv| icv.first_chunk::<8>());
         if !self.around_ipsec {
             let (len, ends) = (payload_len as usize, Some(pending.ends));
-            inner::walk_into(&mut decoded.inner, self.next_header, payload, len, ends);
+            decoded.inner = inner::walk(self.next_header, payload, len, ends);
         }
         decoded.opened = Some(Opened {
             payload_len,
@@ -131,14 +130,12 @@ impl Authenticated {
     }
 }
 
-/// What the parallel part found out about a packet.
 #[derive(Debug, Clone)]
 pub(crate) struct Decoded {
     /// ICV.
     pub(crate) icv: Icv,
     /// Trailer, when it could be opened.
     pub(crate) opened: Option<Opened>,
-    /// What is inside, when it could be opened.
     pub(crate) inner: Inner,
     /// The last bytes: the ICV, or random-looking ciphertext. Tells a doubled capture from a replayed number.
     pub(crate) fingerprint: u64,
@@ -185,41 +182,22 @@ pub(super) fn open_one(
         return;
     }
     for prefix in [inner::PREFIX, usize::MAX] {
-        decoded.opened = open(cipher, decoded.icv, esn_high, packet, prefix, scratch).ok();
+        decoded.opened = cipher.open(packet, esn_high, decoded.icv, prefix, scratch).ok();
         let Some(opened) = decoded.opened else { return };
         let (len, ends) = (opened.payload_len as usize, Some(pending.ends));
-        inner::walk_into(&mut decoded.inner, opened.next_header, scratch, len, ends);
+        decoded.inner = inner::walk(opened.next_header, scratch, len, ends);
         if !decoded.inner.prefix_too_short || prefix == usize::MAX {
             return;
         }
-        decoded.inner = Inner::default();
     }
 }
-
-/// Behind a good ICV the sender may have put anything into the padding (RFC 4303 §2.4); otherwise it has to make sense.
-pub(crate) fn open(
-    cipher: &EspCipher,
-    icv: Icv,
-    esn_high: Option<u32>,
-    packet: &[u8],
-    prefix: usize,
-    out: &mut Vec<u8>,
-) -> Result<Opened, OpenError> {
-    match icv {
-        Icv::Verified => cipher.open_verified(packet, esn_high, prefix, out),
-        _ => cipher.open(packet, esn_high, prefix, out),
-    }
-}
-
-/// SPI and sequence number (RFC 4303 §2).
-const ESP_HEADER: usize = 8;
 
 /// Tells packets under the same number apart: the end of the ICV. What is left of a cut packet ends wherever headers let it,
 /// so that the two sides of a mirror port differ there; there it is what follows the ESP header. Eight bytes of it (an IV, or
 /// the first ciphertext), because a tag of eight bytes more must leave as many in the copy.
 pub(super) fn fingerprint(packet: &[u8], cut: bool) -> u64 {
     let bytes = if cut {
-        packet.get(ESP_HEADER..).and_then(|rest| rest.first_chunk::<8>())
+        packet.get(HEADER_LEN..).and_then(|rest| rest.first_chunk::<8>())
     } else {
         packet.last_chunk::<8>()
     };

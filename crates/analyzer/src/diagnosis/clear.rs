@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 /// Pairs of inner addresses that are remembered; further ones are not looked for outside.
 const MOST_PAIRS: usize = 4_096;
-/// What was taken out of ESP shows up in clear within microseconds of it. A second without ESP is a silence.
+/// A packet taken out of ESP shows up in clear within microseconds of it. A second without ESP is a silence.
 const SILENT: i64 = NANOS_PER_SECOND;
 /// Frames kept as examples of each pair.
 const MOST_EXAMPLES: usize = 20;
@@ -31,7 +31,6 @@ pub(crate) struct ClearPackets {
     pub(crate) frames: Vec<u64>,
 }
 
-/// What was inside, and what of it is outside.
 #[derive(Debug, Default)]
 pub(crate) struct ClearTraffic {
     inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
@@ -96,7 +95,6 @@ impl ClearTraffic {
         }
     }
 
-    /// What went in clear, in order of time.
     pub(crate) fn found(&self) -> Vec<&ClearPackets> {
         let mut all: Vec<&ClearPackets> = self.found.values().collect();
         all.sort_by_key(|c| (c.first, c.ends));

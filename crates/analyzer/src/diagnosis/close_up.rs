@@ -23,7 +23,7 @@ pub(crate) const MOST_CLOSE_UPS: usize = 24;
 /// Packets of the data that stay beside the marked ones, and of the answers: twice as many as a plot tells apart.
 const MOST_DATA: usize = 400;
 const MOST_ANSWERS: usize = 200;
-/// What is seen before the first message, and behind the switch.
+/// The stretch before the first message, and behind the switch, that a close-up shows.
 const AROUND: i64 = 1_500 * NANOS_PER_MILLI;
 /// At most so much in all, up to the end.
 const LONGEST: i64 = 10 * NANOS_PER_SECOND;
@@ -33,7 +33,7 @@ const LONGEST: i64 = 10 * NANOS_PER_SECOND;
 pub(crate) struct CloseUpRecord {
     /// Direction of the data, as a position in a pair.
     pub(crate) slot: usize,
-    /// Whose bytes the values count; `None` where they count ESP packets.
+    /// The connection whose bytes the values count; `None` where they count ESP packets.
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) from: Timestamp,
     pub(crate) to: Timestamp,
@@ -92,7 +92,7 @@ fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<C
 /// The close-ups of the rekeys whose windows closed: at most [`MOST_CLOSE_UPS`].
 #[derive(Debug, Default)]
 pub(crate) struct CloseUps {
-    /// With the pause of each.
+    /// Close-ups, with the pause of each.
     kept: Vec<(i64, Subject, CloseUpRecord)>,
 }
 
@@ -112,19 +112,19 @@ impl CloseUps {
         self.kept.push((pause, subject, record));
     }
 
-    /// Of equal ones the latest.
+    /// The shortest pause; of equal ones the latest.
     fn shortest(&self) -> Option<(usize, i64)> {
         let pauses = self.kept.iter().map(|k| k.0).enumerate();
         pauses.min_by_key(|&(place, pause)| (pause, Reverse(place)))
     }
 
-    /// That of a rekey.
+    /// The close-up of a rekey.
     pub(crate) fn of(&self, subject: Subject) -> Option<&CloseUpRecord> {
         self.kept.iter().find(|k| k.1 == subject).map(|k| &k.2)
     }
 }
 
-/// How long new data paused at most while the rekey was under way and recovered from; where nothing can be read, packets.
+/// The time for which new data paused at most while the rekey was under way and recovered from; where nothing can be read, packets.
 fn longest_pause(scene: &RekeyScene<'_>) -> i64 {
     let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.is_opened() || p.new > 0);
     let (earlier, later) = scene

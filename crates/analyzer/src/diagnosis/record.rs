@@ -1,11 +1,11 @@
-//! What is remembered of one ESP packet: 64 bytes, one cache line.
+//! The record of one ESP packet: 64 bytes, one cache line.
 
 use crate::decode::{Decoded, Pending};
-use rekeyscope_ipsec::esp::inner::TcpSegment;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Segment};
 
@@ -31,10 +31,10 @@ pub(crate) struct PacketRecord {
     pub(crate) window: u16,
     /// Transport payload.
     pub(crate) payload: u16,
-    /// Of it, bytes that the capture shows for the first time.
+    /// Bytes of the payload that the capture shows for the first time.
     pub(crate) new: u16,
     pub(crate) tunnel: u16,
-    /// Of it, bytes that it showed before.
+    /// Bytes of the payload that it showed before.
     pub(crate) again: u16,
     pub(crate) outer: u16,
     pub(crate) largest_fragment: u16,
@@ -94,7 +94,7 @@ impl PacketRecord {
         })
     }
 
-    /// Its SA.
+    /// The SA.
     pub(crate) fn sa(&self) -> SaIndex {
         self.sa as SaIndex
     }
@@ -104,7 +104,7 @@ impl PacketRecord {
         self.is(bit::TCP)
     }
 
-    /// It was decrypted.
+    /// Tells whether the packet was decrypted.
     pub(crate) fn is_opened(&self) -> bool {
         self.is(bit::OPENED)
     }
@@ -114,9 +114,9 @@ impl PacketRecord {
         self.seq.wrapping_add(u32::from(self.payload))
     }
 
-    /// Its acknowledgement number counts (a first SYN has none).
+    /// The acknowledgement number counts (a first SYN has none).
     pub(crate) fn acknowledges(&self) -> bool {
-        self.is_tcp() && self.flags & TcpSegment::ACK != 0
+        self.is_tcp() && self.flags & TcpHeader::ACK != 0
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const MOST_OPEN: usize = 1 << 10;
 /// Packets that may be walked over for windows, for each that came. Windows of rekeys seconds apart need six at most; where there are
 /// several a second, each gets its share of the packets around its beginning, and the work stays that of the packets.
 const WALKS: usize = 16;
-/// What may be saved of that: two windows as large as the ring.
+/// The credit that may be saved: two windows as large as the ring.
 const MOST_CREDIT: usize = 2 * MOST_RECORDS;
 /// A window gets so many packets at least.
 const LEAST_WALK: usize = 256;
@@ -29,7 +29,6 @@ const AFTER: i64 = 8 * NANOS_PER_SECOND;
 /// A window is never longer than this, counted from the first exchange message.
 const LONGEST: i64 = 30 * NANOS_PER_SECOND;
 
-/// What a window is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Subject {
     /// An exchange (index in the timeline).
@@ -57,7 +56,7 @@ pub(crate) struct OpenWindow {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     ring: VecDeque<PacketRecord>,
-    /// So many packets may be walked over: [`WALKS`].
+    /// Packets that may be walked over: [`WALKS`].
     credit: usize,
     /// Packets that the ring forgot.
     forgotten: u64,

@@ -42,7 +42,7 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) data: usize,
     /// Packets of the tunnel in the window, in capture order, up to the next rekey.
     pub(crate) packets: Vec<&'a PacketRecord>,
-    /// Those from the next rekey on: what is lost here may be sent again there.
+    /// The ones from the next rekey on: what is lost here may be sent again there.
     beyond: Vec<&'a PacketRecord>,
 }
 
@@ -79,7 +79,6 @@ impl<'a> RekeyScene<'a> {
         Some(scene)
     }
 
-    /// What the next rekey brings is not this one's doing.
     fn cut_at_next_rekey(&mut self, own_sas: &[SaIndex]) {
         let own_end = self
             .exchange()
@@ -149,7 +148,7 @@ fn data_slot(packets: &[&PacketRecord]) -> usize {
     usize::from(sums[1] > sums[0])
 }
 
-/// Which SAs end and begin. An exchange that could be read names the new ones; else it is the first that begins after it.
+/// The SAs that end and begin. An exchange that could be read names the new ones; else it is the first that begins after it.
 fn lanes(
     evidence: &Evidence<'_>,
     own_sas: &[SaIndex],

@@ -61,7 +61,7 @@ pub(crate) struct LaneCounters {
     pub(crate) data_segments: u64,
     /// Packets that came in more than one IP packet.
     pub(crate) fragmented: u64,
-    /// Of those, with a remainder of at most [`TINY_FRAGMENT`].
+    /// Remainders of at most [`TINY_FRAGMENT`] among those.
     pub(crate) tiny_remainders: u64,
     pub(crate) fragment_frames: Examples,
     /// A full segment followed by a tiny one of the same connection.

@@ -1,4 +1,4 @@
-//! What a finding is made of: one tunnel and direction, and the sentence with its frames.
+//! The parts of a finding: one tunnel and direction, and the sentence with its frames.
 
 use crate::diagnosis::display_filter;
 use crate::diagnosis::whole_run::LaneCounters;

@@ -77,12 +77,12 @@ impl Lane<'_> {
             direction: self.direction.reverse(),
             ..*self
         };
-        // What the capture lost of the data it lost of the acknowledgements too.
+        // A capture that lost data lost acknowledgements too.
         if !one_sided && reverse.dropped_by_the_capture().is_some() {
             return None;
         }
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
-        // What TCP inside acknowledged would tell a loss of the capture; without keys nobody sees it.
+        // Acknowledgements of TCP inside would tell a loss of the capture; without keys nobody sees it.
         let (id, message) = match self.both_ways_are_open() {
             true if one_sided => ("one_direction_loss", self.about("finding-one-direction-loss")),
             true if compared => ("both_directions_loss", self.about("finding-both-directions-loss")),

@@ -100,7 +100,7 @@ fn said(analysis: &Analysis, mut overlay: Overlay) -> Overlay {
     overlay
 }
 
-/// Where an iperf3 run lies in the packet record, and how the two compare.
+/// The place of an iperf3 run in the packet record, and how the two compare.
 fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
     let placed = align::place(&analysis.series, run);
     let aligned = placed.as_ref().filter(|p| p.is_aligned());
@@ -151,7 +151,6 @@ fn bound(overlay: &mut Overlay) {
     }
 }
 
-/// What is to be said: where it lies, how it compares, what its rows can show.
 fn messages(overlay: &Overlay, run: &iperf3::Iperf3Run, placed: Option<&Placed>) -> Vec<Message> {
     let mut out = vec![clock(run, placed)];
     out.extend(

@@ -1,4 +1,4 @@
-//! Where on the capture's clock does an iperf3 run lie? Where its rates go up and down as the packets' do.
+//! The place of an iperf3 run on the capture's clock is where its rates go up and down as the packets' do.
 //!
 //! For every offset of a grid the correlation (Pearson's r) between the run's rates and the packet record's mean rates over
 //! the same intervals is computed, for every tunnel and direction; the highest one wins. Sums over an interval come
@@ -49,7 +49,7 @@ impl Placed {
 /// Why a place is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doubt {
-    /// Its rates do not follow those of the packets.
+    /// The rates do not follow those of the packets.
     Unlike,
     /// Several places fit as well.
     Several,
@@ -104,7 +104,7 @@ impl RunningSum {
     }
 }
 
-/// Where the run lies.
+/// The place where the run lies.
 pub(crate) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     let bin_s = series.bin_ms / 1000.0;
     if !(bin_s.is_finite() && bin_s > 0.0) || run.intervals.len() < FEWEST_INTERVALS {

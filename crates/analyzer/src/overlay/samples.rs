@@ -11,7 +11,6 @@ const FIRST_UNIX_MILLI: f64 = 1e11;
 /// Longest name of a column that is kept.
 const LONGEST_NAME: usize = 80;
 
-/// What the file holds.
 pub(crate) struct SampleTable {
     /// From the header, where there is one.
     pub(crate) name: Option<String>,

@@ -43,6 +43,7 @@ use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_capture::layers::l2tp_control;
 use rekeyscope_ipsec::ike::timeline::Timeline;
+use rekeyscope_ipsec::overhead::UDP_HEADER;
 use rekeyscope_ipsec::rekey::Evidence;
 use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
 use rekeyscope_ipsec::sa::seen::SeenPackets;
@@ -56,8 +57,6 @@ use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 
-/// Bytes of the header before L2TP.
-const UDP_HEADER: usize = 8;
 /// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
 /// Ethernet ends at 9,018 bytes).
 const OFFLOAD_BYTES: u32 = 9_100;
@@ -67,7 +66,7 @@ const OFFLOAD_BYTES: u32 = 9_100;
 pub struct Analyzer {
     record: Record,
     framing: Option<Box<Framing>>,
-    /// For frames that are held back, and come again.
+    /// A decoder for frames that are held back, and come again.
     framing_ahead: Option<Box<Framing>>,
     streams: TcpStreams,
     nested: NestedFrames,
@@ -90,7 +89,7 @@ impl Analyzer {
         Analyzer::with_pre_shared_keys(options, keys, Vec::new())
     }
 
-    /// As [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
+    /// Begins like [`Analyzer::new`], with IKE pre-shared keys: together with a Diffie–Hellman secret in the key files they give
     /// everything (RFC 2409 §5).
     pub fn with_pre_shared_keys(
         options: Options,
@@ -221,29 +220,19 @@ impl Analyzer {
                 };
                 self.push_esp(datagram, udp, encapsulation, packet);
             }
-            DatagramKind::TcpSegment {
-                ports,
-                seq,
-                syn,
-                payload,
-            } => self.push_tcp(
-                datagram,
-                &CarrierSegment {
-                    ends: (datagram.src, datagram.dst),
-                    ports,
-                    seq,
-                    syn,
-                    headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
-                    payload,
-                },
-            ),
+            DatagramKind::TcpSegment { .. } => {
+                if let Some(segment) = CarrierSegment::of(datagram) {
+                    self.push_tcp(datagram, &segment);
+                }
+            }
             DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
-                self.record
-                    .diagnostics
-                    .count("nat_keepalive", "UDP", Some(datagram.frame), || {
-                        Message::new("oddity-keepalive")
-                    });
+                self.record.diagnostics.note(
+                    "nat_keepalive",
+                    "UDP",
+                    Some(datagram.frame),
+                    "oddity-keepalive",
+                );
             }
             DatagramKind::Other(name) => {
                 self.note_leak(datagram, name);
@@ -257,7 +246,7 @@ impl Analyzer {
         }
     }
 
-    /// What belongs into a tunnel: packets with addresses that were inside one, and L2TP between ends that protect it
+    /// Packets that belong into a tunnel: packets with addresses that were inside one, and L2TP between ends that protect it
     /// otherwise. (An ICMP error quotes such packets.)
     fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
         if self.nested.depth == 0 && !name.starts_with("ICMP") {
@@ -305,9 +294,7 @@ impl Analyzer {
     fn count_too_many(&mut self, frame: u64) {
         self.record
             .diagnostics
-            .count("too_many", "analysis", Some(frame), || {
-                Message::new("oddity-too-many")
-            });
+            .note("too_many", "analysis", Some(frame), "oddity-too-many");
     }
 
     /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
@@ -325,7 +312,7 @@ impl Analyzer {
             .close(now, evidence, |tunnel| record.sas.of_tunnel(tunnel));
     }
 
-    /// Whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
+    /// Tells whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.
     fn is_duplicate(&mut self, datagram: &Datagram<'_>, wanted: bool) -> bool {
         // Copies of the ESP packet around it were left out.
         if self.nested.depth > 0 {

@@ -33,7 +33,7 @@ impl FromStr for TunnelChoice {
 }
 
 impl fmt::Display for TunnelChoice {
-    /// As it is read.
+    /// The choice as the command line has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TunnelChoice::Index(index) => index.fmt(f),
@@ -43,7 +43,7 @@ impl fmt::Display for TunnelChoice {
 }
 
 impl TunnelChoice {
-    /// Whether a tunnel with this index and these ends is chosen.
+    /// Tells whether a tunnel with this index and these ends is chosen.
     pub fn takes(self, index: TunnelIndex, ends: [IpAddr; 2]) -> bool {
         match self {
             TunnelChoice::Index(chosen) => chosen == index,

@@ -1,6 +1,5 @@
 //! Jumps of the frames' times, for the report.
 
-/// What a jump of time turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Jump {
     /// The clock was set.
@@ -16,7 +15,7 @@ pub(crate) enum Jump {
 pub(crate) struct ClockEvent {
     pub(crate) frame: u64,
     pub(crate) jump: Jump,
-    /// How far the frames' times jump beyond what really passed, nanoseconds.
+    /// The degree to which the frames' times jump beyond what really passed, nanoseconds.
     pub(crate) nanos: i64,
     /// The peers' clocks say so; otherwise its size is that of the silence.
     pub(crate) measured: bool,

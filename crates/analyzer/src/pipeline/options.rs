@@ -1,10 +1,10 @@
-//! What the user chose for an analysis.
+//! The user's choices for an analysis.
 
 use crate::pipeline::choice::TunnelChoice;
 use rekeyscope_impact::account::AccountSettings;
 use std::fmt;
 
-/// Which ICVs are checked. A key is always proven first.
+/// The ICVs that are checked. A key is always proven first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verify {
     /// Every packet.
@@ -26,10 +26,10 @@ impl fmt::Display for Verify {
     }
 }
 
-/// What the user chose.
+/// The user's choices.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Which ICVs are checked.
+    /// The ICVs that are checked.
     pub verify: Verify,
     /// Rate that the tunnel should reach, bit/s.
     pub reference_bps: Option<f64>,
@@ -42,7 +42,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the accounts are asked for.
     pub(crate) fn account(&self) -> AccountSettings {
         AccountSettings {
             reference_bps: self.reference_bps,

@@ -1,4 +1,4 @@
-//! What is kept of each packet for the comparison with another capture point ([`rekeyscope_impact::two_points`]).
+//! The record of each packet for the comparison with another capture point ([`rekeyscope_impact::two_points`]).
 
 use rekeyscope_capture::framing::Datagram;
 use rekeyscope_impact::two_points::PointPacket;
@@ -25,7 +25,6 @@ pub(crate) struct KeptMessage {
     pub(crate) towards: Direction,
 }
 
-/// What this capture point saw.
 #[derive(Debug, Default)]
 pub(crate) struct PointRecord {
     pub(crate) packets: Vec<PointPacket>,

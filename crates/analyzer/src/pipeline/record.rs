@@ -1,4 +1,4 @@
-//! What an analysis remembers of a capture. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
+//! The memory of an analysis. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
 //! made of it.
 
 use crate::diagnosis::Diagnosis;
@@ -21,7 +21,7 @@ use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
 
-/// What an analysis remembers.
+/// The memory of an analysis.
 #[derive(Debug)]
 pub struct Record {
     pub(crate) options: Options,
@@ -49,7 +49,7 @@ pub struct Record {
     pub(crate) point: Option<PointRecord>,
 }
 
-/// Where a key stands, in words.
+/// The place of a key, in words.
 pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
     let file = record.key_files.get(origin.file);
     let (path, block) = file.map_or(("", None), |f| (f.path.as_str(), f.block));
@@ -57,7 +57,7 @@ pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
 }
 
 impl Record {
-    /// Whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
+    /// Tells whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
     pub(crate) fn wants(&self, tunnel: TunnelIndex) -> bool {
         self.options.tunnel.is_none_or(|choice| {
             let ends = self.tunnels.tunnels.get(tunnel).map(|t| t.ends);

@@ -2,7 +2,6 @@
 
 use rekeyscope_model::time::Timestamp;
 
-/// What was counted of the capture as a whole.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Totals {
     pub(crate) packets: u64,
@@ -10,7 +9,7 @@ pub(crate) struct Totals {
     pub(crate) first_time: Option<Timestamp>,
     pub(crate) last_time: Option<Timestamp>,
     pub(crate) previous_time: Option<Timestamp>,
-    /// As the frame has it.
+    /// The time that the frame has.
     pub(crate) previous_raw_time: Option<Timestamp>,
     pub(crate) cut_packets: u64,
     pub(crate) time_regressions: u64,

@@ -44,11 +44,11 @@ pub(crate) struct Connections {
     /// Packets that cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, Box<Kept>>,
     packets: usize,
-    /// How many were made.
+    /// The number of them.
     made: u64,
     folding: Option<InFlight<Folding>>,
     spare: SpareMemory,
-    /// For the packets of the largest one.
+    /// Memory for the packets of the largest one.
     memory: Vec<AccountPacket>,
 }
 
@@ -128,7 +128,7 @@ impl Connections {
             } else {
                 Vec::new()
             };
-            // It will bring as many again.
+            // The next one brings as many again.
             memory.reserve(packets);
             let connection = kept.connection.part(memory);
             Kept { connection, ..*kept }
@@ -201,7 +201,7 @@ impl Connections {
         kept.connection.stated_scale(slot)
     }
 
-    /// Those of a tunnel: one by one where everything could be read, else what is left of their packets as one.
+    /// The connections of a tunnel: one by one where everything could be read, else what is left of their packets as one.
     pub(crate) fn of(&self, tunnel: TunnelIndex, readable: bool) -> Vec<Cow<'_, AccountConnection>> {
         let sealed = self.sealed.get(&tunnel).map(|kept| &kept.connection);
         let own = self.open.iter().filter(|kept| kept.tunnel == tunnel);

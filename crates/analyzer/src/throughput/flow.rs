@@ -4,9 +4,10 @@
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
-use rekeyscope_ipsec::esp::inner::{FlowKey, Inner};
+use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_model::analysis::{Direction, Flow};
+use rekeyscope_model::flow::FiveTuple;
 use rekeyscope_traffic::{ConnectionId, Segment};
 use std::net::IpAddr;
 
@@ -22,9 +23,9 @@ pub const MOST_LISTED: usize = 1000;
 pub struct FlowTotals {
     /// Transport payload bytes.
     pub bytes: u64,
-    /// Those not seen before.
+    /// Bytes not seen before.
     pub new_bytes: u64,
-    /// Those seen before. A keep-alive's byte is in neither.
+    /// Bytes seen before. A keep-alive's byte is in neither.
     pub retransmitted_bytes: u64,
     /// Packets.
     pub packets: u64,
@@ -40,7 +41,7 @@ impl FlowTotals {
 }
 
 /// One direction of one flow in one tunnel.
-type DirectedFlow = (usize, Direction, FlowKey);
+type DirectedFlow = (usize, Direction, FiveTuple);
 
 #[derive(Debug)]
 struct FlowState {
@@ -115,9 +116,9 @@ impl FlowTable {
         (new, state.connection)
     }
 
-    /// Where a flow is; `None` for a new one at the bound.
+    /// The place of a flow; `None` for a new one at the bound.
     #[inline]
-    fn place(&mut self, tunnel: usize, direction: Direction, flow: &FlowKey) -> Option<usize> {
+    fn place(&mut self, tunnel: usize, direction: Direction, flow: &FiveTuple) -> Option<usize> {
         let last = self.last[slot(direction)];
         let is_same = |of: &DirectedFlow| of.0 == tunnel && of.1 == direction && of.2 == *flow;
         if self.flows.get_index(last).is_some_and(|(of, _)| is_same(of)) {
@@ -173,10 +174,10 @@ impl FlowTable {
     }
 
     /// The ends of a connection as the packets of one direction have them.
-    pub(crate) fn flow_of(&self, connection: ConnectionId, direction: Direction) -> Option<FlowKey> {
+    pub(crate) fn flow_of(&self, connection: ConnectionId, direction: Direction) -> Option<FiveTuple> {
         let (key, _) = self.flows.get_index(*self.connections.get(&connection)?)?;
         let (of, flow) = (key.1, key.2);
-        Some(if of == direction { flow } else { other_way(flow) })
+        Some(if of == direction { flow } else { flow.reversed() })
     }
 
     /// Source and destination of the flow with most new bytes of a direction of a tunnel, among those with the wanted ends.
@@ -195,7 +196,7 @@ impl FlowTable {
         most.map(|(key, _)| (key.2.src, key.2.dst))
     }
 
-    /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
+    /// The load of flows beyond [`MOST_FLOWS`] in `direction`, over all tunnels.
     pub fn others(&self, direction: Direction) -> FlowTotals {
         self.others[slot(direction)]
     }
@@ -212,17 +213,6 @@ impl FlowTable {
             .into_iter()
             .map(|(key, state)| (state.connection, document(key, &state.totals)))
             .collect()
-    }
-}
-
-/// The ends as the packets of the other direction have them.
-fn other_way(flow: FlowKey) -> FlowKey {
-    FlowKey {
-        src: flow.dst,
-        dst: flow.src,
-        src_port: flow.dst_port,
-        dst_port: flow.src_port,
-        ..flow
     }
 }
 

@@ -3,12 +3,10 @@
 use crate::decode::Pending;
 use crate::throughput::series::{Bin, CountedSeries, Measure, SeriesSet};
 use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::rekey::trigger::ENOUGH_OPENED;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
-
-/// Below this share of opened packets the inner series has holes, and outer bytes are the honest measure.
-const ENOUGH_OPENED: f64 = 0.98;
 
 /// Packets of one tunnel and direction.
 #[derive(Debug, Clone, Copy, Default)]

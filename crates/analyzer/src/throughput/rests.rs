@@ -22,7 +22,7 @@ impl Rests {
         }
     }
 
-    /// Those of a direction, in order of time.
+    /// The rests of a direction, in order of time.
     pub(crate) fn of(&self, tunnel: TunnelIndex, direction: Direction) -> &[Rest] {
         self.of.get(&(tunnel, direction)).map_or(&[], Vec::as_slice)
     }

@@ -22,7 +22,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 pub struct SeriesSet {
     /// By tunnel and position of the direction.
     series: Vec<[Option<Box<DirectionSeries>>; 2]>,
-    /// How many there are.
+    /// The number of them.
     made: usize,
     bins: usize,
     dropped: u64,
@@ -41,7 +41,7 @@ impl SeriesSet {
             return;
         };
         let before = series.bin_count();
-        // What the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
+        // The rest that the others leave, and at least an equal share: a wild jump in time costs its own series' resolution first.
         let free = MAX_BINS_TOGETHER.saturating_sub(self.bins - before);
         let most_bins = free.clamp(MAX_BINS_TOGETHER / MAX_SERIES, MAX_BINS);
         series.record(time, bytes, most_bins);
@@ -104,7 +104,7 @@ impl SeriesSet {
     }
 }
 
-/// That of a direction, made on first sight; `None` at the bound.
+/// The series of a direction, made on first sight; `None` at the bound.
 fn series_of<'a>(
     all: &'a mut Vec<[Option<Box<DirectionSeries>>; 2]>,
     made: &mut usize,

@@ -1,6 +1,5 @@
 //! The reading of all packets, in one pass.
 
-use super::inner_packet::{five_tuple, header};
 use super::quiets::{Quiet, Quiets, TunnelSilence};
 use super::silences::{SideSilence, SideSilences};
 use super::volumes::Volumes;
@@ -12,8 +11,8 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, Interval, Outages, Packet, Preview, SealedLine, SealedPacket,
-    SealedTraffic, Segment, Tracker,
+    DeliveredBytes, DeliveryLine, Interval, LEAST_TIMEOUT, Outages, Packet, Preview, SealedLine,
+    SealedPacket, SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -81,8 +80,7 @@ impl TrafficReading {
     ) -> Option<Preview> {
         let (flow, segment) = inner.flow.as_ref().zip(inner.tcp.as_ref())?;
         let lane = (u32::try_from(tunnel).ok()?, direction);
-        self.tracker
-            .preview(lane, &five_tuple(flow), &header(segment, inner))
+        self.tracker.preview(lane, flow, segment)
     }
 
     /// Bytes of one direction that the receiver acknowledged and no packet of the capture carries: the capture lost them.
@@ -103,6 +101,17 @@ impl TrafficReading {
     /// in the same words.
     pub(crate) fn intervals(&self, events: &[Event], end: Timestamp) -> Vec<Interval> {
         self.outages.intervals(&self.tracker, events, end)
+    }
+
+    /// Whether ESP numbers are missing within a stretch that lie on its own side alone: the capture went on, which lacks none of the other
+    /// side's.
+    pub(crate) fn misses_one_side(&self, interval: &Interval) -> bool {
+        let until = interval.to.plus_nanos(LEAST_TIMEOUT);
+        let misses = |direction| {
+            self.outages
+                .misses(interval.tunnel, direction, interval.from, until)
+        };
+        misses(interval.direction) && !misses(interval.direction.reverse())
     }
 
     /// Deliveries of each direction of each tunnel, with the names of [`TrafficReading::intervals`].
@@ -136,7 +145,7 @@ impl TrafficReading {
         self.quiets.silences(tunnel)
     }
 
-    /// When a direction sent the first data that was delivered.
+    /// The time when a direction sent the first data that was delivered.
     pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
         self.outages
             .first_delivered(u32::try_from(tunnel).ok()?, direction)

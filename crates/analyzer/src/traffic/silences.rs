@@ -1,4 +1,4 @@
-//! When each side of a tunnel sent no ESP.
+//! The times in which each side of a tunnel sent no ESP.
 
 use foldhash::HashMap;
 use rekeyscope_ipsec::rekey::slot;

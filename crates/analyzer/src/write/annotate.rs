@@ -103,7 +103,6 @@ fn comments(analysis: &Analysis) -> Comments {
     comments
 }
 
-/// Comments on failures at their frames, and on the ends of each outage.
 fn note_failures(comments: &mut Comments, analysis: &Analysis) {
     for attempt in analysis.attempts.iter().filter(|a| a.outcome.failed()) {
         let reason = attempt

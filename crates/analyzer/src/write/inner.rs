@@ -21,7 +21,7 @@ const NO_NEXT_HEADER: u8 = 59;
 /// Time to live of an IP header that is made here: the usual first value.
 const TIME_TO_LIVE: u8 = 64;
 
-/// Layers of L2TP and PPP that are written.
+/// The form in which packets in L2TP and PPP are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InnerLayers {
     /// The IP packet inside, where there is one.
@@ -31,7 +31,7 @@ pub enum InnerLayers {
     Keep,
 }
 
-/// Counts of what was written.
+/// The packets that were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Decrypted packets.

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Proof of an SA's key by its packets.
+/// The verdict of an SA's packets on its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyProof {
     /// The ICV of at least one packet fits.
@@ -47,7 +47,7 @@ pub struct SaKey {
     pub spi: Spi,
     /// Packets of the SA in the capture.
     pub packets: u64,
-    /// Proof of the key by those packets.
+    /// The packets' verdict on the key.
     pub proof: KeyProof,
     /// The transform that the keys are for.
     pub transform: Transform,
@@ -61,18 +61,18 @@ pub struct SaKey {
     pub integrity_key: SecretBytes,
 }
 
-/// The cipher of one SA, and when it was in use: an SPI may be used again under another key.
+/// The opener of the packets of one SA, and when it was in use: an SPI may be used again under another key.
 #[derive(Debug, Clone)]
 pub struct SaOpener {
     /// Outer destination.
     pub dst: IpAddr,
     /// SPI.
     pub spi: Spi,
-    /// Generation in the document: 0 for the first SA of its tunnel and direction.
+    /// Number in the document: 0 for the first SA of its tunnel and direction.
     pub generation: u32,
     /// First and last frame.
     pub frames: (u64, u64),
-    /// Highest sequence number, where they have 64 bits.
+    /// The highest sequence number, where they have 64 bits.
     pub extended: Option<u64>,
     /// The keyed transform.
     pub cipher: Arc<EspCipher>,

@@ -7,7 +7,7 @@ use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing};
 use rekeyscope_ipsec::esp::cipher::{Icv, Opened};
-use rekeyscope_ipsec::esp::inner::{self, ESP_IN_ESP, Inner, MOST_NESTING};
+use rekeyscope_ipsec::esp::inner::{self, Inner, MOST_NESTING};
 use rekeyscope_ipsec::esp::sequence;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
@@ -20,7 +20,7 @@ const PROTOCOL_ESP: u8 = 50;
 /// An ESP packet that could be opened.
 #[derive(Debug, Clone)]
 pub struct Unsealed<'a> {
-    /// SA of the packet.
+    /// The SA.
     pub sa: &'a SaOpener,
     /// The SAs around it where this is ESP inside ESP, outermost first.
     pub around: &'a [&'a SaOpener],
@@ -36,11 +36,11 @@ pub struct Unsealed<'a> {
     pub opened: Opened,
     /// Payload without padding and trailer.
     pub payload: &'a [u8],
-    /// Content of the payload.
+    /// The headers in the payload.
     pub inner: Inner,
 }
 
-/// An ESP packet, opened or not.
+/// The fate of an ESP packet.
 // One lives at a time; a box would be an allocation per packet.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
@@ -64,11 +64,10 @@ pub struct Unsealer<'r> {
     counted_before: Diagnostics,
 }
 
-/// Keys by SA.
 #[derive(Debug)]
 struct Keys<'r> {
     sas: HashMap<(IpAddr, Spi), Vec<&'r SaOpener>>,
-    /// SAs of the tunnels that were chosen; packets of others are of use only with one of those inside.
+    /// The SAs of the tunnels that were chosen, if any were; packets of others are of use only with one of those inside.
     chosen: Option<HashSet<(IpAddr, Spi)>>,
     esp_ports: Vec<u16>,
 }
@@ -127,21 +126,7 @@ impl<'r> Unsealer<'r> {
             take: &mut take,
             ignored: &mut self.counted_before,
         };
-        if let DatagramKind::TcpSegment {
-            ports,
-            seq,
-            syn,
-            payload,
-        } = datagram.kind
-        {
-            let segment = CarrierSegment {
-                ends: (datagram.src, datagram.dst),
-                ports,
-                seq,
-                syn,
-                headers: CarrierSegment::headers_of(datagram.outer_bytes, payload),
-                payload,
-            };
+        if let Some(segment) = CarrierSegment::of(&datagram) {
             let taken = self.streams.push(&segment);
             for sealed in taken.datagrams(&datagram, &segment).filter_map(Sealed::of) {
                 opening.open(&sealed, &mut self.nested)?;
@@ -153,7 +138,6 @@ impl<'r> Unsealer<'r> {
     }
 }
 
-/// The nature of a packet; `take` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeenAs {
     /// No ESP of a chosen tunnel: `take` knows nothing.
@@ -241,17 +225,11 @@ where
                 return Ok(SeenAs::Other);
             }
             let packet = unsealed.payload;
-            let datagram = Datagram {
-                outer_bytes: len(packet),
-                largest_fragment: len(packet),
-                fragments: 1,
-                cut: false,
-                wire_len: len(packet),
-                ah: None,
-                kind: DatagramKind::Other(ESP_IN_ESP),
-                ..*carrier
+            let ends = (carrier.src, carrier.dst);
+            let sealed = Sealed {
+                datagram: Datagram::bare(carrier.frame, carrier.time, ends, packet),
+                packet,
             };
-            let sealed = Sealed { datagram, packet };
             return self.open(&sealed, deeper);
         };
         let data = unsealed.payload.get(usize::from(at)..).unwrap_or_default();
@@ -291,9 +269,8 @@ fn open_whole(sa: &SaOpener, packet: &[u8], payload: &mut Vec<u8>) -> Option<Ope
         Some(highest) => sequence::verify_near(cipher, packet, highest),
         None => sequence::verify(cipher, packet),
     };
-    match icv {
-        Icv::Verified => cipher.open_verified(packet, esn_high, usize::MAX, payload).ok(),
-        Icv::Unchecked => cipher.open(packet, esn_high, usize::MAX, payload).ok(),
-        Icv::Failed => None,
+    if icv == Icv::Failed {
+        return None;
     }
+    cipher.open(packet, esn_high, icv, usize::MAX, payload).ok()
 }

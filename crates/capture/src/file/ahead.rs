@@ -11,9 +11,9 @@ use std::io;
 /// A block with bytes, and room for what the block before left in front of them.
 pub(super) struct FilledBlock {
     pub(super) block: ReadBlock,
-    /// Where the bytes begin, behind [`CARRY_LEN`] at least.
+    /// The place where the bytes begin, behind [`CARRY_LEN`] at least.
     pub(super) start: usize,
-    /// Where they end.
+    /// The place where they end.
     pub(super) end: usize,
     /// Why they are no more.
     pub(super) then: Option<io::Result<SourceRead>>,

@@ -1,4 +1,4 @@
-//! What one large read brought.
+//! The bytes of one large read.
 
 use std::ops::Range;
 use std::slice::SliceIndex;
@@ -47,7 +47,7 @@ impl ReadBlock {
         }))
     }
 
-    /// Where in the block `part` lies, a slice that was lent from it; `None` for one of other bytes.
+    /// The place in the block of `part`, a slice that was lent from it; `None` for one of other bytes.
     #[inline]
     pub fn place_of(&self, part: &[u8]) -> Option<Range<usize>> {
         let start = part.as_ptr().addr().checked_sub(self.0.bytes.as_ptr().addr())?;
@@ -55,7 +55,7 @@ impl ReadBlock {
         (end <= self.0.bytes.len()).then_some(start..end)
     }
 
-    /// Whether both are one block.
+    /// Tells whether both are one block.
     #[inline]
     pub fn is(&self, other: &ReadBlock) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -67,7 +67,7 @@ impl ReadBlock {
         self.0.bytes.get(place).unwrap_or_default()
     }
 
-    /// Its bytes, to write to; `None` while somebody else keeps the block.
+    /// The bytes, to write to; `None` while somebody else keeps the block.
     pub(super) fn own(&mut self) -> Option<&mut Vec<u8>> {
         Arc::get_mut(&mut self.0).map(|block| &mut block.bytes)
     }

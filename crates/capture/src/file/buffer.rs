@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// has 64 KiB and real metadata blocks a few MiB. The buffer grows only while bytes really arrive.
 pub(super) const LARGEST_RECORD: usize = 64 * 1024 * 1024;
 
-/// Where blocks come from.
+/// The origin of blocks.
 enum Blocks {
-    /// They are filled when they are needed.
+    /// Blocks are filled when they are needed.
     OnDemand(ByteSource),
     /// By another thread.
     Ahead(ReadAhead),
@@ -37,7 +37,6 @@ pub(super) struct Buffer {
     consumed: u64,
     at_end: bool,
     broken: Option<String>,
-    /// What kept the thread from reading on: told when what it read before was given away.
     failed: Option<io::Error>,
 }
 

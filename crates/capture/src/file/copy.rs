@@ -25,11 +25,11 @@ pub struct CaptureCopy<W> {
     /// Link types described so far, for containers that have no interfaces.
     described: Vec<LinkType>,
     begun: bool,
-    /// Of the section that is being written.
+    /// Byte order of the section that is being written.
     order: ByteOrder,
-    /// Whether an interface is described: programs refuse a file without any.
+    /// True where an interface is described: programs refuse a file without any.
     has_interface: bool,
-    /// To be written behind the first section header.
+    /// Rows to be written behind the first section header.
     esp_secrets: Option<SecretBytes>,
     scratch: Vec<u8>,
 }
@@ -66,7 +66,7 @@ impl<W: Write> CaptureCopy<W> {
         }
     }
 
-    /// With these rows of `esp_sa` in front of all packets, in a Decryption Secrets Block.
+    /// Puts these rows of `esp_sa` in front of all packets, in a Decryption Secrets Block.
     pub fn with_esp_secrets(self, rows: SecretBytes) -> Self {
         CaptureCopy {
             esp_secrets: Some(rows),
@@ -200,7 +200,7 @@ impl<W: Write> CaptureCopy<W> {
         self.out.write_all(&self.scratch)
     }
 
-    /// Where a packet belongs; `None` beyond [`MOST_INTERFACES`].
+    /// The interface of a packet; `None` beyond [`MOST_INTERFACES`].
     fn place<'a>(
         &mut self,
         item: &Item<'a>,

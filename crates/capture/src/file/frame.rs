@@ -1,4 +1,4 @@
-//! What a reader hands out: packets, and for a copy of the capture also what is between them.
+//! The items that a reader hands out: packets, and for a copy of the capture also what is between them.
 
 use crate::file::block::ReadBlock;
 use crate::file::link_type::LinkType;
@@ -10,7 +10,7 @@ use rekeyscope_model::time::Timestamp;
 pub struct Frame<'a> {
     /// 1-based, as Wireshark counts.
     pub number: u64,
-    /// When. A simple packet block has no time: it takes its predecessor's and a diagnostic counts it.
+    /// Time of the packet. A simple packet block has none: it takes its predecessor's and a diagnostic counts it.
     pub time: Timestamp,
     /// Link type of its interface.
     pub link_type: LinkType,
@@ -25,14 +25,13 @@ pub struct Frame<'a> {
 /// A step through a capture for a copy of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Item<'a> {
-    /// Its packet, where it holds one.
+    /// The packet, where it holds one.
     pub frame: Option<Frame<'a>>,
     /// Frame number, where Wireshark gives it one.
     pub number: Option<u64>,
     pub(super) raw: Raw<'a>,
 }
 
-/// What a copy has to know beside the packet.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Raw<'a> {
     /// A pcapng block, whole, with the byte order of its section.

@@ -1,12 +1,12 @@
-//! What a container says about itself.
+//! A container's statements about itself.
 
 use crate::file::link_type::LinkType;
 use rekeyscope_model::analysis::CaptureFormat;
 
 /// Most link types that [`CaptureInfo`] lists.
-pub(super) const MOST_LINK_TYPES: usize = 64;
+pub(crate) const MOST_LINK_TYPES: usize = 64;
 
-/// What the container says about itself; complete once the reader has returned `None`.
+/// The container's statements about itself; complete once the reader has returned `None`.
 #[derive(Debug, Clone)]
 pub struct CaptureInfo {
     /// Container.

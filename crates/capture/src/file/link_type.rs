@@ -19,7 +19,7 @@ const NAMES: &[(u16, &str)] = &[
     (8, "SLIP"),
     (9, "PPP"),
     (10, "FDDI"),
-    // What BSDs call DLT_RAW inside the system; LINKTYPE_RAW in a file is 101.
+    // BSDs call this DLT_RAW inside the system; LINKTYPE_RAW in a file is 101.
     (12, "RAW"),
     (14, "RAW"),
     (50, "PPP_HDLC"),

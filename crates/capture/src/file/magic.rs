@@ -1,4 +1,4 @@
-//! How files begin, and how one is told that begins behind another.
+//! The beginnings of files, and how one is told that begins behind another.
 
 use crate::file::buffer::Buffer;
 use crate::file::order::ByteOrder;

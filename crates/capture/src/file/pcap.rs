@@ -36,7 +36,6 @@ pub(super) struct PcapWalk {
 
 type ParsedRecord<'b> = IResult<&'b [u8], LegacyPcapBlock<'b>, PcapError<&'b [u8]>>;
 
-/// What the file header says about the records.
 #[derive(Debug, Clone, Copy)]
 struct PcapHeader {
     parse: for<'b> fn(&'b [u8]) -> ParsedRecord<'b>,

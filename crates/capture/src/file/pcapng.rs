@@ -34,7 +34,7 @@ const MOST_INTERFACES: usize = 65_536;
 
 /// pcap-parser names the options of other blocks only.
 const EPB_DROPCOUNT: OptionCode = OptionCode(4);
-/// Where the data of an enhanced packet block begins.
+/// The place where the data of an enhanced packet block begins.
 const PACKET_DATA_AT: usize = 28;
 
 /// Bytes of the shortest section header block (draft-ietf-opsawg-pcapng §4.1).
@@ -48,7 +48,7 @@ pub(super) struct PcapngWalk {
     /// Drops of the sections that are over.
     dropped_before: Option<u64>,
     last_time: Timestamp,
-    /// Of a copy they are blocks like others.
+    /// Secrets that were met; a copy takes them as blocks like others.
     pub(super) secrets: SecretsSeen,
     /// Blocks without a packet are steps of their own.
     pub(super) gives_blocks: bool,
@@ -56,7 +56,6 @@ pub(super) struct PcapngWalk {
     in_section: bool,
 }
 
-/// What a block meant.
 enum Meaning {
     Packet(ContainerRecord),
     Numbered,
@@ -201,18 +200,14 @@ impl PcapngWalk {
             IDB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC | ISB_MAGIC | EPB_MAGIC => {}
             SHB_MAGIC => {
                 if std::mem::replace(&mut self.in_section, true) {
-                    diagnostics.count("appended", "pcapng", Some(frame), || {
-                        Message::new("oddity-appended")
-                    });
+                    diagnostics.note("appended", "pcapng", Some(frame), "oddity-appended");
                 }
                 self.dropped_before = self.dropped();
                 self.interfaces.clear();
                 return Ok(Meaning::Nothing);
             }
             other if NUMBERED.contains(&other) => {
-                diagnostics.count("not_a_packet", "pcapng", Some(frame), || {
-                    Message::new("oddity-no-packet")
-                });
+                diagnostics.note("not_a_packet", "pcapng", Some(frame), "oddity-no-packet");
                 return Ok(Meaning::Numbered);
             }
             SECRETS_BLOCK if !self.gives_blocks => {
@@ -349,9 +344,7 @@ impl PcapngWalk {
             count_unknown_interface(frame, diagnostics);
             return Meaning::Numbered;
         };
-        diagnostics.count("packet_without_time", "pcapng", Some(frame), || {
-            Message::new("oddity-no-time")
-        });
+        diagnostics.note("packet_without_time", "pcapng", Some(frame), "oddity-no-time");
         let limit = match interface.snap_len {
             0 => u32::MAX,
             limit => limit,
@@ -380,7 +373,10 @@ impl PcapngWalk {
 
 #[cold]
 fn count_unknown_interface(frame: u64, diagnostics: &mut Diagnostics) {
-    diagnostics.count("unknown_interface", "pcapng", Some(frame), || {
-        Message::new("oddity-unknown-interface")
-    });
+    diagnostics.note(
+        "unknown_interface",
+        "pcapng",
+        Some(frame),
+        "oddity-unknown-interface",
+    );
 }

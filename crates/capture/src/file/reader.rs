@@ -135,7 +135,7 @@ impl CaptureReader {
         }
     }
 
-    /// As [`CaptureReader::next_frame`], with every block of a pcapng file, for a copy of the capture.
+    /// Reads like [`CaptureReader::next_frame`], with every block of a pcapng file, for a copy of the capture.
     ///
     /// # Errors
     /// [`Error::Capture`] when the system cannot read on.
@@ -185,7 +185,7 @@ impl CaptureReader {
         Ok(())
     }
 
-    /// Whether ESP keys were met that nobody took yet.
+    /// Tells whether ESP keys were met that nobody took yet.
     #[inline]
     pub fn has_secrets(&self) -> bool {
         match &self.walk {
@@ -246,9 +246,7 @@ impl CaptureReader {
     #[cold]
     fn go_on_with_the_next_file(&mut self, diagnostics: &mut Diagnostics) {
         let (frame, layer) = (self.frames, self.info.format.as_str());
-        diagnostics.count("appended", layer, Some(frame + 1), || {
-            Message::new("oddity-appended")
-        });
+        diagnostics.note("appended", layer, Some(frame + 1), "oddity-appended");
         self.walk = match is_pcap(self.buffer.available()) {
             true => ContainerWalk::Pcap(PcapWalk::default()),
             false => ContainerWalk::Pcapng(PcapngWalk::new()),
@@ -286,12 +284,12 @@ impl CaptureReader {
         diagnostics.count(kind, layer, None, || sentence);
     }
 
-    /// What was opened, or its name where it is a stream.
+    /// The file that was opened, or the name of a stream.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the container said so far.
+    /// The container's statements so far.
     pub fn info(&self) -> &CaptureInfo {
         &self.info
     }
@@ -302,7 +300,7 @@ impl CaptureReader {
     }
 }
 
-/// How many packets come before the end of what can be read.
+/// The number of packets before the end of what can be read.
 fn kept_before(frames: u64) -> Message {
     if frames == 0 {
         Message::new("oddity-kept-none")

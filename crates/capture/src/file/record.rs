@@ -1,4 +1,4 @@
-//! What a container's walk hands over for each step.
+//! The steps of a walk through a container.
 
 use crate::file::link_type::LinkType;
 use rekeyscope_model::time::Timestamp;
@@ -24,7 +24,7 @@ pub(super) enum CaptureEnd {
     Clean,
     /// The data ends inside a record.
     Cut,
-    /// What follows cannot be a record.
+    /// The bytes that follow cannot be a record.
     Damaged(&'static str),
 }
 

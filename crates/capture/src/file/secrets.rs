@@ -23,13 +23,12 @@ const MOST_BLOCKS: usize = 1_000;
 /// The ESP keys of one block: rows of Wireshark's table `esp_sa`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EspSecrets {
-    /// Which Decryption Secrets Block of the capture it is, of whatever type; from 1.
+    /// Number of the Decryption Secrets Block in the capture, of whatever type; from 1.
     pub block: u64,
     /// The rows.
     pub rows: SecretBytes,
 }
 
-/// What a walk has met so far.
 #[derive(Debug, Default)]
 pub(super) struct SecretsSeen {
     /// Not taken yet.

@@ -1,4 +1,4 @@
-//! Where the bytes come from: a file, a pipe, or either of them in gzip (RFC 1952), zstd (RFC 8878) or LZ4 frames. The
+//! The origin of the bytes: a file, a pipe, or either of them in gzip (RFC 1952), zstd (RFC 8878) or LZ4 frames. The
 //! compression is recognised by its magic, never by a file name.
 
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
@@ -18,10 +18,10 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 const MOST_OVERHEAD: u64 = 2;
 /// See [`MOST_OVERHEAD`].
 const MOST_EMPTY: u64 = 9 * 1024 * 1024;
-/// Of gzip, whose bytes come out as they come in: a member without any takes 3 µs for its 20 bytes.
+/// Gzip alone has this bound, as its bytes come out as they come in: a member without any takes 3 µs for its 20 bytes.
 const MOST_EMPTY_GZIP: u64 = 1024 * 1024;
 
-/// How the file is packed.
+/// The way the file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     Gzip,
@@ -53,10 +53,9 @@ impl Compression {
 /// The frame format of `lz4 -l`: it has no end mark.
 const LZ4_LEGACY_MAGIC: &[u8] = &[0x02, 0x21, 0x4c, 0x18];
 
-/// What a read brought.
 #[derive(Debug)]
 pub(super) enum SourceRead {
-    /// That many bytes, at least one.
+    /// At least one byte came, this many in all.
     Bytes(usize),
     /// The end.
     End,
@@ -206,7 +205,7 @@ impl ByteSource {
         }
     }
 
-    /// How far it is, whoever reads on.
+    /// The degree to which it is, whoever reads on.
     pub(super) fn state(&self) -> Arc<StoredState> {
         Arc::clone(&self.state)
     }

@@ -85,9 +85,8 @@ impl BlockBuilder {
     }
 }
 
-/// Who wrote a file.
+/// The program that wrote a file.
 const PROGRAM: &str = concat!("rekeyscope ", env!("CARGO_PKG_VERSION"));
-/// What a copied section says of that, besides the program that captured it.
 const COPIED: &str = concat!("copied by rekeyscope ", env!("CARGO_PKG_VERSION"));
 
 /// The section header of a copy: of unknown length, as the copy is longer, and with a comment that says who made it.

@@ -1,18 +1,14 @@
-//! Which ports carry IKE and ESP.
+//! Ports that carry IKE and ESP.
 
 use crate::framing::datagram::UdpPorts;
+use crate::layers::udp::is_ipsec_port;
 use std::collections::HashSet;
 use std::net::IpAddr;
-
-/// IKE.
-pub(super) const IKE_PORT: u16 = 500;
-/// IKE and ESP behind a NAT.
-pub(super) const NAT_T_PORT: u16 = 4500;
 
 /// One end of UDP: address and port.
 type UdpEnd = (IpAddr, u16);
 
-/// Which UDP ports carry ESP and IKE beside 500 and 4500.
+/// UDP ports that carry ESP and IKE beside 500 and 4500.
 #[derive(Debug, Default)]
 pub(super) struct Carriers {
     /// By request, with the rules of port 4500.
@@ -30,7 +26,7 @@ impl Carriers {
         if a <= b { (a, b) } else { (b, a) }
     }
 
-    /// These ports, and nothing learned.
+    /// Knows these ports, and nothing learned.
     pub(super) fn new(ports: &[u16]) -> Self {
         Carriers {
             ports: ports.to_vec(),
@@ -45,7 +41,7 @@ impl Carriers {
 
     /// IKE passed between these ends: so will ESP.
     pub(super) fn learn(&mut self, ends: (IpAddr, IpAddr), ports: UdpPorts) {
-        let known = |port| matches!(port, IKE_PORT | NAT_T_PORT) || self.ports.contains(&port);
+        let known = |port| is_ipsec_port(port) || self.ports.contains(&port);
         if !known(ports.src) && !known(ports.dst) && self.learned.len() < Self::MOST_LEARNED {
             self.learned.insert(Self::pair(ends, ports));
         }

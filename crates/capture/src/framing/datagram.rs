@@ -4,6 +4,9 @@ use crate::layers::ip::Authentication;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
+/// SPI and sequence number (RFC 4303 §2).
+pub(super) const ESP_HEADER_LEN: usize = 8;
+
 /// UDP ports around ESP or IKE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UdpPorts {
@@ -34,7 +37,7 @@ pub struct Datagram<'a> {
     pub cut: bool,
     /// Bytes that the payload had on the wire (from the ESP or IKE header on).
     pub wire_len: u32,
-    /// What of the IP payload was captured, transport header included.
+    /// The captured part of the IP payload, transport header included.
     pub payload: &'a [u8],
     /// IPv4 identification, also of a datagram that came in fragments.
     pub identification: Option<u16>,
@@ -42,11 +45,34 @@ pub struct Datagram<'a> {
     pub hop_limit: u8,
     /// The authentication header around that, the outermost of several.
     pub ah: Option<Box<Authentication<'a>>>,
-    /// What it carries.
+    /// The payload's kind.
     pub kind: DatagramKind<'a>,
 }
 
-/// What a datagram carries.
+impl<'a> Datagram<'a> {
+    /// An ESP packet between two ends that no IP header is around: it stands right behind the header of another ESP packet.
+    pub fn bare(frame: u64, time: Timestamp, (src, dst): (IpAddr, IpAddr), packet: &'a [u8]) -> Self {
+        let len = u32::try_from(packet.len()).unwrap_or(u32::MAX);
+        Datagram {
+            frame,
+            time,
+            src,
+            dst,
+            outer_bytes: len,
+            largest_fragment: len,
+            fragments: 1,
+            cut: false,
+            wire_len: len,
+            payload: packet,
+            identification: None,
+            hop_limit: 0,
+            ah: None,
+            kind: DatagramKind::Esp { udp: None, packet },
+        }
+    }
+}
+
+/// The kind of a datagram's payload.
 #[derive(Debug, Clone, Copy)]
 pub enum DatagramKind<'a> {
     /// An IKE message without the non-ESP marker.
@@ -71,7 +97,7 @@ pub enum DatagramKind<'a> {
         ports: UdpPorts,
         /// Sequence number.
         seq: u32,
-        /// It begins the stream.
+        /// The segment begins the stream.
         syn: bool,
         /// Behind the TCP header.
         payload: &'a [u8],

@@ -6,7 +6,7 @@ use crate::framing::datagram::{AH, Datagram, DatagramKind};
 use crate::framing::fragments::{FragmentTable, IncompleteIke, Whole};
 use crate::framing::link;
 use crate::framing::transport::{self, Content};
-use crate::framing::tunnel::{self, Innermost};
+use crate::framing::tunnel;
 use crate::layers::ip::IpPacket;
 use crate::layers::{Found, MAX_DEPTH, Stop, Walk};
 use rekeyscope_model::diagnostic::{Diagnostics, named};
@@ -64,12 +64,12 @@ impl Framing {
             return datagram(&mut self.carriers, frame, &packet, diagnostics);
         }
         let innermost = tunnel::innermost(packet, &self.carriers);
-        match innermost.as_sent() {
-            Some(packet) => {
-                count_longer(packet, frame, diagnostics);
-                datagram(&mut self.carriers, frame, packet, diagnostics)
+        match innermost.piece {
+            Some(_) => self.rebuilt(frame, innermost, diagnostics),
+            None => {
+                count_longer(&innermost, frame, diagnostics);
+                datagram(&mut self.carriers, frame, &innermost, diagnostics)
             }
-            None => self.rebuilt(frame, innermost, diagnostics),
         }
     }
 
@@ -83,21 +83,21 @@ impl Framing {
         self.fragments.finish(diagnostics);
     }
 
-    /// What a packet holds that came in fragments, or compressed. Either may be inside the other.
+    /// Reads a packet that came in fragments, which may be inside others.
     #[cold]
     fn rebuilt<'a>(
         &'a mut self,
         frame: &Frame<'a>,
-        first: Innermost<'a>,
+        first: IpPacket<'a>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Datagram<'a>> {
-        let (ah, hop_limit) = (first.packet().ah.clone(), first.packet().hop_limit);
+        let (ah, hop_limit) = (first.ah.clone(), first.hop_limit);
         let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
         for _ in 0..MAX_DEPTH {
             let bytes = self.fragments.take_whole();
             let upper = whole.upper_layer(ends, &bytes).ok();
             let inner = upper.map(|upper| tunnel::innermost(upper, &self.carriers));
-            let Some(inner) = inner.filter(|inner| inner.as_sent().is_none()) else {
+            let Some(inner) = inner.filter(|inner| inner.piece.is_some()) else {
                 self.fragments.put_back(bytes);
                 break;
             };
@@ -108,10 +108,14 @@ impl Framing {
             Err(error) => return refused(error, frame, diagnostics),
         };
         let innermost = tunnel::innermost(outer.clone(), &self.carriers);
-        let found = innermost.as_sent().unwrap_or(&outer);
+        let found = if innermost.piece.is_none() {
+            &innermost
+        } else {
+            &outer
+        };
         let mut datagram = datagram(&mut self.carriers, frame, found, diagnostics)?;
         datagram.ah = ah.or(datagram.ah);
-        // What a tunnel holds that was fragmented was none itself.
+        // The packet in a fragmented tunnel was no fragment itself.
         if *found == outer {
             datagram.hop_limit = hop_limit;
             datagram.largest_fragment = whole.largest;
@@ -120,53 +124,32 @@ impl Framing {
         Some(datagram)
     }
 
-    /// The content of a packet as it was before; its bytes are those of the fragment table. `None`: it is not there yet, or
-    /// cannot be read (counted).
+    /// Adds a fragment; the bytes of its whole packet are those of the fragment table. `None`: some are not there yet.
     fn rebuild(
         &mut self,
         frame: &Frame<'_>,
-        innermost: Innermost<'_>,
+        fragment: IpPacket<'_>,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Whole, (IpAddr, IpAddr))> {
-        let (whole, packet) = match innermost {
-            Innermost::Packet(packet) => {
-                count_longer(&packet, frame, diagnostics);
-                let (piece, time) = (packet.piece?, frame.time);
-                let whole = self
-                    .fragments
-                    .add(&packet, piece, time, frame.number, diagnostics)?;
-                (whole, packet)
-            }
-            Innermost::Compressed {
-                packet,
-                protocol,
-                bytes,
-            } => {
-                let whole = Whole {
-                    protocol,
-                    payload_len: bytes.len() as u32,
-                    outer_bytes: packet.total_len,
-                    largest: packet.total_len,
-                    fragments: 1,
-                    identification: packet.identification,
-                };
-                self.fragments.put_back(bytes);
-                (whole, packet)
-            }
-        };
-        Some((whole, (packet.src, packet.dst)))
+        count_longer(&fragment, frame, diagnostics);
+        let piece = fragment.piece?;
+        let table = &mut self.fragments;
+        let whole = table.add(&fragment, piece, frame.time, frame.number, diagnostics)?;
+        Some((whole, (fragment.src, fragment.dst)))
     }
 }
 
 fn count_longer(packet: &IpPacket<'_>, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
     if packet.longer_than_frame {
-        diagnostics.count("ip_longer_than_frame", "IP", Some(frame.number), || {
-            Message::new("oddity-ip-longer")
-        });
+        diagnostics.note(
+            "ip_longer_than_frame",
+            "IP",
+            Some(frame.number),
+            "oddity-ip-longer",
+        );
     }
 }
 
-/// What a packet holds that is no fragment.
 #[inline]
 fn datagram<'a>(
     carriers: &mut Carriers,
@@ -215,9 +198,12 @@ fn accepted<'a>(
     match content {
         Ok(content) => {
             if content.udp_longer_than_ip {
-                diagnostics.count("udp_longer_than_ip", "UDP", Some(frame.number), || {
-                    Message::new("oddity-udp-longer")
-                });
+                diagnostics.note(
+                    "udp_longer_than_ip",
+                    "UDP",
+                    Some(frame.number),
+                    "oddity-udp-longer",
+                );
             }
             Some(content)
         }

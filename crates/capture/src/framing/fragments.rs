@@ -4,9 +4,9 @@
 //! oldest one gives way, and a datagram that is given up is counted. Where fragments overlap, the first one wins,
 //! but another one at its very place replaces it.
 
-use crate::framing::carriers::{IKE_PORT, NAT_T_PORT};
 use crate::framing::datagram::UdpPorts;
 use crate::layers::ip::{self, IpPacket, Piece};
+use crate::layers::udp::{IKE_PORT, NAT_T_PORT};
 use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -30,7 +30,7 @@ const LONGEST: u32 = 65_535;
 /// travel back to back, and the 16-bit identification of IPv4 comes round again after 6.5 s at 10,000 packets/s: a stale
 /// fragment must not meet the next datagram of its number.
 const TIMEOUT_NANOS: i64 = 5 * NANOS_PER_SECOND;
-/// For this long after its first fragment, further fragments of a finished datagram are duplicates, unless they begin otherwise.
+/// Further fragments of a finished datagram are duplicates for this long after its first one, unless they begin otherwise.
 const DUPLICATE_NANOS: i64 = NANOS_PER_SECOND;
 /// Beginnings of fragments that are remembered of a datagram: a packet of ESP is seldom in more than three.
 const MOST_BEGINNINGS: usize = 8;
@@ -70,17 +70,16 @@ struct Partial {
     frame: u64,
     finished: bool,
     bytes: Vec<u8>,
-    /// What arrived, as it was on the wire: sorted, disjoint, never touching.
     ranges: Vec<(u32, u32)>,
-    /// Where the first hole begins that a snap length left.
+    /// The begin of the first hole that a snap length left.
     hole: u32,
     total: Option<u32>,
-    /// Of the fragment with offset 0.
+    /// Protocol in the fragment with offset 0.
     protocol: Option<IpNumber>,
     outer_bytes: u32,
     largest: u32,
     fragments: u16,
-    /// Of the fragments at these offsets.
+    /// First bytes of the fragments at these offsets.
     beginnings: Vec<(u32, [u8; BEGINNING])>,
 }
 
@@ -94,12 +93,12 @@ pub(super) struct Whole {
     pub(super) outer_bytes: u32,
     pub(super) largest: u32,
     pub(super) fragments: u16,
-    /// Of its IPv4 headers.
+    /// Identification in the IPv4 headers.
     pub(super) identification: Option<u16>,
 }
 
 impl Whole {
-    /// What the datagram between `ends` carries, with what of its bytes was captured: behind further extension headers.
+    /// The payload of the datagram between `ends`, as far as it was captured: behind further extension headers.
     ///
     /// # Errors
     /// [`WireError`] when one of these cannot be read.
@@ -298,9 +297,12 @@ impl FragmentTable {
         if !partial.finished {
             let room = self.incomplete.len() < MOST_INCOMPLETE;
             self.incomplete.extend(partial.as_ike(key).filter(|_| room));
-            diagnostics.count("incomplete_datagram", "IP fragments", frame, || {
-                Message::new("oddity-fragments-missing")
-            });
+            diagnostics.note(
+                "incomplete_datagram",
+                "IP fragments",
+                frame,
+                "oddity-fragments-missing",
+            );
         }
     }
 }

@@ -2,11 +2,10 @@
 //! themselves. Segments are put in order; a stream whose beginning, or a piece, is not in the capture is picked up again
 //! where message lengths agree with each other.
 
-use crate::framing::datagram::{Datagram, DatagramKind, UdpPorts};
+use crate::framing::datagram::{Datagram, DatagramKind, ESP_HEADER_LEN, UdpPorts};
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
-/// What a stream begins with (RFC 9329 §4).
 const PREFIX: &[u8] = b"IKETCP";
 /// Length field before each message (RFC 9329 §3).
 const LENGTH_LEN: usize = 2;
@@ -27,8 +26,6 @@ const SEARCHED: usize = 6_000;
 /// segments that are each searched together with all the bytes that are kept. Messages of the usual size are found within four
 /// segments.
 const MOST_SOUGHT: usize = 64 * SEARCHED;
-/// SPI and sequence number.
-const ESP_HEADER_LEN: usize = 8;
 
 /// A TCP segment whose port carries IPsec.
 #[derive(Debug, Clone, Copy)]
@@ -43,18 +40,33 @@ pub struct CarrierSegment<'a> {
     pub syn: bool,
     /// Bytes of the IP and TCP headers before the payload.
     pub headers: u32,
-    /// What of the segment's data was captured.
+    /// The captured part of the segment's data.
     pub payload: &'a [u8],
 }
 
-impl CarrierSegment<'_> {
-    /// Bytes of the headers of a segment in a packet of `outer_bytes`.
-    pub fn headers_of(outer_bytes: u32, payload: &[u8]) -> u32 {
-        outer_bytes.saturating_sub(payload.len() as u32)
+impl<'a> CarrierSegment<'a> {
+    /// The segment in a datagram; `None` where that holds something else.
+    pub fn of(datagram: &Datagram<'a>) -> Option<Self> {
+        let DatagramKind::TcpSegment {
+            ports,
+            seq,
+            syn,
+            payload,
+        } = datagram.kind
+        else {
+            return None;
+        };
+        Some(CarrierSegment {
+            ends: (datagram.src, datagram.dst),
+            ports,
+            seq,
+            syn,
+            headers: datagram.outer_bytes.saturating_sub(payload.len() as u32),
+            payload,
+        })
     }
 }
 
-/// What a message is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TcpMessage {
     Ike(Vec<u8>),
@@ -72,7 +84,7 @@ impl TcpMessage {
     }
 }
 
-/// What came out of a segment.
+/// The outcome of a segment.
 #[derive(Debug, Default)]
 pub struct Taken {
     pub(crate) messages: Vec<TcpMessage>,
@@ -208,7 +220,7 @@ impl CarrierStream {
         self.next != before
     }
 
-    /// Of two segments that begin with the same byte the longer one. `false` where that was there.
+    /// Keeps the longer one of two segments that begin with the same byte. `false` where that was there.
     fn keep_waiting(&mut self, seq: u32, payload: &[u8]) -> bool {
         let held = self.waiting.get(&seq).map_or(0, Vec::len);
         let longer = held < payload.len();
@@ -354,7 +366,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk().map(|b| usize::from(u16::from_be_bytes(*b)))
 }
 
-/// Where a message begins, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
+/// The begin of a message, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
 /// message at the very start (noise does so once in 65,536), of two of one SPI elsewhere. So is one of three messages of
 /// which two have the same SPI. No chain is followed further, so that the steps grow with the bytes and no faster.
 fn find_message(bytes: &[u8]) -> Option<usize> {
@@ -372,7 +384,7 @@ fn find_message(bytes: &[u8]) -> Option<usize> {
 #[derive(Default)]
 struct MessageChain {
     messages: usize,
-    /// It ends where the bytes do.
+    /// The chain ends where the bytes do.
     ends: bool,
     /// Two of them begin with the same SPI or marker.
     repeats: bool,

@@ -1,9 +1,9 @@
 //! From an IP payload to IKE or ESP: by protocol number, or in UDP by port (RFC 7296 §2, RFC 3948).
 
-use crate::framing::carriers::{Carriers, IKE_PORT, NAT_T_PORT};
-use crate::framing::datagram::{DatagramKind, UdpPorts};
+use crate::framing::carriers::Carriers;
+use crate::framing::datagram::{DatagramKind, ESP_HEADER_LEN, UdpPorts};
 use crate::layers::ip::too_short;
-use crate::layers::udp::{GENEVE_PORT, GTP_PORT, L2TP_PORT, VXLAN_PORTS};
+use crate::layers::udp::{GENEVE_PORT, GTP_PORT, IKE_PORT, L2TP_PORT, NAT_T_PORT, VXLAN_PORTS};
 use etherparse::{IpNumber, TcpHeaderSlice, UdpHeader, UdpHeaderSlice, ip_number};
 use rekeyscope_model::error::WireError;
 use std::net::IpAddr;
@@ -11,11 +11,8 @@ use std::net::IpAddr;
 /// A NAT moves port 4500 to another port, but never below this one: what talks to a lower port is a client of that
 /// service whose own port happens to be 4500.
 const LOWEST_NAT_PORT: u16 = 1024;
-/// SPI and sequence number.
-const ESP_HEADER_LEN: usize = 8;
 const IKE_HEADER_LEN: usize = 28;
 
-/// What a payload is, and how long it was on the wire from there on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Content<'a> {
     pub(super) kind: DatagramKind<'a>,

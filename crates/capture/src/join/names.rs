@@ -9,7 +9,7 @@ const STAMP_DIGITS: usize = 14;
 /// dumpcap counts with five digits at least.
 const COUNT_DIGITS: usize = 5;
 
-/// How the pieces are told apart.
+/// The way the pieces are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Naming {
     /// dumpcap and editcap: a number that only grows, and a time.
@@ -25,7 +25,7 @@ pub(super) enum Naming {
 /// A file name, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PieceName {
-    /// With `*` in place of what tells the pieces apart; the same for all of them, packed or not.
+    /// The name with `*` in place of what tells the pieces apart; the same for all of them, packed or not.
     pub(super) family: String,
     pub(super) naming: Naming,
     /// The digits of its time.

@@ -1,5 +1,6 @@
 //! Reads many files as one capture.
 
+use crate::file::MOST_LINK_TYPES;
 use crate::file::{CaptureInfo, CaptureReader, EspSecrets, Frame, LinkType};
 use crate::join::sequence::{PieceSequence, span_of};
 use rekeyscope_model::analysis::CaptureFormat;
@@ -11,8 +12,6 @@ use std::path::{Path, PathBuf};
 
 /// Sequences that are open at once, each with a buffer of a megabyte. Of more that overlap, the next one waits until one ends.
 const MOST_OPEN: usize = 64;
-/// Link types that are listed, as of one file.
-const MOST_LINK_TYPES: usize = 64;
 /// Blocks of ESP keys that are kept, as of one file; further ones are left out.
 const MOST_SECRETS: u64 = 1_000;
 
@@ -29,7 +28,7 @@ pub struct CapturePiece {
     pub first_time: Option<Timestamp>,
     /// Time of its last packet.
     pub last_time: Option<Timestamp>,
-    /// It ends in the middle of a record, or is damaged.
+    /// The file ends in the middle of a record, or is damaged.
     pub truncated: bool,
     /// Why it, or the rest of it, was not read.
     pub problem: Option<String>,
@@ -56,7 +55,7 @@ struct Stream {
     /// Places in `pieces`.
     files: VecDeque<usize>,
     reader: Option<(usize, CaptureReader)>,
-    /// Its next packet.
+    /// The next packet.
     head: Option<WaitingPacket>,
     /// Counters of a program that writes on in the next file go on there: the largest one holds.
     dropped: Option<u64>,
@@ -267,7 +266,7 @@ impl JoinedReader {
         }
     }
 
-    /// Whether ESP keys were met that nobody took yet.
+    /// Tells whether ESP keys were met that nobody took yet.
     pub fn has_secrets(&self) -> bool {
         !self.secrets.is_empty()
     }
@@ -277,12 +276,12 @@ impl JoinedReader {
         std::mem::take(&mut self.secrets)
     }
 
-    /// What the files have in common is called.
+    /// The common name of the files.
     pub fn path(&self) -> &Path {
         &self.name
     }
 
-    /// What the containers said so far: the format of the first, the link types of all.
+    /// The containers' statements so far: the format of the first, the link types of all.
     pub fn info(&self) -> &CaptureInfo {
         &self.info
     }

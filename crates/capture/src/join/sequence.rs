@@ -1,4 +1,4 @@
-//! Which files are pieces of one capture, and in which order they were written.
+//! The files that are pieces of one capture, and the order in which they were written.
 
 use crate::file::CaptureReader;
 use crate::join::names::{Naming, PieceName, take_apart};
@@ -15,7 +15,7 @@ const SHARE_OF_PAUSE: i64 = 10;
 /// Files to be read one after another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PieceSequence {
-    /// What reports call it: the file, or the pieces' common name with a `*` in it.
+    /// The name that reports give it: the file, or the pieces' common name with a `*` in it.
     pub name: PathBuf,
     /// In the order in which they were written.
     pub files: Vec<PathBuf>,

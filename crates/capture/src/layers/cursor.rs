@@ -8,14 +8,13 @@ pub const MAX_DEPTH: usize = 16;
 /// Most VLAN tags and MPLS labels of one walk that are stepped over.
 pub(crate) const MOST_HEADERS: usize = 32;
 
-/// Where the walk is.
+/// The walk's present state.
 #[derive(Debug, Clone, Copy)]
 pub struct Walk<'a> {
-    /// What was captured, or decrypted, of the current layer.
     pub(super) bytes: &'a [u8],
-    /// How long the current layer is by the headers above it: at least as long as `bytes`.
+    /// The time for which the current layer is by the headers above it: at least as long as `bytes`.
     pub(super) len: usize,
-    /// How far the current layer begins behind the first byte.
+    /// The degree to which the current layer begins behind the first byte.
     pub(super) at: usize,
     pub(super) depth: usize,
     headers: usize,
@@ -51,7 +50,7 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// What is there of the current layer.
+    /// The captured bytes of the current layer.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -61,7 +60,7 @@ impl<'a> Walk<'a> {
         self.len
     }
 
-    /// How far the current layer begins behind the first byte.
+    /// The degree to which the current layer begins behind the first byte.
     pub(crate) fn at(&self) -> usize {
         self.at
     }

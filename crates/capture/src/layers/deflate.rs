@@ -5,7 +5,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 /// No IP packet is longer, whatever its compressed form claims.
 pub const MOST_INFLATED: usize = 65_535;
 
-/// How much came out of compressed data.
+/// The amount that came out of compressed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inflated {
     /// Bytes that were written to the beginning of the buffer.
@@ -14,7 +14,7 @@ pub struct Inflated {
     pub whole_len: Option<usize>,
 }
 
-/// Whether all of `compressed` is one DEFLATE stream, to its last byte. Noise ends early, or is none.
+/// Tells whether all of `compressed` is one DEFLATE stream, to its last byte. Noise ends early, or is none.
 pub fn is_one_stream(compressed: &[u8]) -> bool {
     let mut stream = Decompress::new(false);
     let mut scratch = [0; 1024];

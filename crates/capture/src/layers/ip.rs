@@ -33,15 +33,13 @@ pub struct IpPacket<'a> {
     pub src: IpAddr,
     /// Destination.
     pub dst: IpAddr,
-    /// Of the payload; of a fragment, of the datagram's payload.
+    /// Protocol of the payload; of a fragment, of the datagram's payload.
     pub protocol: IpNumber,
     /// IP total length (IPv6: payload length + 40).
     pub(crate) total_len: u32,
-    /// What of the payload was captured.
     pub(crate) payload: &'a [u8],
-    /// What the payload had on the wire.
     pub(crate) payload_len: u32,
-    /// Where it lies in a datagram, if it is a fragment.
+    /// The packet's place in a datagram, if it is a fragment.
     pub piece: Option<Piece>,
     /// IPv4 identification.
     pub identification: Option<u16>,
@@ -61,15 +59,15 @@ pub struct Authentication<'a> {
     pub spi: Spi,
     /// Sequence number field.
     pub sequence: u32,
-    /// What follows it: an IP protocol number.
+    /// The IP protocol number of the next header.
     pub next_header: u8,
-    /// Its length with the ICV, bytes.
+    /// The length with the ICV, bytes.
     pub header_len: usize,
     /// Source and destination of the IP header before it.
     pub ends: (IpAddr, IpAddr),
     /// Total length of that IP packet; of fragments, their sum.
     pub outer_bytes: u32,
-    /// What was captured, from this header on.
+    /// The captured bytes, from this header on.
     pub bytes: &'a [u8],
     /// Bytes on the wire from this header on.
     pub wire_len: u32,

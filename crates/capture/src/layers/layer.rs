@@ -1,4 +1,4 @@
-//! What a walk says: which layer comes next, what was found, why it stopped.
+//! The answers of a walk: which layer comes next, what was found, why it stopped.
 
 use crate::layers::ip::IpPacket;
 use etherparse::IpNumber;
@@ -35,7 +35,7 @@ impl Layers {
     /// GTP-U.
     pub const GTP: Layers = Layers(1024);
 
-    /// Whether all of `other` is in here.
+    /// Tells whether all of `other` is in here.
     pub fn contains(self, other: Layers) -> bool {
         self.0 & other.0 == other.0
     }
@@ -61,12 +61,12 @@ pub enum Control {
     },
 }
 
-/// What comes next.
+/// The next layer, as the one before it names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layer {
-    /// What an IP protocol number announces.
+    /// An IP protocol number announces it.
     Protocol(IpNumber),
-    /// What an EtherType announces, or an IEEE 802.3 length.
+    /// An EtherType announces it, or an IEEE 802.3 length.
     EtherType(u16),
     /// An Ethernet frame.
     Ethernet,
@@ -85,12 +85,12 @@ pub enum Layer {
     },
 }
 
-/// Where an IP packet is in what is walked over.
+/// The place of an IP packet in what is walked over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Where its header begins, in bytes from the start of the walk.
+    /// The begin of its header, in bytes from the start of the walk.
     pub at: usize,
-    /// Its length, or that of the layer around it if that is shorter.
+    /// The length, or that of the layer around it if that is shorter.
     pub len: usize,
     /// The length of the layer around it from there on.
     pub room: usize,
@@ -98,14 +98,14 @@ pub struct Place {
     pub in_ppp: bool,
 }
 
-/// Where [`Walk::next`](crate::layers::cursor::Walk::next) led.
+/// The find of [`Walk::next`](crate::layers::cursor::Walk::next).
 #[derive(Debug)]
 pub enum Found<'a> {
-    /// To an IP packet. The walk stands behind its header, extension headers and AH.
+    /// An IP packet. The walk stands behind its header, extension headers and AH.
     Ip(IpPacket<'a>, Place),
-    /// To a protocol that is no tunnel. The walk stands at its header.
+    /// A protocol that is no tunnel. The walk stands at its header.
     Upper(IpNumber),
-    /// To data compressed with DEFLATE (RFC 2394) that holds this protocol.
+    /// Data compressed with DEFLATE (RFC 2394) that holds this protocol.
     Deflated(IpNumber),
 }
 
@@ -114,14 +114,14 @@ pub enum Found<'a> {
 pub enum Stop {
     /// The next layer is something else, by name.
     Other(&'static str),
-    /// It is a control message of the tunnel.
+    /// A control message of the tunnel.
     Control(Control),
-    /// Its header cannot be read.
+    /// The header cannot be read.
     Broken(WireError),
 }
 
 impl Stop {
-    /// What the walk stopped at, as it is counted.
+    /// The name under which the stop is counted.
     pub fn name(self) -> &'static str {
         match self {
             Stop::Other(name) => name,
@@ -139,7 +139,6 @@ pub(super) enum LayerStep<'a> {
     Found(Found<'a>),
 }
 
-/// What a PPP control packet is counted as.
 pub(super) fn control_name(protocol: u16) -> &'static str {
     match protocol {
         FIRST_CONTROL..=0xbfff => "PPP network control",

@@ -1,4 +1,4 @@
-//! Whether bytes are what nothing announces, or what a port alone does: an IP packet or an Ethernet frame tells its own length.
+//! Plausibility of bytes that nothing announces, or a port alone does: an IP packet or an Ethernet frame tells its own length.
 
 /// The length that an IP header at the start of `bytes` tells; `None` where there is none.
 fn ip_len(bytes: &[u8]) -> Option<usize> {

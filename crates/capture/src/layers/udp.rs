@@ -6,11 +6,16 @@ use crate::layers::layer::{Found, Layer, LayerStep, Layers, Stop};
 use crate::layers::plausible::{is_ethernet, is_ip};
 use etherparse::{UdpHeader, ip_number};
 
-pub(crate) const L2TP_PORT: u16 = 1701;
+/// Port of IKE (RFC 7296 §2).
+pub const IKE_PORT: u16 = 500;
+/// Port of IKE and ESP behind a NAT (RFC 3948).
+pub const NAT_T_PORT: u16 = 4500;
+/// Port of L2TP (RFC 2661 §8.1).
+pub const L2TP_PORT: u16 = 1701;
 /// 4789 is IANA's, 8472 the one that Linux used before it.
 pub(crate) const VXLAN_PORTS: [u16; 2] = [4789, 8472];
 pub(crate) const GENEVE_PORT: u16 = 6081;
-/// Of the receiver: the sender's is any (TS 29.281 §4.4.2.3).
+/// The receiver's port: the sender's is any (TS 29.281 §4.4.2.3).
 pub(crate) const GTP_PORT: u16 = 2152;
 
 /// Bytes that tell GTP-U and Geneve: the header, an extension or two, and the lengths of the packet behind it.
@@ -54,13 +59,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a port is that of IKE, or of ESP in UDP (RFC 7296 §2, RFC 3948).
+/// Tells whether a port is that of IKE, or of ESP in UDP (RFC 7296 §2, RFC 3948).
 #[inline]
 pub fn is_ipsec_port(port: u16) -> bool {
-    matches!(port, 500 | 4500)
+    matches!(port, IKE_PORT | NAT_T_PORT)
 }
 
-/// Whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.
+/// Tells whether IKE and ESP are expected in the UDP datagram that begins here, by its ports.
 #[inline]
 pub(crate) fn is_ipsec(datagram: &[u8]) -> bool {
     matches!(datagram, &[s0, s1, d0, d1, ..] if of_ipsec((u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]))))

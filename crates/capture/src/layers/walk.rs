@@ -33,7 +33,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What an IP protocol number (or ESP next header) announces.
     #[inline]
     fn protocol(&mut self, number: IpNumber) -> Result<LayerStep<'a>, Stop> {
         match number {

@@ -337,7 +337,11 @@ mod tests {
                 ack: if up { 0 } else { number },
                 len: if up { len } else { 0 },
                 flags,
-                sack: SackBlocks::new(if up { &[] } else { std::mem::take(&mut sacked) }),
+                sack: if up {
+                    SackBlocks::default()
+                } else {
+                    std::mem::take(&mut sacked).iter().copied().collect()
+                },
                 window_scale: (flags & TcpHeader::SYN != 0).then_some(scale),
                 ..TcpHeader::default()
             };

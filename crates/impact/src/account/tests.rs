@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{Handshake, Segment, TcpHeader, TransmissionRun};
-use senders::{MSS, bursts, connection, handshake, rounds, window_limited, writes};
+use senders::{MSS, bursts, connection, handshake, rounds, slower_link, window_limited, writes};
 
 /// A handshake of which the sender's half takes so long, of both halves; nanoseconds.
 fn handshaken(half: i64, whole: i64, scale: u8) -> Handshake {
@@ -199,6 +199,24 @@ fn a_rate_that_is_given_is_the_reference() {
 }
 
 /// A burst is no rate of the path, and what it takes is not the application's: the sender begins anew after each rest.
+/// Behind the queue packets come one by one, however they were sent, and their echoes are as old as the queue is long.
+#[test]
+fn a_link_that_becomes_slower_is_the_paths_at_both_ends() {
+    for at_receiver in [false, true] {
+        let account = of(&[slower_link(at_receiver)], &Surroundings::default(), None).unwrap();
+        let lost = |label| {
+            let line = account.labels.iter().find(|line| line.label == label);
+            line.map_or(0.0, |line| line.lost_seconds)
+        };
+        let path = lost(AccountLabel::Capacity);
+        assert!(
+            path > 0.9 * account.lost_seconds && account.lost_seconds > 2.5,
+            "at the receiver {at_receiver}: {:?}",
+            account.labels
+        );
+    }
+}
+
 #[test]
 fn bursts_are_neither_the_paths_limit_nor_the_applications_time() {
     let (one, took) = bursts(12);

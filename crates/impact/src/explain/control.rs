@@ -17,6 +17,9 @@ pub(super) const REQUEST_IS_OUT: i64 = seconds(30);
 /// within another one or two.
 const COLLISION_IS_SETTLED: i64 = seconds(6);
 
+/// A daemon keeps the SAs that it deletes for the answer, until it would repeat the Delete at the latest: charon after 4 s.
+const KEPT_FOR_THE_ANSWER: i64 = seconds(4);
+
 /// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
@@ -68,10 +71,23 @@ pub(super) fn esp_passes(view: &OutageView<'_>, explanation: &Explanation) -> bo
     explanation.by.is_some() && !view.sends_no_esp(explanation.by)
 }
 
+/// The Delete of the side that refuses a renewal for now, which crossed the request: it closes the SA that the other side wants to renew
+/// (TEMPORARY_FAILURE, RFC 7296 §2.25.1).
+fn delete_crossed<'a>(view: &OutageView<'a>, refusal: &Event) -> Option<&'a Event> {
+    let for_now = refusal.notify.as_deref() == Some("TEMPORARY_FAILURE");
+    let since = refusal.time.plus_nanos(-COLLISION_IS_SETTLED);
+    let mut deletes = view.events(DELETES, since, refusal.time);
+    let crossed = deletes.find(|delete| delete.successor != Some(true) && delete.by == refusal.by);
+    crossed.filter(|_| for_now)
+}
+
 pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
     let since = view.outage.from.plus_nanos(-COLLISION_IS_SETTLED);
     let until = view.begin().plus_nanos(view.near());
-    let both: Vec<&Event> = view.events(&[EventKind::Collision], since, until).collect();
+    let both: Vec<&Event> = view
+        .events(&[EventKind::Collision], since, until)
+        .filter(|event| delete_crossed(view, event).is_none())
+        .collect();
     let explanation = by_events(view, ExplanationCause::Collision, &both)?;
     Some(Explanation {
         by: None,
@@ -83,7 +99,7 @@ pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let mut refusals: Vec<&Event> = view
         .events(&[EventKind::Refused], Timestamp(i64::MIN), outage.to)
-        .filter(|event| !view.got_new_sa_since(event.time))
+        .filter(|event| !view.got_new_sa_since(event.time) && delete_crossed(view, event).is_none())
         .collect();
     let since = outage.from.plus_nanos(-view.near());
     let deleted = view.events(DELETES, since, outage.to).next().is_some();
@@ -275,9 +291,15 @@ pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bo
 fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     let since = view.outage.from.plus_nanos(-view.near());
     let until = view.begin().plus_nanos(view.near());
+    let kept = view.outage.from.plus_nanos(-KEPT_FOR_THE_ANSWER);
     let mut all = view
-        .events(DELETES, since, until)
-        .filter(|event| event.successor != Some(true));
+        .events(DELETES, kept, until)
+        .filter(|event| event.successor != Some(true))
+        .filter(|event| {
+            let mut refusals = view.events(&[EventKind::Refused], event.time, until);
+            let mut crossed = || refusals.any(|refusal| delete_crossed(view, refusal).is_some());
+            event.time >= since || event.by.is_some() && view.is_silent(event.by) || crossed()
+        });
     let first = all.next()?;
     // A peer that deletes an IKE SA deletes its child SAs first.
     let of_ike_sa = all.find(|event| event.kind == EventKind::IkeSaDeleted && event.by == first.by);

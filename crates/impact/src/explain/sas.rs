@@ -13,6 +13,8 @@ pub(super) const FIRST_NUMBERS: u64 = 3;
 pub(super) const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
+/// The ledger knows arrivals by runs that are no finer.
+const RUN: i64 = 20 * NANOS_PER_MILLI;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
 const LEAST_LATE: u64 = 3;
 
@@ -164,7 +166,9 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
             .collect();
         let died_before = own.iter().any(|packet| packet.time < earliest);
         let lost = own.iter().filter(|packet| packet.time <= latest).count();
-        if died_before || !are_half(view, lost) {
+        // What is sent again when the way is back may meet the Delete, too.
+        let of_packets = !died_before && are_half(view, lost) && view.fills_half((earliest, view.outage.to));
+        if !of_packets && !comes_behind_its_delete(view, place, sa) {
             return None;
         }
         let kinds: &[EventKind] = &[
@@ -176,11 +180,30 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
         let explanation = Explanation {
             by: delete.and_then(|event| event.by),
             event: delete.map(|event| event.index),
-            count: Some(lost as u64),
+            count: Some(if of_packets {
+                lost as u64
+            } else {
+                view.outage.swallowed
+            }),
             ..Explanation::of(ExplanationCause::DeletedEarly, Certainty::Proven)
         };
         Some(view.with_frames(explanation, own.iter().map(|packet| packet.frame)))
     })
+}
+
+/// Which packets were lost is not known, but several were; data stopped with the Delete of its SA, at no common volume, and for half of
+/// the silence packets passed on that SA behind the Delete.
+fn comes_behind_its_delete(view: &OutageView<'_>, place: usize, sa: &SaInScene) -> bool {
+    let outage = view.outage;
+    let last = sa.used.map(|(_, last)| last);
+    outage.swallowed_packets.is_empty()
+        && outage.swallowed >= LEAST_NOT_BY_CHANCE
+        && outage.sa == Some(place)
+        && sa
+            .deleted
+            .zip(last)
+            .is_some_and(|behind| behind.0 <= outage.from.plus_nanos(RUN) && view.fills_half(behind))
+        && limit_reached(view).is_none_or(|limit| limit.limit_kilobytes.is_none())
 }
 
 pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {

@@ -275,6 +275,35 @@ fn a_refusal() {
     is(&of_another_child, Unexplained);
 }
 
+/// RFC 7296 §2.25.1: whoever closes an SA refuses its renewal for now.
+#[test]
+fn a_refusal_that_crosses_a_delete() {
+    let mut crossed = scene();
+    crossed.event(EventKind::ChildDeleted, 9.0, GATEWAY).successor = Some(false);
+    for kind in [EventKind::Refused, EventKind::Collision] {
+        crossed.event(kind, 9.4, GATEWAY).notify = Some("TEMPORARY_FAILURE".into());
+    }
+    assert_eq!(is(&crossed, Deleted).by, Some(GATEWAY));
+    let mut by_the_other = crossed.clone();
+    by_the_other.events[0].by = Some(CLIENT);
+    is(&by_the_other, Collision);
+    crossed.events[1].notify = Some("NO_PROPOSAL_CHOSEN".into());
+    crossed.events[2].notify = Some("NO_PROPOSAL_CHOSEN".into());
+    is(&crossed, Collision);
+}
+
+/// The Delete was lost: the side that sent it keeps its SAs for the answer, and then says nothing any more.
+#[test]
+fn a_delete_that_nobody_answers() {
+    let mut waits = scene();
+    waits.event(EventKind::IkeSaDeleted, 7.0, GATEWAY).successor = Some(false);
+    is(&waits, Unexplained);
+    waits.silent(GATEWAY, 10.0, 16.0);
+    is(&waits, Deleted);
+    waits.events[0].time = at(5.0);
+    is(&waits, PeerSilent);
+}
+
 #[test]
 fn a_second_try_with_the_group_that_was_asked_for_costs_nothing() {
     let mut refused = rekeyed(9.96, 10.0);

@@ -366,12 +366,15 @@ impl Drafts<'_> {
             let owns = book.rekeys.iter().any(|own| own.rekey == rekey.rekey);
             !owns && !book.unobserved.contains(&rekey.rekey)
         };
+        // What stopped a sender beside a rekey slows it there, too.
+        let apart = joined(self.ownership.acquitted.clone());
         // Windows that meet are cut.
         let mut windows: Vec<(usize, TimeSpan)> = Vec::new();
         for rekey in self.input.rekeys.iter().filter(is_free) {
             let (begin, end) = rekey.window();
             let window = (windows.last().map_or(begin, |last| begin.max(last.1.1)), end);
-            if from <= window.0 && window.0 < window.1 && window.1 <= to && !meets(&taken, window) {
+            let is_free = !meets(&taken, window) && !meets(&apart, window);
+            if from <= window.0 && window.0 < window.1 && window.1 <= to && is_free {
                 windows.push((rekey.rekey, window));
             }
         }

@@ -5,7 +5,7 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{LEAST_TIMEOUT, TransmissionRun};
 
 /// Time before the first captured message of an exchange in which a loss is still the rekey's.
-const BEFORE: i64 = 20 * NANOS_PER_MILLI;
+pub(super) const BEFORE: i64 = 20 * NANOS_PER_MILLI;
 /// Time after the switch that belongs to the rekey: packets that came too early for the new SA are sent again after a retransmission
 /// timeout.
 const BEHIND: i64 = 250 * NANOS_PER_MILLI;
@@ -60,6 +60,18 @@ impl RekeySpan {
     /// Whether the old SA may have reached its volume; false where no limit is known.
     pub(super) fn reaches_limit(&self) -> bool {
         self.volume.is_some_and(|share| share >= BELOW_LIMIT)
+    }
+
+    /// Whether one of the rekey's steps lies in a span, or at most `margin` beside it: a message, the switch, the end of the old SA. An end
+    /// computes at its messages and lacks an SA at the switch; while it waits for an answer the old SA carries on.
+    pub(super) fn steps_in(&self, (from, to): TimeSpan, margin: i64) -> bool {
+        let messages = [Some(self.asked), Some(self.last_message)].into_iter();
+        let switch = self
+            .first_on_new
+            .into_iter()
+            .chain([self.last_on_old, self.deleted]);
+        let mut steps = messages.chain(switch).flatten();
+        steps.any(|step| from.plus_nanos(-margin) <= step && step <= to.plus_nanos(margin))
     }
 
     /// Time within which the rekey may disturb something.
@@ -171,10 +183,15 @@ pub fn swallow_beyond_volume(
     in_vain.sort_by_key(|run| run.from);
 }
 
+/// A silence beyond this is a pause: no acknowledgement takes one and a half round trips.
+pub(super) fn pause(round_trip: i64) -> i64 {
+    round_trip * 3 / 2
+}
+
 /// Times that the rules use, nanoseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RuleTimes {
-    /// A silence beyond this is a pause: no acknowledgement takes one and a half round trips.
+    /// Length beyond which a silence is a [`pause`], and not a delayed acknowledgement.
     pub(crate) gap: i64,
     /// A retransmission timeout.
     pub(crate) timeout: i64,
@@ -196,7 +213,7 @@ impl RuleTimes {
             least
         };
         RuleTimes {
-            gap: LEAST_GAP.max(rtt * 3 / 2),
+            gap: LEAST_GAP.max(pause(rtt)),
             timeout: LEAST_TIMEOUT.max(2 * rtt),
             down_before: DOWN_BEFORE.max(3 * rtt),
             window,

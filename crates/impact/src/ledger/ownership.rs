@@ -1,6 +1,6 @@
 //! Owners of silences: the rekey or failure that a silence belongs to, if any.
 
-use super::input::{FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan};
+use super::input::{BEFORE, FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan, pause};
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
@@ -153,6 +153,9 @@ impl OwnershipRules<'_> {
         if outage.is_none() && silence.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
             return Ruling::Nobody;
         }
+        if silence.nanos() <= self.pause_then(silence) {
+            return Ruling::Acquitted;
+        }
         if let Some(failed) = failed.filter(|_| silence.nanos() > self.times.timeout) {
             return Ruling::Owned(Owner::Attempt(failed.attempt));
         }
@@ -162,7 +165,11 @@ impl OwnershipRules<'_> {
         let Some(rekey) = rekey else {
             return Ruling::Nobody;
         };
-        if is_of_the_sender(silence, rekey, self.times.timeout) {
+        let beside = || {
+            let margin = BEFORE + self.input.round_trip;
+            !rekey.steps_in(silence.span(), margin) && !is_unheard(rekey, silence)
+        };
+        if is_of_the_sender(silence, rekey, self.times.timeout) || silence.in_vain() == 0 && beside() {
             return Ruling::Acquitted;
         }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
@@ -213,6 +220,16 @@ impl OwnershipRules<'_> {
         silence.nanos() > self.times.gap
             || u64::from(silence.in_vain()) >= LEAST_NOT_BY_CHANCE
                 && self.input.rekeys.iter().any(holds_switch)
+    }
+
+    /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was sent: the path may have
+    /// become longer, or a queue may stand.
+    fn pause_then(&self, silence: &Silence) -> i64 {
+        let last = silence.ended_by.filter(|_| silence.in_vain() == 0).unwrap_or(0);
+        let before = self.input.arrived[..last].iter().rev();
+        let within = before.take_while(|run| silence.from.nanos_since(run.to) <= NANOS_PER_SECOND);
+        let took = within.filter_map(|run| Some(run.acknowledged?.nanos_since(run.to)));
+        pause(took.min().unwrap_or(0))
     }
 
     fn why(&self, silence: &Silence, owner: Owner, in_vain: &VainTransmissions<'_>) -> LedgerWhy {

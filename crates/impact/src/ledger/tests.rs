@@ -422,3 +422,36 @@ fn a_rekey_reaches_no_farther_than_its_window() {
     };
     assert_eq!(transfer.ledger().intervals, []);
 }
+
+/// A request was repeated for two seconds, and the old SA carried on: a pause between the copies is the sender's.
+#[test]
+fn a_pause_far_from_every_step_of_an_exchange_is_the_senders() {
+    let costs = |pause: (i64, i64)| {
+        let mut made = MadeUpTransfer::new();
+        made.even(0, pause.0, 2);
+        made.even(pause.1, 9_000, 2);
+        made.rekey(3_000, 5_000);
+        made.rekeys[0].last_on_old = Some(at(4_999));
+        made.ledger().rekeys_nanos()
+    };
+    assert_eq!(costs((4_000, 4_115)), 0);
+    assert!(costs((2_990, 3_105)) > 0, "it computes its request");
+    assert!(costs((4_950, 5_065)) > 0, "it waits for the new SA");
+}
+
+/// Acknowledgements take 300 ms in the second before: a sender that waits for one waits as long.
+#[test]
+fn a_round_trip_of_a_path_that_became_longer_is_no_silence() {
+    let cost = |round_trip: i64| {
+        let mut made = MadeUpTransfer::new();
+        made.even(0, 6_300, 2);
+        made.even(6_600, 12_000, 2);
+        made.rekey(6_310, 6_330);
+        for run in made.arrived.iter_mut().filter(|run| run.to > at(5_000)) {
+            run.acknowledged = Some(run.to.plus_nanos(at(round_trip).0));
+        }
+        made.ledger().rekeys_nanos()
+    };
+    assert_eq!(cost(300), 0);
+    assert!(cost(20) > 0);
+}

@@ -90,6 +90,7 @@ pub(crate) fn gap_sentence(gap: &AccountGap, own: &Account) -> Said {
         account: own,
         whole,
         seconds: gap.labels.iter().map(|l| (l.label, l.gap_s_per_gb)).collect(),
+        beyond_own: false,
     };
     names(Message::new("account-gap"))
         .with("gap", amount(whole, whole))
@@ -148,7 +149,10 @@ fn whole(account: &Account) -> Message {
     };
     let lost = account.lost_seconds;
     if whole == AccountWhole::Longer {
-        let of = AccountParts::new(account, lost, |line| line.lost_seconds);
+        let of = AccountParts {
+            beyond_own: !account.reference_given,
+            ..AccountParts::new(account, lost, |line| line.lost_seconds)
+        };
         return Message::new("account-lost")
             .with("lost", amount(lost, lost))
             .with("than", than(account))
@@ -204,6 +208,8 @@ struct AccountParts<'a> {
     account: &'a Account,
     whole: f64,
     seconds: Vec<(AccountLabel, f64)>,
+    /// They are those beyond what the path's own rate takes.
+    beyond_own: bool,
 }
 
 impl<'a> AccountParts<'a> {
@@ -213,6 +219,7 @@ impl<'a> AccountParts<'a> {
             account,
             whole,
             seconds: lines.map(|line| (line.label, seconds(line))).collect(),
+            beyond_own: false,
         }
     }
 
@@ -275,6 +282,7 @@ impl<'a> AccountParts<'a> {
                 Some(bytes) => of("account-part-receive-window").with("window", window(bytes)),
                 None => of("account-part-receive-window-unknown"),
             },
+            AccountLabel::Capacity if self.beyond_own => of("account-part-slower"),
             AccountLabel::Capacity => {
                 of("account-part-capacity").with("rate", rate(self.account.own_mbps * 1e6))
             }

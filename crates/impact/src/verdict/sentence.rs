@@ -139,6 +139,7 @@ impl LedgerWords<'_> {
         let id = match self.ledger.basis {
             _ if self.of.observed.is_empty() => "verdict-outside",
             LedgerBasis::Packets => "verdict-unanswered",
+            LedgerBasis::Datagrams if self.ledger.down.is_empty() => "verdict-datagrams-went-on",
             LedgerBasis::Datagrams => "verdict-datagrams",
             LedgerBasis::Acknowledgements | LedgerBasis::Answers => "verdict-inconclusive",
         };

@@ -2,8 +2,8 @@
 
 use super::{JudgedDirection, judge, project, rekey_costs};
 use rekeyscope_model::analysis::{
-    Counted, Direction, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerSlow, LedgerWhy, TransferImpact,
-    Verdict,
+    Counted, Direction, Impact, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
+    LedgerWhy, TransferImpact, Verdict,
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -166,6 +166,25 @@ fn nothing_is_cleared_without_a_bound_that_means_something() {
     );
 }
 
+fn down_for_a_second() -> LedgerDown {
+    LedgerDown {
+        attempt: None,
+        outage: Some(0),
+        rekey: None,
+        cost_seconds: 1.0,
+        r0_mbps: 8.0,
+        at_least: true,
+        swallowed: 0,
+        interval: LedgerInterval {
+            from: Timestamp(0),
+            arrived: None,
+            to: Timestamp(NANOS_PER_SECOND),
+            from_frame: None,
+            to_frame: None,
+        },
+    }
+}
+
 #[test]
 fn datagrams_are_cleared_only_where_no_sa_came_near_its_limit() {
     let sent = Ledger {
@@ -181,7 +200,24 @@ fn datagrams_are_cleared_only_where_no_sa_came_near_its_limit() {
     assert_eq!(verdict(false).verdict, Verdict::Bounded);
     let near = verdict(true);
     assert_eq!(near.verdict, Verdict::Inconclusive);
-    assert!(near.sentence.contains("nobody acknowledges its datagrams"));
+    assert!(
+        near.sentence.contains("its datagrams went on"),
+        "{}",
+        near.sentence
+    );
+    let down = Ledger {
+        down: vec![down_for_a_second()],
+        ..sent.clone()
+    };
+    let stood = judge(&JudgedDirection {
+        near_limit: true,
+        ..of(&down, &[])
+    });
+    assert!(
+        stood.sentence.contains("nobody acknowledges its datagrams"),
+        "{}",
+        stood.sentence
+    );
 }
 
 #[test]

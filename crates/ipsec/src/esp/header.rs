@@ -1,9 +1,9 @@
-//! What of an ESP packet lies around its payload, in bytes.
+//! The bytes of an ESP packet around its payload.
 
 /// SPI and sequence number before the IV (RFC 4303 §2).
 pub const HEADER_LEN: usize = 8;
 
-/// How an SA without encryption frames its payload.
+/// The way an SA without encryption frames its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NullFormat {
     /// Bytes of IV: 0, or 8 with AES-GMAC.

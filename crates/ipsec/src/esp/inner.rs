@@ -1,4 +1,4 @@
-//! What is inside a decrypted ESP payload, down to the transport header: [`rekeyscope_capture::layers`] walks through the tunnels, here is
+//! The contents of a decrypted ESP payload, down to the transport header: [`rekeyscope_capture::layers`] walks through the tunnels, here is
 //! noted what they say, and the header where the walk ends is read.
 
 mod descent;
@@ -8,7 +8,7 @@ mod transport;
 use descent::{Descent, saturated};
 use etherparse::{IpNumber, ip_number};
 pub use found::MOST_NESTING;
-pub use found::{AhInside, ESP_IN_ESP, EchoHeader, FlowKey, Inner, PREFIX, TcpSegment, WHOLE_PAYLOAD_NEEDED};
+pub use found::{AhInside, ESP_IN_ESP, EchoHeader, Inner, PREFIX, WHOLE_PAYLOAD_NEEDED};
 use rekeyscope_capture::layers::ip::{self, IpPacket};
 pub use rekeyscope_capture::layers::{Control, Layers, MAX_DEPTH};
 use rekeyscope_capture::layers::{Found, Layer, Place, Stop, Walk, deflate};
@@ -22,18 +22,6 @@ use std::net::IpAddr;
 /// known at its end only. Given a prefix, the walk stops at [`WHOLE_PAYLOAD_NEEDED`].
 pub fn walk(next_header: u8, prefix: &[u8], payload_len: usize, outer: Option<(IpAddr, IpAddr)>) -> Inner {
     let mut inner = Inner::default();
-    walk_into(&mut inner, next_header, prefix, payload_len, outer);
-    inner
-}
-
-/// As [`walk`], into an `inner` that is the default. (It is some 200 bytes that need not be moved.)
-pub fn walk_into(
-    inner: &mut Inner,
-    next_header: u8,
-    prefix: &[u8],
-    payload_len: usize,
-    outer: Option<(IpAddr, IpAddr)>,
-) {
     if matches!(IpNumber(next_header), ip_number::IPV4 | ip_number::IPV6) {
         inner.layers = Layers::TUNNEL_MODE;
     }
@@ -41,9 +29,10 @@ pub fn walk_into(
         walk: Walk::new(prefix, payload_len),
         ends: outer,
         inflated: false,
-        inner,
+        inner: &mut inner,
     }
     .down(IpNumber(next_header));
+    inner
 }
 
 impl Descent<'_, '_> {

@@ -32,7 +32,7 @@ const fn format(iv_len: usize, icv_len: usize) -> NullFormat {
     NullFormat { iv_len, icv_len }
 }
 
-/// What is known about one SA.
+/// The knowledge about one SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullVerdict {
     /// Not enough packets yet.
@@ -43,14 +43,13 @@ pub enum NullVerdict {
     Encrypted,
 }
 
-/// What one packet says about one format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NullEvidence {
     /// A length or checksum fits.
     Proof,
     /// Nothing speaks against it, nothing proves it.
     Possible,
-    /// It cannot be.
+    /// The packet contradicts the format.
     Against,
 }
 

@@ -1,4 +1,4 @@
-//! What the payloads of an IKEv1 message say, written into its exchange and its IKE SA.
+//! The payloads of an IKEv1 message are written into its exchange and its IKE SA.
 
 use crate::ike::context::MessageContext;
 use crate::ike::exchange::{Deletion, Exchange, IkeSa, Nonces};
@@ -15,7 +15,6 @@ use crate::ike::transform::lifetimes;
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
-use rekeyscope_model::text::Message;
 
 /// One message and all that it may change.
 pub(super) struct MessageScene<'a> {
@@ -45,7 +44,6 @@ impl MessageScene<'_> {
         payloads
     }
 
-    /// What could be read; what could not is counted.
     pub(super) fn accepted<T>(&mut self, read: Result<T, WireError>) -> Option<T> {
         read.map_err(|error| self.diagnostics.count_wire_error(error, self.context.frame))
             .ok()
@@ -202,9 +200,9 @@ impl MessageScene<'_> {
     fn delete(&mut self, body: &[u8], protected: bool) {
         if !protected {
             let frame = Some(self.context.frame);
-            return self.diagnostics.count("unprotected_delete", "IKE", frame, || {
-                Message::new("oddity-unprotected-delete")
-            });
+            return self
+                .diagnostics
+                .note("unprotected_delete", "IKE", frame, "oddity-unprotected-delete");
         }
         let Some(delete) = self.accepted(Delete::parse(1, body)) else {
             return;

@@ -5,7 +5,7 @@ use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// Where a message was seen.
+/// The circumstances in which a message was seen.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageContext {
     /// Frame number.

@@ -16,7 +16,7 @@ impl Exchange {
         self.records.iter().find(|r| self.is_answer(r))
     }
 
-    /// Whether a message comes from the side that did not begin. An IKEv2 header says so, whatever became of the addresses meanwhile.
+    /// Tells whether a message comes from the side that did not begin. An IKEv2 header says so, whatever became of the addresses meanwhile.
     pub fn is_answer(&self, record: &MessageRecord) -> bool {
         record.outline.response.unwrap_or(record.src != self.initiator)
     }

@@ -1,9 +1,8 @@
 //! The hashes and block ciphers of IKE. Names and numbers: RFC 2409 Appendix A, RFC 4868, the IANA registries
 //! "Internet Key Exchange (IKE) Attributes".
 
-use cbc::cipher::block_padding::NoPadding;
-use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, InnerIvInit, KeyInit};
 use hmac::{Hmac, Mac};
+use rekeyscope_model::algorithm::Encryption;
 use sha2::Digest;
 use zeroize::Zeroizing;
 
@@ -98,78 +97,23 @@ impl Hash {
     }
 }
 
-/// A block cipher in CBC mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BlockCipher {
-    Aes,
-    Camellia,
-    TripleDes,
-    Des,
-}
+/// The ciphers of IKEv1, in CBC mode, the usual ones first.
+pub(super) const PHASE_1_CIPHERS: [Encryption; 4] = [
+    Encryption::AesCbc,
+    Encryption::TripleDesCbc,
+    Encryption::CamelliaCbc,
+    Encryption::DesCbc,
+];
 
-impl BlockCipher {
-    /// All of them, the usual ones first.
-    pub(super) const ALL: [BlockCipher; 4] = [
-        BlockCipher::Aes,
-        BlockCipher::TripleDes,
-        BlockCipher::Camellia,
-        BlockCipher::Des,
-    ];
-
-    /// By the Encryption Algorithm attribute of phase 1.
-    pub(super) fn from_ikev1(id: u64) -> Option<BlockCipher> {
-        Some(match id {
-            1 => BlockCipher::Des,
-            5 => BlockCipher::TripleDes,
-            7 => BlockCipher::Aes,
-            8 => BlockCipher::Camellia,
-            _ => return None,
-        })
-    }
-
-    /// Bytes of a block.
-    pub(super) fn block_len(self) -> usize {
-        match self {
-            BlockCipher::Aes | BlockCipher::Camellia => 16,
-            BlockCipher::TripleDes | BlockCipher::Des => 8,
-        }
-    }
-
-    /// Key lengths in bytes; the first is used when a message names none.
-    pub(super) fn key_lens(self) -> &'static [usize] {
-        match self {
-            BlockCipher::Aes | BlockCipher::Camellia => &[16, 24, 32],
-            BlockCipher::TripleDes => &[24],
-            BlockCipher::Des => &[8],
-        }
-    }
-
-    /// Decrypts whole blocks. `None` when key, IV or ciphertext have a length that does not fit.
-    pub(super) fn decrypt_cbc(self, key: &[u8], iv: &[u8], ciphertext: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-        match (self, key.len()) {
-            (BlockCipher::Aes, 16) => cbc_decrypt::<aes::Aes128>(key, iv, ciphertext),
-            (BlockCipher::Aes, 24) => cbc_decrypt::<aes::Aes192>(key, iv, ciphertext),
-            (BlockCipher::Aes, 32) => cbc_decrypt::<aes::Aes256>(key, iv, ciphertext),
-            (BlockCipher::Camellia, 16) => cbc_decrypt::<camellia::Camellia128>(key, iv, ciphertext),
-            (BlockCipher::Camellia, 24) => cbc_decrypt::<camellia::Camellia192>(key, iv, ciphertext),
-            (BlockCipher::Camellia, 32) => cbc_decrypt::<camellia::Camellia256>(key, iv, ciphertext),
-            (BlockCipher::TripleDes, 24) => cbc_decrypt::<des::TdesEde3>(key, iv, ciphertext),
-            (BlockCipher::Des, 8) => cbc_decrypt::<des::Des>(key, iv, ciphertext),
-            _ => None,
-        }
-    }
-}
-
-fn cbc_decrypt<C: BlockCipherDecrypt + KeyInit>(
-    key: &[u8],
-    iv: &[u8],
-    ciphertext: &[u8],
-) -> Option<Zeroizing<Vec<u8>>> {
-    let cipher = C::new_from_slice(key).ok()?;
-    let mode = cbc::Decryptor::inner_iv_slice_init(cipher, iv).ok()?;
-    let mut bytes = Zeroizing::new(ciphertext.to_vec());
-    mode.decrypt_padded::<NoPadding>(&mut bytes).ok()?;
-    Some(bytes)
+/// By the Encryption Algorithm attribute of phase 1.
+pub(super) fn phase_1_cipher(id: u64) -> Option<Encryption> {
+    Some(match id {
+        1 => Encryption::DesCbc,
+        5 => Encryption::TripleDesCbc,
+        7 => Encryption::AesCbc,
+        8 => Encryption::CamelliaCbc,
+        _ => return None,
+    })
 }
 
 /// The encryption key that phase 1 uses, from SKEYID_e (RFC 2409 Appendix B): its first bytes, or, when it is too
@@ -247,73 +191,6 @@ mod tests {
                 "164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554"
                 "9758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737"
             )
-        );
-    }
-
-    /// RFC 3602 §4 case 2 (AES-128) and NIST SP 800-38A F.2.4, F.2.6 (AES-192, AES-256).
-    #[test]
-    fn aes_cbc_vectors() {
-        let plain = BlockCipher::Aes.decrypt_cbc(
-            &hex!("c286696d887c9aa0611bbb3e2025a45a"),
-            &hex!("562e17996d093d28ddb3ba695a2e6f58"),
-            &hex!("d296cd94c2cccf8a3a863028b5e1dc0a7586602d253cfff91b8266bea6d61ab1"),
-        );
-        assert_eq!(
-            *plain.unwrap(),
-            hex!("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f")
-        );
-        let iv = hex!("000102030405060708090a0b0c0d0e0f");
-        let block = hex!("6bc1bee22e409f96e93d7e117393172a");
-        let plain = BlockCipher::Aes.decrypt_cbc(
-            &hex!("8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b"),
-            &iv,
-            &hex!("4f021db243bc633d7178183a9fa071e8"),
-        );
-        assert_eq!(*plain.unwrap(), block);
-        let plain = BlockCipher::Aes.decrypt_cbc(
-            &hex!("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4"),
-            &iv,
-            &hex!("f58c4c04d6e5f1ba779eabfb5f7bfbd6"),
-        );
-        assert_eq!(*plain.unwrap(), block);
-    }
-
-    /// FIPS 46-3's known answer for DES, NIST SP 800-67 B.1 for TDEA, RFC 3713 Appendix A for Camellia; one block with a zero IV
-    /// is ECB.
-    #[test]
-    fn other_ciphers() {
-        let des = BlockCipher::Des.decrypt_cbc(&hex!("0123456789abcdef"), &[0; 8], &hex!("3fa40e8a984d4815"));
-        assert_eq!(*des.unwrap(), *b"Now is t");
-        let tdes = BlockCipher::TripleDes.decrypt_cbc(
-            &hex!("0123456789abcdef23456789abcdef01456789abcdef0123"),
-            &[0; 8],
-            &hex!("a826fd8ce53b855f"),
-        );
-        assert_eq!(*tdes.unwrap(), *b"The qufc");
-        let camellia = BlockCipher::Camellia.decrypt_cbc(
-            &hex!("0123456789abcdeffedcba9876543210"),
-            &[0; 16],
-            &hex!("67673138549669730857065648eabe43"),
-        );
-        assert_eq!(*camellia.unwrap(), hex!("0123456789abcdeffedcba9876543210"));
-    }
-
-    #[test]
-    fn wrong_lengths_give_nothing() {
-        assert!(
-            BlockCipher::Aes
-                .decrypt_cbc(&[0; 17], &[0; 16], &[0; 16])
-                .is_none()
-        );
-        assert!(
-            BlockCipher::Aes
-                .decrypt_cbc(&[0; 16], &[0; 8], &[0; 16])
-                .is_none()
-        );
-        assert!(
-            BlockCipher::Aes
-                .decrypt_cbc(&[0; 16], &[0; 16], &[0; 15])
-                .is_none()
         );
     }
 

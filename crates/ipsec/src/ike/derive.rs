@@ -70,7 +70,6 @@ impl Timeline {
             .collect()
     }
 
-    /// What stands in a seed behind the Diffie–Hellman secret: protocol | SPI | Ni_b | Nr_b, of IKEv2 the nonces.
     fn seed_tail(&self, ike_sa: usize, child: &NegotiatedSa, nonces: &Nonces) -> Vec<u8> {
         let nonces = [&nonces.initiator[..], &nonces.responder].concat();
         if self.ike_sas.get(ike_sa).is_none_or(|sa| sa.version != 1) {

@@ -1,4 +1,4 @@
-//! What the timeline hands out: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
+//! The timeline's results: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
 
 use crate::ike::context::MessageContext;
 use crate::ike::exchange_type::{exchange_kind, other_exchange_name};
@@ -28,11 +28,11 @@ pub struct IkeSa {
     /// The address that began it (sender of the first message with a zero responder SPI, else by the initiator flag,
     /// else the first sender seen).
     pub initiator: IpAddr,
-    /// Its peer.
+    /// The peer.
     pub responder: IpAddr,
-    /// Whether its messages could be decrypted.
+    /// True where its messages could be decrypted.
     pub key_status: KeyStatus,
-    /// Where that key came from.
+    /// The origin of that key.
     pub key_origin: Option<KeyOrigin>,
     /// First message.
     pub first_time: Timestamp,
@@ -41,7 +41,7 @@ pub struct IkeSa {
     /// A NAT was detected by its payloads, or it floated to port 4500 (IKEv2 may float without a NAT: there the payloads
     /// decide when they were seen).
     pub nat: bool,
-    /// When a Delete payload ended it.
+    /// The time when a Delete payload ended it.
     pub deleted: Option<Timestamp>,
 }
 
@@ -58,7 +58,7 @@ pub struct Exchange {
     /// Sender of the first message captured, or its receiver where that message is a response. Whether this one began the
     /// exchange says [`Exchange::known_initiator`].
     pub initiator: IpAddr,
-    /// Its peer.
+    /// The peer.
     pub responder: IpAddr,
     /// Place of the message that it is first seen with, as far as its header says.
     pub first_seen: FirstSeen,
@@ -249,9 +249,9 @@ impl MessageRecord {
 /// An error notification: what its sender could not do.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorNotice {
-    /// For example `NO_PROPOSAL_CHOSEN`.
+    /// The notification's name, for example `NO_PROPOSAL_CHOSEN`.
     pub name: &'static str,
-    /// Who sent it.
+    /// The side that sent it.
     pub by: IpAddr,
     /// Frame.
     pub frame: u64,
@@ -283,7 +283,7 @@ pub struct NegotiatedSa {
 /// An SPI that a Delete payload names. `spi` is inbound to `by` (RFC 2408 §3.15: the sender no longer accepts it).
 #[derive(Debug, Clone, Copy)]
 pub struct Deletion {
-    /// Who sent the Delete.
+    /// The side that sent the Delete.
     pub by: IpAddr,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
@@ -311,6 +311,6 @@ pub struct ChildKeys {
     pub encryption: SecretBytes,
     /// Integrity key; empty for an AEAD.
     pub integrity: SecretBytes,
-    /// Where the phase-1 secret came from.
+    /// The origin of the phase-1 secret.
     pub origin: KeyOrigin,
 }

@@ -3,7 +3,6 @@
 use crate::ike::header::{FLAG_INITIATOR, FLAG_RESPONSE, IkeHeader};
 use rekeyscope_model::analysis::ExchangeKind;
 
-/// What the exchange of a message is: RFC 2408 §3.1, RFC 2409 Appendix A and the ISAKMP configuration draft; RFC 7296 §3.1.
 pub(super) fn exchange_kind(header: &IkeHeader) -> ExchangeKind {
     match (header.major, header.exchange_type) {
         (1, 2) => ExchangeKind::MainMode,
@@ -41,7 +40,7 @@ pub(super) fn other_exchange_name(header: &IkeHeader) -> (&'static str, &'static
     }
 }
 
-/// Whether the IKE SA's initiator began the exchange: both sides number theirs independently (RFC 7296 §2.2).
+/// Tells whether the IKE SA's initiator began the exchange: both sides number theirs independently (RFC 7296 §2.2).
 pub(super) fn begun_by_initiator(header: &IkeHeader) -> bool {
     header.has(FLAG_INITIATOR) != header.has(FLAG_RESPONSE)
 }

@@ -1,16 +1,16 @@
-//! What the header of the first captured message of an exchange says about its place.
+//! The header of the first captured message of an exchange tells of its place.
 
 use crate::ike::header::{FLAG_ENCRYPTED, FLAG_RESPONSE, IkeHeader};
 use crate::ike::payload::v1;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::spi::IkeSpi;
 
-/// What the first captured message says about its place by its header.
+/// The place of the first captured message, by its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstSeen {
-    /// It begins the exchange, as far as it says.
+    /// The message begins the exchange, as far as it says.
     Begins,
-    /// It answers a message that is not in the capture.
+    /// The message answers one that is not in the capture.
     Answers,
     /// A message came before it; whose, it does not say.
     GoesOn,

@@ -15,10 +15,10 @@ const MAX_BYTES: usize = 65_535;
 /// Most bytes that unfinished IKEv1 messages hold together, [`ENTRY`] for each piece included: 16 MiB as for IP fragments,
 /// two hundred of the longest messages at a time. The message that was begun first gives way.
 const MOST_HELD: usize = 16 << 20;
-/// What a piece takes beside its bytes.
+/// Memory of a piece beside its bytes.
 const ENTRY: usize = 64;
 
-/// What became of a piece.
+/// The fate of a piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AddedPiece<T> {
     /// The message, where the piece was its last.

@@ -65,7 +65,7 @@ impl IkeHeader {
         Ok(header)
     }
 
-    /// Whether a flag bit is set.
+    /// Tells whether a flag bit is set.
     pub(super) fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }

@@ -1,8 +1,9 @@
 //! IKEv1 bodies: SA payloads with their proposals (RFC 2408 §3.4–3.6), the transform of phase 1.
 
 use crate::ike::attribute::numbered;
-use crate::ike::crypto::{BlockCipher, Hash};
+use crate::ike::crypto::{Hash, phase_1_cipher};
 use crate::ike::payload::{Fields, PayloadChain};
+use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::error::WireError;
 
 /// The IPsec DOI (RFC 2407).
@@ -83,10 +84,9 @@ fn parse_transform(body: &[u8]) -> Result<RawTransform<'_>, WireError> {
     })
 }
 
-/// What phase 1 agreed on (RFC 2409 Appendix A). `None` in a field: a number that we do not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Phase1Transform {
-    pub(super) cipher: Option<BlockCipher>,
+    pub(super) cipher: Option<Encryption>,
     /// Bytes.
     pub(super) key_len: usize,
     pub(super) hash: Option<Hash>,
@@ -103,7 +103,7 @@ pub(super) fn phase1_choice(body: &[u8]) -> Option<Phase1Transform> {
         return None;
     }
     let value = |class| numbered(transform.attributes, class);
-    let cipher = value(1).and_then(BlockCipher::from_ikev1);
+    let cipher = value(1).and_then(phase_1_cipher);
     let default_len = cipher.and_then(|c| c.key_lens().first().copied()).unwrap_or(0);
     let key_len = value(14)
         .and_then(|bits| usize::try_from(bits / 8).ok())
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn reads_the_choice_of_phase_1() {
         let choice = phase1_choice(&CHOICE).unwrap();
-        assert_eq!(choice.cipher, Some(BlockCipher::Aes));
+        assert_eq!(choice.cipher, Some(Encryption::AesCbc));
         assert_eq!((choice.key_len, choice.hash), (16, Some(Hash::Sha1)));
     }
 

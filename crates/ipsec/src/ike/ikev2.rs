@@ -86,7 +86,7 @@ fn parse_proposal(body: &[u8]) -> Result<Ikev2Proposal<'_>, WireError> {
 }
 
 impl Ikev2Proposal<'_> {
-    /// As an offer for ESP or AH.
+    /// The proposal as an offer for ESP or AH.
     pub(super) fn offer(&self, mode: Mode) -> Option<Offer> {
         let protocol = ipsec_protocol(self.protocol)?;
         let spi = Spi(u32::from_be_bytes(self.spi.try_into().ok()?));
@@ -112,7 +112,7 @@ impl Ikev2Proposal<'_> {
         }
     }
 
-    /// As the proposal for an IKE SA.
+    /// The proposal as one for an IKE SA.
     pub(super) fn for_ike_sa(&self) -> Option<IkeProposal> {
         self.ike_spi()?;
         let encryption = Encryption::of_ikev2(self.encryption?)?;

@@ -1,4 +1,4 @@
-//! What the payloads of an IKEv2 message say, written into its exchange and its IKE SA.
+//! The payloads of an IKEv2 message are written into its exchange and its IKE SA.
 
 use crate::ike::contents::{MessageScene, add_deletions};
 use crate::ike::crypto::Hash;
@@ -17,12 +17,10 @@ use crate::ike::quick::ExchangeSide;
 use crate::ike::state::{Keyring, LONGEST_NONCE};
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus, Mode};
 use rekeyscope_model::error::WireError;
-use rekeyscope_model::text::Message;
 
 /// Bytes of the fragment number and count (RFC 7383 §2.5).
 const FRAGMENT_FIELDS: usize = 4;
 
-/// What the notifications of one message say that matters beside their names.
 #[derive(Debug, Default)]
 struct Noted {
     transport: bool,
@@ -90,10 +88,12 @@ impl MessageScene<'_> {
                 let side = self.ikev2_side() as usize;
                 let added = self.state.pieces[side].add(number, total, payload.next, plaintext);
                 if added.is_none() {
-                    self.diagnostics
-                        .count("fragment_impossible", "IKE", Some(self.context.frame), || {
-                            Message::new("oddity-fragment-impossible")
-                        });
+                    self.diagnostics.note(
+                        "fragment_impossible",
+                        "IKE",
+                        Some(self.context.frame),
+                        "oddity-fragment-impossible",
+                    );
                 }
                 added.and_then(|added| added.counted(self.context.frame, self.diagnostics))
             }

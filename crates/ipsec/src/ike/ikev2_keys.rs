@@ -36,7 +36,7 @@ pub(super) struct SealedMessage<'a> {
 pub(super) struct Ikev2Session {
     pub(super) suite: IkeSuite,
     pub(super) secrets: IkeSecrets,
-    /// Which of the given keys it was.
+    /// Index among the given keys.
     pub(super) key_index: usize,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Ikev2Keys {
     /// Ni and Nr of IKE_SA_INIT.
     pub(super) nonces: [Vec<u8>; 2],
     pub(super) proposal: Option<IkeProposal>,
-    /// Of an IKE SA that replaces another: that one's prf and SK_d (RFC 7296 §2.18).
+    /// The prf and the SK_d of the IKE SA that this one replaces (RFC 7296 §2.18).
     pub(super) parent: Option<(Prf, SecretBytes)>,
     pub(super) session: Option<Ikev2Session>,
     trials: u32,

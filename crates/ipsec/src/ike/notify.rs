@@ -61,7 +61,6 @@ impl<'a> Notification<'a> {
         })
     }
 
-    /// What it says could not be done, where it is an error: all below the first status, in both versions.
     pub(super) fn error(&self, context: &MessageContext) -> Option<ErrorNotice> {
         let name = if self.doi.is_some() { name_v1 } else { name_v2 };
         (self.kind < FIRST_STATUS).then(|| ErrorNotice {
@@ -111,7 +110,7 @@ impl<'a> Delete<'a> {
         Some((protocol, spis.map(|b| Spi(u32::from_be_bytes(b)))))
     }
 
-    /// It names the IKE SA itself (protocol 1 in both versions).
+    /// Tells whether the IKE SA itself is meant (protocol 1 in both versions).
     pub(super) fn is_ike_sa(&self) -> bool {
         self.protocol == 1
     }

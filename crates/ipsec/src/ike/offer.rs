@@ -1,4 +1,4 @@
-//! What one side of a negotiation offers or chooses, in either version.
+//! The offers and choices of one side of a negotiation, in either version.
 
 use rekeyscope_model::algorithm::Transform;
 use rekeyscope_model::analysis::{Lifetime, Mode};
@@ -7,7 +7,7 @@ use rekeyscope_model::spi::{IpsecProtocol, Spi};
 /// One proposal for ESP or AH, with its first transform.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Offer {
-    /// Which SA payload of the message: each stands for a pair of SAs.
+    /// Number of the message's SA payload: each stands for a pair of SAs.
     pub(super) sa: usize,
     pub(super) number: u8,
     pub(super) protocol: IpsecProtocol,

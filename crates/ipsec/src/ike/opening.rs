@@ -1,4 +1,4 @@
-//! Whether the first message of an exchange is in the capture, and who began it. A capture that starts in the middle of
+//! The first message of an exchange may be in the capture or not; it tells who began. A capture that starts in the middle of
 //! an exchange shows a later message first; its sender is then no proof of anything, but its kind may be.
 
 use crate::ike::exchange::Exchange;
@@ -9,22 +9,22 @@ use std::net::IpAddr;
 /// Longest third message of a Quick Mode (RFC 2409 §5.5: HDR*, HASH(3)): a header of 28 bytes and a hash payload of at
 /// most 4 + 64 bytes (HMAC-SHA2-512), padded to the cipher's 16. The first two messages carry a hash, an SA and a nonce
 /// payload, so they are longer: 124 bytes at least with a 16-byte hash and nonce.
-const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
+pub(crate) const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
 
-/// How an exchange begins in the capture.
+/// The way an exchange begins in the capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
-    /// With its first message.
+    /// The first message is there.
     Whole,
-    /// With a later one.
+    /// A later message is the first one.
     Cut {
-        /// Who began it, where a message's kind tells.
+        /// The side that began it, where a message's kind tells.
         initiator: Option<IpAddr>,
     },
 }
 
 impl Exchange {
-    /// Whether the capture holds its first message, and who sent that.
+    /// Tells whether the capture holds its first message, and who sent that.
     pub fn opening(&self) -> Opening {
         match self.first_seen {
             FirstSeen::Answers => Opening::Cut {
@@ -51,7 +51,7 @@ impl Exchange {
         }
     }
 
-    /// As [`Exchange::opening`], of an exchange that made SAs: its initiator sent a third message, so where a Quick Mode's
+    /// This is [`Exchange::opening`] of an exchange that made SAs: its initiator sent a third message, so where a Quick Mode's
     /// messages all come from one side and none is a third one, that side is the responder.
     pub fn opening_of_made(&self) -> Opening {
         let opening = self.opening();
@@ -68,12 +68,12 @@ impl Exchange {
         opening
     }
 
-    /// Who began it, where that is known.
+    /// The side that began it, where that is known.
     pub fn known_initiator(&self) -> Option<IpAddr> {
         self.initiator_by(self.opening())
     }
 
-    /// Who began it, if it begins like this.
+    /// The side that began it, if it begins like this.
     pub fn initiator_by(&self, opening: Opening) -> Option<IpAddr> {
         match opening {
             Opening::Whole => Some(self.initiator),

@@ -30,7 +30,7 @@ pub struct IkeFragment {
 /// Facts that a message shows without keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outline {
-    /// Whether an IKEv2 message answers a request; `None` in IKEv1, which has no flag for that.
+    /// True where an IKEv2 message answers a request; `None` in IKEv1, which has no flag for that.
     pub response: Option<bool>,
     /// First payload of an encrypted IKEv2 message; `None` for others, and for a fragment after the first.
     pub inside: Option<FirstInside>,

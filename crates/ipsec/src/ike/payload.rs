@@ -46,15 +46,14 @@ pub(super) const GENERIC_LEN: usize = 4;
 /// One payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Payload<'a> {
-    /// Its type, as the payload before it (or the header) announced it.
+    /// The type, as the payload before it (or the header) announced it.
     pub(super) kind: u8,
     /// The type that it announces for the next one; 0 ends the chain.
     pub(super) next: u8,
     /// The byte after it: zero, but for the critical bit of IKEv2.
     pub(super) reserved: u8,
-    /// What follows the generic header.
     pub(super) body: &'a [u8],
-    /// Where its generic header begins in the walked bytes.
+    /// The begin of its generic header in the walked bytes.
     pub(super) offset: usize,
 }
 

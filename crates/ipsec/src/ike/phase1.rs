@@ -5,12 +5,14 @@
 //! Where a message before is not in the capture, the IV is unknown and CBC garbles the first block only: it holds the
 //! HASH payload's header and some bytes of the hash, so the payloads behind it are still read.
 
-use crate::ike::crypto::{BlockCipher, Hash, phase1_key};
+use crate::esp::cipher::decrypt;
+use crate::ike::crypto::{Hash, PHASE_1_CIPHERS, phase1_key};
 use crate::ike::header::IkeHeader;
 use crate::ike::ikev1::Phase1Transform;
 use crate::ike::payload::{GENERIC_LEN, PayloadChain, v1};
 use crate::ike::reading::{self, PROOF_BITS};
 use rekeyscope_keylog::{IkeKey, IkeSecrets};
+use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::secret::SecretBytes;
 use zeroize::Zeroizing;
@@ -77,13 +79,12 @@ impl Plain {
 /// A key that decrypts.
 #[derive(Debug)]
 pub(super) struct Phase1Session {
-    cipher: BlockCipher,
+    cipher: Encryption,
     /// Ka, as long as the cipher's key.
     pub(super) key: SecretBytes,
     pub(super) hash: Option<Hash>,
-    /// What else is known of the same SA.
     pub(super) secrets: IkeSecrets,
-    /// Which of the given keys it was.
+    /// Index among the given keys.
     pub(super) key_index: usize,
 }
 
@@ -209,7 +210,7 @@ impl Phase1 {
     fn decrypt(
         &self,
         message: &Encrypted<'_>,
-        cipher: BlockCipher,
+        cipher: Encryption,
         key: &[u8],
         hash: Option<Hash>,
         needed: u32,
@@ -217,7 +218,7 @@ impl Phase1 {
         let first = message.header.next_payload;
         let phase1 = message.is_phase1();
         for (hash, iv) in self.ivs(message, cipher.block_len(), hash) {
-            let bytes = cipher.decrypt_cbc(key, &iv, message.ciphertext)?;
+            let bytes = decrypt(cipher, key, &iv, message.ciphertext)?;
             if reading::evidence(first, &bytes, phase1, hash).is_some_and(|bits| bits >= needed) {
                 return Some(Plain {
                     bytes,
@@ -230,7 +231,7 @@ impl Phase1 {
         if phase1 || first != v1::HASH {
             return None;
         }
-        let bytes = cipher.decrypt_cbc(key, &vec![0; cipher.block_len()], message.ciphertext)?;
+        let bytes = decrypt(cipher, key, &vec![0; cipher.block_len()], message.ciphertext)?;
         let (first, start, hash) = garbled_reading(&bytes, message.kind, hash, needed.max(GARBLED_BITS))?;
         Some(Plain {
             bytes,
@@ -306,7 +307,7 @@ fn garbled_reading(
     })
 }
 
-/// With SKEYID_a the HASH payload can be computed: HASH(1) = prf(SKEYID_a, M-ID | everything behind it)
+/// SKEYID_a computes the HASH payload: HASH(1) = prf(SKEYID_a, M-ID | everything behind it)
 /// (RFC 2409 §5.5, §5.7). Only the first message of an exchange, and only when its IV was known.
 fn hash_contradicts(message: &Encrypted<'_>, plain: &Plain, secrets: &IkeSecrets) -> bool {
     let (Some(skeyid_a), Some(hash)) = (&secrets.skeyid_a, plain.hash) else {
@@ -332,11 +333,11 @@ fn hash_contradicts(message: &Encrypted<'_>, plain: &Plain, secrets: &IkeSecrets
 fn key_forms(
     transform: Option<Phase1Transform>,
     secrets: &IkeSecrets,
-) -> Vec<(BlockCipher, Zeroizing<Vec<u8>>, Option<Hash>)> {
+) -> Vec<(Encryption, Zeroizing<Vec<u8>>, Option<Hash>)> {
     let negotiated = transform.and_then(|t| t.cipher.map(|c| (c, t.key_len)));
-    let targets: Vec<(BlockCipher, usize)> = match negotiated {
+    let targets: Vec<(Encryption, usize)> = match negotiated {
         Some(target) => vec![target],
-        None => BlockCipher::ALL
+        None => PHASE_1_CIPHERS
             .into_iter()
             .flat_map(|c| c.key_lens().iter().map(move |&len| (c, len)))
             .collect(),
@@ -351,7 +352,7 @@ fn key_forms(
     let mut forms = Vec::new();
     for (cipher, len) in targets {
         if let Some(ka) = secrets.ka.as_ref().map(|k| k.expose()) {
-            let is_a_key = BlockCipher::ALL.iter().any(|c| c.key_lens().contains(&ka.len()));
+            let is_a_key = PHASE_1_CIPHERS.iter().any(|c| c.key_lens().contains(&ka.len()));
             // A key of the wrong length for the negotiated cipher, or for all of them, was a SKEYID_e.
             let cut = negotiated.is_some() || !is_a_key;
             if ka.len() == len || (cut && ka.len() > len) {

@@ -1,9 +1,9 @@
 //! The prfs and MACs of IKEv2 (RFC 7296 §2.13, RFC 4434, RFC 4615), and what is derived with them.
 
+use crate::esp::cipher::Xcbc;
 use crate::ike::crypto::Hash;
 use aes::Aes128;
-use cbc::cipher::{BlockCipherEncrypt, KeyInit};
-use cmac::{Cmac, Mac};
+use cmac::{Cmac, KeyInit, Mac};
 use rekeyscope_model::algorithm::Integrity;
 use zeroize::Zeroizing;
 
@@ -132,55 +132,16 @@ fn aes_cmac(key: &[u8], message: &[u8]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(mac.finalize().into_bytes().to_vec())
 }
 
-/// AES-XCBC-MAC (RFC 3566 §4), 16 bytes.
+/// AES-XCBC-MAC (RFC 3566 §4), 16 bytes; callers give a key of as many.
 fn aes_xcbc(key: &[u8], message: &[u8]) -> Zeroizing<Vec<u8>> {
-    let encrypt = |key: &[u8], block: [u8; 16]| {
-        let mut block = block.into();
-        if let Ok(cipher) = Aes128::new_from_slice(key) {
-            cipher.encrypt_block(&mut block);
-        }
-        <[u8; 16]>::from(block)
-    };
-    let k1 = encrypt(key, [1; 16]);
-    let whole = message.len().is_multiple_of(16) && !message.is_empty();
-    let last_key = encrypt(key, [if whole { 2 } else { 3 }; 16]);
-    let last_start = message.len().saturating_sub(1) / 16 * 16;
-    let (head, tail) = message.split_at(last_start);
-    let mut state = [0; 16];
-    for block in head.chunks_exact(16) {
-        state.iter_mut().zip(block).for_each(|(s, b)| *s ^= b);
-        state = encrypt(&k1, state);
-    }
-    let padded = tail.iter().copied().chain([0x80]).chain(std::iter::repeat(0));
-    let last = padded
-        .enumerate()
-        .map(|(i, b)| if whole || i <= tail.len() { b } else { 0 });
-    for ((s, b), k) in state.iter_mut().zip(last).zip(last_key) {
-        *s ^= b ^ k;
-    }
-    Zeroizing::new(encrypt(&k1, state).to_vec())
+    let mac = Xcbc::new(key).map(|xcbc| xcbc.mac(message.iter().copied()));
+    Zeroizing::new(mac.map_or_else(Vec::new, Vec::from))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use hex_literal::hex;
-
-    /// RFC 3566 §4.6 cases 1, 3, 4, 5 and 6.
-    #[test]
-    fn xcbc_vectors() {
-        let key = hex!("000102030405060708090a0b0c0d0e0f");
-        let message: Vec<u8> = (0..34).collect();
-        for (len, mac) in [
-            (0, hex!("75f0251d528ac01c4573dfd584d79f29")),
-            (16, hex!("d2a246fa349b68a79998a4394ff7a263")),
-            (20, hex!("47f51b4564966215b8985c63055ed308")),
-            (32, hex!("f54f0ec8d2b9f3d36807734bd5283fd4")),
-            (34, hex!("becbb3bccdb518a30677d5481fb6b4d8")),
-        ] {
-            assert_eq!(*aes_xcbc(&key, &message[..len]), mac, "{len} bytes");
-        }
-    }
 
     /// RFC 4434 §2.1: keys of 16, 10 and 18 bytes.
     #[test]

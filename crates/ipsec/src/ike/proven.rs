@@ -28,11 +28,11 @@ pub struct ProvenIkev2Keys {
     pub responder_spi: IkeSpi,
     /// Cipher.
     pub encryption: Encryption,
-    /// Its keys, with salt where it has one: SK_ei, SK_er.
+    /// The keys, with salt where it has one: SK_ei, SK_er.
     pub sk_e: [SecretBytes; 2],
     /// Integrity; [`Integrity::None`] for a combined mode.
     pub integrity: Integrity,
-    /// Its keys: SK_ai, SK_ar; empty for a combined mode.
+    /// The keys: SK_ai, SK_ar; empty for a combined mode.
     pub sk_a: [SecretBytes; 2],
 }
 

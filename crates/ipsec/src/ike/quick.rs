@@ -11,7 +11,7 @@ use rekeyscope_model::error::WireError;
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 
-/// Which side sent something. As index: 0 and 1.
+/// Sender of a message. As index: 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExchangeSide {
     Initiator = 0,
@@ -29,7 +29,6 @@ impl ExchangeSide {
     }
 }
 
-/// What both sides of an exchange said so far.
 #[derive(Debug, Default)]
 pub(super) struct Negotiation {
     pub(super) offers: [Vec<Offer>; 2],

@@ -1,4 +1,4 @@
-//! What is remembered between messages, beside what the timeline hands out.
+//! The memory between messages, beside what the timeline hands out.
 
 use crate::ike::exchange::Exchange;
 use crate::ike::fragment::Pieces;
@@ -16,7 +16,6 @@ pub(super) const LONGEST_NONCE: usize = 256;
 /// Longest Diffie–Hellman public value that is kept, in bytes: that of the 8192-bit group.
 pub(super) const LONGEST_PUBLIC: usize = 1024;
 
-/// What is remembered about an IKE SA beside its public part.
 #[derive(Debug, Default)]
 pub(super) struct SaState {
     pub(super) phase1: Phase1,
@@ -27,7 +26,6 @@ pub(super) struct SaState {
     pub(super) auth_offers: Vec<Offer>,
     /// UDP port 4500 was used.
     pub(super) floated: bool,
-    /// What the NAT detection payloads said; `None` before any was seen.
     pub(super) nat_detected: Option<bool>,
 }
 
@@ -39,7 +37,6 @@ impl SaState {
     }
 }
 
-/// What is remembered about an exchange beside its public part.
 #[derive(Debug, Default)]
 pub(super) struct ExchangeState {
     /// Digests of its messages; at most [`Exchange::MAX_RECORDS`], further ones count as new.

@@ -17,6 +17,7 @@ use crate::ike::outline::Outline;
 use crate::ike::payload::v1;
 use crate::ike::state::{ExchangeState, Keyring, SaState};
 use foldhash::{HashMap, HashMapExt};
+use rekeyscope_capture::layers::udp::NAT_T_PORT;
 use rekeyscope_keylog::{IkeKey, Seed};
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -24,16 +25,16 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 use rekeyscope_model::text::Message;
 
-/// What a message meant for the rest of the analysis.
+/// The meaning of a message for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
     /// Index of the exchange it belongs to.
     pub exchange: Option<usize>,
-    /// It is the first message of that exchange.
+    /// The message is the first one of that exchange.
     pub first_of_exchange: bool,
     /// `children` of that exchange changed with this message.
     pub children_changed: bool,
-    /// Whether the message repeats an earlier one of that exchange byte for byte.
+    /// True where the message repeats an earlier one of that exchange byte for byte.
     pub repeats: bool,
 }
 
@@ -46,12 +47,10 @@ impl Observed {
     };
 }
 
-/// The port of UDP encapsulation (RFC 3948).
-const NAT_T_PORT: u16 = 4500;
 /// Decryptions that are tried over all IKE SAs together: some seconds of work at most.
 const TRIAL_BUDGET: u64 = 1 << 22;
 
-/// What makes messages one exchange. Message IDs mean something within one IKE SA only; in IKEv2 both sides number
+/// The key that makes messages one exchange. Message IDs mean something within one IKE SA only; in IKEv2 both sides number
 /// their requests independently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct ExchangeId {
@@ -93,7 +92,7 @@ impl Timeline {
     /// Most exchanges that are kept, some 2 KB each with what the document says of them: those of 10,000 rekeys, as many others, and
     /// the Informational ones.
     pub const MAX_EXCHANGES: usize = 40 << 10;
-    /// Of them, Informational ones: hosts that ask each other all day whether they are alive leave room for those that make SAs.
+    /// Informational ones among them: hosts that ask each other all day whether they are alive leave room for those that make SAs.
     const MAX_INFORMATIONAL: usize = Self::MAX_EXCHANGES / 2;
 
     /// An empty timeline that will try `keys` on encrypted messages.
@@ -321,9 +320,7 @@ impl Timeline {
     ) -> bool {
         let cut = message.len() < header.length as usize;
         if cut {
-            diagnostics.count("cut_message", "IKE", Some(context.frame), || {
-                Message::new("oddity-cut-message")
-            });
+            diagnostics.note("cut_message", "IKE", Some(context.frame), "oddity-cut-message");
         }
         let indices = |spi| self.keys_by_spi.get(&spi).map_or(&[][..], Vec::as_slice);
         let mut ring = Keyring {

@@ -15,7 +15,6 @@ mod class {
     pub(crate) const KEY_LENGTH: u16 = 6;
 }
 
-/// What the attributes of one IKEv1 transform say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Ikev1Transform {
     /// `None` when a number is not known to us.

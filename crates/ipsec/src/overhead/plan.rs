@@ -1,4 +1,4 @@
-//! What lies around ESP and inside it, by name: `l2tp,natt`.
+//! The layers around ESP and inside it, by name: `l2tp,natt`.
 
 use crate::overhead::sizes::{EspSizes, IPV4_HEADER, IPV6_HEADER, Split, UDP_HEADER};
 use crate::overhead::suite::Suite;
@@ -41,7 +41,7 @@ pub const ENCAPSULATIONS: [(&str, &str); 11] = [
 pub enum Mode {
     /// A whole IP packet is the payload.
     Tunnel,
-    /// What follows the outer IP header is the payload.
+    /// The payload follows the outer IP header.
     Transport,
 }
 

@@ -1,10 +1,9 @@
 //! Sizes of ESP packets and of their fragments.
 
+use crate::esp::header::HEADER_LEN;
 use crate::sa::association::{AssignedKey, Association};
 use rekeyscope_model::analysis::Encapsulation;
 
-/// SPI and sequence number (RFC 4303 §2).
-const ESP_HEADER: usize = 8;
 /// Pad length and next header (RFC 4303 §2.4).
 const TRAILER: usize = 2;
 /// Header of UDP (RFC 768).
@@ -34,7 +33,7 @@ pub struct EspSizes {
     pub icv: usize,
 }
 
-/// Where the bytes of one packet on the wire go. The parts add up to [`Split::wire`].
+/// The parts of one packet on the wire, in bytes. The parts add up to [`Split::wire`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Split {
     /// IP total length.
@@ -53,7 +52,7 @@ pub struct Split {
     pub icv: usize,
 }
 
-/// What one packet becomes on a path that it is too large for.
+/// The pieces of a packet on a path that it is too large for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragments {
     /// IP packets; 1 where it fits.
@@ -111,9 +110,9 @@ impl EspSizes {
         let padding = (payload + TRAILER).next_multiple_of(self.align) - payload;
         let outer_headers = self.ip_header + self.udp;
         Split {
-            wire: outer_headers + ESP_HEADER + self.iv + payload + padding + self.icv,
+            wire: outer_headers + HEADER_LEN + self.iv + payload + padding + self.icv,
             outer_headers,
-            esp_header: ESP_HEADER,
+            esp_header: HEADER_LEN,
             iv: self.iv,
             payload,
             padding,
@@ -123,7 +122,7 @@ impl EspSizes {
 
     /// The largest ESP payload whose packet is not larger than `mtu`; `None` when not even an empty one fits.
     pub fn largest_payload(&self, mtu: usize) -> Option<usize> {
-        let fixed = self.ip_header + self.udp + ESP_HEADER + self.iv + self.icv;
+        let fixed = self.ip_header + self.udp + HEADER_LEN + self.iv + self.icv;
         let room = mtu.checked_sub(fixed)?;
         (room - room % self.align).checked_sub(TRAILER)
     }

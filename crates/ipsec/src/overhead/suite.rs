@@ -2,7 +2,6 @@
 
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 
-/// What is accepted, for the error.
 const ACCEPTED: &str = "aes128-sha1 and the like. Encryption: aes128 aes192 aes256 (CBC), aes128ctr, aes128gcm8 gcm12 gcm16, aes128ccm8 \
                         ccm12 ccm16, aes128gmac (each also with 192 and 256), chacha20poly1305, 3des, des, camellia128 192 \
                         256, null. Integrity: md5 sha1 sha256 sha256_96 sha384 sha512 aesxcbc aescmac, none with gcm, ccm, gmac and \
@@ -62,7 +61,7 @@ impl Suite {
         self.transform.encryption.iv_len()
     }
 
-    /// What payload and trailer are padded to, bytes (RFC 4303 §2.4: at least 4).
+    /// The unit to which payload and trailer are padded, bytes (RFC 4303 §2.4: at least 4).
     pub fn align(&self) -> usize {
         self.transform.encryption.block_len().max(4)
     }

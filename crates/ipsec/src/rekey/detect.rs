@@ -131,7 +131,7 @@ fn protocol(evidence: &Evidence<'_>, child: &ChildSa) -> Option<IpsecProtocol> {
     (0..2).find_map(|d| Some(sa_of(evidence, child, d)?.protocol))
 }
 
-/// Whether `new` takes over from `old`.
+/// Tells whether `new` takes over from `old`.
 fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if old.exchange.is_some() && old.exchange == new.exchange {
         return false; // two pairs of one exchange stand side by side
@@ -142,7 +142,9 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     if old.exchange.is_none() && new.exchange.is_none() && !takes_over(evidence, old, new) {
         return false;
     }
-    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e])) {
+    if new.exchange.is_some_and(|e| adds_a_child(&evidence.exchanges[e]))
+        && !follows_in_its_place(evidence, old, new)
+    {
         return false;
     }
     let beside = (0..2).any(|d| carries_on(evidence, old, new, d));
@@ -150,7 +152,7 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     !beside && !new_connection(evidence, old, new)
 }
 
-/// Whether packets without IKE show that one SA ends and another begins. In each direction that both have, the old one was alone for
+/// Tells whether packets without IKE show that one SA ends and another begins. In each direction that both have, the old one was alone for
 /// longer than beside the new one; in one of them it carried packets until then, and a single packet has no end. (SAs without a
 /// direction in common are the two sides of one pair, of which one spoke late.)
 fn takes_over(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
@@ -200,6 +202,15 @@ fn adds_a_child(exchange: &Exchange) -> bool {
         && exchange.opening() == Opening::Whole
 }
 
+/// The traffic of `old` goes on upon `new`, which began to carry only when nothing passed on `old` any more: it was deleted first, and made
+/// anew instead of renewed.
+fn follows_in_its_place(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
+    let begun = (0..2).filter_map(|d| sa_of(evidence, new, d)?.first).min();
+    let ended = last_packet(evidence, old);
+    have_inner_ends_in_common(evidence, old, new)
+        && ended.zip(begun).is_some_and(|(ended, (begun, _))| ended <= begun)
+}
+
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
     let (Some(o), Some(n)) = (sa_of(evidence, old, d), sa_of(evidence, new, d)) else {
         return false;
@@ -227,7 +238,7 @@ fn last_packet(evidence: &Evidence<'_>, child: &ChildSa) -> Option<Timestamp> {
         .max()
 }
 
-/// How far the end of `old` lies from the beginning of `new`.
+/// The degree to which the end of `old` lies from the beginning of `new`.
 fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
     (0..2)
         .filter_map(|d| {
@@ -283,7 +294,7 @@ fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize, 
     made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, first_time(made))
 }
 
-/// When the phase 1 exchanges of each IKE SA ended, ascending.
+/// The time when the phase 1 exchanges of each IKE SA ended, ascending.
 struct Phase1Ends(HashMap<Option<usize>, Vec<Timestamp>>);
 
 impl Phase1Ends {

@@ -1,24 +1,24 @@
-//! What recognition looks at.
+//! The evidence that recognition looks at.
 
 use crate::ike::timeline::Exchange;
 use crate::sa::association::{Association, Counters};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
 
-/// What the SAs of a tunnel had carried when an exchange began.
+/// The load of a tunnel's SAs when an exchange began.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
     /// Exchange index in the timeline.
     pub exchange: usize,
     /// SA.
     pub sa: SaIndex,
-    /// Its counters then.
+    /// The counters then.
     pub counters: Counters,
-    /// Its sequence numbers that were missing then.
+    /// The sequence numbers that were missing then.
     pub missing: u64,
 }
 
-/// What recognition looks at.
+/// The evidence that recognition looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The tunnels.

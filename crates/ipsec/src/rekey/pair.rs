@@ -23,7 +23,7 @@ pub struct ChildSa {
     pub tunnel: TunnelIndex,
     /// The exchange that made it.
     pub exchange: Option<usize>,
-    /// Its SAs by internal direction.
+    /// The SAs by internal direction.
     pub sa: [Option<SaIndex>; 2],
     /// First message of its exchange, else first packet.
     pub born: Timestamp,
@@ -242,7 +242,7 @@ impl Speakers {
     }
 }
 
-/// How the exchanges that made SAs begin in the capture, and who began them.
+/// The way the exchanges that made SAs begin in the capture, and who began them.
 #[derive(Debug)]
 pub struct Openings(HashMap<usize, Opening>);
 
@@ -271,7 +271,7 @@ impl Openings {
                     .get(&child.tunnel)
                     .is_some_and(|i| i.contains(&address))
             };
-            // Of one side only, one message cannot be told from the answer to it, unless that side is known to begin.
+            // One message of one side only cannot be told from the answer to it, unless that side is known to begin.
             let known = two_sided.contains(&child.tunnel)
                 && (begins(exchange.initiator) || !begins(exchange.responder));
             let opening = if known {
@@ -284,7 +284,7 @@ impl Openings {
         Openings(children.iter().filter(in_use).filter_map(opening).collect())
     }
 
-    /// Of any exchange; of one that made no SA in use, as its messages say.
+    /// The opening of any exchange; messages alone tell of one that made no SA in use.
     pub fn of(&self, evidence: &Evidence<'_>, exchange: usize) -> Opening {
         let own = self.0.get(&exchange).copied();
         own.unwrap_or_else(|| evidence.exchanges[exchange].opening())

@@ -1,4 +1,4 @@
-//! What makes a side renew: all countings in use side by side, and which of them is the steady one over the trace.
+//! The reason for which a side renews: all countings in use side by side, and which of them is the steady one over the trace.
 //!
 //! A peer that renews at a limit does so at (nearly) the same value every time, in *its* counting; in any other counting the
 //! value varies with packet sizes, with the traffic of the other direction, or with the rate. Where two countings keep a
@@ -14,9 +14,10 @@ pub(super) use rekeyscope_model::analysis::TriggerKind as Kind;
 
 use crate::sa::association::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
+pub(super) use counting::CountedSide;
 use counting::{
-    CountedSide, Counting, ENOUGH, KILOBYTE, LARGEST_KILOBYTE, MOST_SOFT_FRACTION, QUANTITIES, Quantity,
-    by_spread, countings, told_apart, value,
+    Counting, ENOUGH, KILOBYTE, LARGEST_KILOBYTE, MOST_SOFT_FRACTION, QUANTITIES, Quantity, by_spread,
+    countings, told_apart, value,
 };
 use rekeyscope_model::analysis::TriggerRule;
 use rekeyscope_model::text::{Message, Said};
@@ -26,7 +27,7 @@ use std::net::IpAddr;
 const LEAST_LAG_S: f64 = 0.03;
 /// The longest lag that was measured, seconds.
 const MOST_LAG_S: f64 = 0.5;
-/// What the lower envelope still lags at most, seconds: the least of some lags is near the least lag.
+/// The lag, in seconds, that the lower envelope still has at most: the least of some lags is near the least lag.
 const ENVELOPE_LAG_S: f64 = 0.1;
 /// Soft limits of well-known products: 75 % (Yamaha), 80 % (HP), 90 % (strongSwan), 95 %.
 const KNOWN_FRACTIONS: [f64; 4] = [0.75, 0.80, 0.90, 0.95];
@@ -34,7 +35,6 @@ const KNOWN_FRACTIONS: [f64; 4] = [0.75, 0.80, 0.90, 0.95];
 /// the blurred ranges too easily (four ranges of 0.5 % in 0.3–1: 3 %) to decide between them.
 const SHARP_FRACTION: f64 = 0.005;
 
-/// What one rekey had carried in the counting of an unambiguous volume rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reached {
     /// Bytes at the first exchange message.
@@ -43,12 +43,10 @@ pub(super) struct Reached {
     pub(super) fraction: Option<f64>,
 }
 
-/// What observations of one side give.
 pub(super) struct Inferred {
     pub(super) rule: TriggerRule,
-    /// What the rule counts, in words.
     pub(super) counting: Option<Message>,
-    /// What each observation had reached in that counting, where it is a volume and no other counting fits (`None` where the
+    /// The value that each observation had reached in that counting, where it is a volume and no other counting fits (`None` where the
     /// capture lacks an SA's start).
     pub(super) reached: Vec<Option<Reached>>,
 }

@@ -24,7 +24,7 @@ pub struct Succession {
     pub old: [Option<SaIndex>; 2],
     /// SAs that begin.
     pub new: [Option<SaIndex>; 2],
-    /// Who began the exchange, where that is known.
+    /// The side that began the exchange, where that is known.
     pub initiator: Option<std::net::IpAddr>,
     /// First exchange message; `None` where it is not in the capture.
     pub started: Option<Timestamp>,

@@ -5,7 +5,7 @@
 //! negotiated at all.
 
 use crate::rekey::evidence::{Evidence, Snapshot};
-use crate::rekey::rule::{self, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
+use crate::rekey::rule::{self, CountedSide, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
 use crate::rekey::succession::{Succession, slot};
 use crate::sa::association::{Association, Counters, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
@@ -35,10 +35,10 @@ const MOST_LOST_AT_START: u64 = 32;
 /// hard one apart, and half of that cannot turn one into another.
 const MOST_MISSING: f64 = 0.025;
 
-/// The payload is counted where at least this share of the packets was opened, as for the series of throughput.
-const ENOUGH_OPENED: f64 = 0.98;
+/// The payload is counted where at least this share of the packets was opened: below it, its series has holes, and outer bytes are the
+/// honest measure.
+pub const ENOUGH_OPENED: f64 = 0.98;
 
-/// What one succession shows.
 #[derive(Debug, Clone, Copy)]
 struct SuccessionShown {
     counters: Counters,
@@ -54,10 +54,10 @@ struct SuccessionShown {
     last_number: Option<u64>,
 }
 
-/// How the counters relate to what the SA had carried when the exchange began.
+/// The way the counters relate to what the SA had carried when the exchange began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// They are that.
+    /// The counters are just that.
     Exact,
     /// The SA is older than the capture, or packets of it are missing.
     AtLeast,
@@ -156,7 +156,7 @@ fn rules(
     rules
 }
 
-/// Where the rule's counting is the only one that fits, it is the one that this rekey's volume is given in.
+/// The rule's counting, where no other fits, is the one that this rekey's volume is given in.
 fn count_as_the_rule(trigger: &mut Trigger, rule: &TriggerRule, counting: Message, reached: Reached) {
     let kilobyte = rule.bytes_per_kilobyte.map_or(LIFETIME_KILOBYTE, u64::from);
     trigger.bytes = Some(reached.bytes);
@@ -172,7 +172,6 @@ fn set_counting(trigger: &mut Trigger, message: Message) {
     (trigger.counting, trigger.messages) = (Some(said.sentence), said.messages);
 }
 
-/// What most of them are; of equals, the first.
 fn most_common(kinds: &[TriggerKind]) -> TriggerKind {
     // Each kind with the number of its rekeys, in order of appearance.
     let mut counts: Vec<(TriggerKind, usize)> = Vec::new();
@@ -220,8 +219,14 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
         .zip(now)
         .map(|(began, now)| now.seconds_since(began))
         .filter(|age| *age >= 0.0);
-    let negotiated = |exchange: Option<usize>| evidence.exchanges[exchange?].lifetime;
-    let limits = negotiated(association.exchange).or_else(|| negotiated(succession.exchange));
+    let of_the_new = || {
+        let mut new = succession.new.iter().flatten();
+        let lifetime = |sa: &usize| evidence.associations[*sa].lifetime(evidence.exchanges);
+        evidence.exchanges[succession.exchange?]
+            .lifetime
+            .or_else(|| new.find_map(lifetime))
+    };
+    let limits = association.lifetime(evidence.exchanges).or_else(of_the_new);
     let late = succession.started.is_none();
     let lacks = |association: &Association, counters: &Counters, missing: u64| {
         let older = association.sequence.missing_at_start() > MOST_LOST_AT_START;
@@ -233,8 +238,8 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
     let mut sides = [None; 2];
     for (sa, counters, missing) in at_start.into_iter().flatten() {
         let association = &evidence.associations[sa];
-        let inbound = name(evidence, succession, association.direction);
-        let slot = usize::from(!matches!(inbound, "inbound" | "b-to-a"));
+        let side = side(evidence, succession, association.direction);
+        let slot = usize::from(side == CountedSide::Outbound);
         sides[slot] = (!lacks(association, &counters, missing)).then_some(counters);
     }
     if lacks(association, &counters, missing) {
@@ -246,7 +251,7 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
         bound: match (lacks(association, &counters, missing), late) {
             (false, false) => Bound::Exact,
             (false, true) => Bound::AtMost,
-            // What is missing is more than all that was seen, also before the late message.
+            // The missing bytes are more than those that were seen, also before the late message.
             (true, late) if !late || before >= counters.packets => Bound::AtLeast,
             (true, _) => Bound::Neither,
         },
@@ -257,22 +262,24 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
             .filter(|_| association.extended.is_none()),
         counters,
         sides,
-        sa_name: name(evidence, succession, association.direction),
+        sa_name: side(evidence, succession, association.direction).word(succession.initiator.is_some()),
         age_s,
         limits: limits.unwrap_or_default(),
     })
 }
 
-/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, the direction. A word of the catalogue.
-fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
+/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, B to A is inbound.
+fn side(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> CountedSide {
     let tunnel = &evidence.tunnels[succession.tunnel];
-    let published = tunnel.published(internal);
-    match (succession.initiator, published) {
-        (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
-        (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
-        (Some(_), _) => "outbound",
-        (None, Direction::AToB) => "a-to-b",
-        (None, Direction::BToA) => "b-to-a",
+    let inbound = match (succession.initiator, tunnel.published(internal)) {
+        (Some(initiator), Direction::AToB) => initiator == tunnel.b(),
+        (Some(initiator), Direction::BToA) => initiator == tunnel.a(),
+        (None, direction) => direction == Direction::BToA,
+    };
+    if inbound {
+        CountedSide::Inbound
+    } else {
+        CountedSide::Outbound
     }
 }
 
@@ -299,7 +306,7 @@ fn snapshot(snapshots: &[Snapshot], exchange: Option<usize>, sa: usize) -> Optio
         .map(|s| (s.counters, s.missing))
 }
 
-/// With a word of the catalogue for what it is.
+/// The volume, and a word of the catalogue for its kind.
 fn volume(shown: &SuccessionShown) -> (u64, &'static str) {
     if shown.inner {
         (shown.counters.inner_bytes, "inner")
@@ -376,7 +383,7 @@ fn kind(
     }
 }
 
-/// Which of volume and age is the limited one, by how little it varies.
+/// The limited one of volume and age, by how little it varies.
 fn steadier(group: &[&SuccessionShown]) -> Option<TriggerKind> {
     let volumes: Vec<f64> = group.iter().map(|s| volume(s).0 as f64).collect();
     let ages: Vec<f64> = group.iter().filter_map(|s| s.age_s).collect();

@@ -3,14 +3,15 @@
 use crate::esp::cipher::{EspCipher, Icv, wipe_stack};
 use crate::esp::null::{NullDetector, NullFormat};
 use crate::esp::sequence::nearest;
+use crate::ike::exchange::Exchange;
 use crate::sa::docket::Docket;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::specimen::Lacking;
 use crate::sa::tunnel::TunnelIndex;
 use crate::sa::whereabouts::OuterPath;
-use rekeyscope_keylog::{EspKey, KeyOrigin};
+use rekeyscope_keylog::{EspKey, KeyOrigin, SaLifetime};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
-use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Mode};
+use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Lifetime, Mode};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
 use rekeyscope_model::time::Timestamp;
@@ -24,13 +25,13 @@ pub use rekeyscope_model::lifetime::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYT
 pub struct AssignedKey {
     /// The keyed cipher.
     pub cipher: Arc<EspCipher>,
-    /// What it is.
+    /// The transform of the SA.
     pub transform: Transform,
     /// Encryption key, with salt where the transform has one.
     pub encryption_key: SecretBytes,
     /// Integrity key; empty for an AEAD.
     pub integrity_key: SecretBytes,
-    /// Where the keys stand.
+    /// The origin of the keys.
     pub origin: KeyOrigin,
 }
 
@@ -50,7 +51,7 @@ impl AssignedKey {
             integrity_key.expose(),
         )
         .ok()?;
-        // Its round keys: the values below are copied with what their places on the stack held before.
+        // The round keys: the values below are copied with what their places on the stack held before.
         wipe_stack();
         let key_len = Some(encryption_key.len().saturating_sub(encryption.salt_len()));
         Some(AssignedKey {
@@ -66,7 +67,7 @@ impl AssignedKey {
         })
     }
 
-    /// Whether these are its keys, as far as both hold one.
+    /// Tells whether these are its keys, as far as both hold one.
     fn holds(&self, encryption_key: &SecretBytes, integrity_key: &SecretBytes) -> bool {
         let unknown = self.integrity_key.is_empty() || integrity_key.is_empty();
         self.encryption_key == *encryption_key && (unknown || self.integrity_key == *integrity_key)
@@ -76,7 +77,7 @@ impl AssignedKey {
         self.holds(&other.encryption_key, &other.integrity_key)
     }
 
-    /// Whether a claim means these keys.
+    /// Tells whether a claim means these keys.
     pub(super) fn is_of(&self, claim: &EspKey) -> bool {
         self.holds(&claim.encryption_key, &claim.integrity_key)
     }
@@ -85,7 +86,7 @@ impl AssignedKey {
 /// NULL encryption that was recognised without a key.
 #[derive(Debug, Clone)]
 pub struct Clear {
-    /// How the packets are framed.
+    /// The way the packets are framed.
     pub format: NullFormat,
     /// Opens them.
     pub cipher: Arc<EspCipher>,
@@ -139,7 +140,7 @@ pub struct Counters {
 /// One SA, one direction.
 #[derive(Debug)]
 pub struct Association {
-    /// Its tunnel.
+    /// The tunnel.
     pub tunnel: TunnelIndex,
     /// Internal direction (see [`crate::sa::tunnel::Tunnel`]).
     pub direction: Direction,
@@ -159,7 +160,7 @@ pub struct Association {
     pub bundled: bool,
     /// SPI.
     pub spi: Spi,
-    /// How it is carried.
+    /// The way it is carried.
     pub encapsulation: Encapsulation,
     /// The key that its packets prove; before [`Association::proven`] the likeliest claim, which opens nothing.
     pub key: Option<AssignedKey>,
@@ -170,7 +171,7 @@ pub struct Association {
     pub evident: bool,
     /// Unlabelled bytes hold its integrity key, and no encryption key that enough packets speak for.
     pub integrity: Option<AssignedKey>,
-    /// What the encryption key beside a proven integrity key lacks, where more packets would tell.
+    /// The evidence that the encryption key beside a proven integrity key lacks, where more packets would tell.
     pub lacking: Option<Lacking>,
     /// The packets to try keys on.
     pub(super) docket: Docket,
@@ -181,9 +182,9 @@ pub struct Association {
     pub null: NullDetector,
     /// NULL encryption was recognised without a key: opens packets, checks no ICV.
     pub clear: Option<Clear>,
-    /// What the key files know where no usable key is known.
+    /// The key files' knowledge where no usable key is known.
     pub key_hint: KeyStatus,
-    /// Where that hint stands.
+    /// The origin of that hint.
     pub hint_origin: Option<KeyOrigin>,
     /// The transform that IKE negotiated.
     pub negotiated: Option<Transform>,
@@ -191,8 +192,10 @@ pub struct Association {
     pub mode: Option<Mode>,
     /// The exchange that names it (index in the timeline).
     pub exchange: Option<usize>,
-    /// The negotiated volume lifetime, bytes of decrypted payload.
+    /// The volume lifetime that was negotiated, else stated by a text; bytes of decrypted payload.
     pub volume_limit: Option<u64>,
+    /// The lifetime that a text without keys states.
+    pub stated_lifetime: Option<SaLifetime>,
     /// Time and frame at which the decrypted payload reached that limit; the receiver drops what comes after.
     pub limit_passed: Option<(Timestamp, u64)>,
     /// First packet with something in it for those inside: time and frame.
@@ -248,13 +251,13 @@ impl NumberCourse {
         newer
     }
 
-    /// Whether a number continues those before. A new SA begins at 1.
+    /// Tells whether a number continues those before. A new SA begins at 1.
     pub(super) fn goes_on(&self, number: u32) -> bool {
         let ahead = self.ahead(number);
         ahead > 0 || ahead > -LATE && number > LATE.unsigned_abs()
     }
 
-    /// Whether a number continues those before so closely that both are of one SA, though the receiver may be another.
+    /// Tells whether a number continues those before so closely that both are of one SA, though the receiver may be another.
     pub(super) fn goes_on_closely(&self, time: Timestamp, number: u32) -> bool {
         let span = self.newest.0.seconds_since(self.first.0);
         let sent = f64::from(self.newest.1.wrapping_sub(self.first.1));
@@ -265,12 +268,18 @@ impl NumberCourse {
 }
 
 impl Association {
+    /// Notes the time and the frame of a packet. The earliest and the latest count: a file may be out of order.
+    pub fn see(&mut self, seen: (Timestamp, u64)) {
+        self.first = Some(self.first.map_or(seen, |first| first.min(seen)));
+        self.last = Some(self.last.map_or(seen, |last| last.max(seen)));
+    }
+
     /// Pairs of outer addresses kept, a bound on memory (0.5 KB): as many as an end has during one SA.
     const MOST_PLACES: usize = 16;
     /// Pairs of inner addresses kept, a bound on memory (136 bytes): a tunnel of hosts has one, one of networks some.
     const MOST_INNER_ENDS: usize = 4;
 
-    /// It had a packet, perhaps one that still waits in a batch.
+    /// Tells whether a packet came, perhaps one that still waits in a batch.
     pub fn was_seen(&self) -> bool {
         self.course.is_some()
     }
@@ -344,6 +353,7 @@ impl Association {
             mode: None,
             exchange: None,
             volume_limit: None,
+            stated_lifetime: None,
             limit_passed: None,
             first_payload: None,
             first: None,
@@ -378,12 +388,12 @@ impl Association {
         }
     }
 
-    /// Whether there is a cipher that may open its packets.
+    /// Tells whether there is a cipher that may open its packets.
     pub fn opens(&self) -> bool {
         self.proven || self.evident || self.clear.is_some()
     }
 
-    /// What opens its packets: its key, else nothing but the knowledge that there is no encryption.
+    /// The cipher that opens its packets: its key, else nothing but the knowledge that there is no encryption.
     pub fn cipher(&self) -> Option<&Arc<EspCipher>> {
         match (&self.clear, &self.key) {
             (_, Some(key)) if self.proven || self.evident => Some(&key.cipher),
@@ -392,7 +402,7 @@ impl Association {
         }
     }
 
-    /// What checks its ICVs: also a key that opens nothing yet.
+    /// The cipher that checks its ICVs: also a key that opens nothing yet.
     pub fn checker(&self) -> Option<&Arc<EspCipher>> {
         let claimed = || self.integrity.as_ref().or(self.key.as_ref());
         self.cipher().or_else(|| claimed().map(|key| &key.cipher))
@@ -414,14 +424,14 @@ impl Association {
         }
     }
 
-    /// That its encryption key is right rests on a single packet.
+    /// Tells whether a single packet is all that speaks for the encryption key.
     pub fn rests_on_one_packet(&self) -> bool {
         let stated =
             |key: &AssignedKey| !key.transform.encryption.is_aead() && !key.encryption_key.is_empty();
         self.proven && self.counters.packets == 1 && self.key.as_ref().is_some_and(stated)
     }
 
-    /// How far its key is trusted.
+    /// The degree to which its key is trusted.
     pub fn key_status(&self) -> KeyStatus {
         match &self.key {
             Some(_) if self.proven => KeyStatus::Verified,
@@ -436,6 +446,22 @@ impl Association {
             None if self.integrity.is_some() && self.key_hint == KeyStatus::Missing => KeyStatus::Unverified,
             None => self.key_hint,
         }
+    }
+
+    /// The lifetime that the exchange which made the SA negotiated, else the one that a text states.
+    pub fn lifetime(&self, exchanges: &[Exchange]) -> Option<Lifetime> {
+        let negotiated = self
+            .exchange
+            .and_then(|exchange| exchanges.get(exchange)?.lifetime);
+        negotiated.or_else(|| Some(self.stated_lifetime.as_ref()?.lifetime))
+    }
+
+    /// Sets the volume limit by a lifetime; one of 0 kB is none.
+    pub fn limit_volume(&mut self, lifetime: Option<Lifetime>) {
+        let kilobytes = lifetime.and_then(|lifetime| lifetime.kilobytes);
+        self.volume_limit = kilobytes
+            .filter(|kilobytes| *kilobytes > 0)
+            .map(|kilobytes| kilobytes.saturating_mul(LIFETIME_KILOBYTE));
     }
 
     /// The transform as far as it is known: proven, else negotiated.

@@ -13,7 +13,7 @@ use crate::sa::prove::{self, Trust};
 use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
 use foldhash::{HashMap, HashMapExt};
-use rekeyscope_keylog::{EspKey, EspKeyIndex, KeyMaterial};
+use rekeyscope_keylog::{EspKey, EspKeyIndex, KeyMaterial, SaLifetime};
 use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ use std::net::IpAddr;
 /// Index in [`SaDatabase::associations`].
 pub type SaIndex = usize;
 
-/// Where a packet of an SA was seen.
+/// The circumstances in which a packet of an SA was seen.
 #[derive(Debug, Clone, Copy)]
 pub struct SaContext {
     /// Tunnel.
@@ -33,7 +33,7 @@ pub struct SaContext {
     pub src: IpAddr,
     /// Outer destination.
     pub dst: IpAddr,
-    /// How it is carried.
+    /// The way it is carried.
     pub encapsulation: Encapsulation,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
@@ -58,6 +58,8 @@ pub struct SaDatabase {
     budget: Budget,
     /// SAs that keep packets, the oldest first.
     holding: VecDeque<SaIndex>,
+    /// Lifetimes that texts state.
+    lifetimes: HashMap<Spi, SaLifetime>,
 }
 
 /// Name of an SA by the end of its tunnel that receives it, wherever that end is.
@@ -86,6 +88,11 @@ impl SaDatabase {
             mining: Mining::default(),
             by_tunnel: HashMap::new(),
             index: EspKeyIndex::new(&keys),
+            lifetimes: keys
+                .lifetimes
+                .iter()
+                .map(|stated| (stated.spi, stated.clone()))
+                .collect(),
             has_nothing: keys.esp.is_empty() && keys.blobs.is_empty(),
             budget: Budget::default(),
             holding: VecDeque::new(),
@@ -164,14 +171,10 @@ impl SaDatabase {
             encapsulation,
             protocol,
         } = context;
-        self.associations.push(Association::new(
-            tunnel,
-            direction,
-            src,
-            dst,
-            (protocol, spi),
-            encapsulation,
-        ));
+        let mut association = Association::new(tunnel, direction, src, dst, (protocol, spi), encapsulation);
+        association.stated_lifetime = self.lifetimes.get(&spi).cloned();
+        association.limit_volume(association.stated_lifetime.as_ref().map(|stated| stated.lifetime));
+        self.associations.push(association);
         self.name(sa);
         Some(sa)
     }
@@ -269,7 +272,7 @@ impl SaDatabase {
         }
         association.key_hint = found.hint;
         association.key = found.key.or(association.key.take());
-        // What an earlier search found among unlabelled bytes stands until the next one.
+        // The find of an earlier search among unlabelled bytes stands until the next one.
         let stands = association.integrity.is_some() && !with_mining;
         promising |= stands;
         if !stands {

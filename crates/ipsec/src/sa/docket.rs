@@ -10,7 +10,6 @@ const MOST_KEPT_BYTES: usize = 12 << 10;
 /// Bytes that two packets have to differ in behind header and sequence number, to count as two: an IV and a first block.
 const BEGINNING: std::ops::Range<usize> = 8..40;
 
-/// What is known while nothing is decided.
 #[derive(Debug, Default)]
 pub(super) struct Docket {
     /// In order of appearance, the newest last.
@@ -72,7 +71,7 @@ impl Docket {
         self.waiting
     }
 
-    /// Whether unlabelled bytes are sought through at this packet: at the first two; later while an integrity key that was found there
+    /// Tells whether unlabelled bytes are sought through at this packet: at the first two; later while an integrity key that was found there
     /// lacks the encryption key.
     pub(super) fn is_mined(&self) -> bool {
         self.seen <= 2 || self.promising && self.seen.is_power_of_two() && self.seen as usize <= MOST_KEPT

@@ -1,4 +1,4 @@
-//! What a decrypted packet says for its encryption key, in bits: the logarithm of how much likelier a finding is under the right key
+//! The evidence of a decrypted packet for its encryption key, in bits: the logarithm of how much likelier a finding is under the right key
 //! than under a wrong one.
 //!
 //! Under a wrong key a packet decrypts to noise. How often noise passes a check is **measured** (`measure.rs`), and the table may
@@ -32,7 +32,6 @@ pub(super) enum Question {
     SameSecond,
 }
 
-/// What a check found that noise seldom shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     NoPadding,
@@ -59,7 +58,7 @@ pub(super) enum Sign {
 pub(super) struct SignRow {
     pub(super) check: Question,
     pub(super) finding: Sign,
-    /// As `docs/keys.md` has it.
+    /// The table of `docs/keys.md`.
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the document against it"))]
     pub(super) name: &'static str,
     /// The share of a right key's packets that show it, of those that come to the check.
@@ -140,7 +139,6 @@ pub(super) fn missed(check: Question) -> f64 {
     libm::log2(1.0 - right)
 }
 
-/// What a check says.
 pub(super) fn asked(check: Question, passes: bool) -> f64 {
     if passes {
         bits(Sign::Passed(check))

@@ -20,14 +20,14 @@ pub struct Mining {
     gave_up: bool,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub struct Sought {
     /// Both keys, proven.
     pub key: Option<AssignedKey>,
     /// Else the integrity key alone, with NULL encryption beside it.
     pub integrity: Option<AssignedKey>,
-    /// What the likeliest encryption key lacks.
+    /// The evidence that the likeliest encryption key lacks.
     pub lacking: Option<Lacking>,
 }
 
@@ -51,7 +51,7 @@ impl Mining {
             shape.key_len = t.key_len;
             shape.integrities = vec![t.integrity];
         }
-        // What a key needs after the last trial of this search.
+        // The need of a key after the last trial of this search.
         let mut at_the_end = *budget;
         at_the_end.spend(shape.most_trials);
         shape.enough_bits = at_the_end.needed(KeyRoad::Mined, true);
@@ -119,7 +119,7 @@ impl Oracle for Packets<'_> {
     }
 
     fn weigh(&mut self, candidate: &KeyCandidate<'_>) -> f64 {
-        // What checks the ICV is not made for every window.
+        // The cipher that checks the ICV is not made for every window.
         let icv = u8::try_from(candidate.integrity.icv_len()).unwrap_or(0);
         let unchecked = Integrity::Unknown { icv };
         let Ok(cipher) = EspCipher::new(candidate.encryption, candidate.encryption_key, unchecked, &[])

@@ -1,4 +1,4 @@
-//! Which claimed key fits an SA: the ICV decides on the integrity key (RFC 4303 §3.4.4; a wrong one passes one packet of a 96-bit
+//! The proof of a claimed key: the ICV decides on the integrity key (RFC 4303 §3.4.4; a wrong one passes one packet of a 96-bit
 //! ICV with probability 2⁻⁹⁶), on the encryption key what packets decrypt to ([`crate::sa::weigh`]), summed over them and held
 //! against all the trials made ([`crate::sa::budget`]).
 
@@ -15,12 +15,12 @@ use rekeyscope_model::analysis::KeyStatus;
 /// Most candidate keys that are tried on one packet.
 pub const MAX_TRIALS_PER_PACKET: u32 = 4_096;
 
-/// How far a key is proven.
+/// The degree to which a key is proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
     /// Nothing speaks for it, or the ICV against it.
     None,
-    /// It has no ICV to check, and its packets do not contradict it.
+    /// The SA has no ICV to check, and its packets do not contradict the key.
     Possible,
     /// The ICV proves the integrity key; its packets say nothing for the encryption key, or too little.
     Integrity,
@@ -30,12 +30,12 @@ pub enum Trust {
     Whole,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone)]
 pub struct KeyFinding {
     /// The key that fits; else the best claim, to be tried on later packets.
     pub key: Option<AssignedKey>,
-    /// How far it is proven.
+    /// The degree to which it is proven.
     pub proof: Trust,
     /// More packets may prove it.
     pub promising: bool,
@@ -43,13 +43,13 @@ pub struct KeyFinding {
     pub lacking: Option<Lacking>,
     /// The sequence number of the newest packet that it fitted, where the SA has extended ones (RFC 4303 §2.2.1).
     pub extended: Option<u64>,
-    /// What is known about keys that cannot be used.
+    /// The knowledge about keys that cannot be used.
     pub hint: KeyStatus,
-    /// Where that stands.
+    /// The origin of the hint.
     pub hint_origin: Option<KeyOrigin>,
 }
 
-/// How a key stands on the packets.
+/// The way a key stands on the packets.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
     proof: Trust,
@@ -212,7 +212,7 @@ impl<'p> Round<'p> {
     }
 }
 
-/// What the packets say for a key, from the newest that fits. With `extended`, upper halves of the sequence number are tried too: a key of no SPI is tried on
+/// The packets' evidence for a key, from the newest that fits. With `extended`, upper halves of the sequence number are tried too: a key of no SPI is tried on
 /// every SA, and on those they are not sought.
 // Not inlined: what trying it leaves on the stack has to lie below its caller, who wipes it.
 #[inline(never)]
@@ -237,7 +237,7 @@ fn stand(key: &AssignedKey, packets: &[Box<[u8]>], extended: bool, budget: &Budg
     };
     standing.extended = esn_high.map(|high| sequence::number(high, newest));
     if icv == Icv::Verified && key.transform.encryption.is_aead() {
-        // Its ICV depends on the whole key.
+        // The ICV depends on the whole key.
         return Standing {
             proof: Trust::Whole,
             bits: f64::INFINITY,
@@ -281,7 +281,7 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         transforms.retain(|other| *other != first);
         transforms.insert(0, first);
     }
-    // Where the integrity key is not told, packets may have an ICV nevertheless.
+    // Packets may have an ICV although the integrity key is not told.
     let without = transforms
         .iter()
         .find(|(e, i)| !e.is_aead() && *i == Integrity::None);

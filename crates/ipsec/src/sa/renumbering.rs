@@ -5,7 +5,7 @@
 pub struct Renumbering(Vec<Option<usize>>);
 
 impl Renumbering {
-    /// Of a table of `len` entries those that `keeps` says, in their order.
+    /// Selects from a table of `len` entries those that `keeps` names, in their order.
     pub fn new(len: usize, keeps: impl Fn(usize) -> bool) -> Self {
         let mut next = 0..;
         let entries = (0..len).map(|old| if keeps(old) { next.next() } else { None });

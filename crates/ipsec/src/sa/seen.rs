@@ -1,16 +1,25 @@
-//! Which packets were seen: (SA, sequence number, end of the ICV), over the whole capture in bounded memory. The same capture
+//! Packets that were seen: (SA, sequence number, end of the ICV), over the whole capture in bounded memory. The same capture
 //! may come twice in one file, far beyond any replay window.
 
 use crate::sa::database::SaIndex;
-use foldhash::{HashMap, HashMapExt};
+use foldhash::HashMap;
 
 /// Sequence numbers of one page: few, as a flood of SAs has a page for each packet.
 const PAGE: u64 = 64;
 /// Most pages, 10 MB with their places: some 2 million packets, 3 GB of a download. Beyond, the oldest page is forgotten, and repetitions of its
 /// packets count as packets again.
 const MOST_PAGES: usize = 1 << 15;
-/// SAs whose last page is found without the table: packets come page by page.
-const RECENT: usize = 64;
+
+/// Tells whether a packet was there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appearance {
+    /// No packet had the number.
+    New,
+    /// The very same packet: another one under the same number agrees in 32 bits of its ICV with a probability of 2⁻³².
+    Again,
+    /// Another packet had the number.
+    NumberUsed,
+}
 
 /// An SA and a number of [`PAGE`] sequence numbers.
 type PageKey = (SaIndex, u64);
@@ -22,50 +31,32 @@ struct SeenPage {
 }
 
 /// The memory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SeenPackets {
     /// At the bound, a ring.
     pages: Vec<SeenPage>,
     places: HashMap<PageKey, usize>,
-    /// The place of an SA's last page, or of another SA's.
-    recent: [usize; RECENT],
     forgotten: u64,
 }
 
-impl Default for SeenPackets {
-    fn default() -> Self {
-        SeenPackets {
-            pages: Vec::new(),
-            places: HashMap::new(),
-            recent: [0; RECENT],
-            forgotten: 0,
-        }
-    }
-}
-
 impl SeenPackets {
-    /// Notes a packet. True when the very same one was there before: another packet under the same number agrees in these
-    /// 32 bits with a probability of 2⁻³².
-    pub fn observe(&mut self, sa: SaIndex, number: u64, fingerprint: u64) -> bool {
+    /// Notes a packet by its SA, its number and the end of its ICV.
+    pub fn observe(&mut self, sa: SaIndex, number: u64, fingerprint: u64) -> Appearance {
         self.observe_bounded(sa, number, fingerprint, MOST_PAGES)
     }
 
-    fn observe_bounded(&mut self, sa: SaIndex, number: u64, fingerprint: u64, most: usize) -> bool {
+    fn observe_bounded(&mut self, sa: SaIndex, number: u64, fingerprint: u64, most: usize) -> Appearance {
         let key = (sa, number / PAGE);
         // 0 is a number not seen.
         let mark = ((fingerprint ^ (fingerprint >> 32)) as u32).max(1);
-        let recent = self.recent[sa % RECENT];
-        let place = match self.pages.get(recent) {
-            Some(page) if page.key == key => recent,
-            _ => {
-                let known = self.places.get(&key).copied();
-                let place = known.unwrap_or_else(|| self.begin(key, most));
-                self.recent[sa % RECENT] = place;
-                place
-            }
-        };
+        let known = self.places.get(&key).copied();
+        let place = known.unwrap_or_else(|| self.begin(key, most));
         let seen = &mut self.pages[place].marks[(number % PAGE) as usize];
-        std::mem::replace(seen, mark) == mark
+        match std::mem::replace(seen, mark) {
+            0 => Appearance::New,
+            before if before == mark => Appearance::Again,
+            _ => Appearance::NumberUsed,
+        }
     }
 
     /// A new page: at the bound in the place of the oldest.
@@ -101,15 +92,13 @@ mod tests {
     fn a_packet_is_known_however_far_behind_it_lies() {
         let mut seen = SeenPackets::default();
         for number in 1..100_000 {
-            assert!(!seen.observe(0, number, number * 7));
+            assert_eq!(seen.observe(0, number, number * 7), Appearance::New);
         }
-        assert!(seen.observe(0, 1, 7));
-        assert!(!seen.observe(1, 1, 7), "another SA");
-        assert!(!seen.observe(0, 2, 15), "another packet under the same number");
-        assert!(
-            !seen.observe(0, 100_000, 0) && seen.observe(0, 100_000, 0),
-            "no ICV"
-        );
+        assert_eq!(seen.observe(0, 1, 7), Appearance::Again);
+        assert_eq!(seen.observe(1, 1, 7), Appearance::New, "another SA");
+        assert_eq!(seen.observe(0, 2, 15), Appearance::NumberUsed);
+        assert_eq!(seen.observe(0, 100_000, 0), Appearance::New, "no ICV");
+        assert_eq!(seen.observe(0, 100_000, 0), Appearance::Again, "no ICV");
     }
 
     #[test]
@@ -119,7 +108,10 @@ mod tests {
             seen.observe_bounded(0, number, number + 1, 4);
         }
         assert_eq!((seen.pages.len(), seen.forgotten()), (4, 6));
-        assert!(seen.observe_bounded(0, 9 * PAGE, 9 * PAGE + 1, 4));
-        assert!(!seen.observe_bounded(0, 0, 1, 4), "forgotten");
+        assert_eq!(
+            seen.observe_bounded(0, 9 * PAGE, 9 * PAGE + 1, 4),
+            Appearance::Again
+        );
+        assert_eq!(seen.observe_bounded(0, 0, 1, 4), Appearance::New, "forgotten");
     }
 }

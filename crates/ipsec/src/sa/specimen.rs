@@ -1,4 +1,4 @@
-//! What keys are tried on, and what they lack.
+//! The packets that keys are tried on, and what keys lack.
 
 /// A packet to try keys on.
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +9,7 @@ pub struct Specimen<'a> {
     pub whole: bool,
 }
 
-/// What a key shows and what it would have to.
+/// The evidence for a key, and the evidence that it would need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lacking {
     /// Bits that `packets` say for it.

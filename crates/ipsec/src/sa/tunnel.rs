@@ -94,7 +94,7 @@ impl Tunnel {
         self.client.map_or(0, |(_, end)| end)
     }
 
-    /// Whether packets show which end is the client.
+    /// Tells whether packets show which end is the client.
     pub fn knows_client(&self) -> bool {
         self.client.is_some()
     }

@@ -1,4 +1,4 @@
-//! How much an SA carried against its limit. What the capture lacks was sent all the same: missing ESP numbers count as
+//! An SA's bytes against its limit. What the capture lacks was sent all the same: missing ESP numbers count as
 //! packets of the usual size.
 
 use crate::sa::association::Association;
@@ -32,7 +32,7 @@ pub fn volume_sent(sa: &Association) -> Option<VolumeSent> {
     })
 }
 
-/// When an SA reached its negotiated volume, where that looks enforced: by its receiver, who drops what comes after, or by its
+/// The time when an SA reached its negotiated volume, where that looks enforced: by its receiver, who drops what comes after, or by its
 /// sender, who counts also what was lost before the capture, and sends no more.
 pub fn expired(sa: &Association) -> Option<Timestamp> {
     expiry(sa).map(|(time, _)| time)
@@ -50,7 +50,7 @@ pub fn expiry(sa: &Association) -> Option<(Timestamp, u64)> {
 }
 
 impl VolumeSent {
-    /// It reached the negotiated volume, as far as the capture can tell.
+    /// Tells whether the SA reached its negotiated volume, as far as the capture can tell.
     pub fn reaches_limit(&self) -> bool {
         let doubt = PACKETS_OF_DOUBT.saturating_mul(self.largest);
         self.limit
@@ -86,7 +86,7 @@ mod tests {
         };
         // What the capture lacks was lost behind the first packet.
         for number in (1..2).chain(sent - captured + 2..=sent) {
-            sa.sequence.observe(number);
+            sa.sequence.observe(number, false);
         }
         sa
     }

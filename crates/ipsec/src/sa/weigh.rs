@@ -1,19 +1,19 @@
 //! Weighs a key by what packets decrypt to: the checks of [`crate::sa::evidence`], from the trailer down.
 
-use crate::esp::cipher::EspCipher;
+use crate::esp::cipher::{EspCipher, Icv};
 use crate::esp::inner::{self, PREFIX};
 use crate::esp::null::ones_complement;
 use crate::sa::evidence::{Question, Sign, asked, bits, missed};
+use etherparse::{Ipv6Header, UdpHeader};
+use rekeyscope_capture::layers::udp::L2TP_PORT;
 use std::net::{IpAddr, Ipv4Addr};
 
 /// A wrong key is given up below this: two packets of noise. A right one whose first packets look like noise is not found.
 pub(super) const HOPELESS_BITS: f64 = -20.0;
 
-const L2TP_PORT: u16 = 1701;
 /// GRE, EtherIP, IPComp, L2TPv3, MPLS in IP.
 pub(super) const TUNNELS: [u8; 5] = [47, 97, 108, 115, 137];
 
-/// What packets of one SA said for a key so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Weight {
     pub(super) bits: f64,
@@ -21,7 +21,7 @@ pub(super) struct Weight {
     before: Option<(Numbered, [u16; 2])>,
 }
 
-/// Whose numbers they are.
+/// The owner of transform numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbered {
     Tcp,
@@ -49,7 +49,7 @@ impl Weight {
         } else {
             PREFIX
         };
-        if let Ok(opened) = cipher.open_verified(packet, esn_high, prefix, &mut plain) {
+        if let Ok(opened) = cipher.open(packet, esn_high, Icv::Verified, prefix, &mut plain) {
             let part = Part {
                 bytes: &plain,
                 len: opened.payload_len as usize,
@@ -108,8 +108,8 @@ impl Weight {
         }
         let whole = part.ipv6_length();
         self.bits += asked(Question::Ipv6Length, whole);
-        let end = Part::IPV6_HEADER + usize::from(part.word(4).unwrap_or(0));
-        if let Some(inside) = part.below(Part::IPV6_HEADER, end) {
+        let end = Ipv6Header::LEN + usize::from(part.word(4).unwrap_or(0));
+        if let Some(inside) = part.below(Ipv6Header::LEN, end) {
             self.transport(part.byte(6), &inside);
         }
     }
@@ -148,12 +148,12 @@ impl Weight {
         if with_length {
             self.bits += asked(Question::L2tpLength, part.l2tp_length());
         }
-        let ids = Part::UDP_HEADER + if with_length { 4 } else { 2 };
+        let ids = UdpHeader::LEN + if with_length { 4 } else { 2 };
         if let (Some(tunnel), Some(session)) = (part.word(ids), part.word(ids + 2)) {
             self.repeats(Numbered::L2tp, [tunnel, session]);
         }
         let found = inner::walk(17, part.bytes, part.len, Some(ANY));
-        let begins = found.ip_at.map(usize::from).filter(|at| *at > Part::UDP_HEADER);
+        let begins = found.ip_at.map(usize::from).filter(|at| *at > UdpHeader::LEN);
         if let Some(ip) = begins.and_then(|at| part.below(at, part.len))
             && ip.ipv4_head()
         {
@@ -190,14 +190,14 @@ const ANY: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::UNSPECIFIED),
 );
 
-/// How a packet is padded, and its next header; `None` where the padding would be longer than the packet.
+/// The way a packet is padded, and its next header; `None` where the padding would be longer than the packet.
 pub(super) fn trailer(
     cipher: &EspCipher,
     packet: &[u8],
     esn_high: Option<u32>,
     plain: &mut Vec<u8>,
 ) -> Option<(Sign, u8)> {
-    if let Ok(opened) = cipher.open(packet, esn_high, 0, plain) {
+    if let Ok(opened) = cipher.open(packet, esn_high, Icv::Unchecked, 0, plain) {
         let finding = match opened.pad_len {
             0 => Sign::NoPadding,
             1 => Sign::PaddingOfOne,
@@ -205,11 +205,10 @@ pub(super) fn trailer(
         };
         return Some((finding, opened.next_header));
     }
-    let opened = cipher.open_verified(packet, esn_high, 0, plain).ok()?;
+    let opened = cipher.open(packet, esn_high, Icv::Verified, 0, plain).ok()?;
     Some((Sign::OwnPadding, opened.next_header))
 }
 
-/// What a next header announces (IANA "Assigned Internet Protocol Numbers").
 pub(super) fn protocol(next_header: u8) -> Sign {
     match next_header {
         4 => Sign::Ipv4,
@@ -235,9 +234,6 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    const IPV6_HEADER: usize = 40;
-    const UDP_HEADER: usize = 8;
-
     fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
@@ -289,7 +285,7 @@ impl<'a> Part<'a> {
 
     pub(super) fn ipv6_length(&self) -> bool {
         self.word(4)
-            .is_some_and(|rest| usize::from(rest) + Self::IPV6_HEADER == self.len)
+            .is_some_and(|rest| usize::from(rest) + Ipv6Header::LEN == self.len)
     }
 
     pub(super) fn udp_length(&self) -> bool {
@@ -303,19 +299,18 @@ impl<'a> Part<'a> {
     /// RFC 2661 §3.1: version 2, seven reserved bits of zero. From the UDP header on, as the two below.
     pub(super) fn l2tp_head(&self) -> bool {
         const RESERVED_AND_VERSION: u16 = 0x34ff;
-        self.word(Self::UDP_HEADER)
+        self.word(UdpHeader::LEN)
             .is_some_and(|flags| flags & RESERVED_AND_VERSION == 2)
     }
 
     fn l2tp_has_length(&self) -> bool {
         const LENGTH: u16 = 0x4000;
-        self.word(Self::UDP_HEADER)
-            .is_some_and(|flags| flags & LENGTH != 0)
+        self.word(UdpHeader::LEN).is_some_and(|flags| flags & LENGTH != 0)
     }
 
     pub(super) fn l2tp_length(&self) -> bool {
-        let told = self.word(Self::UDP_HEADER + 2).map(usize::from);
-        told == self.len.checked_sub(Self::UDP_HEADER)
+        let told = self.word(UdpHeader::LEN + 2).map(usize::from);
+        told == self.len.checked_sub(UdpHeader::LEN)
     }
 
     /// RFC 9293 §3.1: the offset within the segment, three reserved bits of zero, and flags that a stack sends: one of SYN, ACK and

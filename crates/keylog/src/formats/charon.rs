@@ -158,10 +158,10 @@ fn row(message: &[u8]) -> Option<(usize, &[u8])> {
 
 impl Thread {
     fn line(&mut self, message: &[u8], number: u64, sink: &mut Sink<'_>) {
-        if self.dump_row(message, number, sink) {
+        if self.dump_row(message, sink) {
             return;
         }
-        if let Some((dump, _)) = self.dump.take_if(|(dump, _)| !repeats(dump, message)) {
+        if let Some((dump, _)) = self.dump.take() {
             self.child.cut(&dump, sink);
         }
         if let Some((label, len)) = dump_header(message) {
@@ -184,7 +184,7 @@ impl Thread {
 
     /// A row of the open dump: its offset says where it belongs, so a row that a collector wrote twice does no harm. A row that was broken goes on
     /// with pairs alone.
-    fn dump_row(&mut self, message: &[u8], number: u64, sink: &mut Sink<'_>) -> bool {
+    fn dump_row(&mut self, message: &[u8], sink: &mut Sink<'_>) -> bool {
         let Some((dump, len)) = &mut self.dump else {
             return false;
         };
@@ -206,15 +206,12 @@ impl Thread {
         if dump.bytes.len() == *len
             && let Some((dump, _)) = self.dump.take()
         {
-            self.value(&dump, number, sink);
+            self.value(&dump, sink);
         }
         true
     }
 
-    fn value(&mut self, dump: &Dump, number: u64, sink: &mut Sink<'_>) {
-        if dump.label.as_slice() == b"natd_chunk" {
-            return self.natd(&dump.bytes, number, sink);
-        }
+    fn value(&mut self, dump: &Dump, sink: &mut Sink<'_>) {
         if self.child.value(dump, sink) {
             return;
         }
@@ -227,13 +224,6 @@ impl Thread {
         {
             self.ike.initiator_spi = Some(initiator);
             self.ike.responder_spi = responder;
-        }
-    }
-
-    /// The input of a NAT detection hash starts with both SPIs (RFC 3947 §3.2, RFC 7296 §2.23).
-    fn natd(&mut self, bytes: &[u8], number: u64, sink: &mut Sink<'_>) {
-        if let (Some(initiator), Some(responder)) = (bytes.get(..8).and_then(ike_spi), bytes.get(8..16)) {
-            self.work_on(initiator, ike_spi(responder), number, sink);
         }
     }
 
@@ -275,11 +265,6 @@ impl Thread {
     }
 }
 
-/// The line that opened a dump again, from a second log in the same file.
-fn repeats(dump: &Dump, message: &[u8]) -> bool {
-    dump.bytes.is_empty() && dump_header(message).is_some_and(|(label, _)| label == dump.label)
-}
-
 /// `SKEYID_e => 20 bytes @ 0x552ab01a40`: label and length.
 fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
     let at = find(message, b" => ")?;
@@ -290,9 +275,9 @@ fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
         .then_some((label, len))
 }
 
-/// Whether a dump of this label is of use here.
+/// Tells whether a dump of this label is of use here.
 fn is_known_label(label: &[u8]) -> bool {
-    secret_of(label).is_some() || Child::has_label(label) || label == b"natd_chunk"
+    secret_of(label).is_some() || Child::has_label(label)
 }
 
 /// The secret that a dump's label names.

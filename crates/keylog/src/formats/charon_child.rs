@@ -19,7 +19,7 @@ type Bytes = Zeroizing<Vec<u8>>;
 /// Keys and names since the last `using … for encryption`.
 #[derive(Default)]
 pub(crate) struct Child {
-    /// Whether the logging side started the exchange at hand.
+    /// The logging side started the exchange at hand.
     initiator: Option<bool>,
     encryption: Option<Encryption>,
     integrity: Option<Integrity>,
@@ -80,7 +80,7 @@ impl Child {
         side.cut.get_or_insert(dump.line);
     }
 
-    /// Whether a dump of this label is of a CHILD_SA.
+    /// Tells whether a dump of this label is of a CHILD_SA.
     pub(crate) fn has_label(label: &[u8]) -> bool {
         key_of(label).is_some()
             || matches!(

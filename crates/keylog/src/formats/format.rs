@@ -1,4 +1,4 @@
-//! What a format of keys can do.
+//! The interface of a format of keys.
 
 use crate::lines::outer::LogLine;
 use crate::material::sink::Sink;

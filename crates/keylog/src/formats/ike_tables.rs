@@ -137,7 +137,7 @@ fn read_ikev2(number: u64, columns: &[&[u8]], sink: &mut Sink<'_>) -> Result<(),
     Ok(())
 }
 
-/// Whether a first column can be an SPI: most lines of most logs need no closer look.
+/// Tells whether a first column can be an SPI: most lines of most logs need no closer look.
 fn begins_with_spi(raw: &[u8]) -> bool {
     let text = raw.trim_ascii_start();
     let digits = text.get(1..9).is_some_and(|d| {

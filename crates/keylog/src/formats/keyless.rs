@@ -6,6 +6,8 @@ use crate::lines::outer::LogLine;
 use crate::material::claim::Claim;
 use crate::material::key::KeyDefect;
 use crate::material::sink::Sink;
+use rekeyscope_model::analysis::Lifetime;
+use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 use rekeyscope_model::spi::Spi;
 
 /// Lines of a file that are looked at: such texts say what they are at once.
@@ -100,15 +102,17 @@ static TEXTS: [Keyless; 8] = [
     },
 ];
 
-/// Looks at every line that comes.
+/// SPIs and lifetimes of a text, and its kind where it is one of [`TEXTS`].
 #[derive(Default)]
 pub(crate) struct KeylessText {
     /// The kind of text, and the line that told.
     found: Option<(&'static Keyless, u64)>,
     /// SPIs, each with the line that names it first.
     spis: Vec<(Spi, u64)>,
-    /// Seconds, and whether they are what is left of the lifetime.
-    lifetime: Option<(u64, bool)>,
+    /// Whole lifetimes, each with its first line.
+    lifetimes: Vec<(Lifetime, u64)>,
+    /// Seconds that remained when the text was made.
+    remains: Option<u64>,
 }
 
 impl KeylessText {
@@ -121,11 +125,52 @@ impl KeylessText {
             self.found = TEXTS.iter().find(told).map(|text| (text, line.number));
         }
         self.spis(line);
-        self.lifetime = self.lifetime.or_else(|| lifetime(line.raw));
+        let stated = lifetime(line.raw);
+        if find(line.raw, b"remaining").is_some() {
+            self.remains = self.remains.or(stated.seconds);
+        } else if stated != Lifetime::default() {
+            self.lifetime(stated, line.number);
+        }
     }
 
-    /// The file ends; true where it is one of these. Where a format found keys, it is not; where none did, what they stumbled over is no row of a key.
+    /// Seconds and kilobytes of one SA may stand on two lines.
+    fn lifetime(&mut self, stated: Lifetime, line: u64) {
+        match self.lifetimes.last_mut() {
+            Some((last, _))
+                if last
+                    .seconds
+                    .and(stated.seconds)
+                    .or(last.kilobytes.and(stated.kilobytes))
+                    .is_none() =>
+            {
+                last.seconds = last.seconds.or(stated.seconds);
+                last.kilobytes = last.kilobytes.or(stated.kilobytes);
+            }
+            _ => self.lifetimes.push((stated, line)),
+        }
+    }
+
+    /// The lifetime of the SA that `line` names. A text has lifetimes either before the SPIs or behind them, as in its first record.
+    fn lifetime_of(&self, line: u64) -> Option<(Lifetime, u64)> {
+        let (_, first_spi) = self.spis.first()?;
+        let (_, first) = self.lifetimes.first()?;
+        let at =
+            |is_before: fn(u64, u64) -> bool| self.lifetimes.partition_point(|(_, at)| is_before(*at, line));
+        let place = if first < first_spi {
+            at(|at, line| at <= line).checked_sub(1)?
+        } else {
+            at(|at, line| at < line)
+        };
+        self.lifetimes.get(place).copied()
+    }
+
+    /// The file ends; true where it is one of [`TEXTS`]. Where a format found keys, it is not; where none did, what they stumbled over is no row of a key.
     pub(crate) fn finish(self, sink: &mut Sink<'_>) -> bool {
+        for (spi, line) in &self.spis {
+            if let Some((lifetime, line)) = self.lifetime_of(*line) {
+                sink.lifetime(line, *spi, lifetime);
+            }
+        }
         let Some((text, line)) = self.found.filter(|_| !sink.has_keys()) else {
             return false;
         };
@@ -141,17 +186,26 @@ impl KeylessText {
             (named, 0) => format!("; it names the SPIs {}", named.join(", ")),
             (named, more) => format!("; it names the SPIs {} and {more} more", named.join(", ")),
         };
-        let lifetime = self
-            .lifetime
-            .map(|(seconds, remains)| {
-                let left = if remains { " that remains" } else { "" };
-                format!(", a lifetime of {seconds} s{left}")
-            })
+        let limit =
+            |limit: Option<u64>, unit: &str| limit.map(|limit| format!(", a lifetime of {limit} {unit}"));
+        let first = self
+            .lifetimes
+            .first()
+            .map(|(lifetime, _)| *lifetime)
             .unwrap_or_default();
-        let (name, instead) = (text.name, text.instead);
+        let lifetimes = [
+            limit(first.seconds, "s"),
+            limit(first.kilobytes, "kB"),
+            limit(self.remains, "s that remains"),
+        ];
+        let (name, instead, lifetimes) = (
+            text.name,
+            text.instead,
+            lifetimes.into_iter().flatten().collect::<String>(),
+        );
         sink.only_problem(
             line,
-            format!("this is {name}, which holds no keys{spis}{lifetime}. {instead}"),
+            format!("this is {name}, which holds no keys{spis}{lifetimes}. {instead}"),
         );
         // An SA of the capture that the text names has a key, which the text does not show.
         for (spi, line) in self.spis {
@@ -206,20 +260,47 @@ impl KeylessText {
     }
 }
 
-/// `LifetimeSeconds : 3600`, `remaining key lifetime (k/sec): (4608000/3563)`.
-fn lifetime(line: &[u8]) -> Option<(u64, bool)> {
-    let mut numbers = line
-        .get(find(line, b"ifetime")?..)?
-        .split(|b| !b.is_ascii_digit())
-        .filter_map(number);
-    let unit = |name: &[u8]| find(line, name).unwrap_or(usize::MAX);
-    let seconds = if unit(b"k/sec") < usize::MAX {
-        numbers.nth(1) // behind the kilobytes
-    } else {
-        numbers.next().filter(|_| {
-            unit(b"ifetimeKilobytes") == usize::MAX || unit(b"ifetimeSeconds") < unit(b"ifetimeKilobytes")
-        })
+/// Longest lifetime that is taken for one: a year.
+const LONGEST_SECONDS: u64 = 31_536_000;
+/// Most kilobytes of a limit: Windows writes 2^31 − 1 for none, Linux more.
+const MOST_KILOBYTES: u64 = 2_147_483_646;
+
+/// The lifetime that a line states, if any:
+///
+/// ```text
+/// LifetimeSeconds : 3600        <lifetimeKilobytes>250000</lifetimeKilobytes>     (Windows)
+/// sa_lifetime(k/sec)= (4608000/3600)    remaining key lifetime (k/sec): (4608000/3563)    (Cisco)
+/// installed 12s ago, rekeying in 3014s, expires in 3588s     (swanctl)
+/// expire add: soft 3060(sec), hard 3600(sec)    limit: soft (INF)(bytes), hard 2600000(bytes)    (ip -s xfrm state)
+/// diff: 5(s)    hard: 3600(s)    soft: 2880(s)    (setkey -D)
+/// ```
+fn lifetime(line: &[u8]) -> Lifetime {
+    let behind = |name: &[u8]| numbers(line.get(find(line, name)? + name.len()..)?).next();
+    let two = |name: &[u8]| {
+        let mut numbers = numbers(line.get(find(line, name)? + name.len()..)?);
+        Some((numbers.next()?, numbers.next()?))
     };
-    let seconds = seconds.filter(|seconds| (1..=31_536_000).contains(seconds))?;
-    Some((seconds, find(line, b"remaining").is_some()))
+    let both = two(b"ifetime (k/sec)")
+        .or_else(|| two(b"ifetime(k/sec)"))
+        .or_else(|| two(b"ifetime (kB/sec)"));
+    let hard = |unit: &[u8]| find(line, unit).and_then(|_| behind(b"hard"));
+    let in_all = || Some(behind(b"installed ")? + behind(b"expires in ")?);
+    let seconds = behind(b"ifetimeSeconds")
+        .or_else(in_all)
+        .or_else(|| hard(b"(sec)").or_else(|| hard(b"(s)")));
+    let kilobytes = behind(b"ifetimeKilobytes").or_else(|| Some(hard(b"(bytes)")? / LIFETIME_KILOBYTE));
+    Lifetime {
+        seconds: both
+            .map(|(_, seconds)| seconds)
+            .or(seconds)
+            .filter(|seconds| (1..=LONGEST_SECONDS).contains(seconds)),
+        kilobytes: both
+            .map(|(kilobytes, _)| kilobytes)
+            .or(kilobytes)
+            .filter(|kilobytes| (1..=MOST_KILOBYTES).contains(kilobytes)),
+    }
+}
+
+fn numbers(text: &[u8]) -> impl Iterator<Item = u64> {
+    text.split(|b| !b.is_ascii_digit()).filter_map(number)
 }

@@ -35,7 +35,7 @@ const LEVELS: [&[u8]; 3] = [b"DEBUG:", b"INFO:", b"DEBUG2:"];
 /// Reader of the log.
 #[derive(Default)]
 pub(crate) struct Racoon {
-    /// What the next dump is.
+    /// Meaning of the next dump.
     label: Option<Label>,
     dump: Option<Dump>,
     ike: IkeRecord,

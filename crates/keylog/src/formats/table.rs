@@ -12,7 +12,6 @@ use crate::formats::pluto::{self, Pluto};
 use crate::formats::racoon::{self, Racoon};
 use crate::formats::vpp_ike::{self, VppIke};
 use crate::formats::yamaha::key_info::YamahaKeyInfo;
-use crate::formats::yamaha::show_sa::YamahaShowSa;
 
 /// A format: the name that reports show, and what recognises and reads its lines.
 pub(crate) struct FormatRow {
@@ -27,10 +26,9 @@ const fn row(name: &'static str, reader: fn() -> Box<dyn KeyFormat>) -> FormatRo
 /// Logs of a router, whose lines a collector may bring in any framing: their reader keeps senders apart itself. Of the others each sender has a reader of its
 /// own, so that two logs in one file do not mix.
 pub(crate) fn keeps_senders_apart(name: &str) -> bool {
-    name == YAMAHA_TABLE || name == YAMAHA_LOG
+    name == YAMAHA_LOG
 }
 
-const YAMAHA_TABLE: &str = "Yamaha show ipsec sa";
 const YAMAHA_LOG: &str = "Yamaha key log";
 const FORTIOS_DEBUG: &str = "FortiOS ike debug";
 
@@ -48,7 +46,7 @@ pub(crate) fn begins_record(line: &[u8]) -> bool {
 }
 
 /// The strictest first: a line belongs to the first that takes it.
-pub(crate) const FORMATS: [FormatRow; 20] = [
+pub(crate) const FORMATS: [FormatRow; 19] = [
     row("Wireshark esp_sa", || Box::<EspSa>::default()),
     row("Wireshark ikev1_decryption_table", || Box::new(Ikev1Table)),
     row("Wireshark ikev2_decryption_table", || Box::new(Ikev2Table)),
@@ -67,6 +65,5 @@ pub(crate) const FORMATS: [FormatRow; 20] = [
     row("scapy", || Box::new(Listing::new(&SCAPY))),
     row("pluto log", || Box::<Pluto>::default()),
     row("racoon log", || Box::<Racoon>::default()),
-    row(YAMAHA_TABLE, || Box::<YamahaShowSa>::default()),
     row(YAMAHA_LOG, || Box::<YamahaKeyInfo>::default()),
 ];

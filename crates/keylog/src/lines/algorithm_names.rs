@@ -1,4 +1,4 @@
-//! What a key log leaves open about the transforms: ICV lengths that stand apart, where KEYMAT divides, and what the lengths of
+//! Transforms as far as a key log leaves them open: ICV lengths that stand apart, where KEYMAT divides, and what the lengths of
 //! the keys admit where no name stands. The names are in [`rekeyscope_model::algorithm`].
 
 use rekeyscope_model::algorithm::{Encryption, Integrity};
@@ -33,7 +33,7 @@ pub(crate) fn with_icv_bits(encryption: Encryption, bits: u32) -> Encryption {
     })
 }
 
-/// Whether `len` bytes are a key of the transform, salt included.
+/// Tells whether `len` bytes are a key of the transform, salt included.
 pub(crate) fn fits_encryption(encryption: Encryption, len: usize) -> bool {
     encryption
         .key_lens()

@@ -39,7 +39,7 @@ const COMMANDS: [&[u8]; 32] = [
 const LONGEST_PROMPT: usize = 80;
 
 /// The command that is typed behind a prompt; the line itself where there is none.
-pub(crate) fn after_prompt(line: &[u8]) -> &[u8] {
+fn after_prompt(line: &[u8]) -> &[u8] {
     let reach = line.get(..line.len().min(LONGEST_PROMPT)).unwrap_or_default();
     let prompt = reach
         .iter()
@@ -51,7 +51,7 @@ pub(crate) fn after_prompt(line: &[u8]) -> &[u8] {
         .unwrap_or_else(|| line.trim_ascii_start())
 }
 
-/// Whether the line is a command with or without a prompt before it.
+/// Tells whether the line is a command with or without a prompt before it.
 pub(crate) fn is_command(line: &[u8]) -> bool {
     begins_command(after_prompt(line)) && !holds_a_key(line)
 }

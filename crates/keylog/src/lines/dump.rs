@@ -56,7 +56,7 @@ pub(crate) fn spaced_pairs(mut text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether the line is a row of a dump: an offset, a colon, pairs. What stands at its end is a column of characters, any of them.
+/// Tells whether the line is a row of a dump: an offset, a colon, pairs. What stands at its end is a column of characters, any of them.
 pub(crate) fn is_dump_row(line: &[u8]) -> bool {
     memchr::memmem::find_iter(line, b": ").any(|at| {
         let number = at > 0 && line.get(at - 1).is_some_and(u8::is_ascii_digit);

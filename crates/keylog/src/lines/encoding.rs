@@ -1,4 +1,4 @@
-//! How a file writes its characters: bytes, UTF-16 or UTF-32, with a byte order mark or without.
+//! Encodings of a file: bytes, or UTF-16 with a byte order mark or without.
 
 use std::borrow::Cow;
 
@@ -9,43 +9,29 @@ pub(crate) const SAMPLE: usize = 4_096;
 /// Units behind a byte order mark of which one at least is a Latin letter.
 const SOME_LATIN: usize = 16;
 /// Byte order mark.
-const MARK: u32 = 0xfeff;
-/// Wide forms in the order in which they are tried: bytes of a unit, and which of them holds a Latin letter.
-const WIDE: [(usize, usize); 4] = [(4, 0), (4, 3), (2, 0), (2, 1)];
+const MARK: char = '\u{feff}';
 
-/// How characters are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    /// ASCII, UTF-8, Shift_JIS.
-    Bytes,
-    /// Units of `len` bytes; the lowest eight bits stand at `low`.
-    Wide { len: usize, low: usize },
+/// Reads a unit of UTF-16.
+pub(crate) type UnitOf = fn([u8; 2]) -> u16;
+
+/// The order of bytes of a text in UTF-16; `None` for ASCII, UTF-8 and Shift_JIS.
+///
+/// NUL bytes tell: in more than half of the units that hold anything, or in some behind a byte order mark, exactly where Latin letters have them. NUL
+/// bytes that pad a text of bytes stand elsewhere; a mark alone says nothing, noise looks like one.
+pub(crate) fn utf16(sample: &[u8]) -> Option<UnitOf> {
+    let orders: [(UnitOf, usize); 2] = [(u16::from_le_bytes, 0), (u16::from_be_bytes, 1)];
+    let order = orders.into_iter().find(|(_, low)| holds_latin(sample, *low))?;
+    Some(order.0)
 }
 
-impl Encoding {
-    /// NUL bytes tell: in more than half of the units that hold anything, or in some behind a byte order mark, exactly where Latin
-    /// letters have them. NUL bytes that pad a text of bytes stand elsewhere; a mark alone says nothing, noise looks like one.
-    pub(crate) fn of(sample: &[u8]) -> Encoding {
-        let mut wide = WIDE.into_iter();
-        match wide.find(|(len, low)| holds_latin(sample, *len, *low)) {
-            Some((len, low)) => Encoding::Wide { len, low },
-            None => Encoding::Bytes,
-        }
-    }
-}
-
-fn holds_latin(sample: &[u8], len: usize, low: usize) -> bool {
+/// Tells whether the units are Latin letters whose byte stands at `low`.
+fn holds_latin(sample: &[u8], low: usize) -> bool {
     let (mut latin, mut others) = (0, 0);
-    for unit in sample
-        .chunks_exact(len)
-        .filter(|unit| unit.iter().any(|b| *b != 0))
-    {
+    for unit in sample.chunks_exact(2).filter(|unit| unit.iter().any(|b| *b != 0)) {
         let fits = unit.iter().enumerate().all(|(at, b)| (*b != 0) == (at == low));
         *(if fits { &mut latin } else { &mut others }) += 1;
     }
-    let marked = sample
-        .get(..len)
-        .and_then(|unit| unit.iter().position(|b| *b == 0xff));
+    let marked = sample.iter().take(2).position(|b| *b == 0xff);
     latin > others || marked == Some(low) && latin > others / SOME_LATIN
 }
 
@@ -53,61 +39,26 @@ fn holds_latin(sample: &[u8], len: usize, low: usize) -> bool {
 ///
 /// The text is allocated once, so that no copy stays behind: a caller with a secret in `bytes` wipes the text.
 pub fn utf8_text(bytes: &[u8]) -> Cow<'_, [u8]> {
-    match Encoding::of(bytes.get(..SAMPLE).unwrap_or(bytes)) {
-        Encoding::Bytes => Cow::Borrowed(bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes)),
-        Encoding::Wide { len, low } => {
-            // Two bytes of UTF-16 become three of UTF-8 at most, and a cut pair one more.
-            let mut text = Vec::with_capacity(bytes.len() * 3 / 2 + 4);
-            Narrower::default().push(bytes, (len, low), &mut text);
+    match utf16(bytes.get(..SAMPLE).unwrap_or(bytes)) {
+        None => Cow::Borrowed(bytes.strip_prefix(UTF8_MARK).unwrap_or(bytes)),
+        Some(unit_of) => {
+            // Two bytes of UTF-16 become three of UTF-8 at most.
+            let mut text = Vec::with_capacity(bytes.len() * 3 / 2);
+            append_utf8(bytes, unit_of, &mut text);
             Cow::Owned(text)
         }
     }
 }
 
-/// Writes wide characters as UTF-8; a unit may lie on both sides of a chunk's end. Half of a surrogate pair alone becomes a question mark.
-#[derive(Default)]
-pub(crate) struct Narrower {
-    unit: u32,
-    bytes: usize,
-    /// The first half of a surrogate pair (RFC 2781 §2.2).
-    high: Option<u32>,
-}
-
-impl Narrower {
-    /// Appends the characters of `data` to `out`.
-    pub(crate) fn push(&mut self, data: &[u8], (len, low): (usize, usize), out: &mut Vec<u8>) {
-        for &byte in data {
-            self.unit = match low {
-                0 => self.unit | u32::from(byte) << (8 * self.bytes),
-                _ => self.unit << 8 | u32::from(byte),
-            };
-            self.bytes += 1;
-            if self.bytes == len {
-                let (unit, high) = (self.unit, self.high.take());
-                *self = Narrower::default();
-                match (high, unit) {
-                    (Some(high), 0xdc00..=0xdfff) => {
-                        put(0x1_0000 + ((high & 0x3ff) << 10 | unit & 0x3ff), out);
-                    }
-                    (alone, _) => {
-                        if let Some(half) = alone {
-                            put(half, out);
-                        }
-                        match unit {
-                            0xd800..=0xdbff => self.high = Some(unit),
-                            MARK => {}
-                            _ => put(unit, out),
-                        }
-                    }
-                }
-            }
+/// Appends a text in UTF-16 as UTF-8, without marks. Half of a surrogate pair alone becomes a question mark.
+pub(crate) fn append_utf8(data: &[u8], unit_of: UnitOf, out: &mut Vec<u8>) {
+    let pairs = data.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
+    for character in char::decode_utf16(pairs.map(unit_of)) {
+        match character.unwrap_or('?') {
+            MARK => {}
+            character => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-}
-
-fn put(character: u32, out: &mut Vec<u8>) {
-    let character = char::from_u32(character).unwrap_or('?');
-    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
 #[cfg(test)]
@@ -134,25 +85,6 @@ mod tests {
         assert_eq!(utf8_text(halves), "a?b?😀c".as_bytes());
     }
 
-    fn wide(text: &str, len: usize, low: usize) -> Vec<u8> {
-        let unit = |b: u8| (0..len).map(move |at| if at == low { b } else { 0 });
-        text.bytes().flat_map(unit).collect()
-    }
-
-    #[test]
-    fn wide_characters_are_known_by_their_zeros() {
-        for (len, low) in WIDE {
-            let data = wide("SPI: c7df968a\r\n", len, low);
-            let encoding = Encoding::Wide { len, low };
-            assert_eq!(Encoding::of(&data), encoding);
-            let mut narrower = Narrower::default();
-            let mut out = Vec::new();
-            data.chunks(3)
-                .for_each(|part| narrower.push(part, (len, low), &mut out));
-            assert_eq!(out, b"SPI: c7df968a\r\n");
-        }
-    }
-
     #[test]
     fn padding_is_no_wide_character() {
         for text in [
@@ -162,7 +94,7 @@ mod tests {
             b"\0\0\0",
             b"\xff\xfe\x80\r\n2026/11/21 05:23:10: [IKE]",
         ] {
-            assert_eq!(Encoding::of(text), Encoding::Bytes);
+            assert!(utf16(text).is_none());
         }
     }
 }

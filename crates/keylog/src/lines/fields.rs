@@ -7,11 +7,6 @@ pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, needle)
 }
 
-/// True when `text` contains `needle` whatever the case (ASCII); `needle` in lower case.
-pub(crate) fn contains_ignoring_case(text: &[u8], needle: &[u8]) -> bool {
-    text.windows(needle.len()).any(|w| w.eq_ignore_ascii_case(needle))
-}
-
 /// Words separated by blanks.
 pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty())
@@ -92,13 +87,6 @@ mod tests {
         assert_eq!(value_of(text, b"spi"), Some(&b"0xE841441"[..]));
         assert_eq!(value_of(text, b"key"), Some(&b"5"[..]));
         assert_eq!(value_of(text, b"dst"), None);
-    }
-
-    #[test]
-    fn words_inside_of_others_whatever_the_case() {
-        assert!(contains_ignoring_case(b"the SharedKey", b"shared"));
-        assert!(!contains_ignoring_case(b"the share", b"shared"));
-        assert!(!contains_ignoring_case(b"sha", b"shared"));
     }
 
     #[test]

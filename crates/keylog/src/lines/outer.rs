@@ -8,7 +8,7 @@
 //! TAG        [IKE] [IKE1] [IKE2] [IPSEC] [L2TP]  CTX     GW:1/SA:4/INIT
 //! ```
 
-use crate::lines::commands::{after_prompt, is_command};
+use crate::lines::commands::is_command;
 use crate::lines::stamp;
 use crate::lines::text::{About, TextLine};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,7 +25,7 @@ const TAGS: [(&[u8], Tag); 5] = [
     (b"[L2TP]", Tag::Other),
 ];
 
-/// Which subsystem wrote a line.
+/// The subsystem that wrote a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// No tag.
@@ -105,7 +105,7 @@ impl<'a> LogLine<'a> {
         }
         line.text = line.text.trim_ascii();
         line.take_context();
-        // Where a collector names a host, that is the sender, whatever a daemon writes before its own lines.
+        // A host that a collector names is the sender, whatever a daemon writes before its own lines.
         let outer = sender(raw.get(..collected_len).unwrap_or_default());
         let inner = || sender(raw.get(..prefix_len).unwrap_or_default());
         line.sender = about.source ^ if outer == 0 { inner() } else { outer };
@@ -113,27 +113,10 @@ impl<'a> LogLine<'a> {
         line
     }
 
-    /// What stands for the time of a collector before the line, and the words between that and what the router wrote.
-    pub(crate) fn collected(&self) -> (Option<u64>, &'a [u8]) {
-        if self.framed_at == 0 {
-            return (None, b""); // most lines
-        }
-        let header = stamp::header(self.raw);
-        let from = self.raw.len() - header.rest.len();
-        let words = self.raw.get(from..self.framed_at).unwrap_or_default();
-        (header.time, words.trim_ascii())
-    }
-
-    /// The same line of `sender`, whose other lines have `words` there; `None` when this one has not.
-    pub(crate) fn behind(&self, words: &[u8], sender: u64) -> Option<LogLine<'a>> {
-        let text = self.text.strip_prefix(words)?;
-        let mut line = LogLine {
-            text: text.trim_ascii_start(),
-            sender,
-            ..*self
-        };
-        line.take_context();
-        Some(line)
+    /// The time of a collector before the line.
+    pub(crate) fn collected(&self) -> Option<u64> {
+        // Most lines have nothing before them.
+        (self.framed_at > 0).then(|| stamp::header(self.raw).time)?
     }
 
     /// `(GW:(*|digits)/)?SA:digits/word` at the start of the message.
@@ -171,11 +154,6 @@ impl<'a> LogLine<'a> {
                 && !text.starts_with(b"<")
                 && !text.iter().any(u8::is_ascii_whitespace))
             || is_command(text)
-    }
-
-    /// An echoed command, with a prompt or without.
-    pub(crate) fn is_echo_of(&self, command: &[u8]) -> bool {
-        after_prompt(self.raw).starts_with(command)
     }
 }
 

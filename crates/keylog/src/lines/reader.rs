@@ -1,6 +1,6 @@
-//! Bytes → stretches of text of whole lines, small enough to be looked at as a whole. Wide characters become UTF-8.
+//! Bytes → stretches of text of whole lines, small enough to be looked at as a whole. UTF-16 becomes UTF-8.
 
-use crate::lines::encoding::{Encoding, Narrower, SAMPLE, UTF8_MARK};
+use crate::lines::encoding::{SAMPLE, UTF8_MARK, append_utf8, utf16};
 use crate::lines::text::Text;
 use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
@@ -25,32 +25,31 @@ pub(crate) fn for_each(mut reader: impl Read, each: EachText<'_>) -> std::io::Re
         each,
     };
     let mut chunk = Zeroizing::new(vec![0; CHUNK]);
-    let (mut filled, mut result) = fill(&mut reader, &mut chunk, SAMPLE);
-    let encoding = Encoding::of(chunk.get(..filled.min(SAMPLE)).unwrap_or_default());
-    let mut narrower = Narrower::default();
+    let (mut filled, mut result) = fill(&mut reader, &mut chunk);
+    let encoding = utf16(chunk.get(..filled.min(SAMPLE)).unwrap_or_default());
     while filled > 0 {
         let data = chunk.get(..filled).unwrap_or_default();
         match encoding {
-            Encoding::Bytes => stretches.take(data),
-            Encoding::Wide { len, low } => {
-                let mut narrow = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
-                narrower.push(data, (len, low), &mut narrow);
-                stretches.take(&narrow);
+            None => stretches.take(data),
+            Some(unit_of) => {
+                let mut text = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
+                append_utf8(data, unit_of, &mut text);
+                stretches.take(&text);
             }
         }
         if result.is_err() {
             break;
         }
-        (filled, result) = fill(&mut reader, &mut chunk, 1);
+        (filled, result) = fill(&mut reader, &mut chunk);
     }
     stretches.end();
     result
 }
 
-/// Reads until at least `least` bytes are there, or the end.
-fn fill(reader: &mut impl Read, chunk: &mut [u8], least: usize) -> (usize, std::io::Result<()>) {
+/// Reads until the chunk is full, or to the end.
+fn fill(reader: &mut impl Read, chunk: &mut [u8]) -> (usize, std::io::Result<()>) {
     let mut filled = 0;
-    while filled < least {
+    while filled < chunk.len() {
         match reader.read(chunk.get_mut(filled..).unwrap_or_default()) {
             Ok(0) => break,
             Ok(read) => filled += read,

@@ -152,14 +152,14 @@ impl Text {
         self.lines().filter(|line| !line.is_blank())
     }
 
-    /// How many of the lines with anything on them `is` holds for, and how many there are.
+    /// Counts the lines with anything on them: those that `is` holds for, and all.
     pub(crate) fn count(&self, is: impl Fn(&[u8]) -> bool) -> (usize, usize) {
         self.filled().fold((0, 0), |(held, all), line| {
             (held + usize::from(is(line.bytes)), all + 1)
         })
     }
 
-    /// Whether `is` holds for any of the first lines: where a wrapping is around most lines it is around one of these.
+    /// Tells whether `is` holds for any of the first lines: where a wrapping is around most lines it is around one of these.
     pub(crate) fn begins_with(&self, is: impl Fn(&[u8]) -> bool) -> bool {
         self.filled().take(FIRST_LINES).any(|line| is(line.bytes))
     }
@@ -169,7 +169,7 @@ impl Text {
         &self.bytes
     }
 
-    /// Where a line begins in [`Text::bytes`].
+    /// Place of a line in [`Text::bytes`].
     pub(crate) fn offset(&self, line: TextLine<'_>) -> usize {
         (line.bytes.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize)
     }

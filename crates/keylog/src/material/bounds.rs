@@ -1,4 +1,4 @@
-//! How much is kept of key files, so that memory is bounded whatever they hold.
+//! Bounds of what is kept of key files, so that memory is bounded whatever they hold.
 
 /// Most ESP keys that are kept (about 30 MB); further ones are counted in one [`KeyProblem`](crate::material::contents::KeyProblem).
 pub const MOST_ESP_KEYS: usize = 100_000;

@@ -9,7 +9,7 @@ use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
 
-/// What a console shows of a longer key, in bytes.
+/// Bytes that a console shows of a longer key.
 const PREFIX_LEN: usize = 8;
 
 /// Longest HMAC key that is tried, in bytes: the block of SHA-512. A longer one is hashed before use (RFC 2104 §2), so nobody makes it.
@@ -91,7 +91,7 @@ impl Claim {
         });
     }
 
-    /// What is to be said about a length, and what it makes of the key.
+    /// The sentence about a length, and its consequence for the key.
     fn wrong_length(&self) -> Option<(String, Length)> {
         let given = self.encryption_key.len();
         if let Some(encryption) = self.encryption.filter(|e| !fits_encryption(*e, given)) {
@@ -129,7 +129,7 @@ impl Claim {
     }
 }
 
-/// What a length makes of a key.
+/// Consequence of a length for a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     /// HMAC takes it (RFC 2104 §3), the RFC of the transform does not say so: the ICV decides.

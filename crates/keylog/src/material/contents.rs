@@ -1,6 +1,7 @@
 //! Everything that key files claim, with the place of each claim.
 
 use crate::material::key::{EspKey, IkeKey, KeyOrigin, Seed};
+use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use std::collections::HashSet;
@@ -20,7 +21,7 @@ pub struct KeyProblem {
 /// A file that was read.
 #[derive(Debug, Clone)]
 pub struct KeyFileInfo {
-    /// As given or found.
+    /// Path as given or found.
     pub path: PathBuf,
     /// The number of its Decryption Secrets Block where the file is the capture itself.
     pub block: Option<u64>,
@@ -35,7 +36,7 @@ pub struct Blob {
     pub label: String,
     /// The bytes, at least [`SHORTEST_BLOB`](crate::material::bounds::SHORTEST_BLOB).
     pub bytes: SecretBytes,
-    /// Where they stand; the road is [`KeyRoad::Mined`](crate::material::key::KeyRoad::Mined).
+    /// Place of the bytes; the road is [`KeyRoad::Mined`](crate::material::key::KeyRoad::Mined).
     pub origin: KeyOrigin,
 }
 
@@ -48,6 +49,17 @@ pub struct SpiSighting {
     pub line: u64,
     /// The SPI.
     pub spi: Spi,
+}
+
+/// The lifetime of an SA that a file states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaLifetime {
+    /// SPI of the SA.
+    pub spi: Spi,
+    /// The whole lifetime, not what remained of it.
+    pub lifetime: Lifetime,
+    /// Place of the lifetime.
+    pub origin: KeyOrigin,
 }
 
 /// Everything the key files claim. Append-only: a second key for the same SA is kept beside the first; only a
@@ -66,6 +78,8 @@ pub struct KeyMaterial {
     pub blobs: Vec<Blob>,
     /// Places where SPIs are named, for mining.
     pub spi_sightings: Vec<SpiSighting>,
+    /// Lifetimes of SAs, from texts that hold no keys, at most one for each SPI of a text.
+    pub lifetimes: Vec<SaLifetime>,
     /// Rows that could not be read.
     pub problems: Vec<KeyProblem>,
     /// The SPIs that matter, where that is known: keys that name only others are not kept.

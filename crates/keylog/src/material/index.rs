@@ -1,4 +1,4 @@
-//! Which claimed keys to try for an SA, the likeliest first.
+//! Claimed keys to try for an SA, the likeliest first.
 
 use crate::material::contents::KeyMaterial;
 use crate::material::key::EspKey;
@@ -51,7 +51,7 @@ impl EspKeyIndex {
     }
 }
 
-/// Whether the key's addresses admit these; an address that the file leaves open admits any.
+/// Tells whether the key's addresses admit these; an address that the file leaves open admits any.
 fn fits(key: &EspKey, src: IpAddr, dst: IpAddr) -> bool {
     key.src.is_none_or(|a| a == src) && key.dst.is_none_or(|a| a == dst)
 }

@@ -1,4 +1,4 @@
-//! What a file claims: a key of an SA, the secrets of an IKE SA, the input of a derivation.
+//! Claims of a file: a key of an SA, the secrets of an IKE SA, the input of a derivation.
 
 use crate::lines::algorithm_names;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
@@ -6,7 +6,7 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
 
-/// How a key came to be known.
+/// Road by which a key came to be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum KeyRoad {
     /// A row or line names SPI and key.
@@ -17,7 +17,7 @@ pub enum KeyRoad {
     Derived,
 }
 
-/// Where a key stands.
+/// Place of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KeyOrigin {
     /// Index in [`KeyMaterial::files`](crate::material::contents::KeyMaterial::files).
@@ -58,7 +58,7 @@ pub struct EspKey {
     pub integrity_key: SecretBytes,
     /// Set when the entry only shows that there is a key.
     pub defect: Option<KeyDefect>,
-    /// Where it stands.
+    /// Place in the files.
     pub origin: KeyOrigin,
 }
 
@@ -211,11 +211,11 @@ pub struct IkeKey {
     pub encryption: Option<String>,
     /// IKEv2 integrity as Wireshark names it.
     pub integrity: Option<String>,
-    /// Where it stands.
+    /// Place in the files.
     pub origin: KeyOrigin,
 }
 
-/// What a seed yields keys for.
+/// SAs that a seed yields keys for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SeedOf {
     /// IKEv1: the SA on which the Quick Mode's initiator sends. Its KEYMAT is `prf(SKEYID_d, seed)`, iterated; the seed
@@ -234,7 +234,7 @@ pub enum SeedOf {
 /// is needed, and PFS is no obstacle.
 #[derive(Debug, Clone)]
 pub struct Seed {
-    /// What it yields.
+    /// SAs that it yields keys for.
     pub of: SeedOf,
     /// The whole seed, the Diffie–Hellman secret at its start included.
     pub bytes: SecretBytes,
@@ -242,6 +242,6 @@ pub struct Seed {
     pub dh_secret: Option<SecretBytes>,
     /// SPIs that the log names for this CHILD_SA: the logging side's inbound one, then its outbound one.
     pub spis: Option<(Spi, Spi)>,
-    /// Where it stands.
+    /// Place in the files.
     pub origin: KeyOrigin,
 }

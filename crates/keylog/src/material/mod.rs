@@ -1,4 +1,4 @@
-//! What key files hold: keys, seeds, blobs that may be keys, and how much of each is kept.
+//! Contents of key files: keys, seeds, blobs that may be keys, and how much of each is kept.
 
 pub(crate) mod bounds;
 pub(crate) mod claim;

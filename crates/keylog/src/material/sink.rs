@@ -1,11 +1,12 @@
-//! Where formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
+//! The sink into which formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
 
 use crate::material::bounds::{
     MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
     SHORTEST_BLOB,
 };
-use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SpiSighting};
+use crate::material::contents::{Blob, KeyMaterial, KeyProblem, SaLifetime, SpiSighting};
 use crate::material::key::{EspKey, IkeKey, IkeSecrets, KeyOrigin, KeyRoad, Seed};
+use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::collections::HashSet;
@@ -34,14 +35,14 @@ pub(crate) struct Sink<'a> {
     problems: usize,
     /// Number of items that each bound left out, and the line where that began.
     left_out: Vec<(MostKept, u64, u64)>,
-    /// Whether a line with any content was seen.
+    /// A line with any content was seen.
     any_text: bool,
     found: bool,
     keyed: bool,
 }
 
 impl<'a> Sink<'a> {
-    /// For the file that was pushed last.
+    /// A sink of the file that was pushed last.
     pub(crate) fn new(material: &'a mut KeyMaterial) -> Self {
         let esp = material.esp.iter().map(esp_hash);
         let ike = material.ike.iter().map(ike_hash);
@@ -88,7 +89,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Whether anything was found so far, if only a key that is masked.
+    /// Tells whether anything was found so far, if only a key that is masked.
     pub(crate) fn has_found(&self) -> bool {
         self.found
     }
@@ -98,7 +99,7 @@ impl<'a> Sink<'a> {
         (self.any_text, self.found) = (true, true);
     }
 
-    /// Whether any key or seed was found so far.
+    /// Tells whether any key or seed was found so far.
     pub(crate) fn has_keys(&self) -> bool {
         self.keyed
     }
@@ -207,6 +208,17 @@ impl<'a> Sink<'a> {
                 road: KeyRoad::Mined,
             },
         });
+    }
+
+    /// The lifetime of an SA, on `line`.
+    pub(crate) fn lifetime(&mut self, line: u64, spi: Spi, lifetime: Lifetime) {
+        let origin = self.explicit(line);
+        let stated = SaLifetime {
+            spi,
+            lifetime,
+            origin,
+        };
+        self.material.lifetimes.push(stated);
     }
 
     /// A line that names an SPI.

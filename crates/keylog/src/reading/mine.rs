@@ -23,24 +23,24 @@ pub const MOST_TRIALS_PER_SPI: u64 = 100_000;
 pub struct KeyCandidate<'a> {
     /// The cipher; [`Encryption::Null`] with an empty key while only the integrity key is sought.
     pub encryption: Encryption,
-    /// Its key with salt.
+    /// Encryption key with salt.
     pub encryption_key: &'a [u8],
     /// The integrity transform; [`Integrity::None`] for a combined mode.
     pub integrity: Integrity,
-    /// Its key.
+    /// Integrity key.
     pub integrity_key: &'a [u8],
 }
 
-/// What the packets of one SA say.
+/// The packets of one SA as judges of keys.
 pub trait Oracle {
-    /// Whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
+    /// Tells whether the ICV of a packet fits. Choose a short packet: this is called up to [`MOST_TRIALS_PER_SPI`] times.
     fn icv_fits(&mut self, candidate: &KeyCandidate<'_>) -> bool;
     /// Bits that what the packets decrypt to says for the encryption key. Not asked of a combined mode, whose ICV depends on the
     /// whole key.
     fn weigh(&mut self, candidate: &KeyCandidate<'_>) -> f64;
 }
 
-/// Which transforms to try, in this order. What IKE negotiated narrows it down.
+/// Transforms to try, in this order. The negotiation of IKE narrows them down.
 #[derive(Debug, Clone)]
 pub struct KeyShape {
     /// Ciphers.
@@ -56,7 +56,7 @@ pub struct KeyShape {
 }
 
 impl Default for KeyShape {
-    /// What is usual: AES-CBC and 3DES-CBC with HMAC, AES-GCM-16.
+    /// The usual transforms: AES-CBC and 3DES-CBC with HMAC, AES-GCM-16.
     fn default() -> Self {
         KeyShape {
             encryptions: vec![
@@ -79,7 +79,7 @@ impl Default for KeyShape {
     }
 }
 
-/// How a search ended.
+/// End of a search.
 #[derive(Debug)]
 pub struct Mined {
     /// A key whose ICV fits; of several encryption keys the one with most bits.
@@ -194,121 +194,57 @@ impl<'b> Proven<'b> {
     }
 }
 
-/// Bytes of HMAC keys that people type in, beside those that the RFCs ask for: HMAC takes any (RFC 2104 §2).
-const OTHER_HMAC_KEY: usize = 16;
-/// A block of SHA-512; HMAC hashes what is longer, and nobody has such keys.
-const LONGEST_HMAC_KEY: usize = 128;
-
 /// Looks at one window: the search, the blob, the offset in it, the bytes.
 type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
 
 impl<'b> Search<'_> {
     /// One window gives encryption key and salt together.
     fn combined_mode(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
-        let shape = self.shape;
-        for encryption in shape.encryptions.iter().copied().filter(|e| e.is_aead()) {
-            for len in self.key_lens(encryption) {
-                let found = self.windows(blobs, len, &mut |search, blob, _, window| {
-                    let candidate = combined(encryption, window);
-                    search
-                        .oracle
-                        .icv_fits(&candidate)
-                        .then(|| claim(spi, &candidate, blob))
-                });
-                if found.is_some() {
-                    return found;
-                }
-            }
-        }
-        None
+        self.ciphers(true).into_iter().find_map(|(encryption, len)| {
+            self.windows(blobs, len, &mut |search, blob, _, window| {
+                let candidate = combined(encryption, window);
+                let fits = search.oracle.icv_fits(&candidate);
+                fits.then(|| claim(spi, &candidate, blob))
+            })
+        })
     }
 
-    /// With a key as long as the transform asks for; else with one of [`OTHER_HMAC_KEY`] bytes, or as long as a blob is.
     fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
-        let shape = self.shape;
-        let integrities = || {
-            shape
-                .integrities
-                .iter()
-                .copied()
-                .filter(|i| *i != Integrity::None)
-        };
-        let usual = integrities().find_map(|integrity| self.keys_of(blobs, integrity, integrity.key_len()));
-        usual
-            .or_else(|| {
-                let other = |i: &Integrity| i.takes_any_key() && i.key_len() != OTHER_HMAC_KEY;
-                integrities()
-                    .filter(other)
-                    .find_map(|integrity| self.keys_of(blobs, integrity, OTHER_HMAC_KEY))
+        let integrities = self.shape.integrities.iter().copied();
+        integrities
+            .filter(|integrity| *integrity != Integrity::None)
+            .find_map(|integrity| {
+                self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
+                    let proven = Proven {
+                        integrity,
+                        key,
+                        blob,
+                        offset,
+                    };
+                    let candidate = proven.beside(Encryption::Null, &[]);
+                    search.oracle.icv_fits(&candidate).then_some(proven)
+                })
             })
-            .or_else(|| {
-                integrities()
-                    .filter(|i| i.takes_any_key())
-                    .find_map(|integrity| self.whole_blobs(blobs, integrity))
-            })
-    }
-
-    fn keys_of(&mut self, blobs: &[&'b Blob], integrity: Integrity, len: usize) -> Option<Proven<'b>> {
-        self.windows(blobs, len, &mut |search, blob, offset, key| {
-            search.authenticates(integrity, blob, offset, key)
-        })
-    }
-
-    fn whole_blobs(&mut self, blobs: &[&'b Blob], integrity: Integrity) -> Option<Proven<'b>> {
-        blobs.iter().find_map(|blob| {
-            let key = blob.bytes.expose();
-            let tried = key.len() == integrity.key_len() || key.len() == OTHER_HMAC_KEY;
-            if tried || key.len() > LONGEST_HMAC_KEY || self.trials >= self.shape.most_trials {
-                return None;
-            }
-            self.trials += 1;
-            self.authenticates(integrity, blob, 0, key)
-        })
-    }
-
-    fn authenticates(
-        &mut self,
-        integrity: Integrity,
-        blob: &'b Blob,
-        offset: usize,
-        key: &'b [u8],
-    ) -> Option<Proven<'b>> {
-        let proven = Proven {
-            integrity,
-            key,
-            blob,
-            offset,
-        };
-        let candidate = proven.beside(Encryption::Null, &[]);
-        self.oracle.icv_fits(&candidate).then_some(proven)
     }
 
     /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
     fn encryption_key(&mut self, spi: Spi, blobs: &[&'b Blob], proven: &Proven<'b>) {
-        let shape = self.shape;
-        let separate = || shape.encryptions.iter().copied().filter(|e| !e.is_aead());
-        for encryption in separate() {
-            for len in self.key_lens(encryption) {
-                let bytes = proven.blob.bytes.expose();
-                let start = proven.offset.checked_sub(len);
-                if let Some(key) = start.and_then(|start| bytes.get(start..proven.offset)) {
-                    self.trials += 1;
-                    if self.weigh(spi, encryption, key, proven) {
-                        return;
-                    }
-                }
-            }
-        }
-        for encryption in separate() {
-            for len in self.key_lens(encryption) {
-                let found = self.windows(blobs, len, &mut |search, _, _, key| {
-                    search.weigh(spi, encryption, key, proven).then_some(())
-                });
-                if found.is_some() {
+        let ciphers = self.ciphers(false);
+        for (encryption, len) in &ciphers {
+            let start = proven.offset.checked_sub(*len);
+            let before = start.and_then(|start| proven.blob.bytes.expose().get(start..proven.offset));
+            if let Some(key) = before {
+                self.trials += 1;
+                if self.weigh(spi, *encryption, key, proven) {
                     return;
                 }
             }
         }
+        ciphers.into_iter().find_map(|(encryption, len)| {
+            self.windows(blobs, len, &mut |search, _, _, key| {
+                search.weigh(spi, encryption, key, proven).then_some(())
+            })
+        });
     }
 
     /// Keeps the key with most bits. True when they end the search.
@@ -321,13 +257,19 @@ impl<'b> Search<'_> {
         bits >= self.shape.enough_bits
     }
 
-    fn key_lens(&self, encryption: Encryption) -> Vec<usize> {
-        let lens = encryption
-            .key_lens()
-            .iter()
-            .copied()
-            .filter(|len| self.shape.key_len.is_none_or(|known| known == *len));
-        lens.map(|len| len + encryption.salt_len()).collect()
+    /// Ciphers with or without combined mode, each with a length of its key, salt included.
+    fn ciphers(&self, combined: bool) -> Vec<(Encryption, usize)> {
+        let key_len = self.shape.key_len;
+        let lens = move |encryption: Encryption| {
+            let lens = encryption.key_lens().iter().copied();
+            lens.filter(move |len| key_len.is_none_or(|known| known == *len))
+                .map(move |len| (encryption, len + encryption.salt_len()))
+        };
+        let encryptions = self.shape.encryptions.iter().copied();
+        encryptions
+            .filter(|encryption| encryption.is_aead() == combined)
+            .flat_map(lens)
+            .collect()
     }
 
     /// Calls `each` for every distinct window of `len` bytes until it finds something or the bound is reached.

@@ -48,13 +48,13 @@ impl KeyMaterial {
             .map_err(|source| failed(path, source))
     }
 
-    /// As [`KeyMaterial::read`] for bytes in memory.
+    /// Does as [`KeyMaterial::read`] for bytes in memory.
     pub fn read_bytes(&mut self, path: &Path, bytes: &[u8]) {
         // Reading from memory cannot fail.
         let _ = self.read_from(path, bytes);
     }
 
-    /// As [`KeyMaterial::read_bytes`] for the keys inside `capture`, of its Decryption Secrets Block number `block`.
+    /// Does as [`KeyMaterial::read_bytes`] for the keys inside `capture`, of its Decryption Secrets Block number `block`.
     pub fn read_block(&mut self, capture: &Path, block: u64, bytes: &[u8]) {
         self.read_bytes(capture, bytes);
         if let Some(info) = self.files.last_mut() {
@@ -62,7 +62,7 @@ impl KeyMaterial {
         }
     }
 
-    /// As [`KeyMaterial::read`] for an open stream; `path` only names it.
+    /// Does as [`KeyMaterial::read`] for an open stream; `path` only names it.
     ///
     /// # Errors
     /// The reader's. What was read before stays.
@@ -250,7 +250,7 @@ fn rotated(folder: &Path) -> std::io::Result<Vec<Vec<PathBuf>>> {
 const FIRST_DAY: u32 = 19_700_101;
 const LAST_DAY: u32 = 99_991_231;
 
-/// Whether a file begins as a pcap file (either byte order, micro- or nanoseconds) or a pcapng file does.
+/// Tells whether a file begins as a pcap file (either byte order, micro- or nanoseconds) or a pcapng file does.
 fn is_capture(head: &[u8]) -> bool {
     const MAGIC: [u32; 5] = [0xa1b2_c3d4, 0xd4c3_b2a1, 0xa1b2_3c4d, 0x4d3c_b2a1, 0x0a0d_0d0a];
     let head = head.first_chunk().map(|head| u32::from_be_bytes(*head));

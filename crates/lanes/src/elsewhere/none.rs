@@ -1,46 +1,37 @@
 //! Types without values, so that what is asked of them needs no code.
 
-use crate::hash::{Compress, LaneHash, Messages, States};
-use cipher::consts::U16;
-use cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser};
+use crate::hash::{LaneHash, Messages, States};
 
 /// A type without values.
 macro_rules! none {
-    ($(#[$derive:meta])? $name:ident$(<$way:ident>)?) => {
+    ($(#[$derive:meta])? $name:ident) => {
         /// Instructions that this processor does not have.
         $(#[$derive])?
-        pub enum $name$(<const $way: bool>)? {}
+        pub enum $name {}
     };
 }
 
-/// Lanes for `$lanes` messages.
-macro_rules! no_lanes {
-    ($name:ident, $lanes:literal) => {
-        none!(
-            #[derive(Debug, Clone, Copy, PartialEq)]
-            $name
-        );
-
-        impl $name {
-            /// `None`.
-            pub fn detect() -> Option<Self> {
-                None
-            }
-        }
-
-        impl Compress<$lanes> for $name {
-            fn compress(self, _: LaneHash, _: &mut States<$lanes>, _: &Messages<'_, $lanes>, _: usize) {
-                match self {}
-            }
-        }
-    };
-}
-
-no_lanes!(Avx512, 16);
-no_lanes!(Avx2, 8);
-no_lanes!(ShaNi, 2);
+none!(
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    Avx2
+);
 
 impl Avx2 {
+    /// `None`.
+    pub fn detect() -> Option<Self> {
+        None
+    }
+
+    /// No value can ask.
+    pub fn gains(self, _: LaneHash) -> bool {
+        match self {}
+    }
+
+    /// No value can ask.
+    pub fn compress(self, _: LaneHash, _: &mut States, _: &Messages<'_>, _: usize) {
+        match self {}
+    }
+
     /// ChaCha20.
     pub fn chacha20(self, _: &[[u32; 16]; 4]) -> [[u8; 64]; 4] {
         match self {}
@@ -62,32 +53,6 @@ impl WideGhash {
 
     /// GHASH.
     pub fn hash(&self, _: [u8; 16], _: &[u8], _: [u8; 16]) -> [u8; 16] {
-        match *self {}
-    }
-}
-
-none!(AesNi<DECRYPTS>);
-
-impl<const DECRYPTS: bool> AesNi<DECRYPTS> {
-    /// `None`.
-    pub fn new(_: &[u8]) -> Option<Self> {
-        None
-    }
-}
-
-impl AesNi<true> {
-    /// CBC.
-    pub fn cbc(&self, _: &[u8; 16], _: &mut [[u8; 16]]) {
-        match *self {}
-    }
-}
-
-impl BlockSizeUser for AesNi<false> {
-    type BlockSize = U16;
-}
-
-impl BlockCipherEncrypt for AesNi<false> {
-    fn encrypt_with_backend(&self, _: impl BlockCipherEncClosure<BlockSize = U16>) {
         match *self {}
     }
 }

@@ -45,6 +45,7 @@ account-part-queue-loss = { $seconds } ({ $share }) went to losses in a full que
 account-part-reordering = { $seconds } ({ $share }) went to reordered packets that were taken for lost
 account-part-growth = { $seconds } ({ $share }) its rate still grew
 account-part-capacity = { $seconds } ({ $share }) at the limit of link or CPU ({ $rate })
+account-part-slower = { $seconds } ({ $share }) the path carried less
 account-part-won-back = { $seconds } ({ $share }) won back where it was faster
 account-part-less = { $seconds } ({ $share }) less than there
 account-part-unexplained = { $seconds } ({ $share }) unexplained

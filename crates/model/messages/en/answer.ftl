@@ -44,6 +44,7 @@ why-at-the-limit = It ran at { $observed }{ $how ->
 why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } ({ $share }).
 why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.
 why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
+why-datagrams = Nobody acknowledges them, so these packets do not show whether they arrived at the other end.
 why-bound = A rekey that costs less than { $bound } would not be seen in this capture.
 why-stopped = It stopped at { $moment }, { $seconds } before the capture ended; without keys it is not seen whether it was over.
 # New SAs that begin above 1

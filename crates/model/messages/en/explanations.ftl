@@ -79,6 +79,7 @@ explains-fragments = of a large IKE message only fragments came, and nothing ans
 explains-answer-lost = the answer is in this capture, and a message came again all the same: one of the exchange did not arrive.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
+explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
 explains-limit-learnt = data stopped on { $count } SAs at the same point, about { $limit }.
 explains-limit-late = data stopped on the old SA before the new one was in use.
 explains-new-sa-lost = { $count ->

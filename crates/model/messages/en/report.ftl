@@ -221,7 +221,7 @@ advice-path-loss = find what loses packets while the path is not full: interface
 advice-queue-loss = shape the sender a little below the narrowest link instead of policing (`fq_codel` or `cake`). A full queue drops packets; one much shorter than the rate times the round trip drops them too early.
 advice-reordering = bundle links per connection, not per packet, and let one processor handle one SA. Packets overtake each other and are taken for lost. Linux as the sender gets used to it (`net.ipv4.tcp_reordering`, RACK).
 advice-growth = keep connections open instead of opening new ones (Linux sender: `net.ipv4.tcp_slow_start_after_idle=0`). The transfer was over, or interrupted, before its rate had grown.
-advice-capacity = look at the load of single cores on both ends, then at the link: this path carries no more. One SA is usually one core. A suite with hardware support (AES-GCM with AES-NI, or what the router accelerates), packets as large as the MTU allows, and none fragmented, cost least per byte.
+advice-capacity = look at the load of single cores on both ends, then at the link and at what else it carried: this path gave no more. One SA is usually one core. A suite with hardware support (AES-GCM with AES-NI, or what the router accelerates), packets as large as the MTU allows, and none fragmented, cost least per byte.
 advice-log-why = its log gave the keys
 advice-yamaha = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa`, choose another suite by `ipsec sa policy`.
 advice-yamaha-ikev1 = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa`, choose another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.

@@ -39,6 +39,10 @@ verdict-inconclusive = { $used ->
 }
 verdict-unanswered = These packets cannot show what rekeys cost this { $direction }: nothing answers it.
 verdict-datagrams = What rekeys cost this { $direction } cannot be told: nobody acknowledges its datagrams.
+verdict-datagrams-went-on = { $used ->
+    [one] The only rekey measured did not stop this { $direction } here for more than { $bound }: its datagrams went on.
+   *[other] None of { $used } rekeys stopped this { $direction } here for more than { $bound }: its datagrams went on.
+}
 verdict-outside = { $total ->
     [one] The only rekey did not fall into this { $direction }: its cost is unknown.
    *[other] None of the { $total } rekeys fell into this { $direction }: their cost is unknown.

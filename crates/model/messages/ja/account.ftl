@@ -42,6 +42,7 @@ account-part-queue-loss = キューでの損失 { $seconds }（{ $share }）
 account-part-reordering = 損失とみなされた順序の入れ替わり { $seconds }（{ $share }）
 account-part-growth = レートの立ち上がり { $seconds }（{ $share }）
 account-part-capacity = 回線または CPU の上限（{ $rate }） { $seconds }（{ $share }）
+account-part-slower = 経路が遅くなった分 { $seconds }（{ $share }）
 account-part-won-back = より速い区間での取り戻し { $seconds }（{ $share }）
 account-part-less = 比較先より短い分 { $seconds }（{ $share }）
 account-part-unexplained = 原因不明 { $seconds }（{ $share }）

@@ -41,6 +41,7 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
 why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds }（{ $share }）。
 why-more = リキーよりも大きな遅れの要因: { $label }、{ $seconds }。
 why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。
+why-datagrams = UDP に確認応答はないため、相手側に届いたかどうかはこのキャプチャからは分かりません。
 why-bound = このキャプチャでは、1 回あたり { $bound } 未満の遅れは見えません。
 why-stopped = { $moment } に止まり、その後キャプチャは { $seconds } 続きます。鍵がないと、転送が終わったのかは分かりません。
 # 新しい SA の番号が 1 より大きい値から始まる場合

@@ -71,6 +71,7 @@ explains-fragments = 大きな IKE メッセージのフラグメントの一部
 explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
+explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-learnt = SA { $count } 個で、同じところ（約 { $limit }）でデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->

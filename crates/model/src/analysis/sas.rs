@@ -1,5 +1,6 @@
 //! IPsec in the document: tunnels, their SAs, and the flows inside.
 
+use crate::analysis::ike::Lifetime;
 use crate::analysis::key::Key;
 use crate::analysis::names::{Direction, Encapsulation, Mode, Protocol};
 use crate::analysis::plain_data::plain_data;
@@ -72,6 +73,16 @@ plain_data! {
         pub icv: IcvCounts,
         /// Results of the sequence numbers.
         pub sequence: Sequence,
+        /// Lifetime that a text without keys states; absent where no text does, or IKE itself tells the lifetime.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub stated_lifetime: Option<StatedLifetime>,
+    }
+    /// A lifetime that a text beside the capture states, for example a listing of SAs.
+    pub struct StatedLifetime {
+        /// The lifetime.
+        pub lifetime: Lifetime,
+        /// Place in the text, for example `listing.txt:12`.
+        pub source: String,
     }
     /// Integrity checks of an SA's packets.
     pub struct IcvCounts {

@@ -5,7 +5,7 @@ use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_model::analysis::{
     Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Overlay, OverlayKind,
-    SecurityAssociation, Severity, Trigger, TriggerKind, Tunnel, TwoPoints,
+    SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel, TwoPoints,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
@@ -105,7 +105,23 @@ pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
 /// The rules by which each side of a tunnel renews.
 pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -> Vec<String> {
     let rules = analysis.trigger_rules.iter().filter(|r| r.tunnel == tunnel);
-    rules.map(|r| clean::said(t, &r.sentence, &r.messages)).collect()
+    let has_limit = |r: &TriggerRule| r.limit_kilobytes.or(r.limit_seconds).is_some();
+    let limited = rules.clone().any(has_limit);
+    let stated = stated_lifetime(analysis, tunnel).filter(|_| limited);
+    let source = stated.map(|stated| fill!(t, "rule-limit-stated", source = clean::line(&stated.source)));
+    rules
+        .map(|r| clean::said(t, &r.sentence, &r.messages))
+        .chain(source)
+        .collect()
+}
+
+/// The first lifetime of a tunnel that a text states, because IKE does not tell it.
+pub(crate) fn stated_lifetime(analysis: &Analysis, tunnel: usize) -> Option<&StatedLifetime> {
+    let mut sas = analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.tunnel == tunnel);
+    sas.find_map(|sa| sa.stated_lifetime.as_ref())
 }
 
 /// The losses of each rekey between two capture points.

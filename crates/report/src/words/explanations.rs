@@ -1,6 +1,7 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
 use crate::words::advice::refusals::{WINDOWS_KILOBYTES, of_notification};
+use crate::words::common::stated_lifetime;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
@@ -171,7 +172,12 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
             (ExplanationCause::LimitReached, _) if self.limit().is_none() => "explains-limit-late",
-            (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => "explains-limit-read",
+            (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => {
+                match self.limit_source() {
+                    Some(_) => "explains-limit-stated",
+                    None => "explains-limit-read",
+                }
+            }
             (ExplanationCause::LimitReached, _) => "explains-limit-learnt",
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "explains-first-number",
             (ExplanationCause::PeerLostSas, Some(EventKind::InvalidSpi)) => "explains-invalid-spi",
@@ -232,6 +238,7 @@ impl<'a> Explained<'a> {
             .with("bytes", format::count(count))
             .with("took", said(e.seconds.map(format::seconds)))
             .with("limit", said(self.limit()))
+            .with("source", name(self.limit_source()))
             .with("moment", self.began())
             .with("from", from)
             .with("to", to)
@@ -312,6 +319,19 @@ impl<'a> Explained<'a> {
             (None, Some(s)) => Some(seconds(s)),
             (None, None) => None,
         }
+    }
+
+    /// Place of a text that states the limit, because IKE does not tell it.
+    fn limit_source(&self) -> Option<&String> {
+        let stated = stated_lifetime(self.focus.analysis, self.silent_time.tunnel)?;
+        let limits = (self.explanation.limit_kilobytes, self.explanation.limit_seconds);
+        let is_its = limits
+            .0
+            .is_none_or(|limit| stated.lifetime.kilobytes == Some(limit))
+            && limits
+                .1
+                .is_none_or(|limit| stated.lifetime.seconds == Some(limit));
+        is_its.then_some(&stated.source)
     }
 
     /// Deletes that come at the same limit each time.

@@ -41,6 +41,7 @@ pub(super) fn sa(
         integrity: Some("HMAC-SHA1-96".into()),
         encapsulation: Encapsulation::Esp,
         key: key(shape.keys, "keys.esp_sa:3"),
+        stated_lifetime: None,
         first_time: Some(at(from)),
         last_time: Some(at(to - 0.001)),
         first_frame: Some((from * 1240.0) as u64 + 1),

@@ -33,8 +33,8 @@ pub struct ChildRekey {
     pub down: u32,
     /// The SPI towards the server.
     pub up: u32,
-    /// The SPI that its initiator receives on.
-    renews: u32,
+    /// The SPI that its initiator receives on, which REKEY_SA names; `None` makes an SA beside the others.
+    pub renews: Option<u32>,
     /// With a new Diffie–Hellman exchange (PFS).
     pub key_exchange: bool,
     pub(super) sent: Vec<(bool, Vec<u8>)>,
@@ -49,7 +49,7 @@ impl World {
             message_id: self.next_v2_id(from_client),
             down,
             up,
-            renews: if from_client { self.down.spi } else { self.up.spi },
+            renews: Some(if from_client { self.down.spi } else { self.up.spi }),
             key_exchange: false,
             sent: Vec::new(),
         }
@@ -84,8 +84,8 @@ impl World {
         let from_client = rekey.from_client != response;
         let spi = if from_client { rekey.down } else { rekey.up };
         let mut payloads = Vec::new();
-        if !response {
-            payloads.push((NOTIFY, rekey_sa(rekey.renews)));
+        if let Some(renewed) = rekey.renews.filter(|_| !response) {
+            payloads.push((NOTIFY, rekey_sa(renewed)));
         }
         payloads.push((NOTIFY, vec![0, 0, 0x40, 0x07])); // USE_TRANSPORT_MODE
         payloads.push((SA, ikev2_sa(3, &spi.to_be_bytes(), HMAC_SHA1_96)));

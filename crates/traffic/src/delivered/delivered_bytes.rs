@@ -25,7 +25,6 @@ type LineKey = (ConnectionId, Direction);
 #[derive(Debug)]
 pub struct DeliveredBytes {
     lines: BoundedTable<LineKey, ConnectionLine>,
-    last: [usize; 2],
     /// Connections that were forgotten and counted, by tunnel and direction.
     folded: BTreeMap<(u32, Direction), ConnectionLine>,
     /// Bytes of each tunnel's direction.
@@ -39,11 +38,7 @@ impl Default for DeliveredBytes {
     }
 }
 
-fn slot(direction: Direction) -> usize {
-    usize::from(direction == Direction::BToA)
-}
-
-/// Whether none of the next transmissions is a copy of the same bytes. Copies of one segment are told one after the other.
+/// Tells whether none of the next transmissions is a copy of the same bytes. Copies of one segment are told one after the other.
 fn is_last_copy(settled: &[Settlement], k: usize) -> bool {
     let name = |one: &Settlement| (one.connection, one.direction, one.seq);
     settled.get(k + 1).map(name) != settled.get(k).map(name)
@@ -54,7 +49,6 @@ impl DeliveredBytes {
     pub fn new() -> Self {
         DeliveredBytes {
             lines: BoundedTable::new(MOST_LINES),
-            last: [0; 2],
             folded: BTreeMap::new(),
             totals: HashMap::default(),
             runs: RunBound::new(),
@@ -99,24 +93,16 @@ impl DeliveredBytes {
     /// A FIN ends what its side sends, a reset what both do.
     #[cold]
     fn close(&mut self, segment: &Segment, direction: Direction, own: bool) {
-        let key = (segment.connection, direction);
-        let place = self.lines.find(&key);
-        if let Some(line) = place.and_then(|place| self.lines.at(place, &key)) {
+        if let Some(line) = self.lines.get_mut(&(segment.connection, direction)) {
             line.closed |= own || segment.flags & TcpHeader::RST != 0;
         }
     }
 
     #[inline]
     fn with(&mut self, key: LineKey, tunnel: u32, change: impl FnOnce(&mut ConnectionLine, i64)) {
-        let mut place = self.last[slot(key.1)];
-        if self.lines.at(place, &key).is_none() {
-            place = match self.lines.find(&key) {
-                Some(place) => place,
-                None => self.begin(key, tunnel),
-            };
-            self.last[slot(key.1)] = place;
-        }
-        let Some(line) = self.lines.at(place, &key) else {
+        let known = self.lines.find(&key);
+        let place = known.unwrap_or_else(|| self.begin(key, tunnel));
+        let Some(line) = self.lines.at_mut(place) else {
             return;
         };
         let (runs, bytes) = (line.len(), line.bytes);

@@ -15,7 +15,7 @@ pub struct LostPacket {
     pub esp: Option<EspNumber>,
     /// Bytes of its payload; where keys are missing, of the packet.
     pub bytes: u32,
-    /// Whether it opens a connection.
+    /// True where the segment opens a connection.
     pub syn: bool,
     /// A copy of data that had arrived before: the way was open then, and the packet arrived.
     pub superfluous: bool,

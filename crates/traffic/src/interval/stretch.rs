@@ -44,7 +44,7 @@ pub struct Undelivered {
     pub swallowed: u32,
     /// Acknowledgements that the sender did not hear: the way back was closed.
     pub unheard: u32,
-    /// How often the sender tried, at least: groups of the first 64 of them, more than a round trip apart.
+    /// The number of the sender's tries, at least: groups of the first 64 of them, more than a round trip apart.
     pub attempts: u32,
     /// The first and the last of them, or the new IKE SA that came after: so long was there no way at least. Then the sender waited
     /// for its timer.

@@ -1,7 +1,9 @@
 //! One direction between two inner addresses: what was delivered when.
 
+use super::backoff::SmallPassed;
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
+use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::LEAST_TIMEOUT;
@@ -65,7 +67,7 @@ pub(super) struct PairDelivery {
     pub(super) tunnel: u32,
     pub(super) direction: Direction,
     pub(super) delivered: Option<Delivered>,
-    /// When the first data was sent that was delivered.
+    /// The time when the first data was sent that was delivered.
     pub(super) first_delivered: Option<Timestamp>,
     arrivals: Arrivals,
     before: Before,
@@ -81,6 +83,9 @@ pub(super) struct PairDelivery {
     pub(super) echoes: Echoes,
     /// Stretches of echoes and datagrams.
     pub(super) others: Vec<(CarriedKind, Candidate)>,
+    large: LargeSegments,
+    /// Stretches in which large segments did not arrive, though small ones did.
+    pub(super) only_small: Vec<(Candidate, SmallPassed)>,
     pub(super) datagrams: Option<Datagrams>,
     /// The last packet that is no TCP.
     last_other: Option<Delivered>,
@@ -111,6 +116,8 @@ impl PairDelivery {
             room: true,
             echoes: Echoes::default(),
             others: Vec::new(),
+            large: LargeSegments::default(),
+            only_small: Vec::new(),
             datagrams: None,
             last_other: None,
             tcp_bytes: 0,
@@ -123,7 +130,7 @@ impl PairDelivery {
     /// Stretches that are kept.
     #[inline]
     pub(super) fn kept(&self) -> usize {
-        self.candidates.len() + self.others.len()
+        self.candidates.len() + self.others.len() + self.only_small.len()
     }
 
     /// A connection is closed or reset.
@@ -163,12 +170,23 @@ impl PairDelivery {
             frame: settled.frame,
             esp: settled.esp,
         };
+        let only_small = self.large.take(settled, self.before);
+        self.only_small.extend(only_small.filter(|_| room));
         match settled.fate {
             Fate::Arrived => self.arrive(at, settled.len),
             Fate::Swallowed | Fate::Abandoned => self.fail(LostPacket::of(settled), 0),
             Fate::Superfluous { unheard } => self.fail(LostPacket::of(settled), unheard),
             Fate::Waiting => {}
         }
+    }
+
+    /// The last of [`PairDelivery::only_small`], which lasts to the end.
+    pub(super) fn only_small_to(
+        &self,
+        end: Timestamp,
+        waiting: &[Settlement],
+    ) -> Option<(Candidate, SmallPassed)> {
+        self.large.open(waiting, end, self.before)
     }
 
     /// The capture goes on elsewhere, and nothing will tell of a transmission that waits; the last ones may still have been on their way.

@@ -92,7 +92,7 @@ impl Echoes {
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }
 
-    /// How many requests between two moments were not answered, as far as they are kept.
+    /// The number of them.
     pub(super) fn unanswered(&self, from: Timestamp, to: Timestamp) -> u32 {
         let sent = self.waiting.iter().map(|request| request.sent.time);
         let inside = sent.filter(|time| from < *time && *time < to);

@@ -33,6 +33,8 @@ pub(super) struct Circumstances {
     /// The sender may have lost its SA while it sent: one without a successor was deleted within two timeouts of the last delivery, or a
     /// request for a successor was out.
     pub(super) cut_off: bool,
+    /// An address of the tunnel changed in it.
+    pub(super) moved: bool,
     /// The last new IKE SA in it: it may have brought the way back.
     pub(super) new_ike_sa: Option<Timestamp>,
     /// Echo requests of the other side in it that nobody answered.
@@ -75,6 +77,8 @@ pub(super) fn judge(
     let tried = u64::from(swallowed) >= LEAST_NOT_BY_CHANCE && attempts >= LEAST_ATTEMPTS
         || at_once
         || attempts >= MANY_ATTEMPTS && swallowed > 0
+        // A host that moves sends nothing more until its new way is checked.
+        || around.moved && swallowed > 0
         || u64::from(in_vain.unheard()) >= LEAST_NOT_BY_CHANCE;
     // A transfer that simply is over looks like one that stops, unless there was more to send, or nobody to send to, or no SA.
     let more = around.unfinished || around.gone || around.cut_off;

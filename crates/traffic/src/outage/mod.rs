@@ -9,6 +9,7 @@ mod candidate;
 mod delivery;
 mod echoes;
 mod judge;
+mod large;
 mod outages;
 mod unread;
 

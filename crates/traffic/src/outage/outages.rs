@@ -1,11 +1,12 @@
 //! All pairs of inner addresses.
 
+use super::backoff::SmallPassed;
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy};
-use crate::packet::{InnerPayload, Packet, TcpHeader};
+use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
 use crate::tcp::LEAST_TIMEOUT;
@@ -54,14 +55,12 @@ struct NumberGap {
 #[derive(Debug)]
 pub struct Outages {
     directions: BoundedTable<(PairId, Direction), PairDelivery>,
-    last: [usize; 2],
     jumps: Vec<NumberJump>,
     gaps: Vec<NumberGap>,
     /// Frames of packets behind the replay window, in the order of the capture.
     behind_window: Vec<u64>,
     /// Tunnels with packets that no key opens.
     unread: BoundedTable<u32, UnreadTunnel>,
-    last_unread: usize,
     /// Stretches of all directions.
     kept: usize,
     latest: Timestamp,
@@ -81,12 +80,10 @@ impl Outages {
     pub fn new() -> Self {
         Outages {
             directions: BoundedTable::new(MOST_DIRECTIONS),
-            last: [0; 2],
             jumps: Vec::new(),
             gaps: Vec::new(),
             behind_window: Vec::new(),
             unread: BoundedTable::new(MOST_UNREAD),
-            last_unread: 0,
             kept: 0,
             latest: Timestamp(i64::MIN),
             previous: Timestamp(i64::MIN),
@@ -120,8 +117,7 @@ impl Outages {
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
         }
-        let closes = segment.flags & (TcpHeader::FIN | TcpHeader::RST) != 0;
-        if closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
+        if segment.closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
             self.other(packet, segment);
         }
     }
@@ -129,7 +125,7 @@ impl Outages {
     #[inline]
     fn settle(&mut self, packet: &Packet, settled: &Settlement, tracker: &Tracker) {
         let place = self.place(settled.pair, packet.tunnel, settled.direction);
-        let Some(own) = self.directions.at(place, &(settled.pair, settled.direction)) else {
+        let Some(own) = self.directions.at_mut(place) else {
             return;
         };
         let before = own.kept();
@@ -141,24 +137,13 @@ impl Outages {
 
     #[inline]
     fn place(&mut self, pair: PairId, tunnel: u32, direction: Direction) -> usize {
-        let slot = usize::from(direction == Direction::BToA);
-        let last = self.last[slot];
         let key = (pair, direction);
-        if self.directions.at(last, &key).is_some() {
-            return last;
-        }
-        let place = match self.directions.find(&key) {
-            Some(place) => place,
-            None => {
-                let (place, gone) = self
-                    .directions
-                    .insert(key, PairDelivery::new(pair, tunnel, direction));
-                self.kept -= gone.map_or(0, |gone| gone.kept());
-                place
-            }
-        };
-        self.last[slot] = place;
-        place
+        self.directions.find(&key).unwrap_or_else(|| {
+            let new = PairDelivery::new(pair, tunnel, direction);
+            let (place, gone) = self.directions.insert(key, new);
+            self.kept -= gone.map_or(0, |gone| gone.kept());
+            place
+        })
     }
 
     #[cold]
@@ -189,7 +174,7 @@ impl Outages {
             _ => direction,
         };
         let place = self.place(segment.pair, packet.tunnel, of);
-        let Some(own) = self.directions.at(place, &(segment.pair, of)) else {
+        let Some(own) = self.directions.at_mut(place) else {
             return;
         };
         let before = own.kept();
@@ -217,10 +202,10 @@ impl Outages {
         if matches!(packet.payload, InnerPayload::Echo { .. }) {
             self.echo_passes(packet, at, segment);
         }
-        if segment.flags & (TcpHeader::RST | TcpHeader::FIN) != 0 {
+        if segment.closes {
             // A side that closes or resets a connection waits for nothing more; whatever comes all the same opens it again.
             let place = self.place(segment.pair, packet.tunnel, direction.reverse());
-            if let Some(other) = self.directions.at(place, &(segment.pair, direction.reverse())) {
+            if let Some(other) = self.directions.at_mut(place) {
                 other.close(packet.time);
             }
         }
@@ -229,7 +214,7 @@ impl Outages {
     /// Requests and replies alike go the way of their own direction.
     fn echo_passes(&mut self, packet: &Packet, at: Delivered, segment: &Segment) {
         let place = self.place(segment.pair, packet.tunnel, packet.direction);
-        if let Some(own) = self.directions.at(place, &(segment.pair, packet.direction)) {
+        if let Some(own) = self.directions.at_mut(place) {
             let before = own.kept();
             own.room = self.kept < MOST_STRETCHES;
             own.other(CarriedKind::Echo, at, segment.missing);
@@ -240,16 +225,10 @@ impl Outages {
     /// A packet of a tunnel that has, or begins to have, packets without keys.
     fn take_unread(&mut self, packet: &Packet, missing: u32) {
         let key = packet.tunnel;
-        if self.unread.at(self.last_unread, &key).is_none() {
-            self.last_unread = match self.unread.find(&key) {
-                Some(place) => place,
-                None if matches!(packet.payload, InnerPayload::Unread(_)) => {
-                    self.unread.insert(key, UnreadTunnel::new(key)).0
-                }
-                None => return,
-            };
+        if matches!(packet.payload, InnerPayload::Unread(_)) && self.unread.get(&key).is_none() {
+            self.unread.insert(key, UnreadTunnel::new(key));
         }
-        if let Some(tunnel) = self.unread.at(self.last_unread, &key) {
+        if let Some(tunnel) = self.unread.get_mut(&key) {
             tunnel.take(packet, missing);
         }
     }
@@ -260,9 +239,7 @@ impl Outages {
         self.jumps.clear();
         self.gaps.clear();
         for settled in tracker.waiting() {
-            let key = (settled.pair, settled.direction);
-            let place = self.directions.find(&key);
-            if let Some(own) = place.and_then(|place| self.directions.at(place, &key)) {
+            if let Some(own) = self.directions.get_mut(&(settled.pair, settled.direction)) {
                 own.abandon(&settled, end);
             }
         }
@@ -274,7 +251,7 @@ impl Outages {
         self.directions.values().map(|own| own.left_out).sum::<u64>() + unread
     }
 
-    /// When a direction of a tunnel sent the first data that was delivered.
+    /// The time when a direction of a tunnel sent the first data that was delivered.
     pub fn first_delivered(&self, tunnel: u32, direction: Direction) -> Option<Timestamp> {
         let own = self.directions.values();
         let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
@@ -294,8 +271,7 @@ impl Outages {
         let last = own.filter_map(|own| own.delivered).max_by_key(|last| last.time)?;
         let mut waiting = tracker.waiting().filter(|settled| settled.direction == direction);
         let waits = waiting.any(|settled| {
-            let place = self.directions.find(&(settled.pair, direction));
-            let own = place.and_then(|place| self.directions.get(place));
+            let own = self.directions.get(&(settled.pair, direction));
             own.is_some_and(|own| own.tunnel == tunnel)
         });
         (waits && end.nanos_since(last.time) >= NANOS_PER_SECOND).then_some(last.time)
@@ -336,6 +312,19 @@ impl Outages {
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
+            let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
+                let around = self.circumstances(own, candidate, events, open, false);
+                let around = Circumstances {
+                    echoes: around.echoes + passed.answered,
+                    largest_echo: around.largest_echo.max(passed.largest),
+                    ..around
+                };
+                let kind = judge(CarriedKind::Tcp, candidate, &around)?;
+                Some(interval(own, candidate, open, kind))
+            };
+            all.extend(own.only_small.iter().filter_map(|seen| judge_large(seen, false)));
+            let open_small = own.only_small_to(end, waiting);
+            all.extend(open_small.and_then(|seen| judge_large(&seen, true)));
             let last = Delivered::nothing(end);
             if let Some(candidate) = own.echoes.open(last) {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
@@ -405,7 +394,7 @@ impl Outages {
     /// whoever sent does not go on.
     fn way_opens(&self, own: &PairDelivery, candidate: &Candidate) -> Option<Candidate> {
         let (from, to) = (candidate.from.time, candidate.to.time);
-        let mut gaps = self.gaps_in(own, from, to);
+        let mut gaps = self.gaps_in((own.tunnel, own.direction), from, to);
         let (gap, none) = (gaps.next()?, gaps.next().is_none());
         let mut jumps = self.jumps.iter();
         let many =
@@ -421,15 +410,19 @@ impl Outages {
         })
     }
 
+    /// Whether ESP numbers of a direction of a tunnel are missing before a packet within a stretch.
+    pub fn misses(&self, tunnel: u32, direction: Direction, from: Timestamp, to: Timestamp) -> bool {
+        self.gaps_in((tunnel, direction), from, to).next().is_some()
+    }
+
     /// Packets of a direction behind missing ones, in a stretch.
     fn gaps_in(
         &self,
-        own: &PairDelivery,
+        side: (u32, Direction),
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = &NumberGap> {
         let begin = self.gaps.partition_point(|gap| gap.time <= from);
-        let side = (own.tunnel, own.direction);
         let inside = self.gaps.iter().skip(begin).take_while(move |gap| gap.time <= to);
         inside.filter(move |gap| (gap.tunnel, gap.direction) == side)
     }
@@ -490,11 +483,11 @@ impl Outages {
                 && event.until.is_some_and(|until| until >= from)
         });
         let (hint, cut_off) = (hint || asked, deleted || asked);
+        let moved = inside
+            .clone()
+            .any(|event| event.kind == EventKind::AddressChanged);
         let inside = inside.filter(|event| ends_ways(event.kind));
-        let side = |direction| {
-            let place = self.directions.find(&(own.pair, direction));
-            place.and_then(|place| self.directions.get(place))
-        };
+        let side = |direction| self.directions.get(&(own.pair, direction));
         // The way may still have been open before the first packet in vain, and again after the last one.
         let (closed, last_closed) = candidate.in_vain.swallowed().unwrap_or((from, to));
         let echoes =
@@ -502,13 +495,15 @@ impl Outages {
         let reverse = own.direction.reverse();
         Circumstances {
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
-            gaps: u32::try_from(self.gaps_in(own, from, to).count()).unwrap_or(u32::MAX),
+            gaps: u32::try_from(self.gaps_in((own.tunnel, own.direction), from, to).count())
+                .unwrap_or(u32::MAX),
             event: inside.clone().next().is_some(),
             gone: inside
                 .clone()
                 .any(|event| event.kind == EventKind::ChecksUnanswered),
             hint,
             cut_off,
+            moved,
             new_ike_sa: inside
                 .filter(|event| event.kind == EventKind::NewIkeSa)
                 .last()

@@ -7,6 +7,7 @@ use super::delivery::Arrivals;
 use super::judge::LEAST_MISSING;
 use crate::interval::LostPacket;
 use crate::packet::{InnerPayload, Packet};
+use crate::tcp::slot;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -48,7 +49,7 @@ struct UnreadSide {
     largest: u32,
     /// Packets since the other side's last one.
     unanswered: InVain,
-    /// How many of these are full-sized.
+    /// The number of them.
     full: u32,
     /// The stretch of time that is looked at.
     look: Option<Timestamp>,
@@ -329,8 +330,4 @@ fn longest_of_each(mut all: Vec<UnreadSilence>) -> Vec<UnreadSilence> {
         }
     }
     kept
-}
-
-fn slot(direction: Direction) -> usize {
-    usize::from(direction == Direction::BToA)
 }

@@ -1,37 +1,8 @@
 //! One inner packet.
 
-use super::tcp_header::TcpHeader;
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::flow::{FiveTuple, TcpHeader};
 use rekeyscope_model::time::Timestamp;
-use std::net::IpAddr;
-
-/// The ends of a flow as the packet has them: source first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FiveTuple {
-    /// IP protocol number.
-    pub protocol: u8,
-    /// Inner source.
-    pub src: IpAddr,
-    /// Inner destination.
-    pub dst: IpAddr,
-    /// Source port; 0 where the protocol has none.
-    pub src_port: u16,
-    /// Destination port; 0 where the protocol has none.
-    pub dst_port: u16,
-}
-
-impl FiveTuple {
-    /// The same flow as the packets of the other direction have it.
-    pub fn reversed(&self) -> FiveTuple {
-        FiveTuple {
-            src: self.dst,
-            dst: self.src,
-            src_port: self.dst_port,
-            dst_port: self.src_port,
-            ..*self
-        }
-    }
-}
 
 /// The packet's place in its security association. Both numbers are opaque here: the numbers of one SPI only ascend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,7 +38,7 @@ pub enum InnerPayload {
 /// One packet, in the order of the capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// When it passed the capture.
+    /// The time when it passed the capture.
     pub time: Timestamp,
     /// The packet's frame.
     pub frame: u64,

@@ -32,7 +32,7 @@ impl RunBound {
         self.count = self.count + now - before;
     }
 
-    /// Whether there are too many runs.
+    /// Tells whether there are too many runs.
     #[inline]
     pub(crate) fn is_reached(&self) -> bool {
         self.count > MOST_RUNS

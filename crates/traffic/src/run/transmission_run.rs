@@ -47,7 +47,7 @@ impl TransmissionRun {
         self.acknowledged = self.acknowledged.max(other.acknowledged);
     }
 
-    /// Whether both together are no longer than `width`, and of one security association: at a switch every packet counts. Runs hold
+    /// Tells whether both together are no longer than `width`, and of one security association: at a switch every packet counts. Runs hold
     /// several associations only where there are too many runs.
     fn fits(&self, other: &TransmissionRun, width: i64) -> bool {
         let length = self.to.max(other.to).nanos_since(self.from.min(other.from));
@@ -99,7 +99,7 @@ impl Runs {
             .or_insert(run);
     }
 
-    /// Whether the newest run is one arrival that comes more than `width` after the one before, or on another SA.
+    /// Tells whether the newest run is one arrival that comes more than `width` after the one before, or on another SA.
     fn ends_silence(&self, width: i64) -> bool {
         let is_one = |newest: &TransmissionRun| newest.from == newest.to && newest.bytes > 0;
         let Some(newest) = self.newest.filter(is_one) else {

@@ -12,8 +12,6 @@ const MOST_DIRECTIONS: usize = 1 << 13;
 #[derive(Debug)]
 pub struct SealedTraffic {
     directions: BoundedTable<(u32, Direction), SealedDirection>,
-    /// Places of the last packet of each direction.
-    last: [usize; 2],
     runs: RunBound,
 }
 
@@ -28,26 +26,21 @@ impl SealedTraffic {
     pub fn new() -> Self {
         SealedTraffic {
             directions: BoundedTable::new(MOST_DIRECTIONS),
-            last: [0; 2],
             runs: RunBound::new(),
         }
     }
 
     /// Takes a packet, in any order of time. Keys may read a part of a tunnel's SAs only: their packets belong in here as well, because
-    /// without
-    /// them the line would be silent.
+    /// without them the line would be silent.
     #[inline]
     pub fn take(&mut self, tunnel: u32, direction: Direction, packet: SealedPacket) {
         let key = (tunnel, direction);
-        let last = &mut self.last[usize::from(direction == Direction::BToA)];
-        if self.directions.at(*last, &key).is_none() {
-            *last = self.directions.find(&key).unwrap_or_else(|| {
-                let (place, gone) = self.directions.insert(key, SealedDirection::default());
-                self.runs.count(gone.map_or(0, |gone| gone.len()), 0);
-                place
-            });
-        }
-        let Some(direction) = self.directions.at(*last, &key) else {
+        let place = self.directions.find(&key).unwrap_or_else(|| {
+            let (place, gone) = self.directions.insert(key, SealedDirection::default());
+            self.runs.count(gone.map_or(0, |gone| gone.len()), 0);
+            place
+        });
+        let Some(direction) = self.directions.at_mut(place) else {
             return;
         };
         let before = direction.len();
@@ -66,7 +59,7 @@ impl SealedTraffic {
 
     /// Data of a direction of a tunnel, and the answers to it; `None` where no data passed.
     pub fn line(&self, tunnel: u32, direction: Direction) -> Option<SealedLine> {
-        let of = |direction| self.directions.get(self.directions.find(&(tunnel, direction))?);
+        let of = |direction| self.directions.get(&(tunnel, direction));
         of(direction)?.line((tunnel, direction), of(direction.reverse()))
     }
 }

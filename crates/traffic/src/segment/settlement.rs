@@ -45,7 +45,7 @@ pub struct Settlement {
     /// Time since which the receiver lacks the bytes: since their first transmission, or since the packet behind them where the capture has
     /// only a later copy.
     pub lacking_since: Timestamp,
-    /// When it passed the capture.
+    /// The time when it passed the capture.
     pub time: Timestamp,
     /// The packet's frame.
     pub frame: u64,

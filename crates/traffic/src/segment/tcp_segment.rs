@@ -68,7 +68,7 @@ impl Acknowledgement {
 /// One packet, as its connection sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
-    /// When it passed the capture.
+    /// The time when it passed the capture.
     pub time: Timestamp,
     /// The packet's frame.
     pub frame: u64,
@@ -86,6 +86,8 @@ pub struct Segment {
     pub len: u32,
     /// TCP flags.
     pub flags: u8,
+    /// True where a FIN or RST ends the packet's connection; false for the RSTs that answer what comes after one.
+    pub closes: bool,
     /// The kind of the segment.
     pub kind: SegmentKind,
     /// Payload bytes that the capture shows for the first time.

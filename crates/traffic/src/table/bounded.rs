@@ -34,22 +34,32 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
         }
     }
 
-    /// The entry at a place, if it has this key.
-    #[inline]
-    pub(crate) fn at(&mut self, place: usize, key: &K) -> Option<&mut V> {
-        let entry = self.entries.get_mut(place).filter(|entry| entry.key == *key)?;
-        entry.used = true;
-        Some(&mut entry.value)
-    }
-
-    /// The place of a key.
-    pub(crate) fn find(&self, key: &K) -> Option<usize> {
-        self.places.get(key).map(|place| *place as usize)
+    /// The place of a key, which counts as used now.
+    pub(crate) fn find(&mut self, key: &K) -> Option<usize> {
+        let place = *self.places.get(key)? as usize;
+        self.entries.get_mut(place)?.used = true;
+        Some(place)
     }
 
     /// The entry at a place.
-    pub(crate) fn get(&self, place: usize) -> Option<&V> {
+    pub(crate) fn at(&self, place: usize) -> Option<&V> {
         self.entries.get(place).map(|entry| &entry.value)
+    }
+
+    /// The entry at a place, to change it.
+    pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut V> {
+        self.entries.get_mut(place).map(|entry| &mut entry.value)
+    }
+
+    /// The entry of a key.
+    pub(crate) fn get(&self, key: &K) -> Option<&V> {
+        self.at(*self.places.get(key)? as usize)
+    }
+
+    /// The entry of a key, to change it.
+    pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
+        let place = self.find(key)?;
+        self.at_mut(place)
     }
 
     /// Puts in a new key. Gives its place, and what had to go.
@@ -94,7 +104,7 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
         }
     }
 
-    /// Whether there is no entry.
+    /// Tells whether there is no entry.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -127,11 +137,11 @@ mod tests {
     #[test]
     fn a_flood_pushes_out_what_came_once() {
         let mut table = BoundedTable::new(4);
-        let (kept, _) = table.insert(0_u32, 0_u32);
+        table.insert(0_u32, 0_u32);
         for key in 1..1_000_u32 {
-            assert_eq!(table.at(kept, &0), Some(&mut 0), "used all the time");
-            let (place, gone) = table.insert(key, key);
-            assert_eq!(table.find(&key), Some(place));
+            assert_eq!(table.get_mut(&0), Some(&mut 0), "used all the time");
+            let (_, gone) = table.insert(key, key);
+            assert_eq!(table.get(&key), Some(&key));
             assert!(gone.is_none_or(|gone| gone > 0));
             assert!(table.entries.len() <= 4 && table.places.len() <= 4);
         }

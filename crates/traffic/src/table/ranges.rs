@@ -51,7 +51,7 @@ impl Ranges {
         self.0.is_empty()
     }
 
-    /// How many numbers are in it.
+    /// The number of them.
     pub(crate) fn total(&self) -> u64 {
         self.0.iter().map(|(from, to)| to - from).sum()
     }

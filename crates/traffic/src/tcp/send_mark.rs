@@ -8,7 +8,7 @@ const ID_REACH: u16 = 1 << 13;
 /// Without any round trip known: what is reordered is this late at most (Wireshark takes the same).
 const USUAL_DELAY: i64 = 3 * NANOS_PER_MILLI;
 
-/// When and as what a transmission passed.
+/// The time of a transmission, and its kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendMark {
     pub(crate) time: Timestamp,
@@ -16,7 +16,7 @@ pub(crate) struct SendMark {
     /// ESP sequence number.
     pub(crate) number: u64,
     pub(crate) spi: u32,
-    /// Which security association of its direction, counted in the order of their first packets from 1 on; 0: none.
+    /// The security association within its direction, counted in the order of their first packets from 1 on; 0: none.
     pub(crate) association: u32,
     /// TSval.
     pub(crate) timestamp: Option<u32>,
@@ -25,12 +25,12 @@ pub(crate) struct SendMark {
 }
 
 impl SendMark {
-    /// Whether the two marks are one packet.
+    /// Tells whether the two marks are one packet.
     pub(crate) fn is(&self, other: &SendMark) -> bool {
         self.association != 0 && self.association == other.association && self.number == other.number
     }
 
-    /// Whether this one, which passed after `other`, was sent before it; `None` where nothing in the packets tells. In the order of what
+    /// Tells whether this one, which passed after `other`, was sent before it; `None` where nothing in the packets tells. In the order of what
     /// proves most:
     ///
     /// 1. its number in the same security association is lower: it was encrypted before;

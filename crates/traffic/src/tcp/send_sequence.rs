@@ -13,7 +13,7 @@ use crate::table::Ranges;
 use rekeyscope_model::time::Timestamp;
 use std::collections::VecDeque;
 
-/// So far below its first packet a side that was under way may have sent before the capture: a usual window.
+/// A side that was under way may have sent so far below its first packet before the capture: a usual window.
 const BEFORE_FIRST: u64 = 1 << 20;
 /// No window is larger (RFC 7323 §2.3): what is further away belongs to another connection.
 pub(super) const FARTHEST: u32 = 1 << 30;

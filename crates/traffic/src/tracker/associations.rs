@@ -39,7 +39,6 @@ pub(super) struct Associations {
     table: BoundedTable<AssociationKey, NumberedAssociation>,
     /// Directions of tunnels that have one.
     directions: HashSet<(u32, Direction)>,
-    last: [usize; 2],
     begun: u32,
 }
 
@@ -48,7 +47,6 @@ impl Default for Associations {
         Associations {
             table: BoundedTable::new(MOST_ASSOCIATIONS),
             directions: HashSet::default(),
-            last: [0; 2],
             begun: 0,
         }
     }
@@ -61,17 +59,8 @@ impl Associations {
             return EspArrival::default();
         };
         let key = (packet.tunnel, packet.direction, esp.spi);
-        let slot = usize::from(packet.direction == Direction::BToA);
-        let mut place = self.last[slot];
-        if self.table.at(place, &key).is_none() {
-            let Some(found) = self.table.find(&key) else {
-                return self.begin(key, esp.number);
-            };
-            place = found;
-            self.last[slot] = place;
-        }
-        let Some(own) = self.table.at(place, &key) else {
-            return EspArrival::default();
+        let Some(own) = self.table.get_mut(&key) else {
+            return self.begin(key, esp.number);
         };
         let (association, mut missing, mut behind, mut duplicate) = (own.order, 0, 0, false);
         if esp.number > own.highest {
@@ -109,8 +98,7 @@ impl Associations {
             highest: number,
             seen: 1,
         };
-        let (place, _) = self.table.insert(key, own);
-        self.last[usize::from(key.1 == Direction::BToA)] = place;
+        self.table.insert(key, own);
         let missing = if is_first { 0 } else { number.saturating_sub(1) };
         EspArrival {
             association: self.begun,

@@ -121,6 +121,7 @@ impl Connection {
         self.last = packet.time;
         let mut segment = unnumbered(packet, header.len, numbered);
         (segment.connection, segment.pair, segment.flags) = (self.id, self.pair, header.flags);
+        segment.closes = self.reset_by.is_none() && header.flags & (TcpHeader::FIN | TcpHeader::RST) != 0;
         let again = self.sides[own].is_same_packet(header, packet.ip_id) && packet.esp.is_none();
         if numbered.duplicate || again {
             segment.kind = SegmentKind::Duplicate;
@@ -289,6 +290,7 @@ pub(super) fn unnumbered(packet: &Packet, len: u32, numbered: EspArrival) -> Seg
         seq: 0,
         len,
         flags: 0,
+        closes: false,
         kind: if numbered.duplicate {
             SegmentKind::Duplicate
         } else {

@@ -5,7 +5,7 @@ use super::connection::{Connection, Preview, SenderState, payload_len, unnumbere
 use crate::packet::{FiveTuple, InnerPayload, Packet, TcpHeader};
 use crate::segment::{ConnectionId, PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
-use crate::tcp::{Handshake, slot};
+use crate::tcp::Handshake;
 use rekeyscope_model::analysis::Direction;
 use std::net::IpAddr;
 
@@ -32,8 +32,6 @@ fn oriented(tuple: &FiveTuple, direction: Direction) -> FiveTuple {
 #[derive(Debug)]
 pub struct Tracker {
     connections: BoundedTable<ConnectionKey, Connection>,
-    /// The place of each direction's last packet: many packets of one connection come in a row.
-    last: [usize; 2],
     /// The place of the last packet.
     current: Option<usize>,
     pairs: BoundedTable<(u32, IpAddr, IpAddr), PairId>,
@@ -56,7 +54,6 @@ impl Tracker {
     pub fn new() -> Self {
         Tracker {
             connections: BoundedTable::new(MOST_CONNECTIONS),
-            last: [0; 2],
             current: None,
             pairs: BoundedTable::new(MOST_PAIRS),
             associations: Associations::default(),
@@ -87,20 +84,17 @@ impl Tracker {
             return unnumbered(packet, payload_len(&packet.payload), numbered);
         };
         let key = (packet.tunnel, oriented(tuple, packet.direction));
-        let mut place = self.last[slot(packet.direction)];
-        if self.connections.at(place, &key).is_none() {
-            place = self.look_up(key, packet);
-            self.last[slot(packet.direction)] = place;
-        }
+        let known = self.connections.find(&key);
+        let place = known.unwrap_or_else(|| self.begin(key, packet));
         self.current = Some(place);
         match &packet.payload {
-            InnerPayload::Tcp(header) => self.take(place, &key, packet, header, numbered),
+            InnerPayload::Tcp(header) => self.take(place, packet, header, numbered),
             other => {
                 let mut segment = unnumbered(packet, payload_len(other), numbered);
                 if segment.kind != SegmentKind::Duplicate {
                     segment.new = segment.len;
                 }
-                if let Some(connection) = self.connections.get(place) {
+                if let Some(connection) = self.connections.at(place) {
                     (segment.connection, segment.pair) = (connection.id, connection.pair);
                 }
                 segment
@@ -109,20 +103,13 @@ impl Tracker {
     }
 
     #[inline]
-    fn take(
-        &mut self,
-        place: usize,
-        key: &ConnectionKey,
-        packet: &Packet,
-        header: &TcpHeader,
-        numbered: EspArrival,
-    ) -> Segment {
+    fn take(&mut self, place: usize, packet: &Packet, header: &TcpHeader, numbered: EspArrival) -> Segment {
         let most = if self.kept < MOST_KEPT {
             usize::MAX
         } else {
             FEW_WAITING
         };
-        let Some(connection) = self.connections.at(place, key) else {
+        let Some(connection) = self.connections.at_mut(place) else {
             return unnumbered(packet, header.len, numbered);
         };
         let before = connection.kept();
@@ -136,15 +123,8 @@ impl Tracker {
         segment
     }
 
-    /// The place of another connection than that of the last packet.
     #[cold]
-    #[inline(never)]
-    fn look_up(&mut self, key: ConnectionKey, packet: &Packet) -> usize {
-        if let Some(place) = self.connections.find(&key) {
-            // Marks it as used.
-            self.connections.at(place, &key);
-            return place;
-        }
+    fn begin(&mut self, key: ConnectionKey, packet: &Packet) -> usize {
         let pair = self.pair_of((key.0, key.1.src, key.1.dst));
         let connection = Connection::new(ConnectionId(self.begun), pair, packet.time);
         self.begun = self.begun.saturating_add(1);
@@ -157,8 +137,7 @@ impl Tracker {
     }
 
     fn pair_of(&mut self, key: (u32, IpAddr, IpAddr)) -> PairId {
-        let known = self.pairs.find(&key);
-        if let Some(pair) = known.and_then(|place| self.pairs.at(place, &key)) {
+        if let Some(pair) = self.pairs.get_mut(&key) {
             return *pair;
         }
         let pair = PairId(self.begun_pairs);
@@ -181,20 +160,20 @@ impl Tracker {
     /// Tells whether data of a direction waits for its acknowledgement, in the connection of the last packet. A SYN and a FIN are no data.
     #[inline]
     pub fn waits(&self, of: Direction) -> bool {
-        let connection = self.current.and_then(|place| self.connections.get(place));
+        let connection = self.current.and_then(|place| self.connections.at(place));
         connection.is_some_and(|connection| connection.waits(of))
     }
 
     /// The sender of a direction in the connection of the last packet.
     pub fn sender(&self, of: Direction) -> Option<SenderState> {
-        let connection = self.connections.get(self.current?)?;
+        let connection = self.connections.at(self.current?)?;
         Some(connection.sender(of))
     }
 
     /// The handshake of the connection of the last packet.
     #[inline]
     pub fn handshake(&self) -> Option<&Handshake> {
-        Some(&self.connections.get(self.current?)?.handshake)
+        Some(&self.connections.at(self.current?)?.handshake)
     }
 
     /// Compares a segment that was not taken with what its sender sent before; `None` where the connection is not known.
@@ -204,8 +183,8 @@ impl Tracker {
         tuple: &FiveTuple,
         header: &TcpHeader,
     ) -> Option<Preview> {
-        let place = self.connections.find(&(tunnel, oriented(tuple, direction)))?;
-        Some(self.connections.get(place)?.preview(direction, header))
+        let connection = self.connections.get(&(tunnel, oriented(tuple, direction)))?;
+        Some(connection.preview(direction, header))
     }
 
     /// Transmissions that nobody has acknowledged yet.

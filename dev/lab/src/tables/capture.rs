@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, SealedPacket, TcpHeader};
+use rekeyscope_traffic::{EspNumber, FiveTuple, InnerPayload, Packet, SealedPacket, TcpHeader};
 use std::collections::HashMap;
 use std::io::{Error, Result};
 use std::net::{IpAddr, Ipv4Addr};
@@ -196,14 +196,13 @@ fn packet(line: &str, esp: &HashMap<u64, (EspNumber, String)>, responder: &str) 
 
 fn header(row: &[&str]) -> TcpHeader {
     let edges = |text: &str| -> Vec<u32> { text.split(',').filter_map(|edge| edge.parse().ok()).collect() };
-    let blocks: Vec<(u32, u32)> = edges(row[12]).into_iter().zip(edges(row[13])).collect();
     TcpHeader {
         seq: number(row[7]),
         ack: number(row[8]),
         flags: hex(row[9]) as u8,
         window: number(row[10]),
         window_scale: (!row[11].is_empty()).then(|| number(row[11])),
-        sack: SackBlocks::new(&blocks),
+        sack: edges(row[12]).into_iter().zip(edges(row[13])).collect(),
         timestamps: (!row[14].is_empty()).then(|| (number(row[14]), number(row[15]))),
         len: number(row[16]),
     }

@@ -15,6 +15,6 @@ pub(crate) struct CloseUpPoint {
     pub(crate) window: u16,
     /// Every byte of it is sent again later.
     pub(crate) lost: bool,
-    /// It sends bytes again.
+    /// The packet sends bytes again.
     pub(crate) repeated: bool,
 }

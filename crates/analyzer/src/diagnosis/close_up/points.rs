@@ -3,7 +3,7 @@
 use super::point::CloseUpPoint;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
-use rekeyscope_ipsec::esp::inner::TcpSegment;
+use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Ranges, Segment};
 use std::ops::RangeInclusive;
@@ -21,7 +21,7 @@ pub(super) fn tcp_points(
     for p in scene.all_packets().rev().take_while(|p| p.time >= *span.start()) {
         let is_data = p.slot() == scene.data;
         let counts = if is_data { p.payload > 0 } else { p.acknowledges() };
-        if p.connection != connection || !counts || p.flags & TcpSegment::SYN != 0 {
+        if p.connection != connection || !counts || p.flags & TcpHeader::SYN != 0 {
             continue;
         }
         let number = if is_data { p.seq_end() } else { p.ack };

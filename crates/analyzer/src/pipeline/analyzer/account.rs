@@ -1,4 +1,4 @@
-//! What becomes of decoded packets: counters, ICV results, generations, throughput, evidence. In capture order.
+//! The account of decoded packets: counters, ICV results, generations, throughput, evidence. In capture order.
 
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::decode::{Batch, Decoded, Pending, decode_one};
@@ -11,6 +11,7 @@ use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::diagnostic::named;
 use rekeyscope_model::text::Message;
@@ -45,12 +46,11 @@ impl Analyzer {
     fn account_landed(&mut self, landed: Option<Option<(Box<Batch>, Vec<Decoded>)>>) {
         match landed {
             Some(Some((batch, decoded))) => self.account_batch(batch, decoded),
-            Some(None) => self
-                .record
-                .diagnostics
-                .count("decoding_died", "analysis", None, || {
-                    Message::new("oddity-decoding-died")
-                }),
+            Some(None) => {
+                self.record
+                    .diagnostics
+                    .note("decoding_died", "analysis", None, "oddity-decoding-died")
+            }
             None => {}
         }
     }
@@ -90,31 +90,29 @@ impl Analyzer {
         let fingerprint = decoded.fingerprint;
         let sa = self.after_reuse(pending, decoded, packet);
         let wanted = self.record.wants(self.record.sas.associations()[sa].tunnel);
-        let again = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
+        let sighting = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.record.sas.get_mut(sa);
-        if again {
+        if sighting == Appearance::Again {
             // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
             association.sequence.count_duplicate();
             self.count_repeated(pending, wanted);
             return;
         }
         let number = association.whole_sequence(pending.sequence);
-        association.sequence.observe(number);
+        association
+            .sequence
+            .observe(number, sighting == Appearance::NumberUsed);
         if decoded.icv == Icv::Verified {
             association.extended = association.extended.map(|highest| highest.max(number));
         }
         if wanted && pending.authenticated.is_some_and(|ah| !ah.around_ipsec) {
             self.record
                 .diagnostics
-                .count("authenticated", AH, Some(pending.frame), || {
-                    Message::new("oddity-ah")
-                });
+                .note("authenticated", AH, Some(pending.frame), "oddity-ah");
         }
         association.count_icv(decoded.icv);
         let seen = (pending.time, pending.frame);
-        // The earliest and the latest: a file may be out of order.
-        association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
-        association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
+        association.see(seen);
         if decoded.inner.transport_bytes > 0 && decoded.opened.is_some() {
             let earliest = association.first_payload.map_or(seen, |first| first.min(seen));
             association.first_payload = Some(earliest);
@@ -149,9 +147,7 @@ impl Analyzer {
         } else if decoded.icv == Icv::Verified && pending.opens && wanted {
             self.record
                 .diagnostics
-                .count("not_opened", "ESP", Some(pending.frame), || {
-                    Message::new("oddity-not-opened")
-                });
+                .note("not_opened", "ESP", Some(pending.frame), "oddity-not-opened");
         }
         if decoded.opened.is_some() {
             if let Some(flow) = &decoded.inner.flow {

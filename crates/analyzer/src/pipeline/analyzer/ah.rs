@@ -5,9 +5,9 @@ use super::Analyzer;
 use crate::decode::{Authenticated, Pending};
 use rekeyscope_capture::framing::{AH, Authentication, Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::AhInside;
-use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::database::path::Arriving;
+use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::whereabouts::OuterPath;
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
@@ -25,7 +25,7 @@ impl Analyzer {
         let association = self.record.sas.get_mut(sa);
         association.bundled |= around_ipsec;
         let ends = (association.src, association.dst);
-        // What is inside has numbers of its own.
+        // Packets inside have numbers of their own.
         if let Some(point) = &mut self.record.point
             && !around_ipsec
             && self.nested.depth == 0
@@ -90,27 +90,22 @@ impl Analyzer {
         let Some(sa) = self.sa_of_ah(ends, (ah.spi, ah.sequence), seen) else {
             return;
         };
-        let again = self.seen.observe(sa, u64::from(ah.sequence), ah.icv_begin);
+        let sighting = self.seen.observe(sa, u64::from(ah.sequence), ah.icv_begin);
         let association = self.record.sas.get_mut(sa);
         association.bundled = true;
         // Copies of a packet were told by the ESP around it.
-        if again {
+        if sighting == Appearance::Again {
             return;
         }
         let number = association.whole_sequence(ah.sequence);
-        association.sequence.observe(number);
+        association
+            .sequence
+            .observe(number, sighting == Appearance::NumberUsed);
         association.icv.unchecked += 1;
-        see(association, pending);
+        association.see((pending.time, pending.frame));
         let c = &mut association.counters;
         c.packets += 1;
         c.outer_bytes += u64::from(ah.bytes);
         c.esp_bytes += u64::from(ah.bytes);
     }
-}
-
-/// First and last packet: a file may be out of order.
-fn see(association: &mut Association, pending: &Pending) {
-    let seen = (pending.time, pending.frame);
-    association.first = Some(association.first.map_or(seen, |first| first.min(seen)));
-    association.last = Some(association.last.map_or(seen, |last| last.max(seen)));
 }

@@ -8,9 +8,9 @@
 use crate::pipeline::analyzer::stretches::Stretches;
 use crate::pipeline::clock_event::{ClockEvent, Jump};
 use rekeyscope_capture::file::{Frame, KeptFrames};
-use rekeyscope_ipsec::esp::inner::FlowKey;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::flow::FiveTuple;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::Preview;
 use std::cmp::Ordering;
@@ -34,7 +34,7 @@ const FARTHEST: i64 = i64::MAX / 2;
 const UNDER_WAY: i64 = NANOS_PER_SECOND;
 
 /// A flow of inner TCP in one direction of a tunnel.
-type Line = (TunnelIndex, Direction, FlowKey);
+type Line = (TunnelIndex, Direction, FiveTuple);
 
 /// The state of the clock.
 #[derive(Debug, Default)]
@@ -70,12 +70,12 @@ impl CaptureClock {
         Timestamp(stamped.plus_nanos(self.offset).0.clamp(-FARTHEST, FARTHEST))
     }
 
-    /// Whether frames wait for the decision.
+    /// Tells whether frames wait for the decision.
     pub(super) fn holds(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Whether the times jump again behind the frames that wait.
+    /// Tells whether the times jump again behind the frames that wait.
     pub(super) fn jumps_again(&self, stamped: Timestamp) -> bool {
         let last = self.held.last_time();
         last.is_some_and(|last| is_jump(stamped, last))
@@ -134,7 +134,7 @@ impl CaptureClock {
     }
 }
 
-/// Whether the times jump from `previous` to `time`.
+/// Tells whether the times jump from `previous` to `time`.
 fn is_jump(time: Timestamp, previous: Timestamp) -> bool {
     let gap = time.nanos_since(previous);
     gap >= LEAST_FORWARD || gap <= -LEAST_BACK
@@ -198,7 +198,6 @@ impl Signs {
     }
 }
 
-/// What a jump by `gap` is; `None` for idle time.
 fn judge(gap: i64, signs: &Signs, frame: u64) -> Option<ClockEvent> {
     let event = |jump, nanos, measured| {
         Some(ClockEvent {

@@ -17,6 +17,8 @@
 use foldhash::quality::RandomState;
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::sync::LazyLock;
 
@@ -39,36 +41,34 @@ const SAME_TIME: i64 = 1;
 const HEAD: usize = 40;
 /// Bytes that are looked at of packets that are only counted.
 const MOST_HASHED: usize = 128;
-/// Sightings that are remembered of each class, at most 4 MB: more than there may be exchanges. Beyond, the oldest is forgotten:
+/// Sightings that are remembered of each class, some 10 MB: more than there may be exchanges. Beyond, the oldest is forgotten:
 /// what repeats it far behind counts again.
 const MOST_SIGHTINGS: usize = 1 << 16;
 /// Packets with the same first bytes and different others, within one window: the sequels of an attack.
 const MOST_ALIKE: usize = 8;
 
-/// What a packet counts as: those that are only counted do not push out the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Class {
     Ike,
-    /// What should be inside the tunnel.
+    /// Data that should be inside the tunnel.
     Clear,
     Counted,
 }
 
-/// What tells a packet from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Imprint {
     class: Class,
     name: &'static str,
-    /// Of the identification, the length on the wire and the first bytes.
+    /// Digest of the identification, the length on the wire and the first bytes.
     head: u64,
-    /// Of what follows; `None` where the snap length cut it.
+    /// Digest of what follows; `None` where the snap length cut it.
     rest: Option<u64>,
     ends: Ends,
     /// Sightings closer than this are one packet, nanoseconds.
     window: i64,
 }
 
-/// Where a packet comes from and goes to, by digests of the addresses.
+/// The ends of a packet, by digests of the addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Ends {
     src: u32,
@@ -140,67 +140,47 @@ impl Imprint {
     }
 }
 
-/// When a packet was seen, as the frame has it.
+/// A packet that was seen, with the time of its frame.
 #[derive(Debug, Clone, Copy)]
 struct Sighting {
-    head: u64,
     rest: Option<u64>,
     time: Timestamp,
     ends: Ends,
-    /// By how many sightings the one before it in its bucket is older; 0 where there is none.
-    back: u32,
 }
 
 impl Sighting {
     fn agrees(&self, imprint: &Imprint) -> bool {
         let same = match (self.rest, imprint.rest) {
             (Some(a), Some(b)) => a == b,
-            // What was cut is not held against it.
+            // A packet that was cut may be any.
             _ => true,
         };
         same && !self.ends.reflect(imprint.ends)
     }
 }
 
-/// Where sightings of some heads in some stretches of time begin.
-#[derive(Debug, Clone, Copy, Default)]
-struct Bucket {
-    /// Number of the newest one, its low 32 bits; 0 before the first. Four billion sightings later an old number looks new: then
-    /// others are compared in vain, and none is missed.
-    newest: u32,
-    /// A bit for each head: most of those that are looked for are in no sighting, and need not be compared with any.
-    heads: u32,
-}
+/// First bytes, and the stretch of time in which they were seen.
+type SightingKey = (u64, i64);
 
-impl Bucket {
-    /// In a cache line: the neighbours of a stretch of time are looked at with it.
-    const TOGETHER: usize = 8;
-
-    fn bit(head: u64) -> u32 {
-        1 << (head % 32)
-    }
-}
-
-/// The sightings of one class: a ring, and the newest of each bucket, from which the older ones are reached. Nothing is taken out:
-/// what the ring has written over is known by its age.
+/// The sightings of one class.
 #[derive(Debug)]
 struct Sightings {
-    ring: Vec<Sighting>,
-    /// None before the first sighting.
-    buckets: Vec<Bucket>,
-    /// Number of the next one.
-    next: u64,
+    alike: HashMap<SightingKey, VecDeque<Sighting>, RandomState>,
+    /// The keys of all sightings, the oldest first.
+    order: VecDeque<SightingKey>,
     most: usize,
+    /// Sightings that the bound took away.
+    forgotten: u64,
 }
 
 impl Sightings {
     /// Remembers `most`.
     fn new(most: usize) -> Sightings {
         Sightings {
-            ring: Vec::new(),
-            buckets: Vec::new(),
-            next: 1,
+            alike: HashMap::default(),
+            order: VecDeque::new(),
             most,
+            forgotten: 0,
         }
     }
 
@@ -209,83 +189,44 @@ impl Sightings {
         if self.seen_within(imprint, time, imprint.window) {
             return true;
         }
-        let stretch = imprint.stretch(time);
-        if self.alike(imprint, stretch).count() >= MOST_ALIKE {
+        let key = (imprint.head, imprint.stretch(time));
+        let alike = self.alike.entry(key).or_default();
+        if alike.len() >= MOST_ALIKE {
             return false;
         }
-        if self.buckets.is_empty() {
-            let buckets = (2 * self.most.next_power_of_two()).max(Bucket::TOGETHER);
-            self.buckets = vec![Bucket::default(); buckets];
-        }
-        let bucket = self.bucket(imprint.head, stretch);
-        let before = self.buckets[bucket];
-        let back = self.age(before.newest);
-        let sighting = Sighting {
-            head: imprint.head,
+        alike.push_back(Sighting {
             rest: imprint.rest,
             time,
             ends: imprint.ends,
-            back: back.unwrap_or(0),
-        };
-        let at = self.slot(self.next);
-        match self.ring.get_mut(at) {
-            Some(oldest) => *oldest = sighting,
-            None => self.ring.push(sighting),
+        });
+        self.order.push_back(key);
+        if self.order.len() > self.most {
+            self.forget_oldest();
         }
-        self.buckets[bucket] = Bucket {
-            newest: self.next as u32,
-            heads: back.map_or(0, |_| before.heads) | Bucket::bit(imprint.head),
-        };
-        self.next += 1;
         false
     }
 
-    /// Whether it was seen less than `window` nanoseconds away.
+    fn forget_oldest(&mut self) {
+        let Some(Entry::Occupied(mut alike)) = self.order.pop_front().map(|key| self.alike.entry(key)) else {
+            return;
+        };
+        alike.get_mut().pop_front();
+        if alike.get().is_empty() {
+            alike.remove();
+        }
+        self.forgotten += 1;
+    }
+
+    /// Tells whether it was seen less than `window` nanoseconds away.
     fn seen_within(&self, imprint: &Imprint, time: Timestamp, window: i64) -> bool {
         let farthest = window - 1;
         let from = imprint.stretch(Timestamp(time.0.saturating_sub(farthest)));
         let to = imprint.stretch(Timestamp(time.0.saturating_add(farthest)));
-        (from..=to).any(|stretch| {
-            self.alike(imprint, stretch)
-                .any(|s| s.agrees(imprint) && time.nanos_since(s.time).saturating_abs() < window)
+        let mut near = (from..=to).filter_map(|stretch| self.alike.get(&(imprint.head, stretch)));
+        near.any(|alike| {
+            let mut alike = alike.iter();
+            alike.any(|s| s.agrees(imprint) && time.nanos_since(s.time).saturating_abs() < window)
         })
-    }
-
-    /// Those of a stretch of time that begin as the imprint does, newest first.
-    fn alike(&self, imprint: &Imprint, stretch: i64) -> impl Iterator<Item = &Sighting> {
-        let bucket = self.buckets.get(self.bucket(imprint.head, stretch));
-        let bucket = bucket.filter(|bucket| bucket.heads & Bucket::bit(imprint.head) != 0);
-        let mut age = bucket.and_then(|bucket| self.age(bucket.newest));
-        let in_bucket = std::iter::from_fn(move || {
-            let sighting = self.ring.get(self.slot(self.next - u64::from(age?)))?;
-            age = (sighting.back > 0).then(|| age.unwrap_or(0).saturating_add(sighting.back));
-            age = age.filter(|&age| age as usize <= self.ring.len());
-            Some(sighting)
-        });
-        let head = imprint.head;
-        in_bucket.filter(move |s| s.head == head && imprint.stretch(s.time) == stretch)
-    }
-
-    /// Seeded, so that neither contents nor times can be chosen that fill one bucket.
-    fn bucket(&self, head: u64, stretch: i64) -> usize {
-        let within = stretch.rem_euclid(Bucket::TOGETHER as i64);
-        let line = digest((head, stretch - within)) as usize & self.buckets.len().wrapping_sub(1);
-        (line & !(Bucket::TOGETHER - 1)) + within as usize
-    }
-
-    /// How many sightings ago this one was noted; `None` where the ring no longer has it.
-    fn age(&self, number: u32) -> Option<u32> {
-        let age = (self.next as u32).wrapping_sub(number);
-        (1..=self.ring.len()).contains(&(age as usize)).then_some(age)
-    }
-
-    fn slot(&self, number: u64) -> usize {
-        ((number - 1) % self.most as u64) as usize
-    }
-
-    /// How many were written over.
-    fn forgotten(&self) -> u64 {
-        self.next - 1 - self.ring.len() as u64
     }
 }
 
@@ -307,17 +248,17 @@ impl Duplicates {
         sightings.observe(&imprint, stamped).then_some(imprint.name)
     }
 
-    /// Whether a frame with this very time held the packet before.
+    /// Tells whether a frame with this very time held the packet before.
     pub(super) fn hold(&self, datagram: &Datagram<'_>, stamped: Timestamp) -> bool {
         Imprint::of(datagram)
             .is_some_and(|imprint| self.0[imprint.class as usize].seen_within(&imprint, stamped, SAME_TIME))
     }
 
-    /// Whether the bound made it forget what figures rest on. Of packets that are only counted no figure does.
+    /// Tells whether the bound made it forget what figures rest on. Of packets that are only counted no figure does.
     pub(super) fn forgot(&self) -> bool {
         [Class::Ike, Class::Clear]
             .iter()
-            .any(|class| self.0[*class as usize].forgotten() > 0)
+            .any(|class| self.0[*class as usize].forgotten > 0)
     }
 }
 
@@ -393,7 +334,7 @@ mod tests {
         for rest in 4..100 {
             see(1, Some(rest));
         }
-        assert!(seen.ring.len() <= MOST_ALIKE + 1, "alike packets are bounded");
+        assert!(seen.order.len() <= MOST_ALIKE + 1, "alike packets are bounded");
     }
 
     #[test]
@@ -405,7 +346,7 @@ mod tests {
         };
         assert!((0..10).all(|n| !see(n)));
         assert!(see(9) && see(6) && !see(0), "forgotten");
-        assert_eq!((seen.ring.len(), seen.forgotten()), (4, 7));
+        assert_eq!((seen.order.len(), seen.forgotten), (4, 7));
     }
 
     #[test]
@@ -421,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ring_tells_what_a_list_tells() {
+    fn the_table_tells_what_a_list_tells() {
         let mut number = 1u64;
         let mut any = |below: u64| {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -451,18 +392,7 @@ mod tests {
                 }
             }
             assert!(copies > 20, "{most}: {copies}");
-            assert_eq!(seen.forgotten() as usize, list.len() - seen.ring.len());
-        }
-    }
-
-    #[test]
-    fn no_times_fill_one_bucket() {
-        for apart in [1 << 3, 1 << 20, 1 << 49] {
-            let mut seen = Sightings::new(MOST_SIGHTINGS);
-            let all = imprint(7, None, SAME_TIME);
-            assert!((0..1000).all(|k| !seen.observe(&all, Timestamp(k * apart))));
-            let used = seen.buckets.iter().filter(|bucket| bucket.heads > 0);
-            assert!(used.count() > 900, "{apart}");
+            assert_eq!(seen.forgotten as usize, list.len() - seen.order.len());
         }
     }
 }

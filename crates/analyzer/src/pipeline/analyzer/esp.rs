@@ -10,7 +10,6 @@ use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
-use rekeyscope_model::text::Message;
 
 impl Analyzer {
     pub(super) fn push_esp(
@@ -25,9 +24,7 @@ impl Analyzer {
         let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
             self.record
                 .diagnostics
-                .count("too_short", "ESP", Some(datagram.frame), || {
-                    Message::new("oddity-esp-too-short")
-                });
+                .note("too_short", "ESP", Some(datagram.frame), "oddity-esp-too-short");
             return;
         };
         let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));

@@ -50,9 +50,7 @@ impl Analyzer {
         if self.seen.forgotten() > 0 || self.duplicates.forgot() {
             self.record
                 .diagnostics
-                .count("forgot_packets", "analysis", None, || {
-                    Message::new("oddity-forgot-packets")
-                });
+                .note("forgot_packets", "analysis", None, "oddity-forgot-packets");
         }
         let (stretches, silences) = self.record.traffic.left_out();
         if stretches > 0 {
@@ -72,7 +70,7 @@ impl Analyzer {
         if self.record.meters.dropped() > 0 {
             self.record
                 .diagnostics
-                .count("no_series", "analysis", None, || Message::new("oddity-no-series"));
+                .note("no_series", "analysis", None, "oddity-no-series");
         }
     }
 
@@ -100,9 +98,7 @@ impl Analyzer {
         for frame in frames {
             self.record
                 .diagnostics
-                .count("one_packet_proof", "keys", frame, || {
-                    Message::new("oddity-one-packet-proof")
-                });
+                .note("one_packet_proof", "keys", frame, "oddity-one-packet-proof");
         }
     }
 
@@ -125,7 +121,7 @@ impl Analyzer {
                 None => self
                     .record
                     .diagnostics
-                    .count("half_a_key", "keys", frame, || Message::new("oddity-half-a-key")),
+                    .note("half_a_key", "keys", frame, "oddity-half-a-key"),
             }
         }
     }
@@ -145,7 +141,7 @@ impl Analyzer {
         }
     }
 
-    /// Who began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
+    /// The side that began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
     pub(super) fn settle_initiators(&mut self) {
         for (exchange, tunnel) in self
             .record
@@ -180,9 +176,9 @@ impl Analyzer {
             .filter(|a| a.counters.opened < a.counters.packets);
         let frames: Vec<Option<u64>> = closed.map(|a| a.first.map(|(_, frame)| frame)).collect();
         for frame in frames {
-            self.record.diagnostics.count("closed_around", "ESP", frame, || {
-                Message::new("oddity-closed-around")
-            });
+            self.record
+                .diagnostics
+                .note("closed_around", "ESP", frame, "oddity-closed-around");
         }
     }
 }

@@ -183,10 +183,8 @@ impl Analyzer {
             let Some(sa) = self.record.sas.announce(context, child, index, derived) else {
                 continue;
             };
-            let kilobytes = exchange.lifetime.as_ref().and_then(|l| l.kilobytes);
-            self.record.sas.get_mut(sa).volume_limit = kilobytes
-                .filter(|kb| *kb > 0)
-                .map(|kb| kb.saturating_mul(rekeyscope_ipsec::sa::association::LIFETIME_KILOBYTE));
+            let association = self.record.sas.get_mut(sa);
+            association.limit_volume(association.lifetime(self.record.timeline.exchanges()));
         }
     }
 }

@@ -1,13 +1,11 @@
-//! What was kept of IPsec inside ESP goes through the pipeline once more.
+//! IPsec inside ESP goes through the pipeline once more.
 
 use super::Analyzer;
 use crate::pipeline::analyzer::nested::NestedFrame;
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
-use rekeyscope_ipsec::esp::inner::ESP_IN_ESP;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Encapsulation;
-use rekeyscope_model::text::Message;
 
 impl Analyzer {
     /// Sends the packets from inside ESP through the pipeline. Called where nothing of it is at work.
@@ -20,30 +18,14 @@ impl Analyzer {
             let before = std::mem::replace(&mut self.nested.depth, nested.depth);
             self.push_nested(&nested);
             self.nested.depth = before;
-            self.nested.recycle(nested);
         }
     }
 
     fn push_nested(&mut self, nested: &NestedFrame) {
         let bytes = nested.bytes();
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        if let Some((src, dst)) = nested.bare {
-            let datagram = Datagram {
-                frame: nested.frame,
-                time: nested.time,
-                src,
-                dst,
-                outer_bytes: len,
-                largest_fragment: len,
-                fragments: 1,
-                cut: false,
-                wire_len: len,
-                payload: bytes,
-                identification: None,
-                hop_limit: 0,
-                ah: None,
-                kind: DatagramKind::Other(ESP_IN_ESP),
-            };
+        if let Some(ends) = nested.bare {
+            let datagram = Datagram::bare(nested.frame, nested.time, ends, bytes);
             self.push_esp(&datagram, None, Encapsulation::Esp, bytes);
             return;
         }
@@ -74,6 +56,6 @@ impl Analyzer {
         self.nested.chosen_inside = true;
         self.record
             .diagnostics
-            .count("nested", "ESP", Some(frame), || Message::new("oddity-nested"));
+            .note("nested", "ESP", Some(frame), "oddity-nested");
     }
 }

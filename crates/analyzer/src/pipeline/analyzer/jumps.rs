@@ -1,4 +1,4 @@
-//! What the pipeline does at a jump of the frames' times ([`crate::pipeline::analyzer::clock`]): frames are held back, looked into and let go.
+//! The pipeline's work at a jump of the frames' times ([`crate::pipeline::analyzer::clock`]): frames are held back, looked into and let go.
 
 use super::Analyzer;
 use crate::decode::{Pending, decode_one};

@@ -1,4 +1,4 @@
-//! For a capture that goes on: what is known so far, keys that come late, and leaving behind what is over.
+//! A capture that goes on: what is known so far, keys that come late, and leaving behind what is over.
 
 use super::Analyzer;
 use super::duplicates::Duplicates;
@@ -18,7 +18,7 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashSet;
 
-/// How large the parts of the record are that grow with the time of a watch.
+/// Sizes of those parts of the record that grow with the time of a watch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RecordSize {
     pub(crate) associations: usize,
@@ -28,7 +28,6 @@ pub(crate) struct RecordSize {
 }
 
 impl Analyzer {
-    /// What is known of the capture, which goes at least until `now`: a silence up to now is one.
     pub(crate) fn so_far(&mut self, now: Timestamp) -> &Record {
         self.flush();
         let last = self.record.totals.last_time.map(|last| last.max(now));
@@ -119,7 +118,7 @@ impl Analyzer {
     }
 }
 
-/// Of each direction of each tunnel the SA that carried a packet last.
+/// The SA that carried a packet last in each direction of each tunnel.
 fn newest_sas(associations: &[Association]) -> impl Iterator<Item = usize> {
     let mut newest = std::collections::HashMap::new();
     for (sa, a) in associations.iter().enumerate().filter(|(_, a)| a.last.is_some()) {

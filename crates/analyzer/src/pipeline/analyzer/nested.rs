@@ -6,7 +6,7 @@
 //! A tunnel that was not chosen (`--tunnel`) goes the same way, so that those inside it are found and all have the numbers of
 //! the whole capture; it is neither measured nor in the document.
 
-use crate::decode::{Decoded, Pending, open};
+use crate::decode::{Decoded, Pending};
 use rekeyscope_capture::framing::Framing;
 use rekeyscope_ipsec::esp::inner::MOST_NESTING;
 use rekeyscope_ipsec::sa::association::Association;
@@ -18,10 +18,6 @@ use std::net::IpAddr;
 
 /// Packets that may wait: no more come out of a batch than went in.
 const MOST_WAITING: usize = 1 << 16;
-/// Buffers that are kept for the next packets: two of a batch.
-const MOST_SPARE: usize = 1 << 12;
-/// Room in each of them, in bytes: those of larger packets go, or a flood of jumbograms would leave 64 kB in every one.
-const MOST_SPARE_BYTES: usize = 1 << 12;
 const PROTOCOL_ESP: u8 = 50;
 
 /// A packet from inside ESP.
@@ -30,9 +26,8 @@ pub(super) struct NestedFrame {
     pub(super) frame: u64,
     pub(super) time: Timestamp,
     pub(super) depth: u8,
-    /// What was decrypted.
     plain: Vec<u8>,
-    /// Where in it the packet begins.
+    /// The packet's first byte in it.
     at: usize,
     /// The packet is an ESP packet right behind ESP, between these ends; without them an IP packet.
     pub(super) bare: Option<(IpAddr, IpAddr)>,
@@ -49,8 +44,6 @@ impl NestedFrame {
 #[derive(Debug)]
 pub(super) struct NestedFrames {
     waiting: VecDeque<NestedFrame>,
-    /// Buffers of packets that were looked at: a flood of small ones is no flood of allocations.
-    spare: Vec<Vec<u8>>,
     pub(super) framing: Option<Box<Framing>>,
     /// Ports like 4500, by request.
     esp_ports: Vec<u16>,
@@ -66,7 +59,6 @@ impl NestedFrames {
     pub(super) fn new(esp_ports: &[u16]) -> Self {
         NestedFrames {
             waiting: VecDeque::new(),
-            spare: Vec::new(),
             framing: Some(Box::new(Framing::with_esp_ports(esp_ports))),
             esp_ports: esp_ports.to_vec(),
             depth: 0,
@@ -97,9 +89,9 @@ impl NestedFrames {
         let Some(cipher) = association.cipher() else {
             return false;
         };
-        let mut plain = self.spare.pop().unwrap_or_default();
+        let mut plain = Vec::new();
         let esn_high = association.esn_high(pending.sequence);
-        let Ok(opened) = open(cipher, decoded.icv, esn_high, packet, usize::MAX, &mut plain) else {
+        let Ok(opened) = cipher.open(packet, esn_high, decoded.icv, usize::MAX, &mut plain) else {
             return false;
         };
         let (at, bare) = match decoded.inner.ip_at {
@@ -122,12 +114,5 @@ impl NestedFrames {
     /// The next one to be looked at.
     pub(super) fn next(&mut self) -> Option<NestedFrame> {
         self.waiting.pop_front()
-    }
-
-    /// Takes back the buffer of one that was.
-    pub(super) fn recycle(&mut self, nested: NestedFrame) {
-        if self.spare.len() < MOST_SPARE && nested.plain.capacity() <= MOST_SPARE_BYTES {
-            self.spare.push(nested.plain);
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! The client's end of a tunnel, by what its packets carry: where the capture does not hold the beginning of IKE.
 
 use super::Analyzer;
-use rekeyscope_ipsec::esp::inner::{Control, FlowKey, Inner};
+use rekeyscope_ipsec::esp::inner::{Control, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::RoleEvidence;
+use rekeyscope_model::flow::FiveTuple;
 
 /// TCP.
 const TCP: u8 = 6;
@@ -33,7 +34,7 @@ impl Analyzer {
     }
 }
 
-/// Whether the client sent it, where only one of the two would.
+/// Tells whether the client sent it, where only one of the two would.
 fn sent_by_client(control: Control) -> Option<bool> {
     match control {
         // SCCRQ, SCCCN, ICRQ and ICCN ask for a session, SCCRP and ICRP answer (RFC 2661 §5).
@@ -58,7 +59,7 @@ fn sent_by_client(control: Control) -> Option<bool> {
     }
 }
 
-fn uses_service(flow: &FlowKey) -> Option<bool> {
+fn uses_service(flow: &FiveTuple) -> Option<bool> {
     let listens = [flow.src_port, flow.dst_port].map(|port| SYSTEM_PORTS.contains(&port));
     match (flow.protocol, listens) {
         (TCP, [false, true]) => Some(true),
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn who_uses_a_service_is_the_client() {
-        let flow = |src_port, dst_port| FlowKey {
+        let flow = |src_port, dst_port| FiveTuple {
             protocol: TCP,
             src: [192, 0, 2, 1].into(),
             dst: [192, 0, 2, 2].into(),

@@ -13,9 +13,7 @@ impl Analyzer {
         if taken.lost_place {
             self.record
                 .diagnostics
-                .count("stream_lost", "TCP", Some(datagram.frame), || {
-                    Message::new("oddity-stream-lost")
-                });
+                .note("stream_lost", "TCP", Some(datagram.frame), "oddity-stream-lost");
         }
         if taken.foreign {
             self.record

@@ -10,12 +10,11 @@ const MOST_STRETCHES: usize = 32;
 /// Frames between two steps.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
-    /// Of the first one.
+    /// Time of the first one.
     begins: Timestamp,
     /// Their earliest and latest time.
     from: Timestamp,
     to: Timestamp,
-    /// What was added to them.
     offset: i64,
 }
 

@@ -37,7 +37,7 @@ impl Bin {
     }
 }
 
-/// Which bytes of a packet a series counts.
+/// The bytes of a packet that a series counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// New inner bytes.
@@ -98,7 +98,7 @@ pub(super) struct Bins {
     stored: usize,
 }
 
-/// Where a bin belongs that is not stored yet.
+/// The place for a bin that is not stored yet.
 enum Growth {
     /// Behind the end of a stretch.
     Behind(usize),
@@ -222,7 +222,7 @@ impl Bins {
             let even = first.div_euclid(2) * 2;
             let before = usize::from(first != even);
             let pairs = in_pairs(stretch.bins, before);
-            // What lies before an even number may be the end of the stretch before.
+            // A bin before an even number may be the end of the stretch before.
             match joined.last_mut().filter(|last| last.end() > even) {
                 Some(last) => last.merge(even, pairs),
                 None => joined.push(StoredBins {
@@ -244,7 +244,7 @@ impl Bins {
             .filter(|(_, bin)| !bin.is_empty())
     }
 
-    /// Those of the bins `from..to`.
+    /// The stretches of the bins `from..to`.
     pub(super) fn within(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, Bin)> {
         let first = self.stretches.partition_point(|s| s.end() <= from);
         self.stretches[first..]

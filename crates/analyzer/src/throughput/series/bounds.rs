@@ -1,4 +1,4 @@
-//! How fine the series are, and how much of them is kept.
+//! The resolution of the series, and how much of them is kept.
 
 use rekeyscope_model::time::NANOS_PER_MILLI;
 

@@ -11,7 +11,7 @@ const FARTHEST_NANOS: i64 = 31 * 24 * 3600 * NANOS_PER_SECOND;
 /// Bins of one direction of one tunnel.
 #[derive(Debug)]
 pub(super) struct DirectionSeries {
-    /// Of bin 0: a multiple of 10 ms.
+    /// Begin of bin 0: a multiple of 10 ms.
     origin: Timestamp,
     pub(super) bins: Bins,
     /// Sums by measure.

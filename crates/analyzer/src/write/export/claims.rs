@@ -1,4 +1,4 @@
-//! Keys that files name → Wireshark's tables, without a capture: no packet proves a key here, and none is derived.
+//! Keys of key files → Wireshark's tables, without a capture: no packet proves a key here, and none is derived.
 
 use super::esp_row::EspRow;
 use super::wireshark::{self, Tables};

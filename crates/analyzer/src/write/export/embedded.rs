@@ -10,9 +10,9 @@ use rekeyscope_model::secret::SecretBytes;
 pub struct Embedded {
     /// Rows of `esp_sa` with all ten columns of Wireshark 4.4 and newer.
     pub esp_sa: SecretBytes,
-    /// Number of rows.
+    /// The number of them.
     pub rows: usize,
-    /// Sentences for a person: what is left out and why.
+    /// Notes for a person: what is left out and why.
     pub notes: Vec<String>,
 }
 

@@ -8,11 +8,11 @@ use rekeyscope_model::secret::SecretBytes;
 /// The file, ready to be written.
 #[derive(Debug)]
 pub struct SecretsFile {
-    /// Text of the file.
+    /// The text.
     pub text: SecretBytes,
-    /// Number of rows.
+    /// The rows.
     pub rows: usize,
-    /// Sentences for a person: what is left out and why.
+    /// Notes for a person: what is left out and why.
     pub notes: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ pub const SLOW_ROWS: usize = 100;
 pub struct Tables {
     /// `esp_sa`: eight quoted columns, which every version reads.
     pub esp_sa: SecretBytes,
-    /// Number of its rows.
+    /// The rows.
     pub esp_rows: usize,
     /// `ikev1_decryption_table`.
     pub ikev1: SecretBytes,
@@ -26,7 +26,7 @@ pub struct Tables {
     pub ikev2: SecretBytes,
     /// IKE SAs in both.
     pub ike_rows: usize,
-    /// Sentences for a person: what is left out and why.
+    /// Notes for a person: what is left out and why.
     pub notes: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ fn ikev2_names(keys: &ProvenIkev2Keys) -> Option<(String, &'static str)> {
     let row = keys.encryption.row();
     let bits = keys.sk_e.first()?.len().checked_sub(row.salt_len)? * 8;
     let encryption = row.ikev2_table?.replace("{}", &bits.to_string());
-    // Transforms without a name have ICVs of 96 bits.
+    // Algorithms without a name have ICVs of 96 bits.
     let integrity = keys.integrity.row().ikev2_table;
     let integrity = integrity.unwrap_or("ANY 96-bits of Authentication [No Checking]");
     Some((encryption, integrity))

@@ -1,5 +1,7 @@
 //! Data and acknowledgements of one direction of a connection.
 
+use crate::account::times::{UNKNOWN, micros};
+
 /// A packet with data.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Data {
@@ -7,11 +9,14 @@ pub(crate) struct Data {
     pub(crate) frame: u64,
     /// Unwrapped sequence numbers.
     pub(crate) start: u64,
-    pub(crate) end: u64,
     /// From here to its acknowledgement, microseconds; `u32::MAX` where that is not known.
     pub(crate) acked_after: u32,
     /// From the acknowledgement that it echoes, microseconds; `u32::MAX` where that is not known.
     pub(crate) echo_after: u32,
+    /// From the first acknowledgement that the sender had not heard when it sent this (the one behind the one that it echoes),
+    /// microseconds; `u32::MAX` where there is none, or that is not known.
+    pub(crate) unheard_after: u32,
+    pub(crate) payload: u16,
     pub(crate) new: u16,
     /// A retransmission.
     pub(crate) again: bool,
@@ -22,7 +27,17 @@ pub(crate) struct Data {
 
 impl Data {
     pub(crate) fn payload(&self) -> u64 {
-        self.end - self.start
+        u64::from(self.payload)
+    }
+
+    /// The sequence number behind its last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.payload()
+    }
+
+    /// The sender had not heard `ack` when it sent this: what it echoes is older.
+    pub(crate) fn did_not_hear(&self, ack: &Ack) -> bool {
+        self.unheard_after != UNKNOWN && micros(self.time - ack.time) <= self.unheard_after
     }
 }
 

@@ -71,14 +71,12 @@ impl Reading {
     }
 
     fn sends(&mut self, p: &AccountPacket, tcp: bool) {
-        let payload = u64::from(p.payload);
         let start = if tcp { p.seq } else { self.unnumbered };
-        let end = start + payload;
-        self.unnumbered += payload;
-        let echo_after = if p.stamped {
+        self.unnumbered += u64::from(p.payload);
+        let (echo_after, unheard_after) = if p.stamped {
             self.since_echoed(p.echo)
         } else {
-            UNKNOWN
+            (UNKNOWN, UNKNOWN)
         };
         if echo_after != UNKNOWN {
             self.delays.echoed.add(echo_after);
@@ -91,15 +89,17 @@ impl Reading {
             time: self.latest,
             frame: p.frame,
             start,
-            end,
             acked_after: p.acked_after,
             echo_after,
+            // What was overtaken was sent before what has passed already.
+            unheard_after: if p.late { UNKNOWN } else { unheard_after },
+            payload: p.payload,
             new: p.new,
             again: p.again,
             seen_before: p.seen_before,
             late: p.late,
         }));
-        self.largest = self.largest.max(payload);
+        self.largest = self.largest.max(u64::from(p.payload));
     }
 
     fn hears(&mut self, p: &AccountPacket) {
@@ -119,10 +119,11 @@ impl Reading {
         }));
     }
 
-    /// Since the first acknowledgement with a timestamp. Those before it are not asked for again.
+    /// The time since the first acknowledgement with a timestamp, and since the first with the next one. Those before it are not asked
+    /// for again.
     // Inlined, it would take the registers from what is done for each packet.
     #[inline(never)]
-    fn since_echoed(&mut self, echo: u32) -> u32 {
+    fn since_echoed(&mut self, echo: u32) -> (u32, u32) {
         while self.stamps.len() > 1
             && self
                 .stamps
@@ -131,8 +132,11 @@ impl Reading {
         {
             self.stamps.pop_front();
         }
-        let first = self.stamps.front().filter(|s| s.0 == echo);
-        first.map_or(UNKNOWN, |s| micros(self.latest - s.1))
+        let since = |stamp: Option<&(u32, i64)>| stamp.map_or(UNKNOWN, |s| micros(self.latest - s.1));
+        match self.stamps.front() {
+            first @ Some(stamp) if stamp.0 == echo => (since(first), since(self.stamps.get(1))),
+            _ => (UNKNOWN, UNKNOWN),
+        }
     }
 }
 
@@ -203,7 +207,7 @@ mod tests {
         for _ in 0..2 {
             read_on(&mut reading, &[sent(0, 77, 1_000), sent(1, 77, 500)], false);
         }
-        let places: Vec<(u64, u64)> = reading.data.iter().map(|d| (d.start, d.end)).collect();
+        let places: Vec<(u64, u64)> = reading.data.iter().map(|d| (d.start, d.end())).collect();
         let expected = [(0, 1_000), (1_000, 1_500), (1_500, 2_500), (2_500, 3_000)];
         assert_eq!(places, expected);
         assert_eq!(reading.largest, 1_000);
@@ -255,5 +259,12 @@ mod tests {
         ]);
         let echoes: Vec<u32> = reading.data.iter().map(|d| d.echo_after).collect();
         assert_eq!(echoes, [UNKNOWN, 15_000, UNKNOWN, 10_000, UNKNOWN, UNKNOWN]);
+        let unheard: Vec<u32> = reading.data.iter().map(|d| d.unheard_after).collect();
+        let none = UNKNOWN;
+        assert_eq!(
+            unheard,
+            [none, 5_000, none, none, none, none],
+            "20 passed, and was not heard"
+        );
     }
 }

@@ -30,7 +30,7 @@ fn beyond(data: &[Data], acks: &[Ack], d2: i64, scale: u8) -> usize {
             allowed = highest;
             next = arrives(acks.peek());
         }
-        beyond += usize::from(d.end > allowed);
+        beyond += usize::from(d.end() > allowed);
     }
     beyond
 }

@@ -30,7 +30,7 @@ impl Episode {
     pub(crate) fn begun(copy: &Data, smoothed: Option<i64>, half: &Half) -> Episode {
         let usual = smoothed.unwrap_or(0) as f64;
         Episode {
-            end: copy.end,
+            end: copy.end(),
             time: copy.time,
             soon: (TOO_SOON * usual).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64),
             answered_after: None,

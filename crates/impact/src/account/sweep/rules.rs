@@ -8,9 +8,10 @@ use super::rounds::queued_above;
 use super::sender::{FIRST_FLIGHT, TcpSender};
 use super::step::{NONE, Step, StepKind, StepLabel};
 use super::track::Track;
+use crate::account::capacity::queue_margin;
 use crate::account::read::data::{Ack, Data};
 use crate::account::read::half::Half;
-use crate::account::times::Times;
+use crate::account::times::{Times, UNKNOWN};
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -45,6 +46,7 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
         d2,
         times: track.facts.times,
         queued_above,
+        queue_margin: queue_margin(half.rtt),
         queues: sender.rounds.queues(queued_above),
         sender,
         track,
@@ -53,9 +55,9 @@ pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &
     let (mut before, mut acks) = (before.iter(), half.acks.iter());
     for (k, data) in half.data.iter().enumerate() {
         if before.len() > 0 {
-            sweep.hear_until(data.time, &mut before);
+            sweep.hear_until(data, &mut before);
         }
-        sweep.hear_until(data.time, &mut acks);
+        sweep.hear_until(data, &mut acks);
         sweep.send(k, data);
     }
     sweep.sender.under_way = [before.as_slice(), acks.as_slice()].concat();
@@ -72,18 +74,37 @@ struct Sweep<'a> {
     track: &'a mut Track,
     /// See [`queued_above`].
     queued_above: Option<i64>,
+    /// See [`queue_margin`].
+    queue_margin: i64,
     /// The last round shows that packets queue.
     queues: bool,
 }
 
 impl Sweep<'_> {
-    /// Takes those of the acknowledgements that have reached the sender by `time`.
-    fn hear_until(&mut self, time: i64, acks: &mut std::slice::Iter<'_, Ack>) {
+    /// Takes those of the acknowledgements that have reached the sender when it sends `data`. One that waits in a queue reaches it later
+    /// than d2, the least delay, and the data that echoes an older one shows it: then the first data that echoes it tells when.
+    fn hear_until(&mut self, data: &Data, acks: &mut std::slice::Iter<'_, Ack>) {
         let d2 = self.d2;
-        while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time + d2 <= time) {
-            self.acknowledge(ack, ack.time + d2);
+        let waited = self.waited_in_queue(data);
+        while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time + d2 <= data.time) {
+            if waited && data.did_not_hear(ack) {
+                self.sender.unheard_at = data.time;
+                return;
+            }
+            let due = ack.time + d2;
+            let held = self.sender.unheard_at > due;
+            // After a rest the first data tells nothing: it waited for something else.
+            let follows = data.time - self.sender.unheard_at < self.times.gap;
+            let at = if held && follows { data.time } else { due };
+            self.sender.heard_at = at.max(self.sender.heard_at);
+            self.acknowledge(ack, self.sender.heard_at);
             acks.next();
         }
+    }
+
+    /// The acknowledgement behind the one that `data` echoes had been on its way for so long that something queued.
+    fn waited_in_queue(&self, data: &Data) -> bool {
+        data.unheard_after != UNKNOWN && i64::from(data.unheard_after) * 1_000 > self.d2 + self.queue_margin
     }
 
     // Called in two places: inlined twice, the registers do not suffice.
@@ -218,13 +239,15 @@ impl Sweep<'_> {
         let fills = rate >= AT_LIMIT;
         let queues = rate >= AT_LIMIT_QUEUED && self.queues;
         let slower = rate < 0.6;
+        // Behind a queue packets come as the link lets them through, however they were sent.
+        let waited = self.waited_in_queue(data);
         let sender = &mut *self.sender;
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(step.from));
         let allowed = sender.receiver.allowed_at(now - times.released);
         let clocked = sender.told > now - times.released;
-        let could = data.end <= allowed && sender.flight() + data.payload() <= sender.proven;
+        let could = data.end() <= allowed && sender.flight() + data.payload() <= sender.proven;
         let recovering = sender.recovery_point.is_some();
-        if nanos > times.released && !recovering {
+        if nanos > times.released && !recovering && !waited {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
             // Which of the two is larger is all that is asked between: both fade alike.
             let fade = libm::exp(-((now - sender.waits_at) as f64) / MEMORY);
@@ -268,15 +291,17 @@ impl Sweep<'_> {
         let begun = sender
             .began_anew
             .filter(|(round, _)| sender.rounds.completed - round < FIRST_ROUNDS);
-        let anew = begun.is_some_and(|(_, from)| data.end > from + FIRST_FLIGHT * self.half.mss);
+        let anew = begun.is_some_and(|(_, from)| data.end() > from + FIRST_FLIGHT * self.half.mss);
         let idle = sender
             .all_acked_since
             .is_some_and(|since| now - since > times.released.max(times.rtt / 2));
-        if nanos > times.released && !clocked && could {
+        if nanos > times.released && !clocked && could && !waited {
             let calm = sender
                 .loss_seen
                 .is_none_or(|t| now - t > SINCE_LOSS.max(10 * times.rtt));
-            let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm;
+            // A sender with nothing to send lets a queue run dry.
+            let queues = self.queues && nanos < times.gap;
+            let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues;
             if slow || step.all_acked && idle {
                 sender.application_until = now + times.rtt;
                 return StepLabel::Label(Application);
@@ -303,10 +328,14 @@ impl Sweep<'_> {
             // An inferred window counts while it is full now and then.
             let window_known =
                 self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
-            return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked {
+            let stands = (waited || self.queues) && nanos < times.gap;
+            return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked && !stands {
                 Application
             } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
                 ReceiveWindow
+            } else if stands {
+                // A link before which packets queue carries what it can, however far below C that is.
+                Capacity
             } else if self.half.shows_queues() && unloaded {
                 SendBuffer
             } else {

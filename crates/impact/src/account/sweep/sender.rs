@@ -54,6 +54,10 @@ pub(crate) struct TcpSender {
     pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
     pub(crate) under_way: Vec<Ack>,
+    /// When it last sent what shows that it had not heard the next of them.
+    pub(crate) unheard_at: i64,
+    /// When the last acknowledgement reached it.
+    pub(crate) heard_at: i64,
 }
 
 impl TcpSender {
@@ -84,6 +88,8 @@ impl TcpSender {
             application_until: i64::MIN,
             late_seen: None,
             under_way: Vec::new(),
+            unheard_at: i64::MIN / 2,
+            heard_at: i64::MIN / 2,
         }
     }
 
@@ -94,7 +100,7 @@ impl TcpSender {
 
     /// Bytes under way once it has sent `data`.
     pub(crate) fn flight_with(&self, data: &Data) -> u64 {
-        self.snd_nxt.max(data.end).saturating_sub(self.snd_una)
+        self.snd_nxt.max(data.end()).saturating_sub(self.snd_una)
     }
 
     /// The flight of the rounds before now.
@@ -143,8 +149,8 @@ impl TcpSender {
     pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
         self.last = Some((data.time, data.frame));
         self.first_sent.get_or_insert(data.time);
-        if data.end > self.snd_nxt {
-            self.snd_nxt = data.end;
+        if data.end() > self.snd_nxt {
+            self.snd_nxt = data.end();
             self.all_acked_since = None;
         }
         self.rounds.flew(flight);

@@ -131,6 +131,35 @@ pub(super) fn flies(spaced: i64, flight: f64) -> AccountConnection {
     behind_handshake(packets, RTT, 9)
 }
 
+/// A **synthetic** sender of eight seconds with 40 segments under way, over 40 ms of round trip and a link that carries a packet each 2 ms,
+/// and after four seconds one each 8 ms. What the link does not hold queues before it. The capture stands at the sender, or right before
+/// the receiver; both ends stamp what they send with milliseconds.
+pub(super) fn slower_link(at_receiver: bool) -> AccountConnection {
+    const WAY: i64 = 20 * NANOS_PER_MILLI;
+    let (up, down) = if at_receiver { (WAY, 0) } else { (0, WAY) };
+    let stamped = |mut wire: Wire, stamp: i64, echo: i64| {
+        let millis = |time: i64| u32::try_from(time / NANOS_PER_MILLI).unwrap();
+        wire.header.timestamps = Some((millis(stamp), millis(echo)));
+        wire
+    };
+    let (mut packets, mut seq, mut free) = (handshake(2 * up, 2 * WAY, 7), 1u32, 0);
+    // When the sender may send, and the stamp of the receiver that it has heard.
+    let mut sends: VecDeque<(i64, i64)> = (0..40).map(|_| (2 * WAY, WAY)).collect();
+    while let Some((send, heard)) = sends.pop_front()
+        && send < 8 * NANOS_PER_SECOND
+    {
+        let spaced = if send < 4 * NANOS_PER_SECOND { 2 } else { 8 };
+        free = free.max(send) + spaced * NANOS_PER_MILLI;
+        let arrives = free + WAY;
+        let seen = if at_receiver { arrives } else { send };
+        packets.push(stamped(packet(seen, false, seq, MSS), send, heard));
+        seq += u32::from(MSS);
+        packets.push(stamped(packet(arrives + down, true, seq, 0), arrives, send));
+        sends.push_back((arrives + WAY, arrives));
+    }
+    connection(packets)
+}
+
 /// A **synthetic** packet at the sender's end, of the data (`seq`: its first byte) or an acknowledgement (`seq`: what it acknowledges).
 fn packet(time: i64, reverse: bool, seq: u32, payload: u16) -> Wire {
     let header = TcpHeader {

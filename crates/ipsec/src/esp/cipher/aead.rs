@@ -1,14 +1,15 @@
 //! Combined modes: AES-GCM (RFC 4106), AES-GMAC (RFC 4543), AES-CCM (RFC 4309), ChaCha20-Poly1305 (RFC 7634). Only the
 //! tag is computed here; decryption of what is needed is in `decrypt`.
 
-use crate::esp::cipher::decrypt::{Block16, ChaCha20Stream, Counter, with_aes};
+use crate::esp::cipher::decrypt::{Block16, ChaCha20Stream, with_aes};
 use crate::esp::cipher::integrity::Authenticate;
 use crate::esp::cipher::parts::Parts;
+use crate::esp::cipher::whole::open_combined;
 use cipher::KeyInit;
 use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use poly1305::Poly1305;
-use rekeyscope_lanes::{AesNi, Avx2, WideGhash};
+use rekeyscope_lanes::{Avx2, WideGhash};
 use rekeyscope_model::algorithm::Encryption;
 use zeroize::Zeroizing;
 
@@ -16,7 +17,10 @@ use zeroize::Zeroizing;
 pub(super) fn new_aead(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
     match encryption {
         Encryption::AesGcm { .. } | Encryption::AesGmac => with_aes!(key, gcm(encryption, salt)),
-        Encryption::AesCcm { .. } => with_aes!(key, ccm(encryption, salt)),
+        Encryption::AesCcm { .. } => Some(Box::new(CcmTag {
+            encryption,
+            key: Zeroizing::new([key, salt].concat()),
+        })),
         Encryption::ChaCha20Poly1305 => chacha20_poly1305(key, salt),
         _ => None,
     }
@@ -44,7 +48,7 @@ impl Aad {
         }
     }
 
-    /// With zeros to a whole block.
+    /// The header, padded with zeros to a whole block.
     fn padded(&self) -> [u8; 16] {
         let mut block = [0; 16];
         for (to, from) in block.iter_mut().zip(self.as_slice()) {
@@ -58,7 +62,7 @@ impl Aad {
     }
 }
 
-/// Whether the tag (`hash` masked by `mask`) begins with the ICV.
+/// Tells whether the tag (`hash` masked by `mask`) begins with the ICV.
 fn masked_equals(hash: &[u8], mask: &[u8], icv: &[u8]) -> bool {
     icv.len() <= hash.len()
         && hash
@@ -75,7 +79,7 @@ fn lengths_in_bits(aad: usize, text: usize) -> [u8; 16] {
 
 /// A key of GHASH.
 enum GhashKey {
-    /// For processors that multiply two blocks at once.
+    /// A key for processors that multiply two blocks at once.
     Wide(WideGhash),
     Narrow(GHash),
 }
@@ -164,65 +168,22 @@ impl<C: Block16> Authenticate for Gcm<C> {
 }
 
 /// CCM (NIST SP 800-38C): a CBC-MAC over the plaintext, so that everything has to be decrypted for it.
-struct Ccm<C>(Counter<C>);
-
-fn ccm<C: Block16>(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Box<dyn Authenticate>> {
-    Some(Box::new(Ccm(Counter::new(cipher, encryption, salt)?)))
+struct CcmTag {
+    encryption: Encryption,
+    /// The cipher key, with the salt at its end.
+    key: Zeroizing<Vec<u8>>,
 }
 
-impl<C: Block16> Ccm<C> {
-    /// Adds `data`, padded with zeros to whole blocks, to the CBC-MAC.
-    fn absorb(&self, mac: &mut [u8; 16], data: &[u8]) {
-        for block in data.chunks(mac.len()) {
-            for (cell, byte) in mac.iter_mut().zip(block) {
-                *cell ^= byte;
-            }
-            self.0.cipher.encrypt_block(mac.into());
-        }
-    }
-
-    /// B0 and the block that holds the additional data (RFC 3610 §2.2 with L = 4): flags, nonce, length.
-    fn first_blocks(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> [[u8; 16]; 2] {
-        const HAS_AAD: u8 = 0x40;
-        const LENGTH_FIELD: u8 = 3;
-        let aad = Aad::new(parts, esn_high);
-        let mut b0 = self.0.first_block(parts.iv);
-        let [flags, .., l0, l1, l2, l3] = &mut b0;
-        let icv_field = u8::try_from(parts.icv.len().saturating_sub(2) / 2).unwrap_or(0);
-        *flags = HAS_AAD | icv_field << 3 | LENGTH_FIELD;
-        let len = u32::try_from(parts.body.len()).unwrap_or(u32::MAX).to_be_bytes();
-        [*l0, *l1, *l2, *l3] = len;
-        let mut b1 = [0; 16];
-        let aad_len = [0, u8::try_from(aad.len).unwrap_or(0)];
-        for (to, from) in b1.iter_mut().zip(aad_len.iter().chain(aad.as_slice())) {
-            *to = *from;
-        }
-        [b0, b1]
-    }
-}
-
-impl<C: Block16> Authenticate for Ccm<C> {
+impl Authenticate for CcmTag {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
-        let mut mac = [0; 16];
-        for block in self.first_blocks(parts, esn_high) {
-            self.absorb(&mut mac, &block);
-        }
-        let mut plain = [0; 256];
-        let mut start = 0;
-        for chunk in parts.body.chunks(plain.len()) {
-            let Some(part) = plain.get_mut(..chunk.len()) else {
-                return false;
-            };
-            part.copy_from_slice(chunk);
-            self.0.apply(parts.iv, start, part);
-            self.absorb(&mut mac, part);
-            start += chunk.len();
-        }
-        let mut mask = self.0.first_block(parts.iv);
-        let [.., counter] = &mut mask;
-        *counter = 0;
-        self.0.cipher.encrypt_block((&mut mask).into());
-        masked_equals(&mac, &mask, parts.icv)
+        let sealed = [parts.iv, parts.body, parts.icv].concat();
+        open_combined(
+            self.encryption,
+            &self.key,
+            Aad::new(parts, esn_high).as_slice(),
+            &sealed,
+        )
+        .is_some()
     }
 }
 

@@ -10,7 +10,7 @@ use cipher::{
     StreamCipher, StreamCipherCoreWrapper, StreamCipherSeek,
 };
 use ctr::{CtrCore, flavors};
-use rekeyscope_lanes::{AesNi, Avx2};
+use rekeyscope_lanes::Avx2;
 use rekeyscope_model::algorithm::Encryption;
 use zeroize::Zeroizing;
 
@@ -35,14 +35,13 @@ pub(super) trait Decrypt: Send + Sync {
     }
 }
 
-/// Gives AES with this key, as fast as the processor has it, to a function that takes any cipher.
+/// Gives AES with this key to a function that takes any cipher.
 macro_rules! with_aes {
     ($key:expr, $to:ident($($argument:expr),*)) => {
-        match (AesNi::<false>::new($key), $key.len()) {
-            (Some(cipher), _) => $to(cipher, $($argument),*),
-            (None, 16) => $to(aes::Aes128Enc::new_from_slice($key).ok()?, $($argument),*),
-            (None, 24) => $to(aes::Aes192Enc::new_from_slice($key).ok()?, $($argument),*),
-            (None, _) => $to(aes::Aes256Enc::new_from_slice($key).ok()?, $($argument),*),
+        match $key.len() {
+            16 => $to(aes::Aes128Enc::new_from_slice($key).ok()?, $($argument),*),
+            24 => $to(aes::Aes192Enc::new_from_slice($key).ok()?, $($argument),*),
+            _ => $to(aes::Aes256Enc::new_from_slice($key).ok()?, $($argument),*),
         }
     };
 }
@@ -52,9 +51,10 @@ pub(super) use with_aes;
 pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Decrypt>> {
     match encryption {
         Encryption::Null | Encryption::AesGmac => Some(Box::new(Null)),
-        Encryption::AesCbc => match AesNi::<true>::new(key) {
-            Some(cipher) => Some(Box::new(AesNiCbc(cipher))),
-            None => aes_cbc_by_library(key),
+        Encryption::AesCbc => match key.len() {
+            16 => cbc::<aes::Aes128Dec>(key),
+            24 => cbc::<aes::Aes192Dec>(key),
+            _ => cbc::<aes::Aes256Dec>(key),
         },
         Encryption::CamelliaCbc => match key.len() {
             16 => cbc::<camellia::Camellia128>(key),
@@ -99,43 +99,18 @@ impl<C: BlockCipherDecrypt + Send + Sync> Decrypt for Cbc<C> {
     }
 }
 
-/// On any processor.
-pub(super) fn aes_cbc_by_library(key: &[u8]) -> Option<Box<dyn Decrypt>> {
-    match key.len() {
-        16 => cbc::<aes::Aes128Dec>(key),
-        24 => cbc::<aes::Aes192Dec>(key),
-        _ => cbc::<aes::Aes256Dec>(key),
-    }
-}
-
-/// AES-CBC with the processor's own instructions.
-struct AesNiCbc(AesNi<true>);
-
-impl Decrypt for AesNiCbc {
-    fn decrypt(&self, iv: &[u8], ciphertext: &[u8], start: usize, part: &mut [u8]) {
-        let before = if start == 0 {
-            Some(iv)
-        } else {
-            ciphertext.get(..start)
-        };
-        if let Some(previous) = before.and_then(<[u8]>::last_chunk) {
-            self.0.cbc(previous, part.as_chunks_mut().0);
-        }
-    }
-}
-
 /// AES in one of the counter modes, which differ in their first counter block only.
-pub(super) struct Counter<C> {
+struct Counter<C> {
     /// Encrypts counter blocks.
-    pub(super) cipher: C,
+    cipher: C,
     /// The payload's first counter block with a hole for the IV.
     template: [u8; 16],
-    /// Where the hole is.
+    /// The begin of the hole.
     iv_at: usize,
 }
 
 impl<C: Block16> Counter<C> {
-    pub(super) fn new(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Self> {
+    fn new(cipher: C, encryption: Encryption, salt: &[u8]) -> Option<Self> {
         // RFC 3686 §4 counts from 1; GCM (RFC 4106 §4) spends 1 on the tag; CCM (RFC 4309 §4) spends 0 on it and begins
         // each block with its length-of-length field, L − 1 = 3. All keep 32 bits for the counter.
         let (first, flags): (u8, &[u8]) = match encryption {
@@ -156,18 +131,12 @@ impl<C: Block16> Counter<C> {
     }
 
     /// The counter block of the first 16 bytes of payload.
-    pub(super) fn first_block(&self, iv: &[u8]) -> [u8; 16] {
+    fn first_block(&self, iv: &[u8]) -> [u8; 16] {
         let mut block = self.template;
         for (to, from) in block.iter_mut().skip(self.iv_at).zip(iv.iter().take(8)) {
             *to = *from;
         }
         block
-    }
-
-    /// Encrypts or decrypts `part`, which begins `start` bytes into the payload.
-    pub(super) fn apply(&self, iv: &[u8], start: usize, part: &mut [u8]) {
-        let core = CtrCore::<&C, flavors::Ctr32BE>::inner_iv_init(&self.cipher, &self.first_block(iv).into());
-        apply_from(StreamCipherCoreWrapper::from_core(core), start, part);
     }
 }
 
@@ -184,7 +153,8 @@ fn counter<C: Block16>(cipher: C, encryption: Encryption, salt: &[u8]) -> Option
 
 impl<C: Block16> Decrypt for Counter<C> {
     fn decrypt(&self, iv: &[u8], _ciphertext: &[u8], start: usize, part: &mut [u8]) {
-        self.apply(iv, start, part);
+        let core = CtrCore::<&C, flavors::Ctr32BE>::inner_iv_init(&self.cipher, &self.first_block(iv).into());
+        apply_from(StreamCipherCoreWrapper::from_core(core), start, part);
     }
 }
 
@@ -258,7 +228,7 @@ impl Decrypt for ChaCha20Stream {
         apply_from(self.stream(iv), Self::BLOCK + start, part);
     }
 
-    /// With AVX2 up to three blocks of the beginning and the block of the end are made at once.
+    /// AVX2 makes up to three blocks of the beginning and the block of the end at once.
     fn decrypt_ends(&self, iv: &[u8], ciphertext: &[u8], head: &mut [u8], tail: &mut [u8]) {
         let start = ciphertext.len().saturating_sub(tail.len());
         let within = start % Self::BLOCK;
@@ -284,7 +254,6 @@ impl Decrypt for ChaCha20Stream {
 mod tests {
     use super::*;
     use hex_literal::hex;
-    use proptest::prelude::*;
 
     fn decrypt(encryption: Encryption, key: &[u8], salt: &[u8], iv: &[u8], ciphertext: &[u8]) -> Vec<u8> {
         let mut plain = ciphertext.to_vec();
@@ -309,43 +278,6 @@ mod tests {
         let ciphertext = hex!("d296cd94c2cccf8a3a863028b5e1dc0a7586602d253cfff91b8266bea6d61ab1");
         let plain: Vec<u8> = (0..32).collect();
         assert_eq!(decrypt(Encryption::AesCbc, &key, &[], &iv, &ciphertext), plain);
-    }
-
-    /// With AES-NI and by the library the same, from any block on, whatever the length of the key.
-    #[test]
-    fn both_ways_of_aes_agree() {
-        if AesNi::<true>::new(&[0; 16]).is_none() {
-            return println!("skipped: both_ways_of_aes_agree, this processor has no AES-NI");
-        }
-        proptest!(|(
-            key: [u8; 32],
-            key_len in prop::sample::select(vec![16, 24, 32]),
-            iv: [u8; 16],
-            text in prop::collection::vec(any::<[u8; 16]>(), 0..40),
-            from: prop::sample::Index,
-        )| {
-            let (key, text) = (&key[..key_len], text.as_flattened());
-            let start = from.index(text.len() / 16 + 1) * 16;
-            let counter = match key_len {
-                16 => counted(aes::Aes128Enc::new_from_slice(key)),
-                24 => counted(aes::Aes192Enc::new_from_slice(key)),
-                _ => counted(aes::Aes256Enc::new_from_slice(key)),
-            };
-            let library = [aes_cbc_by_library(key), counter];
-            let ours = [Encryption::AesCbc, Encryption::AesCtr].map(|e| new_decrypt(e, key, &SALT));
-            let plain = |way: &Option<Box<dyn Decrypt>>| {
-                let mut part = text[start..].to_vec();
-                way.as_ref().unwrap().decrypt(&iv, text, start, &mut part);
-                part
-            };
-            prop_assert_eq!(ours.each_ref().map(plain), library.each_ref().map(plain));
-        });
-    }
-
-    const SALT: [u8; 4] = [1, 2, 3, 4];
-
-    fn counted<C: Block16>(cipher: Result<C, cipher::InvalidLength>) -> Option<Box<dyn Decrypt>> {
-        counter(cipher.unwrap(), Encryption::AesCtr, &SALT)
     }
 
     /// RFC 3686 §6, test vectors 1 and 2.

@@ -11,7 +11,7 @@ use rekeyscope_model::algorithm::Integrity;
 
 /// An integrity algorithm with its key.
 pub(super) trait Authenticate: Send + Sync {
-    /// Whether the ICV fits. `esn_high`: upper half of an extended sequence number.
+    /// Tells whether the ICV fits. `esn_high`: upper half of an extended sequence number.
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool;
 
     /// The key of an HMAC that lanes know, for many packets at once.
@@ -86,14 +86,14 @@ impl<M: Mac + Clone + Send + Sync> Authenticate for LaneMac<M> {
 }
 
 /// AES-XCBC-MAC (RFC 3566 §4): CBC-MAC whose last block is masked by one of two derived keys.
-struct Xcbc {
+pub(crate) struct Xcbc {
     k1: Aes128Enc,
     k2: [u8; 16],
     k3: [u8; 16],
 }
 
 impl Xcbc {
-    fn new(key: &[u8]) -> Option<Self> {
+    pub(crate) fn new(key: &[u8]) -> Option<Self> {
         let cipher = Aes128Enc::new_from_slice(key).ok()?;
         let derived = |byte: u8| {
             let mut block = [byte; 16].into();
@@ -107,7 +107,7 @@ impl Xcbc {
         })
     }
 
-    fn mac(&self, message: impl Iterator<Item = u8>) -> [u8; 16] {
+    pub(crate) fn mac(&self, message: impl Iterator<Item = u8>) -> [u8; 16] {
         let mut state = [0; 16];
         let mut filled = 0;
         for byte in message {

@@ -21,7 +21,7 @@ const MOST_BLOCK: usize = 16;
 /// The longest padding with its trailer, from a block boundary on.
 const MOST_TAIL: usize = 255 + TRAILER_LEN + MOST_BLOCK;
 
-/// Which padding bytes are accepted.
+/// The padding bytes that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Padding {
     /// 1, 2, 3, … as RFC 4303 §2.4 asks where the cipher does not say otherwise.
@@ -134,8 +134,8 @@ impl EspCipher {
     /// Decrypts the first `prefix` bytes of the payload into `out` (cleared first; fewer when the payload is shorter)
     /// and reads the trailer. CBC: only the blocks that are needed are decrypted (block i needs ciphertext i−1 and i).
     ///
-    /// This is the strict way, for packets whose ICV says nothing: padding must be 1, 2, 3, … and end on a word
-    /// (RFC 4303 §2.4), so that a wrong key is noticed in most packets. `esn_high` matters for an implicit IV only.
+    /// A packet whose ICV was verified may have anything in its padding: the sender chooses. In others the padding must be 1, 2, 3, … and
+    /// end on a word (RFC 4303 §2.4), so that a wrong key is noticed in most packets. `esn_high` matters for an implicit IV only.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -143,35 +143,14 @@ impl EspCipher {
         &self,
         packet: &[u8],
         esn_high: Option<u32>,
+        icv: Icv,
         prefix: usize,
         out: &mut Vec<u8>,
     ) -> Result<Opened, OpenError> {
-        self.open_with(packet, esn_high, prefix, Padding::Monotonic, out)
-    }
-
-    /// [`EspCipher::open`] for a packet whose ICV was verified: the sender may have put anything into the padding, only
-    /// its length is checked.
-    ///
-    /// # Errors
-    /// [`OpenError`].
-    pub fn open_verified(
-        &self,
-        packet: &[u8],
-        esn_high: Option<u32>,
-        prefix: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<Opened, OpenError> {
-        self.open_with(packet, esn_high, prefix, Padding::Any, out)
-    }
-
-    fn open_with(
-        &self,
-        packet: &[u8],
-        esn_high: Option<u32>,
-        prefix: usize,
-        padding: Padding,
-        out: &mut Vec<u8>,
-    ) -> Result<Opened, OpenError> {
+        let padding = match icv {
+            Icv::Verified => Padding::Any,
+            _ => Padding::Monotonic,
+        };
         out.clear();
         let mut implicit = [0; 8];
         let parts = self
@@ -247,7 +226,6 @@ impl EspCipher {
         body_len >= TRAILER_LEN && body_len.is_multiple_of(unit)
     }
 
-    /// What the ICV covers, and the ICV.
     pub(super) fn split_icv<'a>(&self, packet: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         packet.split_at_checked(packet.len().checked_sub(self.icv_len)?)
     }

@@ -1,4 +1,4 @@
-//! What comes of keying a transform and of opening a packet.
+//! The results of keying a transform and of opening a packet.
 
 /// The key does not have a length that the transform takes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,18 +14,18 @@ pub struct KeyLengthError {
     pub expected: String,
 }
 
-/// What the ICV of a packet said.
+/// The verdict of a packet's ICV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Icv {
-    /// It fits.
+    /// The ICV fits.
     Verified,
-    /// It does not, or the packet is too short to hold one.
+    /// The ICV does not fit, or the packet is too short to hold one.
     Failed,
     /// The transform has none, or the packet is cut.
     Unchecked,
 }
 
-/// What decryption showed about a packet.
+/// The trailer of a decrypted packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opened {
     /// ESP payload length in bytes, without padding, pad length, next header.

@@ -1,4 +1,4 @@
-//! What decrypting leaves on a thread's stack: the compiler may spill round keys to it, one of which is the key.
+//! Decrypting leaves traces on a thread's stack: the compiler may spill round keys to it, one of which is the key.
 //! A value that is copied later takes such bytes along, in the parts that it does not use, and the heap is not wiped.
 
 use zeroize::Zeroize;

@@ -109,7 +109,7 @@ fn packets_sealed_by_openssl_verify_and_open() {
         for prefix in [0, 1, 15, 16, 17, 192, 1000] {
             let opened = row
                 .cipher
-                .open_verified(&row.packet, row.esn_high, prefix, &mut out)
+                .open(&row.packet, row.esn_high, Icv::Verified, prefix, &mut out)
                 .unwrap();
             assert_eq!(
                 (opened.payload_len as usize, opened.next_header),
@@ -120,7 +120,8 @@ fn packets_sealed_by_openssl_verify_and_open() {
             assert_eq!(out, row.payload[..prefix.min(row.payload.len())], "{}", row.name);
             if row.esn_high.is_none() {
                 assert_eq!(
-                    row.cipher.open(&row.packet, row.esn_high, prefix, &mut out),
+                    row.cipher
+                        .open(&row.packet, row.esn_high, Icv::Unchecked, prefix, &mut out),
                     Ok(opened),
                     "{}",
                     row.name
@@ -166,8 +167,12 @@ fn packets_cut_at_every_byte_do_not_panic_and_do_not_verify() {
                 "{} {cut}",
                 row.name
             );
-            let _ = row.cipher.open(&row.packet[..cut], None, 64, &mut out);
-            let _ = row.cipher.open_verified(&row.packet[..cut], None, 64, &mut out);
+            let _ = row
+                .cipher
+                .open(&row.packet[..cut], None, Icv::Unchecked, 64, &mut out);
+            let _ = row
+                .cipher
+                .open(&row.packet[..cut], None, Icv::Verified, 64, &mut out);
             assert!(out.len() <= 64);
         }
     }
@@ -184,14 +189,18 @@ fn a_wrong_key_is_noticed_by_strict_opening() {
         }
         let wrong = EspCipher::new(row.encryption, &[0x77; 16], Integrity::None, &[]).unwrap();
         tried += 1;
-        opened += usize::from(wrong.open(&row.packet, None, 64, &mut out).is_ok());
+        opened += usize::from(
+            wrong
+                .open(&row.packet, None, Icv::Unchecked, 64, &mut out)
+                .is_ok(),
+        );
     }
     assert_eq!((opened, tried), (0, 12));
 }
 
 fn opened(cipher: &EspCipher, packet: &[u8]) -> (Opened, Vec<u8>) {
     let mut out = Vec::new();
-    let opened = cipher.open(packet, None, 1500, &mut out).unwrap();
+    let opened = cipher.open(packet, None, Icv::Unchecked, 1500, &mut out).unwrap();
     (opened, out)
 }
 
@@ -201,8 +210,11 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
     let packet = |tail: [u8; 8]| [[0; 8], *b"payload!", tail].concat();
     let mut out = Vec::new();
     let odd = packet([b'p', b'a', b'y', 9, 9, 9, 3, 17]);
-    assert_eq!(cipher.open(&odd, None, 64, &mut out), Err(OpenError::Padding));
-    let opened = cipher.open_verified(&odd, None, 64, &mut out).unwrap();
+    assert_eq!(
+        cipher.open(&odd, None, Icv::Unchecked, 64, &mut out),
+        Err(OpenError::Padding)
+    );
+    let opened = cipher.open(&odd, None, Icv::Verified, 64, &mut out).unwrap();
     assert_eq!(
         (opened, out.as_slice()),
         (
@@ -216,12 +228,15 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
     );
     let too_long = packet([0, 0, 0, 0, 0, 0, 15, 17]);
     assert_eq!(
-        cipher.open_verified(&too_long, None, 64, &mut out),
+        cipher.open(&too_long, None, Icv::Verified, 64, &mut out),
         Err(OpenError::Padding)
     );
     let all_padding = [vec![0; 8], (1..=14).collect(), vec![14, 59]].concat();
     assert_eq!(
-        cipher.open(&all_padding, None, 64, &mut out).unwrap().payload_len,
+        cipher
+            .open(&all_padding, None, Icv::Unchecked, 64, &mut out)
+            .unwrap()
+            .payload_len,
         0
     );
 }
@@ -276,7 +291,7 @@ proptest! {
         let mut out = Vec::new();
         let cipher = &rows[row].cipher;
         let _ = cipher.verify(&packet, Some(1));
-        for opened in [cipher.open(&packet, None, prefix, &mut out), cipher.open_verified(&packet, Some(1), prefix, &mut out)].into_iter().flatten() {
+        for opened in [cipher.open(&packet, None, Icv::Unchecked, prefix, &mut out), cipher.open(&packet, Some(1), Icv::Verified, prefix, &mut out)].into_iter().flatten() {
             prop_assert!(opened.payload_len as usize + usize::from(opened.pad_len) + 2 <= packet.len());
             prop_assert!(out.len() <= prefix);
         }

@@ -1,16 +1,16 @@
-//! Where a walk through an ESP payload is, and its two ends.
+//! The present state of a walk through an ESP payload, and its two ends.
 
-use crate::esp::inner::found::{FlowKey, Inner, WHOLE_PAYLOAD_NEEDED};
+use crate::esp::inner::found::{Inner, WHOLE_PAYLOAD_NEEDED};
 use etherparse::IpNumber;
 use rekeyscope_capture::layers::{Stop, Walk};
+use rekeyscope_model::flow::FiveTuple;
 use std::net::IpAddr;
 
-/// Where the walk is.
+/// The walk's present state.
 pub(super) struct Descent<'a, 'i> {
     pub(super) walk: Walk<'a>,
     /// Source and destination of the innermost IP header so far.
     pub(super) ends: Option<(IpAddr, IpAddr)>,
-    /// What is walked over was compressed: its places are not the payload's.
     pub(super) inflated: bool,
     pub(super) inner: &'i mut Inner,
 }
@@ -32,7 +32,7 @@ impl Descent<'_, '_> {
     pub(super) fn reached(&mut self, protocol: IpNumber, (src_port, dst_port): (u16, u16), payload: usize) {
         self.inner.layers = self.inner.layers.with(self.walk.passed());
         self.inner.transport_bytes = saturated(payload);
-        self.inner.flow = self.ends.map(|(src, dst)| FlowKey {
+        self.inner.flow = self.ends.map(|(src, dst)| FiveTuple {
             protocol: protocol.0,
             src,
             dst,

@@ -1,74 +1,21 @@
-//! What a walk through an ESP payload finds.
+//! The finds of a walk through an ESP payload.
 
 use etherparse::{IpNumber, ip_number};
 use rekeyscope_capture::layers::udp::is_ipsec_port;
 use rekeyscope_capture::layers::{Control, Layers};
+use rekeyscope_model::flow::{FiveTuple, TcpHeader};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 
 /// Bytes of payload that the walker wants to see: more than nearly every stack of headers. Where it is not
 /// ([`Inner::prefix_too_short`]), the whole payload is looked at.
 pub const PREFIX: usize = 192;
-/// Where a walk stops at ESP inside ESP: another SA's packet.
+/// The name of the stop at ESP inside ESP: another SA's packet.
 pub const ESP_IN_ESP: &str = "ESP in ESP";
 /// Deepest nesting of ESP that is followed; what is deeper counts as payload.
 pub const MOST_NESTING: u8 = 4;
-/// Where a walk stops that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
+/// The name of the stop of a walk that has only a prefix of a compressed payload (RFC 3173) whose length shows at its end.
 pub const WHOLE_PAYLOAD_NEEDED: &str = "IPComp (whole payload needed)";
-
-/// An inner transport flow, one direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FlowKey {
-    /// IP protocol number.
-    pub protocol: u8,
-    /// Inner source.
-    pub src: IpAddr,
-    /// Inner destination.
-    pub dst: IpAddr,
-    /// Source port; 0 where the protocol has none.
-    pub src_port: u16,
-    /// Destination port; 0 where the protocol has none.
-    pub dst_port: u16,
-}
-
-/// A TCP segment's header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TcpSegment {
-    /// Sequence number.
-    pub seq: u32,
-    /// Acknowledgement number.
-    pub ack: u32,
-    /// Flags byte (FIN 1, SYN 2, RST 4, PSH 8, ACK 16).
-    pub flags: u8,
-    /// Window field, unscaled.
-    pub window: u16,
-    /// Number of SACK blocks (RFC 2018 §3).
-    pub sack_blocks: u8,
-    /// Shift of the window scale option (RFC 7323 §2.2), on a SYN that has it.
-    pub window_scale: Option<u8>,
-    /// The sender's clock (TSval of the timestamps option, RFC 7323 §3), in ticks of its own.
-    pub timestamp: Option<u32>,
-    /// What it echoes of the other side's clock (TSecr); it counts with ACK only.
-    pub echo: u32,
-}
-
-impl TcpSegment {
-    /// FIN flag.
-    pub const FIN: u8 = 1;
-    /// SYN flag.
-    pub const SYN: u8 = 2;
-    /// RST flag.
-    pub const RST: u8 = 4;
-    /// PSH flag.
-    pub const PSH: u8 = 8;
-    /// ACK flag.
-    pub const ACK: u8 = 16;
-
-    /// Whether all of `flags` are set.
-    pub fn has(&self, flags: u8) -> bool {
-        self.flags & flags == flags
-    }
-}
 
 /// An echo request or reply (RFC 792, RFC 4443 §4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,24 +39,22 @@ pub struct AhInside {
     pub icv_begin: u64,
     /// Bytes from its header to the end of its packet.
     pub bytes: u32,
-    /// Of the IP header before it; `None` right behind ESP where the outer ends are not known.
+    /// Ends of the IP header before it; `None` right behind ESP where the outer ends are not known.
     pub ends: Option<(IpAddr, IpAddr)>,
 }
 
-/// What a payload holds.
+/// The contents of a payload.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inner {
     /// Tunnel protocols passed through.
     pub layers: Layers,
     /// Transport flow, when one was reached.
-    pub flow: Option<FlowKey>,
+    pub flow: Option<FiveTuple>,
     /// Transport payload bytes (as the inner headers declare them). Where the walk stopped short of transport, what is
     /// left from there on; 0 for control messages.
     pub transport_bytes: u32,
     /// TCP header.
-    pub tcp: Option<TcpSegment>,
-    /// Left and right edges of the SACK blocks, four at most; on the heap because few packets have them.
-    pub sack: Option<Box<[(u32, u32); 4]>>,
+    pub tcp: Option<TcpHeader>,
     /// Echo request or reply.
     pub echo: Option<EchoHeader>,
     /// Control message.
@@ -118,11 +63,11 @@ pub struct Inner {
     pub ip_bytes: u32,
     /// Identification of the innermost IP header, if that is IPv4; else 0.
     pub ip_id: u16,
-    /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
+    /// The place where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
     pub ip_at: Option<u16>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
-    /// Where in the payload the first IP packet inside PPP begins; `None` without one, or behind compression.
+    /// The begin in the payload of the first IP packet inside PPP; `None` without one, or behind compression.
     pub ip_in_ppp_at: Option<u16>,
     /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.
     pub ah: Option<Box<AhInside>>,

@@ -1,9 +1,10 @@
-//! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
+//! The place where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
 
 use crate::esp::inner::descent::Descent;
-use crate::esp::inner::found::{ESP_IN_ESP, EchoHeader, TcpSegment};
+use crate::esp::inner::found::{ESP_IN_ESP, EchoHeader};
 use etherparse::{IpNumber, UdpHeader, ip_number};
 use rekeyscope_capture::layers::{Layers, Stop};
+use rekeyscope_model::flow::TcpHeader;
 
 const TCP: &str = "TCP";
 const SHORTEST_TCP_HEADER: usize = 20;
@@ -11,7 +12,6 @@ const SHORTEST_TCP_HEADER: usize = 20;
 const UDP_LITE: IpNumber = IpNumber(136);
 
 impl Descent<'_, '_> {
-    /// What an IP protocol number announces that is no tunnel.
     pub(super) fn transport(&mut self, protocol: IpNumber) {
         match protocol {
             ip_number::TCP => self.tcp(),
@@ -84,25 +84,26 @@ impl Descent<'_, '_> {
             let stop = self.walk.short(TCP, header_len);
             return self.stop(stop);
         };
-        let mut segment = TcpSegment {
+        let mut header = TcpHeader {
             seq: u32::from_be_bytes(seq),
             ack: u32::from_be_bytes(ack),
             flags,
             window: u16::from_be_bytes([w0, w1]),
-            ..TcpSegment::default()
+            ..TcpHeader::default()
         };
         // A deep header stack may leave only a part of the options in the prefix.
         let options_end = header_len.min(self.walk.bytes().len());
         let options = self.walk.bytes().get(SHORTEST_TCP_HEADER..options_end);
-        read_options(options.unwrap_or_default(), &mut segment, &mut self.inner.sack);
-        self.inner.tcp = Some(segment);
+        read_options(options.unwrap_or_default(), &mut header);
         let ports = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
-        self.reached(ip_number::TCP, ports, payload)
+        self.reached(ip_number::TCP, ports, payload);
+        header.len = self.inner.transport_bytes;
+        self.inner.tcp = Some(header);
     }
 }
 
 /// RFC 9293 §3.1 options; a malformed one ends the reading.
-fn read_options(mut options: &[u8], segment: &mut TcpSegment, sack: &mut Option<Box<[(u32, u32); 4]>>) {
+fn read_options(mut options: &[u8], header: &mut TcpHeader) {
     while let Some((&kind, rest)) = options.split_first() {
         match kind {
             0 => return,
@@ -116,21 +117,22 @@ fn read_options(mut options: &[u8], segment: &mut TcpSegment, sack: &mut Option<
             return;
         };
         match (kind, rest.get(1..len - 1)) {
-            (3, Some(&[shift])) if segment.has(TcpSegment::SYN) => segment.window_scale = Some(shift),
+            (3, Some(&[shift])) if header.has(TcpHeader::SYN) => header.window_scale = Some(shift),
             (8, Some(&[t0, t1, t2, t3, e0, e1, e2, e3])) => {
-                segment.timestamp = Some(u32::from_be_bytes([t0, t1, t2, t3]));
-                segment.echo = u32::from_be_bytes([e0, e1, e2, e3]);
+                header.timestamps = Some((
+                    u32::from_be_bytes([t0, t1, t2, t3]),
+                    u32::from_be_bytes([e0, e1, e2, e3]),
+                ));
             }
             (5, blocks) => {
-                segment.sack_blocks = u8::try_from((len - 2) / 8).unwrap_or(u8::MAX);
-                let (edges, _) = blocks.unwrap_or_default().as_chunks::<8>();
-                let blocks = sack.get_or_insert_default();
-                for (slot, &[l0, l1, l2, l3, r0, r1, r2, r3]) in blocks.iter_mut().zip(edges) {
-                    *slot = (
+                let (blocks, _) = blocks.unwrap_or_default().as_chunks::<8>();
+                let edges = |&[l0, l1, l2, l3, r0, r1, r2, r3]: &[u8; 8]| {
+                    (
                         u32::from_be_bytes([l0, l1, l2, l3]),
                         u32::from_be_bytes([r0, r1, r2, r3]),
-                    );
-                }
+                    )
+                };
+                header.sack = blocks.iter().map(edges).collect();
             }
             _ => {}
         }

@@ -20,7 +20,7 @@ const LEAST_WAIT: i64 = NANOS_PER_SECOND;
 pub struct UnansweredCheck {
     /// Tunnel.
     pub tunnel: TunnelIndex,
-    /// Who asks.
+    /// The side that asks.
     pub by: IpAddr,
     /// Side that does not answer.
     pub peer: IpAddr,
@@ -31,7 +31,7 @@ pub struct UnansweredCheck {
     pub first_time: Timestamp,
     /// Last question.
     pub last_time: Timestamp,
-    /// Its frames, at most [`MOST_FRAMES`].
+    /// The frames, at most [`MOST_FRAMES`].
     pub frames: Vec<u64>,
     /// Number of questions.
     pub asked: u64,

@@ -1,6 +1,6 @@
 //! One exchange → what became of it.
 
-use crate::ike::opening::Opening;
+use crate::ike::opening::{LONGEST_THIRD_MESSAGE, Opening};
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord, Notice};
 use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
@@ -12,8 +12,6 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Longest round trip from a request to its refusal, which needs no computation. (IKE messages were seen 0.4 s late.)
 pub(super) const REFUSAL_WITHIN: i64 = 2 * NANOS_PER_SECOND;
-/// Longest third message of a Quick Mode: see [`crate::ike::opening`].
-const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
 
 /// A refusal: what the notification says, where it could be read.
 pub(super) struct Refusal {
@@ -95,7 +93,7 @@ fn chosen(tables: &AttemptTables<'_>, children: &[&ChildSa]) -> [Option<usize>; 
     used.or(children.first()).map_or([None; 2], |c| c.sa)
 }
 
-/// Of an exchange that made nothing in use and that nobody refused.
+/// Judges an exchange that made nothing in use and that nobody refused.
 fn without_refusal(
     tables: &AttemptTables<'_>,
     exchange: &Exchange,
@@ -203,7 +201,7 @@ fn newest_request_before(tables: &AttemptTables<'_>, index: usize, time: Timesta
     others.next().is_none()
 }
 
-/// It did not ask again although it would have had to, or went on with a new request.
+/// The initiator did not ask again although it would have had to, or went on with a new request.
 fn gave_up(tables: &AttemptTables<'_>, exchange: &Exchange, last: Timestamp) -> bool {
     tables.ends.nanos_since(last) >= FIRST_REPEAT_NANOS || tables.asks_after(exchange, last)
 }

@@ -23,9 +23,9 @@ pub(super) const MOST_FRAMES: usize = 20;
 pub struct AttemptSeen {
     /// Tunnel.
     pub tunnel: TunnelIndex,
-    /// Its exchange; `None` where nobody asked in time.
+    /// The exchange; `None` where nobody asked in time.
     pub exchange: Option<usize>,
-    /// Who asked, or who deleted.
+    /// The side that asked, or deleted.
     pub initiator: Option<IpAddr>,
     /// First message, or when the limit was passed.
     pub first_time: Timestamp,
@@ -35,13 +35,13 @@ pub struct AttemptSeen {
     pub messages: u64,
     /// Copies of the request.
     pub transmissions: u64,
-    /// When the copies of the request were sent.
+    /// The time when the copies of the request were sent.
     pub requests: Vec<Timestamp>,
-    /// When the first answer came.
+    /// The time when the first answer came.
     pub answered: Option<Timestamp>,
     /// Sender, frame and time of the refusal.
     pub refused: Option<Notice>,
-    /// What became of it.
+    /// The fate of it.
     pub outcome: AttemptOutcome,
     /// Why, in a word.
     pub reason: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What the rules look at.
+//! The tables that the rules look at.
 
 use crate::ike::timeline::{Exchange, IkeSa};
 use crate::rekey::attempt::seen::MOST_FRAMES;
@@ -29,7 +29,7 @@ pub(super) struct AttemptTables<'a> {
     by_ends: HashMap<(IpAddr, IpAddr), Vec<&'a Association>>,
     /// Message IDs in use, by IKE SA.
     message_ids: HashSet<(Option<usize>, u32)>,
-    /// When each side of an IKE SA began its newest exchange of a kind.
+    /// The time when each side of an IKE SA began its newest exchange of a kind.
     newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> AttemptTables<'a> {
         self.message_ids.contains(&(ike_sa, id))
     }
 
-    /// Whether this side of an IKE SA began an exchange of this kind.
+    /// Tells whether this side of an IKE SA began an exchange of this kind.
     pub(super) fn has_begun(&self, ike_sa: Option<usize>, by: IpAddr, kind: ExchangeKind) -> bool {
         self.newest.contains_key(&(ike_sa, by, kind))
     }

@@ -21,10 +21,9 @@ pub const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 /// An SA whose last packet is older was not in use when it ended.
 const IN_USE: i64 = 5 * NANOS_PER_SECOND;
 
-/// When an SA pair was deleted: time, frame and sender of the Delete.
+/// The time when an SA pair was deleted: time, frame and sender of the Delete.
 type Deleted = (Timestamp, Option<u64>, Option<IpAddr>);
 
-/// What nobody asked for in time, in order of children.
 pub(super) fn without_attempt(tables: &AttemptTables<'_>, found: &[AttemptSeen]) -> Vec<AttemptSeen> {
     let deletes = deletes(tables);
     let requests = Requests::new(tables, found);
@@ -35,7 +34,6 @@ pub(super) fn without_attempt(tables: &AttemptTables<'_>, found: &[AttemptSeen])
     tables.children.iter().filter_map(unasked).collect()
 }
 
-/// What was asked for, by tunnel and in order of time.
 struct Requests<'a> {
     attempts: HashMap<TunnelIndex, Vec<&'a AttemptSeen>>,
     /// Exchanges that make child SAs, by their first messages.
@@ -115,7 +113,7 @@ fn last_use(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, u
     tables.associations(child).filter_map(|a| a.last).max()
 }
 
-/// It passed its volume or its seconds, and nobody asks.
+/// The SA passed its volume or its seconds, and nobody asks.
 fn passed_its_limit(
     tables: &AttemptTables<'_>,
     requests: &Requests<'_>,
@@ -142,7 +140,12 @@ fn limit_of(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, &
         return Some((passed, "volume"));
     }
     let made = &tables.evidence.exchanges[child.exchange?];
-    let seconds = made.lifetime.as_ref()?.seconds.filter(|s| *s > 0)?;
+    let stated = || {
+        tables
+            .associations(child)
+            .find_map(|sa| sa.lifetime(tables.evidence.exchanges))
+    };
+    let seconds = made.lifetime.or_else(stated)?.seconds.filter(|s| *s > 0)?;
     let nanos = i64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?;
     let passed = Timestamp(last_time(made).0.checked_add(nanos)?);
     let (last, _) = last_use(tables, child)?;
@@ -151,7 +154,7 @@ fn limit_of(tables: &AttemptTables<'_>, child: &ChildSa) -> Option<(Timestamp, &
     around.then_some((passed, "seconds"))
 }
 
-/// It was deleted while it was in use, and the new one is negotiated only then.
+/// The SA was deleted while it was in use, and the new one is negotiated only then.
 fn deleted_first(
     tables: &AttemptTables<'_>,
     requests: &Requests<'_>,

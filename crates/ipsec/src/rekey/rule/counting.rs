@@ -24,7 +24,6 @@ pub(super) const MOST_SOFT_FRACTION: f64 = 1.01;
 pub(super) const KILOBYTE: f64 = LIFETIME_KILOBYTE as f64;
 pub(super) const LARGEST_KILOBYTE: f64 = LARGEST_LIFETIME_KILOBYTE as f64;
 
-/// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quantity {
     Inner,
@@ -34,12 +33,25 @@ pub(super) enum Quantity {
     Age,
 }
 
-/// Of which SA.
+/// The SA that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CountedSide {
+pub(in crate::rekey) enum CountedSide {
     Inbound,
     Outbound,
     Both,
+}
+
+impl CountedSide {
+    /// A word of the catalogue: the side of the initiator of the rekey, or, without IKE, the direction.
+    pub(in crate::rekey) fn word(self, by_ike: bool) -> &'static str {
+        match (self, by_ike) {
+            (CountedSide::Inbound, true) => "inbound",
+            (CountedSide::Outbound, true) => "outbound",
+            (CountedSide::Inbound, false) => "b-to-a",
+            (CountedSide::Outbound, false) => "a-to-b",
+            (CountedSide::Both, _) => "both",
+        }
+    }
 }
 
 /// In order of preference among those that cannot be told apart: RFC 4301 §4.4.2.1 counts what the algorithm was applied to,
@@ -70,7 +82,7 @@ pub(super) fn countings(observations: &[Observation]) -> Vec<Counting> {
 
 pub(super) fn value(o: &Observation, quantity: Quantity, side: CountedSide) -> Option<f64> {
     let of = |c: &Counters| match quantity {
-        // Of an SA without a key the payload is unknown, not 0.
+        // The payload of an SA without a key is unknown, not 0.
         Quantity::Inner => (c.opened == c.packets).then_some(c.inner_bytes),
         Quantity::Esp => Some(c.esp_bytes),
         Quantity::Outer => Some(c.outer_bytes),
@@ -175,16 +187,9 @@ impl Counting {
             Quantity::Packets => "packets",
             Quantity::Age => return Message::new("rule-age"),
         };
-        let side = match (self.side, by_ike) {
-            (CountedSide::Inbound, true) => "inbound",
-            (CountedSide::Outbound, true) => "outbound",
-            (CountedSide::Inbound, false) => "b-to-a",
-            (CountedSide::Outbound, false) => "a-to-b",
-            (CountedSide::Both, _) => "both",
-        };
         Message::new("rule-counting")
             .with("what", what)
-            .with("side", side)
+            .with("side", self.side.word(by_ike))
     }
 }
 
@@ -193,7 +198,7 @@ pub(super) fn by_spread(a: &Counting, b: &Counting) -> std::cmp::Ordering {
     spread(a).total_cmp(&spread(b))
 }
 
-/// Whether `other` varies more than `steady` beyond doubt: by ratio, by size, and by Pitman's test of two variances in paired
+/// Tells whether `other` varies more than `steady` beyond doubt: by ratio, by size, and by Pitman's test of two variances in paired
 /// samples (their sums and differences correlate exactly if the variances differ). Both have a value of each rekey.
 pub(super) fn told_apart(steady: &Counting, other: &Counting) -> bool {
     let (x, y) = (steady.logs(), other.logs());

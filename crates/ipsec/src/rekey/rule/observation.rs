@@ -1,8 +1,7 @@
-//! What the rule is inferred from.
+//! The observations that the rule is inferred from.
 
 use crate::sa::association::Counters;
 
-/// What one rekey shows at its first message.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::rekey) struct Observation {
     /// Inbound, outbound SA of the initiator.

@@ -119,7 +119,6 @@ fn unknown(rule: &TriggerRule) -> Message {
     message.with("rekeys", rekeys(rule))
 }
 
-/// What else it may be that is counted.
 fn not_told_apart(rule: &TriggerRule, mut names: Vec<Message>) -> Option<Message> {
     let rest = names.len().saturating_sub(MOST_NAMED);
     names.truncate(MOST_NAMED);

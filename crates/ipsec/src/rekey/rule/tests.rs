@@ -257,7 +257,7 @@ fn a_limit_that_nothing_comes_near_rules_nothing_out() {
         Some("decrypted payload of the inbound SA")
     );
     assert!(
-        rule.sentence.contains("far below the 1,000,000 kB"),
+        rule.sentence.contains("far below the limit of 1,000,000 kB"),
         "{}",
         rule.sentence
     );

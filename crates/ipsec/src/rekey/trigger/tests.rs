@@ -169,7 +169,7 @@ fn missing_packets_make_a_lower_bound() {
     }
     for (first, at_least) in [(33, false), (34, true)] {
         let mut tunnel = one_life(limits, life);
-        tunnel.associations[1].sequence.observe(first);
+        tunnel.associations[1].sequence.observe(first, false);
         assert_eq!(first_of(&tunnel).at_least, at_least, "begins at {first}");
     }
 }
@@ -251,8 +251,8 @@ fn sequence_numbers_run_out() {
     ] {
         let mut tunnel = one_life(NO_LIMIT, (30_050, 2_000, 2_000_000));
         let sa = &mut tunnel.associations[1];
-        sa.sequence.observe(1);
-        sa.sequence.observe(highest);
+        sa.sequence.observe(1, false);
+        sa.sequence.observe(highest, false);
         sa.extended = extended;
         assert_eq!(first_of(&tunnel).kind, expected, "{highest:x}");
     }

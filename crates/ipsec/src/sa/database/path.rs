@@ -124,7 +124,7 @@ impl SaDatabase {
     }
 }
 
-/// Whether the packet's ICV fits the SA's proven key; `None` where that cannot be said.
+/// Tells whether the packet's ICV fits the SA's proven key; `None` where that cannot be said.
 fn fits(association: &Association, packet: &Arriving<'_>) -> Option<bool> {
     let specimen = packet.specimen.filter(|s| s.whole && association.proven)?;
     let cipher = association.cipher()?;

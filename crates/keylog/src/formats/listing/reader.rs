@@ -3,7 +3,6 @@
 use crate::formats::format::KeyFormat;
 use crate::formats::listing::record::{Awaited, Field, KeyKind, ListingRecord};
 use crate::formats::listing::specs::Spec;
-use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
 use crate::material::sink::Sink;
 use std::net::IpAddr;
@@ -32,8 +31,6 @@ pub(crate) struct Listing {
     last: u64,
     /// The key at the end of that line.
     open: Option<KeyKind>,
-    /// A label whose value is on the next line.
-    awaited: Vec<Awaited>,
     ends: Option<(IpAddr, IpAddr)>,
     told_hidden: bool,
 }
@@ -45,7 +42,6 @@ impl Listing {
             record: None,
             last: 0,
             open: None,
-            awaited: Vec::new(),
             ends: None,
             told_hidden: false,
         }
@@ -89,7 +85,6 @@ impl KeyFormat for Listing {
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         (self.open, self.last) = (None, 0);
-        self.awaited.clear();
         if let Some(record) = self.record.take() {
             record.hand_over(self.spec.hidden, &mut self.told_hidden, sink);
         }
@@ -106,17 +101,16 @@ impl Listing {
         let mut open = self.open.take();
         // The transform that the line named last.
         let mut last = KeyKind::Encryption;
-        // A key or a label of the line before.
-        let mut carried = open.is_some() || !self.awaited.is_empty();
+        // A key of the line before.
+        let mut carried = open.is_some();
         let (mut rest, mut begun) = (line, false);
-        if begins {
-            self.awaited = self.spec.unlabelled.to_vec();
-        }
+        let mut awaited: Vec<Awaited> = if begins {
+            self.spec.unlabelled.to_vec()
+        } else {
+            Vec::new()
+        };
         while let Some((word, quoted, after)) = next_word(rest, self.spec.separators) {
             rest = after;
-            if carried && open.is_none() && !is_of_a_key(word, quoted) {
-                self.awaited.clear();
-            }
             if let Some(half) = open {
                 if record.goes_on(half, word, carried && !begun) {
                     (taken, begun) = (true, true);
@@ -125,17 +119,17 @@ impl Listing {
                 open = None;
             }
             (begun, carried) = (true, false);
-            if let Some(awaited) = self.awaited.first().copied() {
-                let call = matches!(awaited, Awaited::Key(_)) && !quoted && CALLS.contains(&word);
+            if let Some(value) = awaited.first().copied() {
+                let call = matches!(value, Awaited::Key(_)) && !quoted && CALLS.contains(&word);
                 let bracketed =
-                    matches!(awaited, Awaited::Bits(_)) && (word.starts_with(b"(") || word.ends_with(b")"));
+                    matches!(value, Awaited::Bits(_)) && (word.starts_with(b"(") || word.ends_with(b")"));
                 if call || bracketed {
                     continue;
                 }
-                self.awaited.remove(0);
-                record.value(awaited, word, quoted, number);
+                awaited.remove(0);
+                record.value(value, word, quoted, number);
                 taken = true;
-                open = if let Awaited::Key(half) = awaited {
+                open = if let Awaited::Key(half) = value {
                     Some(half)
                 } else {
                     None
@@ -146,7 +140,7 @@ impl Listing {
                 continue;
             };
             taken = true;
-            self.awaited.clear();
+            awaited.clear();
             match field {
                 Field::Skip => {
                     // The value reaches to the end of the line, or of what stands for one.
@@ -169,22 +163,13 @@ impl Listing {
                     {
                         last = *half;
                     }
-                    self.awaited = values.iter().map(|value| value.of(last)).collect();
+                    awaited = values.iter().map(|value| value.of(last)).collect();
                 }
             }
         }
         self.open = open.filter(|half| !record.is_whole(*half));
-        if self.open.is_none() {
-            // A key may stand on the next line.
-            self.awaited.retain(|awaited| matches!(awaited, Awaited::Key(_)));
-        }
         taken
     }
-}
-
-/// Whether a word at the start of a line can be the key of a label at the end of the line before.
-fn is_of_a_key(word: &[u8], quoted: bool) -> bool {
-    quoted || word.len() >= 2 && hex::all_digits(hex::after_0x(word).unwrap_or(word)) || CALLS.contains(&word)
 }
 
 /// The next word, whether it stood in quotes, and what follows.

@@ -171,7 +171,7 @@ impl ListingRecord {
             && self.key(half).add(word)
     }
 
-    /// Whether the key is as long as its transform asks for.
+    /// Tells whether the key is as long as its transform asks for.
     pub(super) fn is_whole(&mut self, half: KeyKind) -> bool {
         let (encryption, integrity) = (self.sa.encryption, self.sa.integrity);
         let key = self.key(half);
@@ -245,7 +245,7 @@ impl ListingRecord {
             .and_then(|e| Ok((e, bytes(integrity_key, "the authentication key is not an even number of hex digits, or not as long as the listing says: copy it again, in a wider window")?)));
         match both {
             Ok((mut encryption, integrity)) => {
-                // Where a salt stands apart, it is not at the end of the key.
+                // A salt that stands apart is not at the end of the key.
                 if let (Some(aead), Some(salt)) = (
                     claim
                         .encryption

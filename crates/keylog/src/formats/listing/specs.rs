@@ -12,7 +12,7 @@ use std::net::IpAddr;
 
 /// One program's listing.
 pub(crate) struct Spec {
-    /// Where on a line that begins an SA its fields begin.
+    /// Place of the first field on a line that begins an SA.
     pub(super) begins: fn(&[u8]) -> Option<usize>,
     /// Characters that part words, beside blanks.
     pub(super) separators: &'static [u8],
@@ -292,7 +292,7 @@ pub(crate) static TCPDUMP: Spec = Spec {
     ..USUAL
 };
 
-/// Whether a line begins an SA of any listing.
+/// Tells whether a line begins an SA of any listing.
 pub(crate) fn begins_any(line: &[u8]) -> bool {
     [
         &XFRM,

@@ -1,4 +1,4 @@
-//! What stands before a line of hex: the rows of one value are framed alike.
+//! Framing of a line of hex: the rows of one value are framed alike.
 
 use crate::lines::outer::{LogLine, Tag};
 
@@ -15,12 +15,12 @@ impl RowFraming {
     pub(super) fn of(line: &LogLine<'_>) -> RowFraming {
         RowFraming {
             moment: line.moment,
-            collected: line.collected().0,
+            collected: line.collected(),
             tag: line.tag,
         }
     }
 
-    /// Whether it has a tag.
+    /// Tells whether it has a tag.
     pub(super) fn is_tagged(&self) -> bool {
         self.tag != Tag::None
     }
@@ -39,7 +39,7 @@ impl RowFraming {
     fn has_time_of(&self, line: &LogLine<'_>) -> bool {
         match line.moment {
             Some(moment) => self.moment == Some(moment),
-            None => line.collected().0.is_none_or(|time| self.collected == Some(time)),
+            None => line.collected().is_none_or(|time| self.collected == Some(time)),
         }
     }
 }

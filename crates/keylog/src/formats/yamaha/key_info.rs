@@ -1,17 +1,26 @@
-//! What `ipsec ike log 1 key-info` makes a Yamaha router (NVR500, NVR510, RTX) log. The labels of its lines are
+//! The log of a Yamaha router (NVR500, NVR510, RTX) with `ipsec ike log 1 key-info`. The labels of its lines are
 //! not documented: an SPI and keys that follow it are a claim, everything else of sixteen bytes and more is kept for
-//! mining, and the capture decides.
+//! mining, and the capture decides. `show ipsec sa gateway N detail` is read alike, SA by SA; outside of the serial console its keys are masked,
+//! and the console shows eight bytes of some.
+//!
+//! ```text
+//! SA[2] Duration: 1719s
+//! Protocol: ESP (Mode: transport)
+//! SPI: a6 67 47 47
+//! Key: ** ** ** ** **  (confidential)   ** ** ** ** **
+//! ```
 
 use crate::formats::format::KeyFormat;
 use crate::formats::yamaha::framing::RowFraming;
-use crate::formats::yamaha::labels::{Kind, kind};
+use crate::formats::yamaha::labels::{Kind, is_masked, kind};
 use crate::formats::yamaha::records::EspRecord;
 use crate::formats::yamaha::runs::{HexRun, SoFar, continuation, next_run};
 use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
+use crate::lines::fields::find;
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
 use crate::material::ike_record::{IkeRecord, ike_spi};
-use crate::material::key::{Seed, SeedOf};
+use crate::material::key::{KeyDefect, Seed, SeedOf};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
 use rekeyscope_model::secret::SecretBytes;
@@ -22,8 +31,6 @@ use zeroize::Zeroizing;
 /// Most senders and SA contexts whose lines are kept apart. At the bound all of them are closed: a key whose lines
 /// stand on both sides of that place is then left to mining.
 const MOST_CONTEXTS: usize = 4_096;
-/// Most collectors' words between time and message that are known again on lines without a tag.
-const MOST_COLLECTORS: usize = 64;
 /// Most hex digits of one value; more is a dump, of which the rest opens another value.
 const MOST_DIGITS: usize = 8_192;
 
@@ -36,24 +43,30 @@ pub(crate) struct YamahaKeyInfo {
     contexts: HashMap<(u64, u32), Context>,
     /// The context of each sender's last line that named one.
     last: HashMap<u64, u32>,
-    /// What collectors write between their time and the message, and the sender that this stands for.
-    collectors: Vec<(Vec<u8>, u64)>,
     /// The sender of the last line that had anything before its message: a bare row is of the same.
     sender: u64,
     /// A line of another subsystem came, and none with a tag since: hex without a tag is of that one.
     foreign: bool,
     /// A line had the router's own framing.
     framed: bool,
+    /// A block of `show ipsec sa` came.
+    listed: bool,
+    told_masked: bool,
 }
+
+/// Bytes that a console shows of a longer key.
+const PREFIX_LEN: usize = 8;
 
 /// Lines of one sender and one SA number.
 #[derive(Default)]
 struct Context {
     open: Option<OpenValue>,
-    /// What the last line with a value ended in: a label may be cut there.
+    /// The end of the last line with a value: a label may be cut there.
     tail: Option<(Vec<u8>, RowFraming)>,
     esp: EspRecord,
     ike: IkeRecord,
+    /// The lines are a block of `show ipsec sa`.
+    listed: bool,
 }
 
 /// A value that may go on on the next line.
@@ -72,14 +85,15 @@ struct OpenValue {
 
 impl KeyFormat for YamahaKeyInfo {
     fn special_name(&self) -> Option<&'static str> {
-        (!self.framed).then_some("labelled hex")
+        let table = self.listed.then_some("Yamaha show ipsec sa");
+        table.or((!self.framed).then_some("labelled hex"))
     }
 
     fn line(&mut self, line: &LogLine<'_>, sink: &mut Sink<'_>) -> bool {
         if line.tag == Tag::Other {
             return false;
         }
-        let mut line = self.collected(line);
+        let mut line = *line;
         if line.tag == Tag::None && line.framed_at == 0 {
             line.sender = self.sender;
         }
@@ -95,6 +109,13 @@ impl KeyFormat for YamahaKeyInfo {
         if self.contexts.len() >= MOST_CONTEXTS && !self.contexts.contains_key(&(line.sender, number)) {
             self.finish(sink);
         }
+        if starts_block(line.text) {
+            self.listed = true;
+            let context = self.contexts.entry((line.sender, number)).or_default();
+            context.end(sink);
+            context.listed = true;
+            return true;
+        }
         let first = next_run(line.text, 0);
         self.foreign = line.tag == Tag::None && (self.foreign || (first.is_none() && line.context.is_none()));
         let context = match &first {
@@ -103,11 +124,18 @@ impl KeyFormat for YamahaKeyInfo {
             _ => Some(self.contexts.entry((line.sender, number)).or_default()),
         };
         let foreign = self.foreign;
-        let taken = context.is_some_and(|context| context.line(line, first, foreign, sink));
+        let taken = context.is_some_and(|context| {
+            if context.listed && is_masked(line.text) {
+                context.close(sink);
+                context.esp.defective(KeyDefect::Masked, line.number);
+                if !std::mem::replace(&mut self.told_masked, true) {
+                    sink.problem(line.number, MASKED);
+                }
+                return true;
+            }
+            context.line(line, first, foreign, sink)
+        });
         self.framed |= taken && (line.moment.is_some() || line.tag != Tag::None || line.context.is_some());
-        if taken && line.tag != Tag::None {
-            self.remember_collector(line);
-        }
         taken
     }
 
@@ -115,36 +143,28 @@ impl KeyFormat for YamahaKeyInfo {
         let mut contexts: Vec<_> = self.contexts.drain().collect();
         contexts.sort_unstable_by_key(|(key, _)| *key);
         for (_, mut context) in contexts {
-            context.close(sink);
-            context.esp.emit(sink);
-            context.ike.emit(sink);
+            context.end(sink);
         }
         self.last.clear();
     }
 }
 
-impl YamahaKeyInfo {
-    /// A line without tag and time of the router, whose words before the message are known from a tagged one.
-    fn collected<'a>(&self, line: &LogLine<'a>) -> LogLine<'a> {
-        if line.tag != Tag::None || line.moment.is_some() {
-            return *line;
-        }
-        let mut collectors = self.collectors.iter();
-        let known = collectors.find_map(|(words, sender)| line.behind(words, *sender));
-        known.unwrap_or(*line)
-    }
-
-    fn remember_collector(&mut self, line: &LogLine<'_>) {
-        let (_, words) = line.collected();
-        let known = |(other, sender): &(Vec<u8>, u64)| other == words && *sender == line.sender;
-        if !words.is_empty() && self.collectors.len() < MOST_COLLECTORS && !self.collectors.iter().any(known)
-        {
-            self.collectors.push((words.to_vec(), line.sender));
-        }
-    }
+/// `SA[2] Duration: 1719s`
+fn starts_block(text: &[u8]) -> bool {
+    text.starts_with(b"SA[") && find(text, b"] Duration:").is_some()
 }
 
+const MASKED: &str = "the router masks keys on this connection: run the command on the serial console, or log the keys with \
+                      `ipsec ike log 1 key-info` and `syslog debug on`";
+
 impl Context {
+    /// Everything is complete.
+    fn end(&mut self, sink: &mut Sink<'_>) {
+        self.close(sink);
+        self.esp.emit(sink);
+        self.ike.emit(sink);
+    }
+
     /// True when the line holds or continues a value. `foreign`: hex without a tag is of another subsystem.
     fn line(
         &mut self,
@@ -169,7 +189,7 @@ impl Context {
                 None => {}
             }
             if at == 0 && open.framing.is_of(line) {
-                // What was left of a label where a line was cut may look like half a byte: the a of "auth key".
+                // The rest of a label on a cut line may look like half a byte: the a of "auth key".
                 let tail = open.take_letter().map(|letter| (vec![letter], open.framing));
                 self.tail = tail.or(self.tail.take());
             }
@@ -235,7 +255,7 @@ impl Context {
                 "the value has an odd number of hex digits: the line was cut; save the log without line length limit",
             );
             if open.kind.may_hold_a_key() {
-                self.esp.cut_key(open.line);
+                self.esp.defective(KeyDefect::Truncated, open.line);
             }
             return sink.blob(open.line, open.label(), &bytes);
         }
@@ -256,10 +276,19 @@ impl Context {
                     self.esp.key(Kind::EncryptionKey, open.line, encryption, sink);
                     self.esp.key(Kind::IntegrityKey, open.line, integrity, sink);
                 } else if open.kind == Kind::Key && self.esp.sa.spi.is_none() {
-                    self.ike.unnamed_key(open.line, bytes, sink);
+                    match self.listed && bytes.len() <= PREFIX_LEN {
+                        true => self.ike.prefix(open.line, bytes),
+                        false => self.ike.unnamed_key(open.line, bytes, sink),
+                    }
                 } else if open.kind == Kind::Key && fits_encryption(Encryption::AesCbc, bytes.len()) {
                     // The authentication key may follow by itself.
                     self.esp.key(Kind::EncryptionKey, open.line, bytes, sink);
+                } else if self.listed {
+                    let defect = match bytes.len() {
+                        PREFIX_LEN => KeyDefect::Prefix8,
+                        _ => KeyDefect::Truncated,
+                    };
+                    self.esp.defective(defect, open.line);
                 }
             }
             Kind::SharedSecret => sink.seed(Seed {
@@ -328,7 +357,7 @@ impl OpenValue {
         }
     }
 
-    /// What `line` goes on with, where it is framed as this value is: the same time and tag, or none at all. A row with the time
+    /// The hex with which `line` goes on, where it is framed as this value is: the same time and tag, or none at all. A row with the time
     /// but no tag may be of another subsystem: it has to be the missing rest.
     fn continuation<'a>(&self, line: &LogLine<'a>, foreign: bool) -> Option<HexRun<'a>> {
         let odd = !self.nibbles.len().is_multiple_of(2);
@@ -350,7 +379,7 @@ impl OpenValue {
         if !self.framing.may_lack_its_tag(line) || foreign {
             return None;
         }
-        let bare = line.moment.is_none() && line.collected().0.is_none();
+        let bare = line.moment.is_none() && line.collected().is_none();
         let rest = run.nibbles.len() < self.first_row && whole(self.nibbles.len() + run.nibbles.len());
         (bare || odd || !whole(self.nibbles.len()) || rest).then_some(run)
     }

@@ -9,7 +9,7 @@ const SKEYID: Kind = Kind::Secret(SecretName::Skeyid);
 /// Bytes before a value in which its label's words are looked for.
 const LABEL_REACH: usize = 96;
 
-/// What a label says.
+/// Meaning of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Kind {
     /// Nothing that is known here.
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Of an odd number of digits a part was lost.
+    /// An odd number of digits lacks a part.
     pub(super) fn is_key(self) -> bool {
         !matches!(self, Kind::Unknown | Kind::NoKey | Kind::Message | Kind::Spi)
     }
@@ -58,7 +58,7 @@ impl Kind {
         )
     }
 
-    /// Whether that many bytes can be all of such a value.
+    /// Tells whether that many bytes can be all of such a value.
     pub(super) fn is_whole(self, len: usize) -> bool {
         match self {
             Kind::EncryptionKey | Kind::Secret(SecretName::Ka | SecretName::SkEi | SecretName::SkEr) => {
@@ -67,13 +67,13 @@ impl Kind {
             Kind::Key | Kind::Keymat => keymat_encryption_len(len, None, None).is_some(),
             Kind::Spi => matches!(len, 4 | 8 | 16),
             Kind::SharedSecret | Kind::Unknown | Kind::NoKey | Kind::Message => false,
-            // Of one digest's length.
+            // The length is that of one digest.
             _ => matches!(len, 16 | 20 | 32 | 48 | 64),
         }
     }
 }
 
-/// What the words of a label say; the last one that says anything decides.
+/// The meaning of a label by its words; the last one that says anything decides.
 pub(crate) fn kind(label: &[u8]) -> Kind {
     let start = label.len().saturating_sub(LABEL_REACH);
     let mut reader = LabelReader::default();

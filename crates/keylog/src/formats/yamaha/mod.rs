@@ -5,4 +5,3 @@ pub(crate) mod key_info;
 mod labels;
 mod records;
 mod runs;
-pub(crate) mod show_sa;

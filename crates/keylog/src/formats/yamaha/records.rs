@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 #[derive(Default)]
 pub(crate) struct EspRecord {
     pub(crate) sa: Claim,
-    /// The line of a key of which a part is missing.
-    cut: Option<u64>,
+    /// Why the SA has no whole key, and the line that shows it.
+    defect: Option<(KeyDefect, u64)>,
 }
 
 impl EspRecord {
@@ -41,16 +41,16 @@ impl EspRecord {
     }
 
     /// A key of this SA stands there, but not the whole of it.
-    pub(crate) fn cut_key(&mut self, line: u64) {
-        self.cut = self.sa.spi.and(self.cut.or(Some(line)));
+    pub(crate) fn defective(&mut self, defect: KeyDefect, line: u64) {
+        self.defect = self.sa.spi.and(self.defect.or(Some((defect, line))));
     }
 
     /// Claims what is complete: both keys, or the one of a combined mode.
     pub(crate) fn emit(&mut self, sink: &mut Sink<'_>) {
-        let EspRecord { mut sa, cut } = std::mem::take(self);
-        if let Some(line) = cut {
+        let EspRecord { mut sa, defect } = std::mem::take(self);
+        if let Some((defect, line)) = defect {
             sa.line = line;
-            return sa.hand_over_defective(KeyDefect::Truncated, sink);
+            return sa.hand_over_defective(defect, sink);
         }
         let combined = fits_encryption(Encryption::AesGcm { icv: 16 }, sa.encryption_key.len());
         if !sa.encryption_key.is_empty() && (combined || !sa.integrity_key.is_empty()) {

@@ -17,7 +17,7 @@ pub(crate) struct HexRun<'a> {
     pub(crate) group: usize,
     /// `0x` stands before them.
     pub(crate) prefixed: bool,
-    /// Where the text goes on after it.
+    /// Place at which the text goes on behind it.
     pub(crate) end: usize,
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn next_run(text: &[u8], from: usize) -> Option<HexRun<'_>> {
     None
 }
 
-/// What is known of a value that a line may go on with.
+/// Facts about a value that a line may go on with.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SoFar {
     /// Digits in its first group; 0: it has none yet.
     pub(crate) group: usize,
     /// Digits that it has.
     pub(crate) digits: usize,
-    /// Its rows begin with `0x`.
+    /// The rows begin with `0x`.
     pub(crate) prefixed: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn continuation(text: &[u8], so_far: SoFar) -> Option<HexRun<'_>> {
     if !odd && !first_group.is_multiple_of(2) && so_far.group.min(first_group) <= FEWEST_DIGITS {
         return None;
     }
-    // Of a first group that was cut the length is known by the next one.
+    // The next group tells the length of a first one that was cut.
     let joined = so_far.group + first_group;
     let after = next_token(text, token.end).map_or(0, |next| next.digits(text).len());
     let group = match so_far.group {
@@ -167,7 +167,7 @@ impl Token {
     }
 }
 
-/// What parts words, by byte.
+/// Bytes that part words.
 const SEPARATES: [bool; 256] = {
     let separators = b" \t\r\n\x0c:=(),[]{}<>\"';|-";
     let mut table = [false; 256];

@@ -1,4 +1,4 @@
-//! Characters that were written as other characters: quoted-printable, `#012`, `\n`, `^M`, a line that goes on behind a backslash.
+//! Characters that were written as other characters: quoted-printable, `#012`, `\n`, a line that goes on behind a backslash.
 
 use crate::lines::dump::is_dump_row;
 use crate::lines::hex::digit;
@@ -96,7 +96,7 @@ pub(super) fn as_value(text: &Text) -> Option<Text> {
 /// One escaped line end in so many lines: fewer are an accident, such as the characters beside a dump.
 const LINES_PER_ESCAPE: usize = 4;
 
-/// rsyslog's `#012`, `\n` of programs that write one line for each message, and `^M` of `cat -v`.
+/// rsyslog's `#012`, and `\n` of programs that write one line for each message.
 pub(super) fn escapes(text: &Text) -> Option<Text> {
     let bytes = text.bytes();
     let count = |what: &[u8]| memchr::memmem::find_iter(bytes, what).count();
@@ -107,12 +107,7 @@ pub(super) fn escapes(text: &Text) -> Option<Text> {
         let (_, lines) = text.count(|_| true);
         (count(b"\\n") + count(b"\\012")) * LINES_PER_ESCAPE >= lines.max(1)
     };
-    let caret = memchr::memchr(b'^', bytes).is_some() && {
-        let (marked, lines) =
-            text.count(|line| line.ends_with(b"^M") || line.ends_with(b"^M$") || line.ends_with(b"$"));
-        count(b"^[[") > 0 || marked > 0 && marked * 2 > lines
-    };
-    if !octal && !backslash && !caret {
+    if !octal && !backslash {
         return None;
     }
     text.map(|line| {
@@ -125,18 +120,6 @@ pub(super) fn escapes(text: &Text) -> Option<Text> {
         }
         if backslash {
             out = replaced(&out, b'\\', of_backslash);
-        }
-        if caret {
-            let shown = out.strip_suffix(b"$").unwrap_or(&out);
-            out = replaced(
-                shown.strip_suffix(b"^M").unwrap_or(shown),
-                b'^',
-                |rest| match rest {
-                    [b'[', ..] => Some((0x1b, 1)),
-                    [b'I', ..] => Some((b'\t', 1)),
-                    _ => None,
-                },
-            );
         }
         let several = out.contains(&b'\n');
         let out = if several {

@@ -88,7 +88,7 @@ const TIME_NAMES: [&[u8]; 9] = [
     b"eventtime",
 ];
 
-/// Whether a field says who wrote a message and when, not what.
+/// Tells whether a field says who wrote a message and when, not what.
 pub(super) fn is_about(name: &[u8]) -> bool {
     SOURCE_NAMES.contains(&name) || TIME_NAMES.contains(&name) || name == b"thread"
 }

@@ -1,11 +1,13 @@
-//! Logs with the newest line first, as Graylog, Kibana and `tac` have them. A router's own times are looked after in [`order`](crate::lines::order), which
-//! also knows `show log reverse`.
+//! Logs with the newest line first, as Graylog, Kibana, `tac` and a router's `show log reverse` have them.
 
 use crate::lines::dump::is_dump_row;
+use crate::lines::fields::{find, number};
 use crate::lines::outer;
 use crate::lines::stamp;
 use crate::lines::text::{Text, TextLine};
 
+/// The command of a router that prints the newest line first.
+const ANNOUNCED: &[u8] = b"show log reverse";
 /// Falls are this many times as frequent as rises.
 const FALLS: usize = 4;
 
@@ -24,17 +26,20 @@ pub(super) fn newest_first(text: &Text) -> Option<Text> {
     if falls == 0 && rises == 0 {
         (falls, rises) = rows(text);
     }
-    if falls == 0 || falls < FALLS * rises {
+    let is_announced = rises == 0 && find(text.bytes(), ANNOUNCED).is_some();
+    if falls < FALLS * rises || falls == 0 && !is_announced {
         return None;
     }
     let mut next = text.next();
-    let mut lines: Vec<TextLine<'_>> = text.lines().collect();
+    // Without the command the order is announced no more.
+    let announces = |line: &TextLine<'_>| find(line.bytes, ANNOUNCED).is_some();
+    let mut lines: Vec<TextLine<'_>> = text.lines().filter(|line| !announces(line)).collect();
     // An export keeps the lines of one message in order; so does a log whose messages begin with their time.
     let grouped = lines.first().is_some_and(|first| time_of(*first).is_some())
         && lines.last().is_some_and(|last| time_of(*last).is_none());
     lines.reverse();
     let same = |a: &TextLine<'_>, b: &TextLine<'_>| {
-        let exported = a.number == b.number && a.about.time.is_some();
+        let exported = a.number == b.number && a.about.time.is_some() && a.about.time == b.about.time;
         exported || grouped && time_of(*a).is_none()
     };
     for group in lines.chunk_by(same) {
@@ -43,12 +48,11 @@ pub(super) fn newest_first(text: &Text) -> Option<Text> {
     Some(next)
 }
 
-/// The time that an export says of a line, else the line's own, where that is no router's.
+/// The time that an export says of a line, else the router's, else the line's own.
 fn time_of(line: TextLine<'_>) -> Option<u64> {
+    let router = outer::find_timestamp(line.bytes).map(|(_, moment)| moment);
     let own = || stamp::header(line.bytes).time.or_else(|| epoch(line.bytes));
-    line.about
-        .time
-        .or_else(|| outer::find_timestamp(line.bytes).is_none().then(own)?)
+    line.about.time.or(router).or_else(own)
 }
 
 /// `1795205513.615 09[CHD]`: seconds since 1970.
@@ -84,5 +88,5 @@ fn offset(line: &[u8]) -> Option<u64> {
         .find(|at| is_dump_row(line.get(at.saturating_sub(5)..).unwrap_or_default()))?;
     let before = line.get(..colon)?;
     let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
-    crate::lines::fields::number(before.get(colon - digits..)?)
+    number(before.get(colon - digits..)?)
 }

@@ -2,6 +2,7 @@
 
 use crate::lines::text::Text;
 use crate::lines::unwrap::framed::{Begins, framed};
+use crate::lines::unwrap::quoting::bars;
 use crate::lines::unwrap::{
     characters, columns, escapes, export, html, json, newest_first, prefixes, quoting, terminal,
 };
@@ -35,8 +36,11 @@ const MOST_LAYERS: usize = 24;
 /// The text as its writer had it, where `begins` tells the lines that begin a record.
 pub(crate) fn unwrapped(mut text: Text, begins: Begins) -> Text {
     for _ in 0..MOST_LAYERS {
-        let layers = LAYERS.iter().find_map(|layer| layer(&text));
-        let Some(next) = layers.or_else(|| framed(&text, begins)) else {
+        let layers = || LAYERS.iter().find_map(|layer| layer(&text));
+        let next = bars(&text, begins)
+            .or_else(layers)
+            .or_else(|| framed(&text, begins));
+        let Some(next) = next else {
             break;
         };
         text = next;

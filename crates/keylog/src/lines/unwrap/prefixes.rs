@@ -144,7 +144,12 @@ pub(super) fn collector(text: &Text) -> Option<Text> {
             return None; // a daemon's own time
         }
         let host = word.get(..len)?;
-        let plain = host
+        // A facility, `user.debug:`, stands behind the host.
+        let name = host
+            .strip_suffix(b":")
+            .filter(|name| name.contains(&b'.'))
+            .unwrap_or(host);
+        let plain = name
             .iter()
             .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(b));
         (plain && len > 1 && !OPENINGS.contains(&host)).then_some((start, len))

@@ -2,6 +2,8 @@
 
 use crate::lines::commands::is_command;
 use crate::lines::text::Text;
+use crate::lines::unwrap::characters::characters;
+use crate::lines::unwrap::framed::Begins;
 
 /// Marks that stand before every line, or before none.
 const MARKS: [&[u8]; 10] = [
@@ -23,7 +25,6 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
                 .count()
         })
         .min()?;
-    let bars = has_bars(text);
     // One mark of each line is the mail's where every line is quoted: a line that a terminal broke may begin with another.
     let (quoted, lines) = text.count(|line| line.starts_with(b">"));
     let is_mail = quoted == lines;
@@ -39,10 +40,6 @@ pub(super) fn quoting(text: &Text) -> Option<Text> {
                 .or_else(|| rest.strip_prefix(mark.trim_ascii_end()))
                 .unwrap_or(rest);
         }
-        if bars && let Some(inside) = after_bar(rest.trim_ascii_start()) {
-            let inside = inside.trim_ascii_end();
-            rest = inside.strip_suffix(b"|").unwrap_or(inside);
-        }
         if indent > 0 && rest.len() == line.len() {
             rest = rest.get(indent..).unwrap_or_default();
         }
@@ -55,47 +52,18 @@ fn most((held, all): (usize, usize)) -> bool {
     held * 10 >= all * 9 && held > 0
 }
 
-/// Whether bars stand before the lines that are not the writer's own: pluto begins its lines so.
-fn has_bars(text: &Text) -> bool {
-    // A bar that an entity follows is a page's, which has to be read first.
-    let bar = |line: &[u8]| {
-        let line = line.trim_ascii_start();
-        line.starts_with(b"|") && !line.starts_with(b"|&")
-    };
-    let twice = |line: &[u8]| after_bar(line.trim_ascii_start()).is_some_and(|rest| rest.starts_with(b"|"));
-    text.begins_with(bar) && most(text.count(bar)) && {
-        let (double, lines) = text.count(twice);
-        double * 4 >= lines || !of_pluto(text)
+/// The lines without the bars before nearly all of them. The lines of pluto's own log begin with a bar: `begins` tells.
+pub(super) fn bars(text: &Text, begins: Begins) -> Option<Text> {
+    // Other characters, and the entities of a page, have to be read first: they stand for the blank behind a bar.
+    let bar = |line: &[u8]| line.starts_with(b"|") && !line.starts_with(b"|&");
+    let is_quoted = text.begins_with(bar) && most(text.count(bar)) && characters(text).is_none();
+    if !is_quoted || text.lines().any(|line| begins(line.bytes)) {
+        return None;
     }
-}
-
-fn after_bar(line: &[u8]) -> Option<&[u8]> {
-    let rest = line.strip_prefix(b"|")?;
-    Some(rest.strip_prefix(b" ").unwrap_or(rest))
-}
-
-fn of_pluto(text: &Text) -> bool {
-    text.lines().any(|line| {
-        let message = after_bar(line.bytes.trim_ascii_start())
-            .unwrap_or_default()
-            .trim_ascii_start();
-        [
-            &b"ESP "[..],
-            b"KEYMAT",
-            b"Peer KEYMAT",
-            b"our ",
-            b"peer ",
-            b"Skeyid",
-            b"SKEYID",
-            b"ICOOKIE",
-            b"RCOOKIE",
-            b"enc key",
-            b"enc_key",
-            b"sk_",
-            b"ikev",
-        ]
-        .iter()
-        .any(|label| message.starts_with(label))
+    text.map(|line| {
+        let inside = line.strip_prefix(b"|")?.trim_ascii_end();
+        let inside = inside.strip_suffix(b"|").unwrap_or(inside);
+        Some(inside.strip_prefix(b" ").unwrap_or(inside).to_vec())
     })
 }
 

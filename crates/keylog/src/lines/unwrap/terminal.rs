@@ -112,8 +112,6 @@ pub(super) fn wrapped(text: &Text) -> Option<Text> {
         let joint: &[u8] = match columns(before) {
             _ if begins(line.bytes) || is_row_of_rows(before, line.bytes) => b"\n",
             len if len == width => b"",
-            // A blank at the edge is not copied.
-            len if len + 1 == width => b" ",
             _ => b"\n",
         };
         if joint == b"\n" {

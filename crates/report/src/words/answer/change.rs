@@ -114,7 +114,6 @@ fn is_of_every_renewal(cause: ExplanationCause) -> bool {
         cause,
         ExplanationCause::LimitReached
             | ExplanationCause::NewSaLost
-            | ExplanationCause::DeletedEarly
             | ExplanationCause::SlowExchange
             | ExplanationCause::ReplayWindow
     )

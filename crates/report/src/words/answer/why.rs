@@ -203,7 +203,11 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
     if headline.rekeys_used == 0 {
         return t.word("why-outside");
     }
-    match focus.ledger(headline).and_then(|ledger| ledger.bound_ms) {
+    let ledger = focus.ledger(headline);
+    if ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams && ledger.down.is_empty()) {
+        return t.word("why-datagrams");
+    }
+    match ledger.and_then(|ledger| ledger.bound_ms) {
         Some(bound) => fill!(t, "why-bound", bound = format::duration_ms(bound)),
         None => String::new(),
     }
@@ -218,6 +222,13 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let ([Some(only), None] | [None, Some(only)]) = captured else {
         return None;
     };
+    // IKE of both ends shows that both directions pass the capture; nobody answers datagrams.
+    let basis = focus.ledger(headline).map(|ledger| ledger.basis);
+    let exchanges = focus.analysis.exchanges.iter();
+    let mut own = exchanges.filter(|exchange| exchange.tunnel == headline.tunnel);
+    if basis == Some(LedgerBasis::Datagrams) && own.any(|own| own.messages > own.retransmissions + 1) {
+        return None;
+    }
     let direction = words::direction(focus.t, focus.analysis, headline.tunnel, only);
     Some(fill!(focus.t, "why-one-way", direction))
 }

@@ -57,6 +57,7 @@ impl Made {
             sender: &mut self.sender,
             track: &mut track,
             queued_above,
+            queue_margin: queue_margin(self.half.rtt),
             queues,
         };
         look(&mut sweep, &self.data, at(self.wait), self.all_acked)
@@ -73,7 +74,7 @@ impl Made {
             let flight = sweep
                 .sender
                 .snd_nxt
-                .max(data.end)
+                .max(data.end())
                 .saturating_sub(sweep.sender.snd_una);
             let label = sweep.label(0, data, flight, &mut step);
             (label, step, ask(sweep))

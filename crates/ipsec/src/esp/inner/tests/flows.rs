@@ -1,7 +1,8 @@
 //! The header where the walk ends: TCP and its options, other protocols, fragments, extension headers.
 
 use crate::esp::inner::tests::{INNER, IPV4, OUTER, flow, ipv6, tcp, walked};
-use crate::esp::inner::{Layers, TcpSegment, walk};
+use crate::esp::inner::{Layers, walk};
+use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_testkit::headers::{Ipv4, udp};
 
 #[test]
@@ -47,18 +48,17 @@ fn ipv6_extension_headers_are_passed_over() {
 #[test]
 fn tcp_options() {
     let options = [2, 4, 5, 0x78, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 9, 1, 3, 3, 7];
-    let syn = walked(6, &tcp(TcpSegment::SYN, &options, &[])).tcp.unwrap();
+    let syn = walked(6, &tcp(TcpHeader::SYN, &options, &[])).tcp.unwrap();
     assert_eq!(
-        (syn.timestamp, syn.echo, syn.window_scale, syn.sack_blocks),
-        (Some(1), 9, Some(7), 0)
+        (syn.timestamps, syn.window_scale, syn.sack.as_slice()),
+        (Some((1, 9)), Some(7), &[][..])
     );
     let edges = [1_u32, 2, 7, 9].map(u32::to_be_bytes).concat();
     let sack = [&[1, 1, 5, 18][..], &edges].concat();
-    let ack = walked(6, &tcp(TcpSegment::ACK, &sack, &[]));
-    assert_eq!(ack.tcp.unwrap().sack_blocks, 2);
-    assert_eq!(&ack.sack.unwrap()[..2], &[(1, 2), (7, 9)]);
+    let ack = walked(6, &tcp(TcpHeader::ACK, &sack, &[]));
+    assert_eq!(ack.tcp.unwrap().sack.as_slice(), &[(1, 2), (7, 9)]);
     let broken = [5, 0, 0, 0];
-    assert_eq!(walked(6, &tcp(TcpSegment::ACK, &broken, &[1])).transport_bytes, 1);
+    assert_eq!(walked(6, &tcp(TcpHeader::ACK, &broken, &[1])).transport_bytes, 1);
 }
 
 #[test]

@@ -1,13 +1,14 @@
 //! Compressed payloads.
 
 use crate::esp::inner::tests::{INNER, OUTER, flow, ipv4, tcp};
-use crate::esp::inner::{Layers, PREFIX, TcpSegment, walk};
+use crate::esp::inner::{Layers, PREFIX, walk};
+use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_testkit::headers::ip_comp;
 
 #[test]
 fn deflated_payloads() {
     let text: Vec<u8> = (0..1000u16).map(|i| (u32::from(i).pow(2) >> 5) as u8).collect();
-    let transport = ip_comp(6, 2, &tcp(TcpSegment::ACK, &[], &text));
+    let transport = ip_comp(6, 2, &tcp(TcpHeader::ACK, &[], &text));
     let inner = walk(108, &transport, transport.len(), Some(OUTER));
     assert_eq!(
         (inner.flow, inner.transport_bytes, inner.layers),
@@ -17,7 +18,7 @@ fn deflated_payloads() {
     assert_eq!(of_prefix.stopped_at, Some("IPComp (whole payload needed)"));
     assert_eq!(of_prefix.transport_bytes as usize, transport.len() - 4);
     // The length of a whole IP packet is at its beginning: the prefix is enough.
-    let tunnel = ip_comp(4, 2, &ipv4(6, &tcp(TcpSegment::ACK, &[], &text)));
+    let tunnel = ip_comp(4, 2, &ipv4(6, &tcp(TcpHeader::ACK, &[], &text)));
     assert!(tunnel.len() > PREFIX);
     for cut in [PREFIX, tunnel.len()] {
         let inner = walk(108, &tunnel[..cut], tunnel.len(), Some(OUTER));

@@ -1,7 +1,8 @@
 //! IP in IP, GRE, Ethernet in every tunnel, and what only looks like one.
 
 use crate::esp::inner::tests::{INNER, OUTER, flow, ipv4, ipv6, tcp, walked};
-use crate::esp::inner::{Layers, PREFIX, TcpSegment, walk};
+use crate::esp::inner::{Layers, PREFIX, walk};
+use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_testkit::headers::{ethernet_with, gre, udp, vxlan};
 use std::net::IpAddr;
 
@@ -156,7 +157,7 @@ fn a_pseudowire_is_told_by_what_fits() {
 
 #[test]
 fn headers_longer_than_the_prefix_ask_for_the_whole_payload() {
-    let frame = ethernet_with(&[8, 0], &ipv4(6, &tcp(TcpSegment::ACK, &[], &[7; 500])));
+    let frame = ethernet_with(&[8, 0], &ipv4(6, &tcp(TcpHeader::ACK, &[], &[7; 500])));
     let geneve = [&[63, 0, 0x65, 0x58, 0, 0, 1, 0][..], &[0; 252], &frame].concat();
     let payload = udp(50_000, 6081, &geneve);
     let begins = walk(17, &payload[..PREFIX], payload.len(), Some(OUTER));

@@ -89,10 +89,7 @@ fn a_volume_far_below_its_limit_is_told_as_that() {
             ..limited()
         };
         let sentence = said(&low, Vec::new());
-        assert_eq!(
-            sentence.contains("far below the 2,500 kB that were negotiated"),
-            far
-        );
+        assert_eq!(sentence.contains("far below the limit of 2,500 kB"), far);
         assert_eq!(sentence.contains("renews at 5 % of 2,500 kB"), !far);
     }
     says(
@@ -120,7 +117,7 @@ fn an_age_is_told_with_its_share_of_the_limit() {
     );
     says(
         &aged(Some(3_600), Some(0.0499)),
-        &["54.0 s old (over 4 rekeys), long before the 3,600 s that were negotiated"],
+        &["54.0 s old (over 4 rekeys), long before the limit of 3,600 s"],
     );
     says(&aged(None, None), &["no limit in seconds could be read"]);
 }

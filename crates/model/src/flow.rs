@@ -1,7 +1,37 @@
-//! The header of a TCP segment (RFC 9293 §3.1), with the options that the tracker reads.
+//! Flows inside the tunnel, and the headers of their TCP segments.
+
+use std::net::IpAddr;
+
+/// The ends of a flow as the packet has them: source first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FiveTuple {
+    /// IP protocol number.
+    pub protocol: u8,
+    /// Inner source.
+    pub src: IpAddr,
+    /// Inner destination.
+    pub dst: IpAddr,
+    /// Source port; 0 where the protocol has none.
+    pub src_port: u16,
+    /// Destination port; 0 where the protocol has none.
+    pub dst_port: u16,
+}
+
+impl FiveTuple {
+    /// The same flow as the packets of the other direction have it.
+    pub fn reversed(&self) -> FiveTuple {
+        FiveTuple {
+            src: self.dst,
+            dst: self.src,
+            src_port: self.dst_port,
+            dst_port: self.src_port,
+            ..*self
+        }
+    }
+}
 
 /// Most blocks that the options of one segment hold (RFC 2018 §3).
-pub(crate) const MOST_SACK_BLOCKS: usize = 4;
+pub const MOST_SACK_BLOCKS: usize = 4;
 
 /// Blocks of the selective acknowledgement option (RFC 2018 §3), in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,17 +40,19 @@ pub struct SackBlocks {
     count: u8,
 }
 
-impl SackBlocks {
-    /// The first four blocks of a list.
-    pub fn new(list: &[(u32, u32)]) -> Self {
+impl FromIterator<(u32, u32)> for SackBlocks {
+    /// The first four blocks.
+    fn from_iter<T: IntoIterator<Item = (u32, u32)>>(blocks: T) -> Self {
         let mut all = SackBlocks::default();
-        for (slot, block) in all.blocks.iter_mut().zip(list) {
-            *slot = *block;
+        for (slot, block) in all.blocks.iter_mut().zip(blocks) {
+            *slot = block;
             all.count += 1;
         }
         all
     }
+}
 
+impl SackBlocks {
     /// Left and right edges.
     pub fn as_slice(&self) -> &[(u32, u32)] {
         self.blocks.get(..usize::from(self.count)).unwrap_or_default()
