@@ -4,6 +4,7 @@
 mod encapsulated;
 mod extended;
 mod flows;
+mod foreign;
 mod refused;
 mod secrets;
 

@@ -3,6 +3,7 @@
 
 use crate::support::lab_of_sample;
 use rekeyscope_testkit::carried::{A, B};
+use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
 use rekeyscope_testkit::esp::Suite;
 use rekeyscope_testkit::headers::ipv4;
 use serde_json::Value;
@@ -247,4 +248,39 @@ fn a_client_inside_another_tunnel_can_be_chosen() {
     std::fs::remove_file(folder.path().join(AROUND_KEYS)).unwrap();
     let refused = analyze(&both, Some("10.9.0.77")).unwrap_err();
     assert!(refused.contains("where the keys of that are known"), "{refused}");
+}
+
+/// Where a table is full, the first screen says how many packets were not analysed; a synthetic flood of each.
+#[test]
+fn the_first_screen_says_how_much_was_not_analysed() {
+    const MOST_TUNNELS: u32 = 4_096;
+    const MOST_SAS: u32 = 20_480;
+    let esp = |spi: u32| [&spi.to_be_bytes()[..], &[0, 0, 0, 1], &[0xa5; 40]].concat();
+    let of_a_client = |n: u32| ipv4((0x0a00_0000 + n).to_be_bytes(), B, PROTOCOL_ESP, &esp(7));
+    let of_an_sa = |n: u32| ipv4(A, B, PROTOCOL_ESP, &esp(0x1000 + n));
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("flood.pcap");
+    let floods: [(u32, &dyn Fn(u32) -> Vec<u8>); 2] = [(MOST_TUNNELS, &of_a_client), (MOST_SAS, &of_an_sa)];
+    for (most, packet) in floods {
+        for (beyond, said) in [
+            (0, None),
+            (104, Some(format!("Not analysed: 104 of {} packets", most + 104))),
+        ] {
+            let frames: Vec<Vec<u8>> = (0..most + beyond).map(packet).collect();
+            std::fs::write(&capture, pcap_of(LINKTYPE_RAW, &frames)).unwrap();
+            let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_rekeyscope"));
+            command
+                .env("LC_ALL", "C")
+                .env("COLUMNS", "120")
+                .arg(&capture)
+                .arg("--no-keys");
+            let output = command.output().unwrap();
+            let screen = String::from_utf8(output.stdout).unwrap().replace(',', "");
+            let found = screen.lines().take(24).find(|line| line.contains("Not analysed"));
+            match said {
+                Some(said) => assert!(found.is_some_and(|line| line.contains(&said)), "{screen}"),
+                None => assert_eq!(found, None, "{most}"),
+            }
+        }
+    }
 }

@@ -13,6 +13,8 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, WatchEvent, WatchTotals};
+use rekeyscope_testkit::containers::{LINKTYPE_RAW, pcap_of};
+use rekeyscope_testkit::headers::ipv4;
 use std::collections::BTreeMap;
 
 /// As the program looks, by the capture's clock.
@@ -319,4 +321,62 @@ fn a_capture_played_fast_is_looked_at_by_its_own_time() {
         .iter()
         .filter(|event| matches!(event.what, Occurrence::Rekey { .. }));
     assert_eq!(rekeys.count(), whole.rekeys.len());
+}
+
+/// SAs that are in use cannot be left behind: where there are more of them than are remembered, the record goes on all the same, and
+/// what needs seconds to be seen is told.
+#[test]
+fn more_sas_in_use_than_are_remembered_hide_nothing() {
+    let lab = lab_of_sample("l2tp_kb_modp1024_down");
+    // Half of the SAs of the capture, all of which are in use in the last minute.
+    let narrow = Retention {
+        sas: 7,
+        ..Retention::default()
+    };
+    let outages = |told: &[(Timestamp, WatchEvent)]| -> Vec<Timestamp> {
+        let ended = told
+            .iter()
+            .filter(|(_, event)| matches!(event.what, Occurrence::OutageEnded { .. }));
+        ended.map(|(_, event)| event.time).collect()
+    };
+    let (all, told) = (watched(&lab, Retention::default()), watched(&lab, narrow));
+    is_told(&lab.name, &analyze_lab(&lab), &told);
+    assert_eq!(outages(&told), outages(&all));
+    assert_eq!(outages(&all).len(), 2);
+}
+
+/// Packets beyond the bound of tunnels are counted on where the record begins anew, in a synthetic flood.
+#[test]
+fn packets_that_are_not_analysed_are_counted_on() {
+    const MOST_TUNNELS: u32 = 4_096;
+    const FURTHER: u32 = 300;
+    let options = Options::default();
+    let retention = Retention {
+        seconds: 1.0,
+        ..Retention::default()
+    };
+    let mut watch = LiveWatch::new(options, retention, KeyMaterial::default(), Vec::new());
+    let frames: Vec<Vec<u8>> = (0..MOST_TUNNELS + 3 * FURTHER)
+        .map(|n| {
+            let esp = [&[0, 0, 0, 7, 0, 0, 0, 1][..], &[0xa5; 40]].concat();
+            ipv4((0x0a00_0000 + n).to_be_bytes(), [192, 0, 2, 1], 50, &esp)
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flood.pcap");
+    std::fs::write(&path, pcap_of(LINKTYPE_RAW, &frames)).unwrap();
+    let mut reader = CaptureReader::open(&path).unwrap();
+    let info = reader.info().clone();
+    let mut container = Diagnostics::default();
+    while let Some(frame) = reader.next_frame(&mut container).unwrap() {
+        let (number, time) = (frame.number, frame.time);
+        watch.push(&frame);
+        if number > u64::from(MOST_TUNNELS) && (number - u64::from(MOST_TUNNELS)) % u64::from(FURTHER) == 0 {
+            // So late that no rekey is under way: what is over is left behind.
+            watch.look(time.plus_nanos(20 * NANOS_PER_SECOND), &info);
+        }
+    }
+    assert_eq!(watch.totals().not_analysed, u64::from(3 * FURTHER));
+    let (_, _, totals) = watch.finish(reader.info(), &rekeyscope::assembly::Asked::of(""));
+    assert_eq!(totals.not_analysed, u64::from(3 * FURTHER));
 }

@@ -45,6 +45,17 @@ fn link_layers_do_not_change_the_analysis() {
         ),
         ("PPPoE", LINKTYPE_ETHERNET, pppoe),
         (
+            "Broadcom tag of older switches",
+            LINKTYPE_ETHERNET,
+            on(&[0x88, 0x74, 0, 1, 0, 8, 8, 0]),
+        ),
+        ("Broadcom tag", 281, on(&[0, 1, 0, 8, 8, 0])),
+        (
+            "Broadcom tag in front",
+            282,
+            prefixed(&[&[0, 1, 0, 8][..], &mac, &[8, 0]].concat()),
+        ),
+        (
             "SLL",
             113,
             prefixed(&[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0]),
@@ -107,6 +118,73 @@ fn containers_do_not_change_the_analysis() {
         analysis.capture.format = rekeyscope_model::analysis::CaptureFormat::Pcap;
         let value = serde_json::to_value(&analysis).unwrap();
         assert_eq!(&value, seen.get_or_insert_with(|| value.clone()), "{name}");
+    }
+}
+
+/// Packets are those that capinfos counts; frames are numbered as by tshark, which lists custom blocks and journal entries among
+/// them. A simple packet is a packet.
+#[test]
+fn blocks_without_a_packet_take_a_number_and_are_no_packets() {
+    let frames = sealed(&Suite::aes_sha1(3), 4, |n| inner_ip(n, SEGMENT));
+    let packet = |n: usize| {
+        Packet::new(
+            (1_800_000_000_000 + n as i64) * NANOS_PER_MILLI,
+            ethernet(0x0800, &frames[n]),
+        )
+    };
+    let enterprise = 32_473_u32.to_le_bytes();
+    for order in [Little, Big] {
+        let mut file = Pcapng::new(order);
+        file.interface(LINKTYPE_ETHERNET, 0, &[(9, &[9])]);
+        file.block(0x0bad, &enterprise);
+        file.enhanced(0, ticks(packet(0).time, 9, 0), &packet(0), &[]);
+        file.simple(&packet(1));
+        file.block(0x4000_0bad, &[&enterprise[..], b"more"].concat());
+        file.block(9, b"__REALTIME_TIMESTAMP=1800000000000000\nMESSAGE=up\n");
+        file.obsolete(0, 0, ticks(packet(2).time, 9, 0), &packet(2));
+        // Neither a frame nor a packet.
+        file.block(0x7777_7777, b"unknown");
+        file.enhanced(0, ticks(packet(3).time, 9, 0), &packet(3), &[]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("blocks.pcapng");
+        std::fs::write(&path, &file.bytes).unwrap();
+        let mut reader = rekeyscope_capture::file::CaptureReader::open(&path).unwrap();
+        let mut notes = rekeyscope_model::diagnostic::Diagnostics::default();
+        let mut numbers = Vec::new();
+        while let Some(frame) = reader.next_frame(&mut notes).unwrap() {
+            numbers.push(frame.number.to_string());
+        }
+        assert_eq!(numbers, ["2", "3", "6", "7"], "{order:?}");
+        let name = path.to_str().unwrap();
+        let told = |program: &str, arguments: &[&str]| {
+            let output = std::process::Command::new(program)
+                .args(arguments)
+                .output()
+                .ok()?;
+            assert!(output.status.success(), "{program} {order:?}");
+            Some(String::from_utf8(output.stdout).unwrap())
+        };
+        let fields = [
+            "-n",
+            "-r",
+            name,
+            "-Y",
+            "eth",
+            "-T",
+            "fields",
+            "-e",
+            "frame.number",
+        ];
+        let Some((packets, theirs)) = told("capinfos", &["-Mc", name]).zip(told("tshark", &fields)) else {
+            println!("skipped: capinfos or tshark is not installed");
+            return;
+        };
+        assert_eq!(packets.split_whitespace().last(), Some("4"), "{packets}");
+        assert_eq!(
+            theirs.split_whitespace().collect::<Vec<_>>(),
+            numbers,
+            "{order:?}"
+        );
     }
 }
 

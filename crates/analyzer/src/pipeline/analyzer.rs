@@ -15,7 +15,7 @@ mod ike;
 mod inside;
 mod jumps;
 mod key_files;
-mod live;
+pub(crate) mod live;
 mod nested;
 mod roles;
 mod stream;

@@ -16,6 +16,7 @@ mod outage_news;
 mod totals;
 
 use crate::assembly::{Asked, assemble};
+use crate::pipeline::analyzer::live::RecordSize;
 use crate::pipeline::{Analyzer, Options};
 use news::News;
 use rekeyscope_capture::file::{CaptureInfo, Frame, KeptFrames};
@@ -41,9 +42,9 @@ const UNSEEN_PACKETS: u64 = 512;
 pub struct Retention {
     /// Seconds from its first packet to its last.
     pub seconds: f64,
-    /// SAs.
+    /// SAs beside those that stayed the last time.
     pub sas: usize,
-    /// IKE exchanges.
+    /// IKE exchanges, likewise.
     pub exchanges: usize,
     /// What was in use within so many seconds is not over.
     pub lately_s: f64,
@@ -53,7 +54,7 @@ pub struct Retention {
 }
 
 impl Default for Retention {
-    /// Half an hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it (`tests/bench/days`; an hour took 181).
+    /// Half an hour, 1,000 rekeys: what a report at the end can be about. 128 MB are enough for it (`tests/watch/memory`, `tests/bench/days`).
     fn default() -> Self {
         Retention {
             seconds: 1_800.0,
@@ -85,6 +86,10 @@ pub struct LiveWatch {
     newest: Option<Timestamp>,
     /// The newest frame of the last look, and the packets until then.
     looked: (Option<Timestamp>, u64),
+    /// SAs and exchanges that stayed when what was over was left behind: those in use cannot be left behind.
+    stayed: RecordSize,
+    /// Packets beyond the bounds of tunnels and SAs that the record counted before it was begun anew.
+    not_analysed_before: u64,
 }
 
 impl LiveWatch {
@@ -109,6 +114,8 @@ impl LiveWatch {
             packets: 0,
             newest: None,
             looked: (None, 0),
+            stayed: RecordSize::default(),
+            not_analysed_before: 0,
         }
     }
 
@@ -147,13 +154,16 @@ impl LiveWatch {
         self.newest
     }
 
-    /// Whether a look is due by the time of the capture, however little time has gone by: what is over is left behind at looks only.
+    /// Whether a look is due by what has come, however little time has gone by: what is over is left behind at looks only, and memory must
+    /// not grow with the load of the machine.
     pub fn is_due(&self) -> bool {
         let (looked, packets) = self.looked;
-        self.packets - packets >= UNSEEN_PACKETS
-            && looked.zip(self.newest).is_some_and(|(looked, newest)| {
+        let unseen = || {
+            looked.zip(self.newest).is_some_and(|(looked, newest)| {
                 newest.seconds_since(looked) >= UNSEEN * self.retention.seconds
             })
+        };
+        self.packets - packets >= UNSEEN_PACKETS && (unseen() || self.holds_more_than(PATIENCE))
     }
 
     /// The counter of oddities, for the reader of the capture.
@@ -224,9 +234,12 @@ impl LiveWatch {
             &events,
             seen,
         );
+        self.totals.not_analysed = self.not_analysed_before + totals::not_analysed(&analysis);
         if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
             (self.kept, self.keys) = (None, KeyMaterial::default());
             self.analyzer.leave_behind(self.lately(now));
+            self.stayed = self.analyzer.size();
+            self.not_analysed_before = self.totals.not_analysed;
         }
         events
     }
@@ -245,6 +258,7 @@ impl LiveWatch {
             &events,
             seen,
         );
+        self.totals.not_analysed = self.not_analysed_before + totals::not_analysed(&analysis);
         (events, analysis, self.totals)
     }
 
@@ -254,10 +268,16 @@ impl LiveWatch {
 
     /// `share`: of what should be remembered.
     fn is_larger_than(&self, share: f64) -> bool {
-        let (size, most) = (self.analyzer.size(), &self.retention);
-        size.seconds > share * most.seconds
-            || size.associations as f64 > share * most.sas as f64
-            || size.exchanges as f64 > share * most.exchanges as f64
+        self.analyzer.size().seconds > share * self.retention.seconds || self.holds_more_than(share)
+    }
+
+    /// Tells whether so many SAs or exchanges came since some were left behind; those that stayed then are in use.
+    fn holds_more_than(&self, share: f64) -> bool {
+        let (size, most, stayed) = (self.analyzer.size(), &self.retention, &self.stayed);
+        let exceeds =
+            |now: usize, stayed: usize, most: usize| now.saturating_sub(stayed) as f64 > share * most as f64;
+        exceeds(size.associations, stayed.associations, most.sas)
+            || exceeds(size.exchanges, stayed.exchanges, most.exchanges)
     }
 }
 

@@ -150,9 +150,6 @@ pub(super) fn observe(totals: &mut WatchTotals, analysis: &Analysis, lately: Tim
         sa.protocol == Protocol::Esp && sa.inner_bytes.is_none() && sa.key.status != KeyStatus::Verified
     });
     totals.keys_missing = keyless.count() as u64;
-    // A counter goes on where the record begins anew, because what is over was left behind.
-    let beyond = analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
-    totals.not_analysed = totals.not_analysed.max(beyond.map(|d| d.count).sum());
     totals.tunnels.clear();
     for tunnel in in_use().filter_map(|sa| analysis.tunnels.get(sa.tunnel)) {
         let ends = TunnelEnds {
@@ -166,4 +163,10 @@ pub(super) fn observe(totals: &mut WatchTotals, analysis: &Analysis, lately: Tim
             totals.tunnels.insert(ends, what);
         }
     }
+}
+
+/// Packets beyond the bounds of tunnels and SAs since the record was begun.
+pub(super) fn not_analysed(analysis: &Analysis) -> u64 {
+    let beyond = analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
+    beyond.map(|d| d.count).sum()
 }

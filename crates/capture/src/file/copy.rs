@@ -5,7 +5,9 @@
 use crate::file::frame::{Frame, Item, Raw};
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
+use crate::file::pcapng::OBSOLETE_PACKET;
 use crate::file::secrets::{ESP_SECRETS, SECRETS_BLOCK};
+use crate::file::sound::{self, LONGEST_PACKET, are_sound_options, is_sound, sound_options};
 use crate::file::write::{self, EnhancedPacket};
 use pcap_parser::{EPB_MAGIC, IDB_MAGIC, ISB_MAGIC, NRB_MAGIC, SHB_MAGIC, SPB_MAGIC};
 use rekeyscope_model::secret::SecretBytes;
@@ -22,11 +24,8 @@ pub struct CaptureCopy<W> {
     out: W,
     /// Link type of all packets where others take their places.
     replaced: Option<LinkType>,
-    /// Link types described so far, for containers that have no interfaces.
-    described: Vec<LinkType>,
-    begun: bool,
-    /// Byte order of the section that is being written.
-    order: ByteOrder,
+    /// The section that is being written; `None` before the first one.
+    section: Option<SectionCopy>,
     /// True where an interface is described: programs refuse a file without any.
     has_interface: bool,
     /// Rows to be written behind the first section header.
@@ -34,12 +33,27 @@ pub struct CaptureCopy<W> {
     scratch: Vec<u8>,
 }
 
+#[derive(Debug)]
+struct SectionCopy {
+    order: ByteOrder,
+    interfaces: Interfaces,
+}
+
+/// The interfaces that a section has described.
+#[derive(Debug)]
+enum Interfaces {
+    /// As in the capture; with the snap length of the first one.
+    Copied { snap_len: Option<u32> },
+    /// For packets of other containers: link type, and nanoseconds per tick.
+    Own(Vec<(LinkType, i64)>),
+}
+
 /// A packet's place in a pcapng file.
-struct BlockPlace<'a> {
+struct BlockPlace {
     order: ByteOrder,
     interface: u32,
     ticks: u64,
-    options: &'a [u8],
+    options: Vec<u8>,
 }
 
 impl<W: Write> CaptureCopy<W> {
@@ -48,9 +62,7 @@ impl<W: Write> CaptureCopy<W> {
         CaptureCopy {
             out,
             replaced: None,
-            described: Vec::new(),
-            begun: false,
-            order: ByteOrder::Little,
+            section: None,
             has_interface: false,
             esp_secrets: None,
             scratch: Vec::new(),
@@ -80,7 +92,7 @@ impl<W: Write> CaptureCopy<W> {
     /// Those of the output.
     pub fn pass(&mut self, item: &Item<'_>) -> io::Result<()> {
         match (item.raw, item.frame) {
-            (Raw::Block { bytes, order }, _) => self.pass_block(bytes, order),
+            (Raw::Block { bytes, order }, _) => self.pass_block(item, bytes, order),
             (Raw::Record { .. }, Some(frame)) if self.replaced.is_none() => self.write(item, &frame, None),
             (Raw::Record { .. }, _) => Ok(()),
         }
@@ -118,7 +130,9 @@ impl<W: Write> CaptureCopy<W> {
     /// # Errors
     /// Those of the output.
     pub fn finish(mut self, link_type: LinkType) -> io::Result<W> {
-        self.begin()?;
+        if self.section.is_none() {
+            self.begin()?;
+        }
         if !self.has_interface {
             self.describe(self.replaced.unwrap_or(link_type), 0, 6)?;
         }
@@ -126,21 +140,29 @@ impl<W: Write> CaptureCopy<W> {
         Ok(self.out)
     }
 
+    /// Begins a section of our own.
     fn begin(&mut self) -> io::Result<()> {
-        if !self.begun {
-            self.begun = true;
-            self.out.write_all(&write::section_header(ByteOrder::Little))?;
-            self.write_secrets()?;
-        }
-        Ok(())
+        self.begin_with(
+            &write::section_header(ByteOrder::Little),
+            SectionCopy {
+                order: ByteOrder::Little,
+                interfaces: Interfaces::Own(Vec::new()),
+            },
+        )
+    }
+
+    fn begin_with(&mut self, header: &[u8], section: SectionCopy) -> io::Result<()> {
+        self.out.write_all(header)?;
+        let order = section.order;
+        self.section = Some(section);
+        self.write_secrets(order)
     }
 
     /// §4.7, from the memory of the rows itself: a copy of them would not be wiped.
-    fn write_secrets(&mut self) -> io::Result<()> {
+    fn write_secrets(&mut self, order: ByteOrder) -> io::Result<()> {
         let Some(rows) = self.esp_secrets.take() else {
             return Ok(());
         };
-        let order = self.order;
         let padding = rows.len().next_multiple_of(4) - rows.len();
         let block_len = order.u32_bytes((20 + rows.len() + padding) as u32);
         self.out.write_all(&order.u32_bytes(SECRETS_BLOCK))?;
@@ -152,28 +174,59 @@ impl<W: Write> CaptureCopy<W> {
         self.out.write_all(&block_len)
     }
 
-    fn pass_block(&mut self, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
+    fn pass_block(&mut self, item: &Item<'_>, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
         match order.u32(bytes, 0).unwrap_or(0) {
             SHB_MAGIC => {
-                (self.begun, self.order) = (true, order);
-                self.out.write_all(&write::copied_section_header(order, bytes))?;
-                self.write_secrets()
+                let interfaces = Interfaces::Copied { snap_len: None };
+                self.begin_with(
+                    &write::copied_section_header(order, bytes),
+                    SectionCopy { order, interfaces },
+                )
             }
             IDB_MAGIC => {
                 self.has_interface = true;
-                match (self.replaced, bytes.split_at_checked(8)) {
-                    (Some(link_type), Some((head, [_, _, rest @ ..]))) => {
-                        self.out.write_all(head)?;
-                        self.out.write_all(&order.u16_bytes(link_type.0))?;
-                        self.out.write_all(rest)
-                    }
-                    _ => self.out.write_all(bytes),
+                if let Some(SectionCopy {
+                    interfaces: Interfaces::Copied { snap_len },
+                    ..
+                }) = &mut self.section
+                {
+                    snap_len.get_or_insert(order.u32(bytes, 12).unwrap_or(0));
                 }
+                self.out
+                    .write_all(&write::copied_interface(order, bytes, self.replaced))
             }
-            NRB_MAGIC | ISB_MAGIC => self.out.write_all(bytes),
-            _ if self.replaced.is_some() => Ok(()),
-            _ => self.out.write_all(bytes),
+            EPB_MAGIC | OBSOLETE_PACKET | SPB_MAGIC => match item.frame {
+                // Other programs stop at a packet of an interface that is not described.
+                None => Ok(()),
+                Some(_) if self.replaced.is_some() => Ok(()),
+                Some(frame) if self.is_sound_packet(order, bytes, &frame) => self.out.write_all(bytes),
+                Some(frame) => self.write(item, &frame, None),
+            },
+            NRB_MAGIC | ISB_MAGIC if is_sound(order, bytes) => self.out.write_all(bytes),
+            _ if self.replaced.is_none() && is_sound(order, bytes) => self.out.write_all(bytes),
+            _ => Ok(()),
         }
+    }
+
+    /// Whether the block of a packet may be copied as it is.
+    fn is_sound_packet(&self, order: ByteOrder, bytes: &[u8], frame: &Frame<'_>) -> bool {
+        let sound = match (order.u32(bytes, 0), &self.section) {
+            (
+                Some(SPB_MAGIC),
+                Some(SectionCopy {
+                    interfaces: Interfaces::Copied { snap_len, .. },
+                    ..
+                }),
+            ) => {
+                let limit = snap_len.filter(|len| *len > 0).unwrap_or(u32::MAX);
+                frame.data.len() == frame.original_len.min(limit) as usize
+            }
+            (Some(kind), _) => options_at(order, bytes)
+                .and_then(|at| bytes.get(at..bytes.len() - 4))
+                .is_some_and(|tail| are_sound_options(order, kind, tail)),
+            (None, _) => false,
+        };
+        sound && frame.data.len() <= LONGEST_PACKET
     }
 
     fn write(&mut self, item: &Item<'_>, packet: &Frame<'_>, comment: Option<&str>) -> io::Result<()> {
@@ -183,16 +236,16 @@ impl<W: Write> CaptureCopy<W> {
         };
         let kept;
         let options = if self.replaced.is_some() {
-            kept = options_of_others(place.order, place.options);
+            kept = options_of_others(place.order, &place.options);
             &kept
         } else {
-            place.options
+            &place.options
         };
         let block = EnhancedPacket {
             interface: place.interface,
             ticks: place.ticks,
             original_len: packet.original_len,
-            data: packet.data,
+            data: packet.data.get(..LONGEST_PACKET).unwrap_or(packet.data),
             options,
             comment,
         };
@@ -201,12 +254,12 @@ impl<W: Write> CaptureCopy<W> {
     }
 
     /// The interface of a packet; `None` beyond [`MOST_INTERFACES`].
-    fn place<'a>(
+    fn place(
         &mut self,
-        item: &Item<'a>,
+        item: &Item<'_>,
         packet: &Frame<'_>,
         link_type: LinkType,
-    ) -> io::Result<Option<BlockPlace<'a>>> {
+    ) -> io::Result<Option<BlockPlace>> {
         match item.raw {
             Raw::Block { bytes, order } => Ok(place_of_block(order, bytes)),
             Raw::Record {
@@ -221,7 +274,7 @@ impl<W: Write> CaptureCopy<W> {
                     interface,
                     // Before 1970 no container but pcapng can be.
                     ticks: u64::try_from(packet.time.0 / nanos_per_tick.max(1)).unwrap_or(0),
-                    options: &[],
+                    options: Vec::new(),
                 }))
             }
         }
@@ -234,41 +287,68 @@ impl<W: Write> CaptureCopy<W> {
         snap_len: u32,
         nanos_per_tick: i64,
     ) -> io::Result<Option<u32>> {
-        if let Some(known) = self.described.iter().position(|&l| l == link_type) {
+        // Behind a section that was copied comes one of our own.
+        if !matches!(
+            &self.section,
+            Some(SectionCopy {
+                interfaces: Interfaces::Own(_),
+                ..
+            })
+        ) {
+            self.begin()?;
+        }
+        let Some(SectionCopy {
+            interfaces: Interfaces::Own(described),
+            ..
+        }) = &mut self.section
+        else {
+            return Ok(None);
+        };
+        let wanted = (link_type, nanos_per_tick);
+        if let Some(known) = described.iter().position(|described| *described == wanted) {
             return Ok(Some(known as u32));
         }
-        if self.described.len() >= MOST_INTERFACES {
+        if described.len() >= MOST_INTERFACES {
             return Ok(None);
         }
-        self.begin()?;
+        described.push(wanted);
+        let interface = described.len() as u32 - 1;
         let decimals = if nanos_per_tick == 1 { 9 } else { 6 };
         self.describe(self.replaced.unwrap_or(link_type), snap_len, decimals)?;
-        self.described.push(link_type);
-        Ok(Some(self.described.len() as u32 - 1))
+        Ok(Some(interface))
     }
 
     fn describe(&mut self, link_type: LinkType, snap_len: u32, decimals: u8) -> io::Result<()> {
         self.has_interface = true;
-        let block = write::interface_description(self.order, link_type, snap_len, decimals);
+        let order = self
+            .section
+            .as_ref()
+            .map_or(ByteOrder::Little, |section| section.order);
+        let block = write::interface_description(order, link_type, snap_len, decimals);
         self.out.write_all(&block)
     }
 }
 
+/// Where the options of an enhanced or an obsolete packet begin (§4.3, Appendix A).
+fn options_at(order: ByteOrder, bytes: &[u8]) -> Option<usize> {
+    (order.u32(bytes, 20)? as usize)
+        .checked_next_multiple_of(4)?
+        .checked_add(28)
+}
+
 /// Interface, time and options of a packet block of any kind. A simple packet has no time (0, as Wireshark shows it).
-fn place_of_block(order: ByteOrder, bytes: &[u8]) -> Option<BlockPlace<'_>> {
+fn place_of_block(order: ByteOrder, bytes: &[u8]) -> Option<BlockPlace> {
     let field = |at| order.u32(bytes, at);
     let ticks = |high, low| Some(u64::from(field(high)?) << 32 | u64::from(field(low)?));
     let (interface, ticks, options) = match field(0)? {
-        SPB_MAGIC => (0, 0, &[][..]),
+        SPB_MAGIC => (0, 0, Vec::new()),
         kind => {
             let interface = match kind {
                 EPB_MAGIC => field(8)?,
-                // The obsolete packet block (Appendix A).
                 _ => u32::from(order.u16(bytes, 8)?),
             };
-            let options_at = 28 + (field(20)? as usize).checked_next_multiple_of(4)?;
-            let options = whole_options(order, bytes.get(options_at..bytes.len() - 4)?);
-            (interface, ticks(12, 16)?, options)
+            let tail = bytes.get(options_at(order, bytes)?..bytes.len() - 4)?;
+            (interface, ticks(12, 16)?, sound_options(order, kind, tail))
         }
     };
     Some(BlockPlace {
@@ -279,16 +359,10 @@ fn place_of_block(order: ByteOrder, bytes: &[u8]) -> Option<BlockPlace<'_>> {
     })
 }
 
-/// The options before the end mark.
-fn whole_options(order: ByteOrder, tail: &[u8]) -> &[u8] {
-    let len: usize = write::options(order, tail).map(|(_, option)| option.len()).sum();
-    tail.get(..len).unwrap_or_default()
-}
-
 /// The options that also hold for what was inside: no hash, and of the flags the direction.
 fn options_of_others(order: ByteOrder, options: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(options.len());
-    for (code, option) in write::options(order, options) {
+    for (code, option) in sound::options(order, options) {
         match code {
             write::EPB_HASH => {}
             write::EPB_FLAGS => {

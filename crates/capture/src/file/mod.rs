@@ -24,6 +24,7 @@ mod reader;
 mod recognise;
 mod record;
 mod secrets;
+mod sound;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -21,11 +21,23 @@ use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::io;
 
-/// Unknown to pcap-parser.
-const OBSOLETE_PACKET: u32 = 2;
-/// Blocks that Wireshark lists as frames although they hold no packet, so that they take a number: systemd journal entries,
-/// custom blocks (copied or not), sysdig events in three versions.
-const NUMBERED: [u32; 6] = [9, 0x0bad, 0x4000_0bad, 0x204, 0x216, 0x221];
+/// Types of blocks that are unknown to pcap-parser.
+pub(super) const OBSOLETE_PACKET: u32 = 2;
+pub(super) const JOURNAL: u32 = 9;
+pub(super) const CUSTOM: u32 = 0x0bad;
+pub(super) const CUSTOM_NOT_COPIED: u32 = 0x4000_0bad;
+pub(super) const SYSDIG_EVENT: u32 = 0x204;
+pub(super) const SYSDIG_EVENT_2: u32 = 0x216;
+pub(super) const SYSDIG_EVENT_2_LARGE: u32 = 0x221;
+/// Blocks that Wireshark lists as frames although they hold no packet, so that they take a number.
+const NUMBERED: [u32; 6] = [
+    JOURNAL,
+    CUSTOM,
+    CUSTOM_NOT_COPIED,
+    SYSDIG_EVENT,
+    SYSDIG_EVENT_2,
+    SYSDIG_EVENT_2_LARGE,
+];
 
 /// Block type and two lengths.
 const BLOCK_OVERHEAD: usize = 12;

@@ -140,13 +140,16 @@ impl CaptureReader {
     /// # Errors
     /// [`Error::Capture`] when the system cannot read on.
     pub fn next_item(&mut self, diagnostics: &mut Diagnostics) -> Result<Option<Item<'_>>, Error> {
-        if let ContainerWalk::Pcapng(walk) = &mut self.walk {
-            walk.gives_blocks = true;
-        }
-        let mut step = self.step(diagnostics)?;
-        while matches!(step, RecordStep::Appended) {
-            step = self.step(diagnostics)?;
-        }
+        let step = loop {
+            // A capture that is appended begins another walk.
+            if let ContainerWalk::Pcapng(walk) = &mut self.walk {
+                walk.gives_blocks = true;
+            }
+            match self.step(diagnostics)? {
+                RecordStep::Appended => {}
+                step => break step,
+            }
+        };
         let (frame, number, block_len) = match step {
             RecordStep::Packet(record) => (Some(self.frame(record)), Some(self.frames), record.block_len),
             RecordStep::Numbered(len) => (None, Some(self.frames), len),

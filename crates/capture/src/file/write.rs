@@ -5,10 +5,10 @@
 
 use crate::file::link_type::LinkType;
 use crate::file::order::ByteOrder;
+use crate::file::sound::{END_OF_OPTIONS, options, sound_options};
 use pcap_parser::{BOM_MAGIC, EPB_MAGIC, IDB_MAGIC, SHB_MAGIC};
 
-/// Options of every block (§3.5).
-pub(super) const END_OF_OPTIONS: u16 = 0;
+/// A comment, an option of every block (§3.5).
 pub(super) const COMMENT: u16 = 1;
 /// Options of an enhanced packet block (§4.3).
 pub(super) const EPB_FLAGS: u16 = 2;
@@ -91,8 +91,8 @@ const COPIED: &str = concat!("copied by rekeyscope ", env!("CARGO_PKG_VERSION"))
 
 /// The section header of a copy: of unknown length, as the copy is longer, and with a comment that says who made it.
 pub(super) fn copied_section_header(order: ByteOrder, bytes: &[u8]) -> Vec<u8> {
-    let (versions, tail) = (bytes.get(8..16), bytes.get(24..bytes.len().saturating_sub(4)));
-    let kept: Vec<u8> = options(order, tail.unwrap_or_default())
+    let tail = bytes.get(24..bytes.len().saturating_sub(4)).unwrap_or_default();
+    let kept: Vec<u8> = options(order, &sound_options(order, SHB_MAGIC, tail))
         // A copy of a copy says it once.
         .filter(|(_, option)| {
             option
@@ -102,26 +102,46 @@ pub(super) fn copied_section_header(order: ByteOrder, bytes: &[u8]) -> Vec<u8> {
         .flat_map(|(_, option)| option)
         .copied()
         .collect();
-    BlockBuilder::new(order, SHB_MAGIC, Vec::new())
-        .raw(versions.unwrap_or_default())
-        .raw(&[0xff; 8])
+    begun_section_header(order)
         .text(COMMENT, COPIED)
         .raw(&kept)
         .end_of_options()
         .finish()
 }
 
-/// A section header of our own (§4.1), of unknown length.
+/// A section header of our own (§4.1).
 pub(super) fn section_header(order: ByteOrder) -> Vec<u8> {
+    begun_section_header(order)
+        .text(SHB_APPLICATION, PROGRAM)
+        .end_of_options()
+        .finish()
+}
+
+/// A section of unknown length, in the version that is written here, whatever version a copied one named.
+fn begun_section_header(order: ByteOrder) -> BlockBuilder {
     BlockBuilder::new(order, SHB_MAGIC, Vec::new())
         .u32(BOM_MAGIC)
         .u16(MAJOR)
         .u16(0)
-        .u32(u32::MAX)
-        .u32(u32::MAX)
-        .text(SHB_APPLICATION, PROGRAM)
-        .end_of_options()
-        .finish()
+        .raw(&[0xff; 8])
+}
+
+/// The interface description of a copy (§4.2): of another link type where packets take the places of others, with the options that fit.
+pub(super) fn copied_interface(order: ByteOrder, bytes: &[u8], replaced: Option<LinkType>) -> Vec<u8> {
+    let link_type = replaced.unwrap_or(LinkType(order.u16(bytes, 8).unwrap_or(0)));
+    let tail = bytes.get(16..bytes.len().saturating_sub(4)).unwrap_or_default();
+    let kept = sound_options(order, IDB_MAGIC, tail);
+    let block = BlockBuilder::new(order, IDB_MAGIC, Vec::new())
+        .u16(link_type.0)
+        .u16(0)
+        .u32(order.u32(bytes, 12).unwrap_or(0))
+        .raw(&kept);
+    if kept.is_empty() {
+        block
+    } else {
+        block.end_of_options()
+    }
+    .finish()
 }
 
 /// An interface description (§4.2). `decimals`: ticks are 10^-decimals seconds.
@@ -172,15 +192,4 @@ impl EnhancedPacket<'_> {
         }
         block.finish()
     }
-}
-
-/// The options in a block's tail: code and whole bytes of each (§3.5), up to the end mark or the first malformed one.
-pub(super) fn options(order: ByteOrder, mut tail: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    std::iter::from_fn(move || {
-        let code = order.u16(tail, 0).filter(|&code| code != END_OF_OPTIONS)?;
-        let len = 4 + usize::from(order.u16(tail, 2)?).next_multiple_of(4);
-        let (option, rest) = tail.split_at_checked(len)?;
-        tail = rest;
-        Some((code, option))
-    })
 }

@@ -36,6 +36,8 @@ pub(super) mod link_type {
     pub(crate) const NFLOG: u16 = 239;
     pub(crate) const PKTAP: u16 = 258;
     pub(crate) const LINUX_SLL2: u16 = 276;
+    pub(crate) const DSA_TAG_BRCM: u16 = 281;
+    pub(crate) const DSA_TAG_BRCM_PREPEND: u16 = 282;
 }
 
 /// Steps over the link type's own header.
@@ -77,6 +79,12 @@ fn enter_rare(walk: &mut Walk<'_>, link_type: LinkType) -> Result<Layer, Stop> {
             Ok(Layer::EtherType(walk.take_u16("Cisco HDLC")?))
         }
         link_type::ATM_RFC1483 => Ok(Layer::Llc),
+        // The port of a switch, between the addresses and the EtherType or before everything.
+        link_type::DSA_TAG_BRCM => {
+            walk.skip("Broadcom tag", 16)?;
+            Ok(Layer::EtherType(walk.take_u16("Broadcom tag")?))
+        }
+        link_type::DSA_TAG_BRCM_PREPEND => walk.skip("Broadcom tag", 4).map(|()| Layer::Ethernet),
         link_type::NFLOG => nflog(walk),
         link_type::PPI => ppi(walk),
         link_type::PKTAP => pktap(walk),

@@ -26,6 +26,12 @@ impl<'a> Walk<'a> {
                 let &[_, _, t0, t1] = self.take::<4>("VLAN")?;
                 Layer::EtherType(u16::from_be_bytes([t0, t1]))
             }
+            // The tag of older Broadcom switches: the port, then the EtherType.
+            0x8874 => {
+                self.stacked("a stack of too many Broadcom tags")?;
+                let &[_, _, _, _, t0, t1] = self.take::<6>("Broadcom tag")?;
+                Layer::EtherType(u16::from_be_bytes([t0, t1]))
+            }
             0x8864 => Layer::Pppoe,
             0x8847 | 0x8848 => return self.mpls(),
             // Transparent Ethernet bridging (gretap), and PPP in GRE.

@@ -19,7 +19,7 @@ use rekeyscope_model::time::Timestamp;
 use std::collections::HashSet;
 
 /// Sizes of those parts of the record that grow with the time of a watch.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct RecordSize {
     pub(crate) associations: usize,
     pub(crate) exchanges: usize,
