@@ -2,19 +2,20 @@
 //!
 //! A round of a hash waits for the round before it, so a single message leaves most of a core idle. A vector register holds the states of
 //! many messages side by side, one in each lane, and one instruction then does the same step of all of them. One message alone fills the
-//! lanes of ChaCha20, whose blocks do not wait for one another, and those of GHASH and Poly1305, which multiply several blocks by
+//! lanes of AES and ChaCha20, whose blocks do not wait for one another, and those of GHASH and Poly1305, which multiply several blocks by
 //! several powers of their key. The crate knows hash states, blocks, keys and bytes, and no protocol.
 //!
 //! | type | instructions | what it does |
 //! |---|---|---|
 //! | [`Avx2`] | AVX2 | SHA-1 and SHA-256 of eight messages, four blocks of ChaCha20, Poly1305 |
 //! | [`WideGhash`] | VPCLMULQDQ | GHASH |
+//! | [`AesNi`] | AES-NI and AVX | AES: blocks, and CBC decryption |
 //!
 //! [`fetch_behind`] asks for memory that is wanted soon.
 //!
 //! # How a caller uses it
 //!
-//! `Avx2::detect` and `WideGhash::new` ask the processor at run time and give `None` where it lacks the
+//! `Avx2::detect`, `AesNi::new` and `WideGhash::new` ask the processor at run time and give `None` where it lacks the
 //! instructions. A caller has another way for that case, such as the crates of RustCrypto; both ways give the same bytes. Processors other
 //! than those of x86-64 always say `None`: there the types have no values, and what stands behind them compiles to nothing.
 //!
@@ -48,10 +49,10 @@ mod x86_64;
 mod elsewhere;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub use elsewhere::{Avx2, WideGhash, fetch_behind};
+pub use elsewhere::{AesNi, Avx2, WideGhash, fetch_behind};
 pub use hash::{Block, Chain, LANES, LaneHash, Messages, States};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{Avx2, WideGhash, fetch_behind};
+pub use x86_64::{AesNi, Avx2, WideGhash, fetch_behind};
 
 #[cfg(test)]
 mod tests;

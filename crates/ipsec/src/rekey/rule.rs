@@ -14,10 +14,9 @@ pub(super) use rekeyscope_model::analysis::TriggerKind as Kind;
 
 use crate::sa::association::{LARGEST_LIFETIME_KILOBYTE, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
-pub(super) use counting::CountedSide;
 use counting::{
-    Counting, ENOUGH, KILOBYTE, LARGEST_KILOBYTE, MOST_SOFT_FRACTION, QUANTITIES, Quantity, by_spread,
-    countings, told_apart, value,
+    CountedSide, Counting, ENOUGH, KILOBYTE, LARGEST_KILOBYTE, MOST_SOFT_FRACTION, QUANTITIES, Quantity,
+    by_spread, countings, told_apart, value,
 };
 use rekeyscope_model::analysis::TriggerRule;
 use rekeyscope_model::text::{Message, Said};

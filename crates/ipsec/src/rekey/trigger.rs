@@ -5,7 +5,7 @@
 //! negotiated at all.
 
 use crate::rekey::evidence::{Evidence, Snapshot};
-use crate::rekey::rule::{self, CountedSide, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
+use crate::rekey::rule::{self, Inferred, Kind, LEAST_FRACTION, Observation, Reached};
 use crate::rekey::succession::{Succession, slot};
 use crate::sa::association::{Association, Counters, LIFETIME_KILOBYTE};
 use crate::sa::tunnel::TunnelIndex;
@@ -238,8 +238,8 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
     let mut sides = [None; 2];
     for (sa, counters, missing) in at_start.into_iter().flatten() {
         let association = &evidence.associations[sa];
-        let side = side(evidence, succession, association.direction);
-        let slot = usize::from(side == CountedSide::Outbound);
+        let inbound = name(evidence, succession, association.direction);
+        let slot = usize::from(!matches!(inbound, "inbound" | "b-to-a"));
         sides[slot] = (!lacks(association, &counters, missing)).then_some(counters);
     }
     if lacks(association, &counters, missing) {
@@ -262,24 +262,22 @@ fn shown(evidence: &Evidence<'_>, succession: &Succession, holes: &[HoleTimes]) 
             .filter(|_| association.extended.is_none()),
         counters,
         sides,
-        sa_name: side(evidence, succession, association.direction).word(succession.initiator.is_some()),
+        sa_name: name(evidence, succession, association.direction),
         age_s,
         limits: limits.unwrap_or_default(),
     })
 }
 
-/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, B to A is inbound.
-fn side(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> CountedSide {
+/// Inbound and outbound as the initiator of the rekey sees it (RFC 4301); without IKE, the direction. A word of the catalogue.
+fn name(evidence: &Evidence<'_>, succession: &Succession, internal: Direction) -> &'static str {
     let tunnel = &evidence.tunnels[succession.tunnel];
-    let inbound = match (succession.initiator, tunnel.published(internal)) {
-        (Some(initiator), Direction::AToB) => initiator == tunnel.b(),
-        (Some(initiator), Direction::BToA) => initiator == tunnel.a(),
-        (None, direction) => direction == Direction::BToA,
-    };
-    if inbound {
-        CountedSide::Inbound
-    } else {
-        CountedSide::Outbound
+    let published = tunnel.published(internal);
+    match (succession.initiator, published) {
+        (Some(i), Direction::BToA) if i == tunnel.a() => "inbound",
+        (Some(i), Direction::AToB) if i == tunnel.b() => "inbound",
+        (Some(_), _) => "outbound",
+        (None, Direction::AToB) => "a-to-b",
+        (None, Direction::BToA) => "b-to-a",
     }
 }
 

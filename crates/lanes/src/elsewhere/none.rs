@@ -1,13 +1,15 @@
 //! Types without values, so that what is asked of them needs no code.
 
 use crate::hash::{LaneHash, Messages, States};
+use cipher::consts::U16;
+use cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser};
 
 /// A type without values.
 macro_rules! none {
-    ($(#[$derive:meta])? $name:ident) => {
+    ($(#[$derive:meta])? $name:ident$(<$way:ident>)?) => {
         /// Instructions that this processor does not have.
         $(#[$derive])?
-        pub enum $name {}
+        pub enum $name$(<const $way: bool>)? {}
     };
 }
 
@@ -53,6 +55,32 @@ impl WideGhash {
 
     /// GHASH.
     pub fn hash(&self, _: [u8; 16], _: &[u8], _: [u8; 16]) -> [u8; 16] {
+        match *self {}
+    }
+}
+
+none!(AesNi<DECRYPTS>);
+
+impl<const DECRYPTS: bool> AesNi<DECRYPTS> {
+    /// `None`.
+    pub fn new(_: &[u8]) -> Option<Self> {
+        None
+    }
+}
+
+impl AesNi<true> {
+    /// CBC.
+    pub fn cbc(&self, _: &[u8; 16], _: &mut [[u8; 16]]) {
+        match *self {}
+    }
+}
+
+impl BlockSizeUser for AesNi<false> {
+    type BlockSize = U16;
+}
+
+impl BlockCipherEncrypt for AesNi<false> {
+    fn encrypt_with_backend(&self, _: impl BlockCipherEncClosure<BlockSize = U16>) {
         match *self {}
     }
 }

@@ -1,5 +1,6 @@
 //! Every way against the vectors of its standard and against RustCrypto. A test says `skipped: …` for what the processor lacks.
 
+mod aes;
 mod chacha20;
 mod ghash;
 mod hashes;

@@ -9,7 +9,7 @@ use cipher::KeyInit;
 use ghash::GHash;
 use ghash::universal_hash::UniversalHash;
 use poly1305::Poly1305;
-use rekeyscope_lanes::{Avx2, WideGhash};
+use rekeyscope_lanes::{AesNi, Avx2, WideGhash};
 use rekeyscope_model::algorithm::Encryption;
 use zeroize::Zeroizing;
 

@@ -10,7 +10,7 @@ use cipher::{
     StreamCipher, StreamCipherCoreWrapper, StreamCipherSeek,
 };
 use ctr::{CtrCore, flavors};
-use rekeyscope_lanes::Avx2;
+use rekeyscope_lanes::{AesNi, Avx2};
 use rekeyscope_model::algorithm::Encryption;
 use zeroize::Zeroizing;
 
@@ -35,13 +35,14 @@ pub(super) trait Decrypt: Send + Sync {
     }
 }
 
-/// Gives AES with this key to a function that takes any cipher.
+/// Gives AES with this key, as fast as the processor has it, to a function that takes any cipher.
 macro_rules! with_aes {
     ($key:expr, $to:ident($($argument:expr),*)) => {
-        match $key.len() {
-            16 => $to(aes::Aes128Enc::new_from_slice($key).ok()?, $($argument),*),
-            24 => $to(aes::Aes192Enc::new_from_slice($key).ok()?, $($argument),*),
-            _ => $to(aes::Aes256Enc::new_from_slice($key).ok()?, $($argument),*),
+        match (AesNi::<false>::new($key), $key.len()) {
+            (Some(cipher), _) => $to(cipher, $($argument),*),
+            (None, 16) => $to(aes::Aes128Enc::new_from_slice($key).ok()?, $($argument),*),
+            (None, 24) => $to(aes::Aes192Enc::new_from_slice($key).ok()?, $($argument),*),
+            (None, _) => $to(aes::Aes256Enc::new_from_slice($key).ok()?, $($argument),*),
         }
     };
 }
@@ -51,10 +52,9 @@ pub(super) use with_aes;
 pub(super) fn new_decrypt(encryption: Encryption, key: &[u8], salt: &[u8]) -> Option<Box<dyn Decrypt>> {
     match encryption {
         Encryption::Null | Encryption::AesGmac => Some(Box::new(Null)),
-        Encryption::AesCbc => match key.len() {
-            16 => cbc::<aes::Aes128Dec>(key),
-            24 => cbc::<aes::Aes192Dec>(key),
-            _ => cbc::<aes::Aes256Dec>(key),
+        Encryption::AesCbc => match AesNi::<true>::new(key) {
+            Some(cipher) => Some(Box::new(AesNiCbc(cipher))),
+            None => aes_cbc_by_library(key),
         },
         Encryption::CamelliaCbc => match key.len() {
             16 => cbc::<camellia::Camellia128>(key),
@@ -96,6 +96,31 @@ impl<C: BlockCipherDecrypt + Send + Sync> Decrypt for Cbc<C> {
         };
         let (blocks, _) = Array::slice_as_chunks_mut(part);
         Decryptor::inner_iv_init(&self.0, previous).decrypt_blocks(blocks);
+    }
+}
+
+/// On any processor.
+pub(super) fn aes_cbc_by_library(key: &[u8]) -> Option<Box<dyn Decrypt>> {
+    match key.len() {
+        16 => cbc::<aes::Aes128Dec>(key),
+        24 => cbc::<aes::Aes192Dec>(key),
+        _ => cbc::<aes::Aes256Dec>(key),
+    }
+}
+
+/// AES-CBC with the processor's own instructions.
+struct AesNiCbc(AesNi<true>);
+
+impl Decrypt for AesNiCbc {
+    fn decrypt(&self, iv: &[u8], ciphertext: &[u8], start: usize, part: &mut [u8]) {
+        let before = if start == 0 {
+            Some(iv)
+        } else {
+            ciphertext.get(..start)
+        };
+        if let Some(previous) = before.and_then(<[u8]>::last_chunk) {
+            self.0.cbc(previous, part.as_chunks_mut().0);
+        }
     }
 }
 
@@ -254,6 +279,7 @@ impl Decrypt for ChaCha20Stream {
 mod tests {
     use super::*;
     use hex_literal::hex;
+    use proptest::prelude::*;
 
     fn decrypt(encryption: Encryption, key: &[u8], salt: &[u8], iv: &[u8], ciphertext: &[u8]) -> Vec<u8> {
         let mut plain = ciphertext.to_vec();
@@ -278,6 +304,43 @@ mod tests {
         let ciphertext = hex!("d296cd94c2cccf8a3a863028b5e1dc0a7586602d253cfff91b8266bea6d61ab1");
         let plain: Vec<u8> = (0..32).collect();
         assert_eq!(decrypt(Encryption::AesCbc, &key, &[], &iv, &ciphertext), plain);
+    }
+
+    /// With AES-NI and by the library the same, from any block on, whatever the length of the key.
+    #[test]
+    fn both_ways_of_aes_agree() {
+        if AesNi::<true>::new(&[0; 16]).is_none() {
+            return println!("skipped: both_ways_of_aes_agree, this processor has no AES-NI");
+        }
+        proptest!(|(
+            key: [u8; 32],
+            key_len in prop::sample::select(vec![16, 24, 32]),
+            iv: [u8; 16],
+            text in prop::collection::vec(any::<[u8; 16]>(), 0..40),
+            from: prop::sample::Index,
+        )| {
+            let (key, text) = (&key[..key_len], text.as_flattened());
+            let start = from.index(text.len() / 16 + 1) * 16;
+            let counter = match key_len {
+                16 => counted(aes::Aes128Enc::new_from_slice(key)),
+                24 => counted(aes::Aes192Enc::new_from_slice(key)),
+                _ => counted(aes::Aes256Enc::new_from_slice(key)),
+            };
+            let library = [aes_cbc_by_library(key), counter];
+            let ours = [Encryption::AesCbc, Encryption::AesCtr].map(|e| new_decrypt(e, key, &SALT));
+            let plain = |way: &Option<Box<dyn Decrypt>>| {
+                let mut part = text[start..].to_vec();
+                way.as_ref().unwrap().decrypt(&iv, text, start, &mut part);
+                part
+            };
+            prop_assert_eq!(ours.each_ref().map(plain), library.each_ref().map(plain));
+        });
+    }
+
+    const SALT: [u8; 4] = [1, 2, 3, 4];
+
+    fn counted<C: Block16>(cipher: Result<C, cipher::InvalidLength>) -> Option<Box<dyn Decrypt>> {
+        counter(cipher.unwrap(), Encryption::AesCtr, &SALT)
     }
 
     /// RFC 3686 §6, test vectors 1 and 2.

@@ -35,23 +35,10 @@ pub(super) enum Quantity {
 
 /// The SA that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::rekey) enum CountedSide {
+pub(super) enum CountedSide {
     Inbound,
     Outbound,
     Both,
-}
-
-impl CountedSide {
-    /// A word of the catalogue: the side of the initiator of the rekey, or, without IKE, the direction.
-    pub(in crate::rekey) fn word(self, by_ike: bool) -> &'static str {
-        match (self, by_ike) {
-            (CountedSide::Inbound, true) => "inbound",
-            (CountedSide::Outbound, true) => "outbound",
-            (CountedSide::Inbound, false) => "b-to-a",
-            (CountedSide::Outbound, false) => "a-to-b",
-            (CountedSide::Both, _) => "both",
-        }
-    }
 }
 
 /// In order of preference among those that cannot be told apart: RFC 4301 §4.4.2.1 counts what the algorithm was applied to,
@@ -187,9 +174,16 @@ impl Counting {
             Quantity::Packets => "packets",
             Quantity::Age => return Message::new("rule-age"),
         };
+        let side = match (self.side, by_ike) {
+            (CountedSide::Inbound, true) => "inbound",
+            (CountedSide::Outbound, true) => "outbound",
+            (CountedSide::Inbound, false) => "b-to-a",
+            (CountedSide::Outbound, false) => "a-to-b",
+            (CountedSide::Both, _) => "both",
+        };
         Message::new("rule-counting")
             .with("what", what)
-            .with("side", self.side.word(by_ike))
+            .with("side", side)
     }
 }
 
