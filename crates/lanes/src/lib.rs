@@ -7,7 +7,9 @@
 //!
 //! | type | instructions | what it does |
 //! |---|---|---|
+//! | [`Avx512`] | AVX-512 F and BW | SHA-1 and SHA-256 of sixteen messages ([`Compress`]) |
 //! | [`Avx2`] | AVX2 | SHA-1 and SHA-256 of eight messages, four blocks of ChaCha20, Poly1305 |
+//! | [`ShaNi`] | SHA-NI | SHA-256 of two messages |
 //! | [`WideGhash`] | VPCLMULQDQ | GHASH |
 //! | [`AesNi`] | AES-NI and AVX | AES: blocks, and CBC decryption |
 //!
@@ -15,15 +17,15 @@
 //!
 //! # How a caller uses it
 //!
-//! `Avx2::detect`, `AesNi::new` and `WideGhash::new` ask the processor at run time and give `None` where it lacks the
+//! `Avx512::detect` and its like, and `AesNi::new` and `WideGhash::new`, ask the processor at run time and give `None` where it lacks the
 //! instructions. A caller has another way for that case, such as the crates of RustCrypto; both ways give the same bytes. Processors other
 //! than those of x86-64 always say `None`: there the types have no values, and what stands behind them compiles to nothing.
 //!
 //! # Example
 //!
-//! Eight texts of two blocks each are to be hashed with SHA-1. `Avx2::detect` gives the lanes. Word w of the state in lane l stands in
+//! Sixteen texts of two blocks each are to be hashed with SHA-1. `Avx512::detect` gives the lanes. Word w of the state in lane l stands in
 //! `states[w][l]`, and the caller sets every lane to `LaneHash::Sha1.initial()`. It cuts each text into blocks, the padding of FIPS 180-4
-//! §5.1 included, and calls `compress` with the eight slices of blocks and two steps. The first five words of each lane, as big-endian
+//! §5.1 included, and calls `compress` with the sixteen slices of blocks and two steps. The first five words of each lane, as big-endian
 //! bytes, are then the digest of its text. Texts of different lengths take several calls, each with as many steps as the shortest of them
 //! has blocks left; a lane that is done takes the next text.
 //!
@@ -35,6 +37,7 @@
 //!   stands in the maker, behind the question.
 //! - Vector loads and stores take pointers. Each stands in a function whose argument is a reference to an array of just as many bytes, and
 //!   none of them asks for an alignment.
+//! - The rounds of SHA-1 and SHA-256 are written once for vectors of any width, so that tests with AVX2 also try the rounds of AVX-512.
 
 #![warn(clippy::undocumented_unsafe_blocks)]
 
@@ -49,10 +52,10 @@ mod x86_64;
 mod elsewhere;
 
 #[cfg(not(target_arch = "x86_64"))]
-pub use elsewhere::{AesNi, Avx2, WideGhash, fetch_behind};
-pub use hash::{Block, Chain, LANES, LaneHash, Messages, States};
+pub use elsewhere::{AesNi, Avx2, Avx512, ShaNi, WideGhash, fetch_behind};
+pub use hash::{Block, Chain, Compress, LaneHash, Messages, States};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{AesNi, Avx2, WideGhash, fetch_behind};
+pub use x86_64::{AesNi, Avx2, Avx512, ShaNi, WideGhash, fetch_behind};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Types without values, so that what is asked of them needs no code.
 
-use crate::hash::{LaneHash, Messages, States};
+use crate::hash::{Compress, LaneHash, Messages, States};
 use cipher::consts::U16;
 use cipher::{BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser};
 
@@ -13,27 +13,34 @@ macro_rules! none {
     };
 }
 
-none!(
-    #[derive(Debug, Clone, Copy, PartialEq)]
-    Avx2
-);
+/// Lanes for `$lanes` messages.
+macro_rules! no_lanes {
+    ($name:ident, $lanes:literal) => {
+        none!(
+            #[derive(Debug, Clone, Copy, PartialEq)]
+            $name
+        );
+
+        impl $name {
+            /// `None`.
+            pub fn detect() -> Option<Self> {
+                None
+            }
+        }
+
+        impl Compress<$lanes> for $name {
+            fn compress(self, _: LaneHash, _: &mut States<$lanes>, _: &Messages<'_, $lanes>, _: usize) {
+                match self {}
+            }
+        }
+    };
+}
+
+no_lanes!(Avx512, 16);
+no_lanes!(Avx2, 8);
+no_lanes!(ShaNi, 2);
 
 impl Avx2 {
-    /// `None`.
-    pub fn detect() -> Option<Self> {
-        None
-    }
-
-    /// No value can ask.
-    pub fn gains(self, _: LaneHash) -> bool {
-        match self {}
-    }
-
-    /// No value can ask.
-    pub fn compress(self, _: LaneHash, _: &mut States, _: &Messages<'_>, _: usize) {
-        match self {}
-    }
-
     /// ChaCha20.
     pub fn chacha20(self, _: &[[u32; 16]; 4]) -> [[u8; 64]; 4] {
         match self {}

@@ -4,12 +4,6 @@
 pub type Block = [u8; 64];
 /// A hash between two blocks: eight words, of which SHA-1 uses the first five.
 pub type Chain = [u32; 8];
-/// Messages that are hashed side by side.
-pub const LANES: usize = 8;
-/// The chains of all lanes: `states[word][lane]`.
-pub type States = [[u32; LANES]; 8];
-/// The blocks that wait in each lane.
-pub type Messages<'a> = [&'a [Block]; LANES];
 
 /// The hashes that the lanes know (FIPS 180-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

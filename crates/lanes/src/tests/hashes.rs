@@ -1,22 +1,62 @@
 //! SHA-1 and SHA-256 in all lanes.
 
-use crate::{Avx2, Block, Chain, LANES, LaneHash, States};
+use crate::{Avx2, Avx512, Block, Chain, Compress, LaneHash, ShaNi, States};
 use hex_literal::hex;
 use proptest::prelude::*;
+use std::fmt::Debug;
+
+#[test]
+fn sixteen_lanes_of_avx512() {
+    match Avx512::detect() {
+        Some(lanes) => all_of(lanes),
+        None => println!("skipped: sixteen_lanes_of_avx512, this processor has no AVX-512"),
+    }
+}
 
 #[test]
 fn eight_lanes_of_avx2() {
     match Avx2::detect() {
-        Some(lanes) => {
-            vectors_of_fips_180(lanes);
-            as_each_alone(lanes);
-        }
+        Some(lanes) => all_of(lanes),
         None => println!("skipped: eight_lanes_of_avx2, this processor has no AVX2"),
     }
 }
 
+#[test]
+fn two_lanes_of_sha_ni() {
+    match ShaNi::detect() {
+        Some(lanes) => all_of(lanes),
+        None => println!("skipped: two_lanes_of_sha_ni, this processor has no SHA-NI"),
+    }
+}
+
+/// One message after the other, by RustCrypto.
+#[derive(Debug, Clone, Copy)]
+struct Alone;
+
+impl Compress<3> for Alone {
+    fn compress(self, hash: LaneHash, states: &mut States<3>, messages: &[&[Block]; 3], steps: usize) {
+        for (lane, message) in messages.iter().enumerate() {
+            let mut chain = chain(states, lane);
+            hash.compress_alone(&mut chain, &message[..steps]);
+            for (words, word) in states.iter_mut().zip(chain) {
+                words[lane] = word;
+            }
+        }
+    }
+}
+
+#[test]
+fn one_message_alone() {
+    vectors_of_fips_180(Alone);
+}
+
+fn all_of<const LANES: usize>(lanes: impl Compress<LANES> + Debug) {
+    vectors_of_fips_180(lanes);
+    as_each_alone(lanes);
+}
+
 /// The state of one lane.
-fn chain(states: &States, lane: usize) -> Chain {
+fn chain<const LANES: usize>(states: &States<LANES>, lane: usize) -> Chain {
     states.map(|words| words[lane])
 }
 
@@ -31,7 +71,7 @@ fn padded(text: &[u8]) -> Vec<Block> {
 }
 
 /// The examples that NIST publishes for FIPS 180-4, of one block and of two, each in every lane beside the other.
-fn vectors_of_fips_180(lanes: Avx2) {
+fn vectors_of_fips_180<const LANES: usize>(lanes: impl Compress<LANES> + Debug) {
     let texts: [&[u8]; 2] = [
         b"abc",
         b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
@@ -52,7 +92,7 @@ fn vectors_of_fips_180(lanes: Avx2) {
     for (hash, expected) in expected {
         for odd in [0, 1] {
             let is_long = |lane: usize| lane % 2 == odd;
-            let mut states: States = hash.initial().map(|word| [word; LANES]);
+            let mut states: States<LANES> = hash.initial().map(|word| [word; LANES]);
             let first: [&[Block]; LANES] =
                 std::array::from_fn(|lane| if is_long(lane) { &two[..] } else { &one });
             lanes.compress(hash, &mut states, &first, 1);
@@ -76,7 +116,7 @@ fn vectors_of_fips_180(lanes: Avx2) {
 }
 
 /// Any states and any blocks, as many as there are in one call: in each lane the same as of its message alone.
-fn as_each_alone(lanes: Avx2) {
+fn as_each_alone<const LANES: usize>(lanes: impl Compress<LANES> + Debug) {
     proptest!(|(
         states in proptest::collection::vec(any::<[u32; 8]>(), LANES),
         (steps, bytes) in (0..5_usize)
@@ -89,7 +129,7 @@ fn as_each_alone(lanes: Avx2) {
                 LaneHash::Sha1 => 5,
                 LaneHash::Sha256 => 8,
             };
-            let mut together: States =
+            let mut together: States<LANES> =
                 std::array::from_fn(|word| std::array::from_fn(|lane| states[lane][word]));
             lanes.compress(hash, &mut together, &messages, steps);
             for (lane, mut alone) in states.iter().copied().enumerate() {

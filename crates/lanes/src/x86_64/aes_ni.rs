@@ -17,7 +17,7 @@ const BLOCK: usize = 16;
 const AT_ONCE: usize = 4;
 /// Words of a block.
 const WORDS: usize = 4;
-/// A key of 256 bits has the most rounds.
+/// With a key of 256 bits.
 const MOST_ROUNDS: usize = 14;
 
 /// A key for one of the two ways, and proof that the processor has AES-NI and AVX (whose encoding of the same instructions does not

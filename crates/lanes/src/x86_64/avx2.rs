@@ -1,7 +1,10 @@
 //! Eight lanes of 32 bits: AVX2.
 
-use crate::hash::{Block, LANES, Messages};
+use crate::hash::{Block, Compress, LaneHash, Messages, States};
+use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
+
+const LANES: usize = 8;
 
 /// Proof that the processor has AVX2.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,61 +17,63 @@ impl Avx2 {
     }
 }
 
+hashes!(Avx2, "avx2");
+
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn splat(word: u32) -> __m256i {
+fn splat(word: u32) -> __m256i {
     _mm256_set1_epi32(word.cast_signed())
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn add(x: __m256i, y: __m256i) -> __m256i {
+fn add(x: __m256i, y: __m256i) -> __m256i {
     _mm256_add_epi32(x, y)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn xor(x: __m256i, y: __m256i) -> __m256i {
+fn xor(x: __m256i, y: __m256i) -> __m256i {
     _mm256_xor_si256(x, y)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn xor3(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
+fn xor3(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
     xor(xor(x, y), z)
 }
 
-/// The bits of y where x has one, else those of z.
+/// Where x has a bit that of y, else that of z.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn choose(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
+fn choose(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
     xor(z, _mm256_and_si256(x, xor(y, z)))
 }
 
 /// The next round's y ^ z is this round's x ^ y: the compiler computes it once.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn majority(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
+fn majority(x: __m256i, y: __m256i, z: __m256i) -> __m256i {
     xor(y, _mm256_and_si256(xor(x, y), xor(y, z)))
 }
 
 /// By `LEFT` bits to the left, which is `RIGHT` = 32 − `LEFT` to the right.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn rotate<const LEFT: i32, const RIGHT: i32>(x: __m256i) -> __m256i {
+fn rotate<const LEFT: i32, const RIGHT: i32>(x: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_slli_epi32::<LEFT>(x), _mm256_srli_epi32::<RIGHT>(x))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn shift<const RIGHT: i32>(x: __m256i) -> __m256i {
+fn shift<const RIGHT: i32>(x: __m256i) -> __m256i {
     _mm256_srli_epi32::<RIGHT>(x)
 }
 
 /// Block `step` of every message as 16 big-endian words: word t of all lanes in vector t.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn transposed(messages: &Messages<'_>, step: usize) -> [__m256i; 16] {
+fn transposed(messages: &Messages<'_, LANES>, step: usize) -> [__m256i; 16] {
     let swap = _mm_set_epi8(12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
     let swap = _mm256_broadcastsi128_si256(swap);
     // No closures: they would be called, not inlined, as the iterators that take them are compiled without AVX2.
@@ -111,14 +116,14 @@ fn load_quarters(low: &Block, high: &Block, quarter: usize) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn load(words: &[u32; LANES]) -> __m256i {
+fn load(words: &[u32; LANES]) -> __m256i {
     // SAFETY: eight words are 32 readable bytes, and this load asks for no alignment.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn store(words: &mut [u32; LANES], vector: __m256i) {
+fn store(words: &mut [u32; LANES], vector: __m256i) {
     // SAFETY: eight words are 32 writable bytes that nobody else holds, and this store asks for no alignment.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), vector) }
 }

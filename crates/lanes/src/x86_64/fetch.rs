@@ -9,12 +9,17 @@ const LINE_LEN: usize = 64;
 #[inline]
 pub fn fetch_behind(bytes: &[u8]) {
     let end = bytes.as_ptr_range().end;
-    for place in [end, end.wrapping_add(LINE_LEN)] {
-        // Newer versions of Rust call it a safe function.
-        #[allow(unused_unsafe)]
-        // SAFETY: a prefetch reads nothing and may have any address.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(place.cast());
-        }
+    fetch(end);
+    fetch(end.wrapping_add(LINE_LEN));
+}
+
+/// Asks for the line of the cache at a place, which may be anywhere.
+#[inline]
+pub(super) fn fetch(place: *const u8) {
+    // Newer versions of Rust call it a safe function.
+    #[allow(unused_unsafe)]
+    // SAFETY: a prefetch reads nothing and may have any address.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
     }
 }

@@ -1,32 +1,11 @@
-//! SHA-1 (FIPS 180-4 §6.1) and SHA-256 (§6.2) of the messages in all lanes.
-
-use crate::hash::{LaneHash, Messages, States};
-use crate::x86_64::avx2::{
-    Avx2, add, choose, load, majority, rotate, shift, splat, store, transposed, xor, xor3,
-};
-
-impl Avx2 {
-    /// Tells whether the lanes are faster than one message after the other: SHA-NI hashes one SHA-256 message as fast as the lanes hash eight
-    /// (`esp::cipher::tests::rate` measures it).
-    pub fn gains(self, hash: LaneHash) -> bool {
-        hash == LaneHash::Sha1 || !is_x86_feature_detected!("sha")
-    }
-
-    /// Compresses the first `steps` blocks of each lane's message into its state. A message with fewer blocks leaves no defined state
-    /// behind.
-    pub fn compress(self, hash: LaneHash, states: &mut States, messages: &Messages<'_>, steps: usize) {
-        // SAFETY: both need the features that `detect`, the only maker of `self`, has found.
-        unsafe {
-            match hash {
-                LaneHash::Sha1 => sha1(states, messages, steps),
-                LaneHash::Sha256 => sha256(states, messages, steps),
-            }
-        }
-    }
-}
+//! SHA-1 (FIPS 180-4 §6.1) and SHA-256 (§6.2), written once for vectors of any width.
+//!
+//! A module that has `LANES`, `load`, `store`, `transposed` and the operations `add`, `splat`, `xor3`, `choose`,
+//! `majority`, `rotate` and `shift` gets `sha1` and `sha256` from `hashes!`. These are macros because `#[target_feature]`
+//! must stand on each function, and a trait's functions cannot have it and be inlined.
 
 /// FIPS 180-4 §4.2.2.
-const K: [u32; 64] = [
+pub(super) const K: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -76,42 +55,60 @@ macro_rules! sha256_rounds {
     )*};
 }
 
-#[target_feature(enable = "avx2")]
-fn sha1(states: &mut States, messages: &Messages<'_>, steps: usize) {
-    let [a, b, c, d, e, ..] = &*states;
-    let mut v = [load(a), load(b), load(c), load(d), load(e)];
-    for step in 0..steps {
-        let before = v;
-        let mut w = transposed(messages, step);
-        sha1_rounds!(v, w, 0x5a82_7999, choose, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19);
-        sha1_rounds!(v, w, 0x6ed9_eba1, xor3, 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39);
-        sha1_rounds!(v, w, 0x8f1b_bcdc, majority, 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59);
-        sha1_rounds!(v, w, 0xca62_c1d6, xor3, 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79);
-        for (word, before) in v.iter_mut().zip(before) {
-            *word = add(*word, before);
+/// `sha1` and `sha256` of the module this stands in, compiled for `$features`, of which `$proof` is the proof.
+macro_rules! hashes {
+    ($proof:ident, $features:literal) => {
+        #[target_feature(enable = $features)]
+        fn sha1(states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
+            let [a, b, c, d, e, ..] = &*states;
+            let mut v = [load(a), load(b), load(c), load(d), load(e)];
+            for step in 0..steps {
+                let before = v;
+                let mut w = transposed(messages, step);
+                sha1_rounds!(v, w, 0x5a82_7999, choose, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19);
+                sha1_rounds!(v, w, 0x6ed9_eba1, xor3, 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39);
+                sha1_rounds!(v, w, 0x8f1b_bcdc, majority, 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59);
+                sha1_rounds!(v, w, 0xca62_c1d6, xor3, 60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79);
+                for (word, before) in v.iter_mut().zip(before) {
+                    *word = add(*word, before);
+                }
+            }
+            for (words, vector) in states.iter_mut().zip(v) {
+                store(words, vector);
+            }
         }
-    }
-    for (words, vector) in states.iter_mut().zip(v) {
-        store(words, vector);
-    }
-}
 
-#[target_feature(enable = "avx2")]
-fn sha256(states: &mut States, messages: &Messages<'_>, steps: usize) {
-    let mut v = [splat(0); 8];
-    for (vector, words) in v.iter_mut().zip(&*states) {
-        *vector = load(words);
-    }
-    for step in 0..steps {
-        let before = v;
-        let mut w = transposed(messages, step);
-        sha256_rounds!(v, w, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
-        sha256_rounds!(v, w, 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63);
-        for (word, before) in v.iter_mut().zip(before) {
-            *word = add(*word, before);
+        #[target_feature(enable = $features)]
+        fn sha256(states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
+            let mut v = [splat(0); 8];
+            for (vector, words) in v.iter_mut().zip(&*states) {
+                *vector = load(words);
+            }
+            for step in 0..steps {
+                let before = v;
+                let mut w = transposed(messages, step);
+                sha256_rounds!(v, w, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
+                sha256_rounds!(v, w, 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63);
+                for (word, before) in v.iter_mut().zip(before) {
+                    *word = add(*word, before);
+                }
+            }
+            for (words, vector) in states.iter_mut().zip(v) {
+                store(words, vector);
+            }
         }
-    }
-    for (words, vector) in states.iter_mut().zip(v) {
-        store(words, vector);
-    }
+
+        impl Compress<LANES> for $proof {
+            #[inline]
+            fn compress(self, hash: LaneHash, states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
+                // SAFETY: both need the features that `detect`, the only maker of `self`, has found.
+                unsafe {
+                    match hash {
+                        LaneHash::Sha1 => sha1(states, messages, steps),
+                        LaneHash::Sha256 => sha256(states, messages, steps),
+                    }
+                }
+            }
+        }
+    };
 }

@@ -1,8 +1,7 @@
 //! HMAC (RFC 2104) with SHA-1 (RFC 2404) and SHA-256 (RFC 4868) over many messages at once, for [`crate::esp::cipher::many`]. A lane that
 //! is done with its message takes the next one, whatever its key and its length.
 
-use rekeyscope_lanes::{Avx2, Block, Chain, LANES, LaneHash, Messages, States};
-use std::cmp::Reverse;
+use rekeyscope_lanes::{Block, Chain, Compress, LaneHash, States};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 const BLOCK: usize = size_of::<Block>();
@@ -140,15 +139,17 @@ impl<'a> HashLane<'a> {
 }
 
 /// Fills in the MACs of jobs whose keys are all for `hash`.
-pub(super) fn authenticate(jobs: &mut [Job<'_>], hash: LaneHash, avx2: Avx2) {
-    // Lanes with as many blocks stay in step, and short messages fill the end.
-    let mut order: Vec<usize> = (0..jobs.len()).collect();
-    order.sort_by_key(|index| jobs.get(*index).map(|job| Reverse(blocks(job))));
-    let mut order = order.into_iter();
-    let mut states: States = [[0; LANES]; 8];
+pub(super) fn authenticate<const LANES: usize>(
+    jobs: &mut [Job<'_>],
+    hash: LaneHash,
+    compressor: impl Compress<LANES>,
+) {
+    let order = longest_first(jobs);
+    let mut order = order.iter().copied();
+    let mut states: States<LANES> = [[0; LANES]; 8];
     let mut lanes: [HashLane<'_>; LANES] = std::array::from_fn(|_| HashLane::idle());
     loop {
-        let mut messages: Messages<'_> = [&[]; LANES];
+        let mut messages: [&[Block]; LANES] = [&[]; LANES];
         let mut shortest: Option<&[Block]> = None;
         for ((index, lane), message) in lanes.iter_mut().enumerate().zip(&mut messages) {
             while lane.ready().is_empty() && turn(lane, index, &mut states, jobs, &mut order) {}
@@ -163,23 +164,40 @@ pub(super) fn authenticate(jobs: &mut [Job<'_>], hash: LaneHash, avx2: Avx2) {
             *message = shortest;
         }
         let steps = shortest.len();
-        avx2.compress(hash, &mut states, &messages, steps);
+        compressor.compress(hash, &mut states, &messages, steps);
         for lane in &mut lanes {
             lane.done += steps;
         }
     }
 }
 
-/// Blocks of a message with its padding.
-fn blocks(job: &Job<'_>) -> usize {
-    (job.message.len() + PADDING).div_ceil(BLOCK)
+/// Indices of the jobs by their blocks, most first: lanes with as many stay in step, and short messages fill the end.
+fn longest_first(jobs: &[Job<'_>]) -> Vec<usize> {
+    // Longer ones are rare, and in whatever order.
+    const MOST: usize = 2 * 32;
+    let place = |job: &Job<'_>| {
+        let (body, rest) = (job.message.len() / BLOCK, job.message.len() % BLOCK);
+        MOST - (2 * body + usize::from(rest + PADDING > BLOCK)).min(MOST)
+    };
+    let mut begins = [0; MOST + 2];
+    jobs.iter().for_each(|job| begins[place(job) + 1] += 1);
+    for k in 1..begins.len() {
+        begins[k] += begins[k - 1];
+    }
+    let mut order = vec![0; jobs.len()];
+    for (index, job) in jobs.iter().enumerate() {
+        let begin = &mut begins[place(job)];
+        order[*begin] = index;
+        *begin += 1;
+    }
+    order
 }
 
 /// Takes a lane that has hashed all its blocks to its next phase or job; false when there is none.
-fn turn<'a>(
+fn turn<'a, const LANES: usize>(
     lane: &mut HashLane<'a>,
     index: usize,
-    states: &mut States,
+    states: &mut States<LANES>,
     jobs: &mut [Job<'a>],
     order: &mut impl Iterator<Item = usize>,
 ) -> bool {
@@ -215,7 +233,7 @@ fn turn<'a>(
     true
 }
 
-fn set(states: &mut States, lane: usize, chain: &Chain) {
+fn set<const LANES: usize>(states: &mut States<LANES>, lane: usize, chain: &Chain) {
     for (words, value) in states.iter_mut().zip(chain) {
         if let Some(word) = words.get_mut(lane) {
             *word = *value;
@@ -223,7 +241,7 @@ fn set(states: &mut States, lane: usize, chain: &Chain) {
     }
 }
 
-fn digest(states: &States, lane: usize) -> Digest {
+fn digest<const LANES: usize>(states: &States<LANES>, lane: usize) -> Digest {
     let mut digest = Digest::default();
     for (cell, words) in digest.as_chunks_mut::<4>().0.iter_mut().zip(states) {
         *cell = words.get(lane).copied().unwrap_or_default().to_be_bytes();
@@ -236,29 +254,54 @@ mod tests {
     use super::*;
     use hex_literal::hex;
     use hmac::{Hmac, KeyInit, Mac};
+    use rekeyscope_lanes::{Avx2, Avx512, Messages, ShaNi};
 
-    /// MACs in the order of `messages`, each with its key; `None` without AVX2.
-    fn macs(hash: LaneHash, messages: &[(&[u8], &[u8], Option<u32>)]) -> Option<Vec<Vec<u8>>> {
-        let Some(lanes) = Avx2::detect() else {
-            println!("skipped: this processor has no AVX2");
-            return None;
-        };
+    /// Five lanes, one after the other, on any processor.
+    #[derive(Clone, Copy)]
+    struct Portable;
+
+    impl Compress<5> for Portable {
+        fn compress(self, hash: LaneHash, states: &mut States<5>, messages: &Messages<'_, 5>, steps: usize) {
+            for (lane, message) in messages.iter().enumerate() {
+                let mut chain = states.map(|words| words[lane]);
+                hash.compress_alone(&mut chain, &message[..steps]);
+                set(states, lane, &chain);
+            }
+        }
+    }
+
+    /// MACs in the order of `messages`, each with its key: by all lanes that the processor has, and by others.
+    fn macs(hash: LaneHash, messages: &[(&[u8], &[u8], Option<u32>)]) -> Vec<Vec<Vec<u8>>> {
         let chains: Vec<Chains> = messages
             .iter()
             .map(|(key, ..)| Chains::new(hash, key).unwrap())
             .collect();
-        let job = |(number, (chains, &(_, message, esn_high)))| Job {
-            number,
-            chains,
-            message,
-            esn_high,
-            icv: &[],
-            mac: Digest::default(),
+        let by = |authenticate: &dyn Fn(&mut [Job<'_>])| {
+            let job = |(number, (chains, &(_, message, esn_high)))| Job {
+                number,
+                chains,
+                message,
+                esn_high,
+                icv: &[],
+                mac: Digest::default(),
+            };
+            let mut jobs: Vec<Job<'_>> = chains.iter().zip(messages).enumerate().map(job).collect();
+            authenticate(&mut jobs);
+            jobs.iter()
+                .map(|job| job.mac[..hash.digest_len()].to_vec())
+                .collect()
         };
-        let mut jobs: Vec<Job<'_>> = chains.iter().zip(messages).enumerate().map(job).collect();
-        authenticate(&mut jobs, hash, lanes);
-        let digest = |job: &Job<'_>| job.mac[..hash.digest_len()].to_vec();
-        Some(jobs.iter().map(digest).collect())
+        let mut results = vec![by(&|jobs| authenticate(jobs, hash, Portable))];
+        if let Some(lanes) = Avx512::detect() {
+            results.push(by(&|jobs| authenticate(jobs, hash, lanes)));
+        }
+        if let Some(lanes) = Avx2::detect() {
+            results.push(by(&|jobs| authenticate(jobs, hash, lanes)));
+        }
+        if let Some(lanes) = ShaNi::detect() {
+            results.push(by(&|jobs| authenticate(jobs, hash, lanes)));
+        }
+        results
     }
 
     /// RFC 2202 §3 and RFC 4231 §4, the cases whose key is no longer than a block, all in one go and each filling the lanes.
@@ -297,11 +340,11 @@ mod tests {
                 LaneHash::Sha256 => sha256.to_vec(),
             });
             let messages = cases.map(|(key, message, ..)| (key, message, None));
-            if let Some(macs) = macs(hash, &messages) {
+            for macs in macs(hash, &messages) {
                 assert_eq!(macs, expected);
             }
             for (message, mac) in messages.iter().zip(&expected) {
-                if let Some(macs) = macs(hash, &[*message; 35]) {
+                for macs in macs(hash, &[*message; 35]) {
                     assert!(macs.iter().all(|m| m == mac) && macs.len() == 35, "{hash:?}");
                 }
             }
@@ -326,7 +369,7 @@ mod tests {
             .flat_map(|len| [None, Some(len as u32 + 0x0102_0300)].map(|high| (&key[..], &text[..len], high)))
             .collect();
         for hash in [LaneHash::Sha1, LaneHash::Sha256] {
-            if let Some(macs) = macs(hash, &messages) {
+            for macs in macs(hash, &messages) {
                 assert_eq!(macs.len(), messages.len());
                 for (mac, (_, message, high)) in macs.iter().zip(&messages) {
                     let expected = match hash {

@@ -1,9 +1,8 @@
 //! How fast one core checks and opens packets, on every path that the processor has.
 
 use super::*;
-use crate::esp::cipher::many::{Check, verify_with};
+use crate::esp::cipher::many::{Check, Lanes, verify_with};
 use crate::esp::header::HEADER_LEN;
-use rekeyscope_lanes::Avx2;
 use std::time::Duration;
 
 /// As on a path with an MTU of 1400.
@@ -17,7 +16,7 @@ const TURNS: usize = 100;
 /// Packets per microsecond on each path: all ICVs checked, the first bytes and the trailer decrypted. The packets are zeros:
 /// neither the ICV nor the padding fits, but the work is the same. The paths take turns and the best turn of each counts:
 /// what else the machine does only slows them.
-fn rates(cipher: &EspCipher, paths: &[Option<Avx2>]) -> Vec<f64> {
+fn rates(cipher: &EspCipher, paths: &[Option<Lanes>]) -> Vec<f64> {
     let body = (LEN - HEADER_LEN - cipher.iv_len() - cipher.icv_len()) / 16 * 16;
     let packet = vec![0; HEADER_LEN + cipher.iv_len() + body + cipher.icv_len()];
     let mut out = Vec::new();
@@ -79,16 +78,17 @@ fn the_fastest_path_is_taken_in_time() {
         let integrity_key = vec![2; integrity.key_len()];
         let cipher = EspCipher::new(encryption, &vec![1; key_len], integrity, &integrity_key).unwrap();
         let hash = cipher.chains().map(|chains| chains.hash());
-        let lanes = Avx2::detect().filter(|_| hash.is_some());
-        let paths = [None, lanes];
-        let fastest = lanes.filter(|lanes| hash.is_some_and(|hash| lanes.gains(hash)));
-        let rates = rates(&cipher, &paths[..1 + usize::from(lanes.is_some())]);
+        let mut paths = Lanes::all();
+        paths.truncate(if hash.is_some() { paths.len() } else { 1 });
+        let rates = rates(&cipher, &paths);
         for (lanes, rate) in paths.iter().zip(&rates) {
             let name = match lanes {
                 None => "one by one",
-                Some(_) => "8 lanes, AVX2",
+                Some(Lanes::Avx512(_)) => "16 lanes, AVX-512",
+                Some(Lanes::Avx2(_)) => "8 lanes, AVX2",
+                Some(Lanes::ShaNi(_)) => "2 lanes, SHA-NI",
             };
-            let taken = fastest == *lanes;
+            let taken = hash.and_then(Lanes::fastest) == *lanes;
             println!(
                 "{encryption} {key_len} {integrity}, {name}: {rate:.2} Mpkt/s{}",
                 if taken { ", taken" } else { "" }
