@@ -5,7 +5,7 @@ import vm from "node:vm";
 
 const [program, ...words] = process.argv.slice(2);
 const here = new URL(".", import.meta.url);
-const runProgram = vm.runInThisContext(`${fs.readFileSync(new URL("wasi.js", here), "utf8")}\nrunProgram`);
+const [runProgram, inSlices] = vm.runInThisContext(`${fs.readFileSync(new URL("wasi.js", here), "utf8")}\n[runProgram, inSlices]`);
 
 const inputs = new Map();
 for (const name of fs.readdirSync(".")) {
@@ -17,10 +17,10 @@ for (const name of fs.readdirSync(".")) {
     const bytes = new Uint8Array(to - from);
     return bytes.subarray(0, fs.readSync(file, bytes, 0, bytes.length, from));
   };
-  inputs.set(name, { size, modified: mtimeMs, slice });
+  inputs.set(name, { size, modified: mtimeMs, readFrom: inSlices(size, slice) });
 }
 const module = await WebAssembly.compile(fs.readFileSync(program));
-const done = runProgram(module, words, inputs, () => {});
+const done = await runProgram(module, words, inputs, () => {});
 process.stderr.write(done.said);
 if (done.trap) console.error(done.trap);
 if (process.env.SHOW_MEMORY) console.error(`${(done.memoryBytes / 2 ** 20).toFixed(0)} MiB of memory`);

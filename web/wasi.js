@@ -1,19 +1,23 @@
-// A small system for the program: the calls of WASI preview 1 that it makes, over files that are read in slices and never as a whole.
-// The page's worker and packaging/targets use it; each brings a way to read a file.
+// A small system for the program: the calls of WASI preview 1 that it makes, over files that are read piece by piece and never as a
+// whole. The page's worker and packaging/targets use it; each brings a way to read a file.
 "use strict";
 
-const [SUCCESS, BAD_DESCRIPTOR, EXISTS, INVALID, IS_A_FOLDER, NOT_THERE, NO_SUCH_CALL, NOT_A_FOLDER, NOT_EMPTY, READ_ONLY] = [0, 8, 20, 28, 31, 44, 52, 54, 55, 69];
+const [SUCCESS, BAD_DESCRIPTOR, EXISTS, FAILED, INVALID, IS_A_FOLDER, NOT_THERE, NO_SUCH_CALL, NOT_A_FOLDER, NOT_EMPTY, READ_ONLY] = [0, 8, 20, 29, 28, 31, 44, 52, 54, 55, 69];
 const FOLDER = 3;
 const REGULAR_FILE = 4;
 // The folder of the program, relative and absolute. Descriptors 0 to 2 are the standard streams.
 const ROOTS = [".", "/"];
 const FIRST_ROOT = 3;
-// The program reads a capture from one end to the other, in smaller pieces than a call to the browser is worth.
+// The program reads a capture from one end to the other, in smaller pieces than a call to the browser is worth, or than a person sees
+// the progress of.
 const BLOCK_BYTES = 1 << 20;
 // Bytes that a written file holds in memory before the browser may put them elsewhere.
 const TAIL_BYTES = 16 << 20;
 // More than this on standard error is no sentence for a person.
 const MOST_SAID = 1 << 16;
+
+// Whether this engine lets a program wait for a promise (JavaScript Promise Integration). Others read files while everything waits.
+const canWait = typeof WebAssembly.Suspending === "function";
 
 class Exit extends Error {
   constructor(status) {
@@ -73,11 +77,19 @@ class Written {
   }
 }
 
+// A way to read for `runProgram`, of what `slice(from, to)` gives: bytes of a file, at once.
+const inSlices = (size, slice) => (at) => () => {
+  const bytes = slice(at, Math.min(at + BLOCK_BYTES, size));
+  at += bytes.length;
+  return bytes;
+};
+
 // Runs the compiled program with `words` behind its name, in a folder that holds `inputs`: a map of names to
-// `{ size, modified, slice(from, to) }`, where `slice` gives bytes and `modified` is in milliseconds. `onRead(name, end)` hears how far
-// each was read. Gives the exit status, or the trap that ended it, what was said on standard error, standard output and the written files as
-// blobs, and the bytes of memory it took.
-function runProgram(module, words, inputs, onRead) {
+// `{ size, modified, readFrom(at) }`. `modified` is in milliseconds. `readFrom` gives a function that gives the next bytes each time, or a
+// promise of them where the engine lets a program wait (`canWait`); its `end`, if it has one, says that no more are wanted. `onRead(name,
+// end)` hears how far each was read. Gives a promise of the exit status, or the trap that ended it, what was said on standard error,
+// standard output and the written files as blobs, and the bytes of memory it took.
+async function runProgram(module, words, inputs, onRead) {
   const nodes = new Map([["", { type: FOLDER }]]);
   for (const [name, input] of inputs) nodes.set(name, { type: REGULAR_FILE, input });
   let numbered = 0;
@@ -131,19 +143,28 @@ function runProgram(module, words, inputs, onRead) {
     return SUCCESS;
   };
 
-  // Bytes of an input from where the file stands, at most to the end of a block.
-  const readFrom = (file, most) => {
-    const { input } = file.node;
-    const begin = file.at - (file.at % BLOCK_BYTES);
-    if (file.block === undefined || file.blockAt !== begin) {
-      const end = Math.min(begin + BLOCK_BYTES, input.size);
-      // The old block goes first: two of them are never held.
-      file.block = undefined;
-      file.block = input.slice(begin, end);
-      file.blockAt = begin;
-      onRead(file.path, end);
+  const bytesAt = (file) => {
+    const ahead = file.at - file.pieceAt;
+    return ahead >= 0 && ahead < file.piece?.length ? file.piece.subarray(ahead) : undefined;
+  };
+  // The next piece of an input is that from where the file stands. Gives a promise where it has to be waited for.
+  const readPiece = (file) => {
+    if (file.next === undefined || file.nextAt !== file.at) {
+      file.next?.end?.();
+      file.next = file.node.input.readFrom(file.at);
+      file.nextAt = file.at;
     }
-    return file.block.subarray(file.at - begin, file.at - begin + most);
+    // The old piece goes first: two of them are never held.
+    file.piece = undefined;
+    const take = (piece) => {
+      file.piece = piece;
+      file.pieceAt = file.at;
+      file.nextAt += piece.length;
+      const blocks = (end) => Math.ceil(end / BLOCK_BYTES);
+      if (blocks(file.at) < blocks(file.nextAt) || file.nextAt === file.node.input.size) onRead(file.path, file.nextAt);
+    };
+    const piece = file.next();
+    return piece instanceof Promise ? piece.then(take) : take(piece);
   };
 
   const pieces = function* (at, count) {
@@ -198,7 +219,10 @@ function runProgram(module, words, inputs, onRead) {
     proc_exit(status) {
       throw new Exit(status);
     },
-    fd_close: (descriptor) => (open.delete(descriptor) ? SUCCESS : BAD_DESCRIPTOR),
+    fd_close(descriptor) {
+      open.get(descriptor)?.next?.end?.();
+      return open.delete(descriptor) ? SUCCESS : BAD_DESCRIPTOR;
+    },
     fd_fdstat_get(descriptor, at) {
       const file = open.get(descriptor);
       if (!file) return BAD_DESCRIPTOR;
@@ -233,23 +257,33 @@ function runProgram(module, words, inputs, onRead) {
       const file = open.get(descriptor);
       if (!file) return BAD_DESCRIPTOR;
       if (file.node?.type === FOLDER) return IS_A_FOLDER;
-      let total = 0;
       // Standard input is empty, and what was written here is not read back.
-      if (file.node?.input) {
-        for (const [to, length] of pieces(at, count)) {
-          for (let done = 0; done < length && file.at < file.node.input.size; ) {
-            const some = readFrom(file, length - done);
-            bytes(to + done, some.length).set(some);
+      if (file.node && !file.node.input) return BAD_DESCRIPTOR;
+      let total = 0;
+      const wanted = file.node ? [...pieces(at, count)] : [];
+      // Goes on where it was when it has had to wait for a piece.
+      const fill = () => {
+        for (; wanted.length > 0; wanted.shift()) {
+          const [range] = wanted;
+          while (range[1] > 0 && file.at < file.node.input.size) {
+            const some = bytesAt(file)?.subarray(0, range[1]);
+            if (!some) {
+              const waits = readPiece(file);
+              if (waits) return waits.then(fill);
+              if (file.piece.length === 0) return FAILED;
+              continue;
+            }
+            bytes(range[0], some.length).set(some);
+            range[0] += some.length;
+            range[1] -= some.length;
             file.at += some.length;
-            done += some.length;
             total += some.length;
           }
         }
-      } else if (file.node) {
-        return BAD_DESCRIPTOR;
-      }
-      view().setUint32(got, total, true);
-      return SUCCESS;
+        view().setUint32(got, total, true);
+        return SUCCESS;
+      };
+      return fill();
     },
     fd_write(descriptor, at, count, put) {
       const file = open.get(descriptor);
@@ -352,15 +386,16 @@ function runProgram(module, words, inputs, onRead) {
       return SUCCESS;
     },
   };
+  const imported = canWait ? { ...calls, fd_read: new WebAssembly.Suspending(calls.fd_read) } : calls;
   // Calls that the program's libraries name and this program never makes.
-  const imports = new Proxy(calls, { get: (all, name) => all[name] ?? (() => NO_SUCH_CALL) });
+  const imports = new Proxy(imported, { get: (all, name) => all[name] ?? (() => NO_SUCH_CALL) });
 
   let status = 0;
   let trap;
   const { exports } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: imports });
   memory = exports.memory;
   try {
-    exports._start();
+    await (canWait ? WebAssembly.promising(exports._start)() : exports._start());
   } catch (error) {
     // A trap: the program panicked and has said why, or memory is used up.
     if (error instanceof Exit) status = error.status;

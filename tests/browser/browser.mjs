@@ -1,7 +1,7 @@
-// Chromium, and what every test needs of it: a page that shows one report and writes down what it must not do.
+// The browser, and what every test needs of it: a page that shows one report and writes down what it must not do.
 import fs from "node:fs";
 import path from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 export const folder = process.env.REPORTS;
 export const reports = fs.readdirSync(folder).filter((name) => name.endsWith(".html")).map((name) => path.basename(name, ".html"));
@@ -14,7 +14,15 @@ const PATIENCE_MS = 60_000;
 
 let browser;
 
+// Set where the browser is the system's own Firefox, which is driven by WebDriver BiDi: later versions of playwright-core than the one
+// that package.json names ask it for what Firefox ESR 153 does not know.
+export const isFirefox = Boolean(process.env.FIREFOX);
+
 export async function start() {
+  if (isFirefox) {
+    browser = await firefox.launch({ executablePath: process.env.FIREFOX, channel: "moz-firefox", timeout: PATIENCE_MS });
+    return;
+  }
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: root ? ["--no-sandbox"] : [], timeout: PATIENCE_MS });
 }
 
@@ -48,6 +56,15 @@ export async function open(file, options, use) {
 
 export function openReport(name, options, use) {
   return open(path.join(folder, `${name}.html`), options, use);
+}
+
+// The most resident memory that an open tab took so far, in MiB. Linux alone tells.
+export async function peakOfTabs() {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  const tabs = processInfo.filter(({ type }) => type === "renderer");
+  const peaks = tabs.map(({ id }) => Number(/VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${id}/status`, "utf8"))[1]));
+  return Math.round(Math.max(...peaks) / 1024);
 }
 
 // A picture to look at, where they are wanted.

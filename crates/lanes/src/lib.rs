@@ -12,14 +12,15 @@
 //! | [`ShaNi`] | SHA-NI | SHA-256 of two messages |
 //! | [`WideGhash`] | VPCLMULQDQ | GHASH |
 //! | [`AesNi`] | AES-NI and AVX | AES: blocks, and CBC decryption |
+//! | [`Simd128`] | simd128 of WebAssembly | SHA-1 and SHA-256 of four messages |
 //!
 //! [`fetch_behind`] asks for memory that is wanted soon.
 //!
 //! # How a caller uses it
 //!
 //! `Avx512::detect` and its like, and `AesNi::new` and `WideGhash::new`, ask the processor at run time and give `None` where it lacks the
-//! instructions. A caller has another way for that case, such as the crates of RustCrypto; both ways give the same bytes. Processors other
-//! than those of x86-64 always say `None`: there the types have no values, and what stands behind them compiles to nothing.
+//! instructions. A caller has another way for that case, such as the crates of RustCrypto; both ways give the same bytes. What another kind of
+//! processor has always says `None`: there the types have no values, and what stands behind them compiles to nothing.
 //!
 //! # Example
 //!
@@ -41,6 +42,7 @@
 
 #![warn(clippy::undocumented_unsafe_blocks)]
 
+#[macro_use]
 mod hash;
 
 // The workspace denies unsafe code; this module is the exception.
@@ -48,12 +50,15 @@ mod hash;
 #[allow(unsafe_code)]
 mod x86_64;
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "wasm32")]
+mod wasm32;
+
 mod elsewhere;
 
-#[cfg(not(target_arch = "x86_64"))]
-pub use elsewhere::{AesNi, Avx2, Avx512, ShaNi, WideGhash, fetch_behind};
+pub use elsewhere::*;
 pub use hash::{Block, Chain, Compress, LaneHash, Messages, States};
+#[cfg(target_arch = "wasm32")]
+pub use wasm32::Simd128;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{AesNi, Avx2, Avx512, ShaNi, WideGhash, fetch_behind};
 

@@ -1,5 +1,13 @@
-//! Processors other than those of x86-64 have no lanes.
+//! What only other processors have.
 
+#[macro_use]
 mod none;
+#[cfg(not(target_arch = "wasm32"))]
+mod wasm32;
+#[cfg(not(target_arch = "x86_64"))]
+mod x86_64;
 
-pub use none::{AesNi, Avx2, Avx512, ShaNi, WideGhash, fetch_behind};
+#[cfg(not(target_arch = "wasm32"))]
+pub use wasm32::Simd128;
+#[cfg(not(target_arch = "x86_64"))]
+pub use x86_64::{AesNi, Avx2, Avx512, ShaNi, WideGhash, fetch_behind};

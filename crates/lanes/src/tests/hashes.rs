@@ -1,6 +1,6 @@
 //! SHA-1 and SHA-256 in all lanes.
 
-use crate::{Avx2, Avx512, Block, Chain, Compress, LaneHash, ShaNi, States};
+use crate::{Avx2, Avx512, Block, Chain, Compress, LaneHash, ShaNi, Simd128, States};
 use hex_literal::hex;
 use proptest::prelude::*;
 use std::fmt::Debug;
@@ -26,6 +26,14 @@ fn two_lanes_of_sha_ni() {
     match ShaNi::detect() {
         Some(lanes) => all_of(lanes),
         None => println!("skipped: two_lanes_of_sha_ni, this processor has no SHA-NI"),
+    }
+}
+
+#[test]
+fn four_lanes_of_simd128() {
+    match Simd128::detect() {
+        Some(lanes) => all_of(lanes),
+        None => println!("skipped: four_lanes_of_simd128, this is no WebAssembly"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Eight lanes of 32 bits: AVX2.
 
+use crate::hash::rounds::K;
 use crate::hash::{Block, Compress, LaneHash, Messages, States};
-use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
 
 const LANES: usize = 8;
@@ -17,7 +17,7 @@ impl Avx2 {
     }
 }
 
-hashes!(Avx2, "avx2");
+lanes!(Avx2, "avx2");
 
 #[inline]
 #[target_feature(enable = "avx2")]

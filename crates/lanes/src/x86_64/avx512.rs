@@ -1,8 +1,8 @@
 //! Sixteen lanes of 32 bits: AVX-512.
 
+use crate::hash::rounds::K;
 use crate::hash::{Block, Compress, LaneHash, Messages, States};
 use crate::x86_64::fetch::fetch;
-use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
 
 const LANES: usize = 16;
@@ -22,7 +22,7 @@ impl Avx512 {
     }
 }
 
-hashes!(Avx512, "avx512f,avx512bw");
+lanes!(Avx512, "avx512f,avx512bw");
 
 /// The functions of FIPS 180-4 §4.1 as truth tables of three bits: bit 4x + 2y + z is the result for (x, y, z).
 const CHOOSE: i32 = 0b1100_1010;

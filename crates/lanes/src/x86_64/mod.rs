@@ -1,7 +1,7 @@
 //! The instructions of x86-64.
 
 #[macro_use]
-mod rounds;
+mod lanes;
 mod aes_ni;
 mod avx2;
 mod avx512;

@@ -2,8 +2,8 @@
 //! its unit idle for half of the time. SHA-1 gains nothing from it. No vector of more than 128 bits may stand in these functions: see
 //! CONTRIBUTING on SHA-NI beside VEX code.
 
+use crate::hash::rounds::K;
 use crate::hash::{Block, Chain, Compress, LaneHash, Messages, States};
-use crate::x86_64::rounds::K;
 use std::arch::x86_64::*;
 
 const LANES: usize = 2;

@@ -5,7 +5,7 @@ use crate::esp::cipher::hmac::{Digest, Job, authenticate};
 use crate::esp::cipher::keyed::EspCipher;
 use crate::esp::cipher::outcome::Icv;
 use crate::esp::header::HEADER_LEN;
-use rekeyscope_lanes::{Avx2, Avx512, LaneHash, ShaNi};
+use rekeyscope_lanes::{Avx2, Avx512, LaneHash, ShaNi, Simd128};
 
 /// A whole packet whose ICV is to be checked.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,7 @@ pub(super) enum Lanes {
     Avx512(Avx512),
     Avx2(Avx2),
     ShaNi(ShaNi),
+    Simd128(Simd128),
 }
 
 impl Lanes {
@@ -34,9 +35,10 @@ impl Lanes {
     pub(super) fn fastest(hash: LaneHash) -> Option<Lanes> {
         let avx512 = Avx512::detect().map(Lanes::Avx512);
         let avx2 = Avx2::detect().map(Lanes::Avx2);
+        let simd128 = Simd128::detect().map(Lanes::Simd128);
         match hash {
-            LaneHash::Sha1 => avx512.or(avx2),
-            LaneHash::Sha256 => avx512.or(ShaNi::detect().map(Lanes::ShaNi)).or(avx2),
+            LaneHash::Sha1 => avx512.or(avx2).or(simd128),
+            LaneHash::Sha256 => avx512.or(ShaNi::detect().map(Lanes::ShaNi)).or(avx2).or(simd128),
         }
     }
 
@@ -47,6 +49,7 @@ impl Lanes {
             Lanes::Avx512(_) => 8,
             Lanes::Avx2(_) => 6,
             Lanes::ShaNi(_) => 2,
+            Lanes::Simd128(_) => 3,
         }
     }
 
@@ -56,7 +59,10 @@ impl Lanes {
         let avx512 = Avx512::detect().map(Lanes::Avx512);
         let avx2 = Avx2::detect().map(Lanes::Avx2);
         let sha_ni = ShaNi::detect().map(Lanes::ShaNi);
-        let here = [avx512, avx2, sha_ni].into_iter().filter(Option::is_some);
+        let simd128 = Simd128::detect().map(Lanes::Simd128);
+        let here = [avx512, avx2, sha_ni, simd128]
+            .into_iter()
+            .filter(Option::is_some);
         [None].into_iter().chain(here).collect()
     }
 
@@ -65,6 +71,7 @@ impl Lanes {
             Lanes::Avx512(lanes) => authenticate(jobs, hash, lanes),
             Lanes::Avx2(lanes) => authenticate(jobs, hash, lanes),
             Lanes::ShaNi(lanes) => authenticate(jobs, hash, lanes),
+            Lanes::Simd128(lanes) => authenticate(jobs, hash, lanes),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! SHA-1 (FIPS 180-4 §6.1) and SHA-256 (§6.2), written once for vectors of any width.
 //!
 //! A module that has `LANES`, `load`, `store`, `transposed` and the operations `add`, `splat`, `xor3`, `choose`,
-//! `majority`, `rotate` and `shift` gets `sha1` and `sha256` from `hashes!`. These are macros because `#[target_feature]`
-//! must stand on each function, and a trait's functions cannot have it and be inlined.
+//! `majority`, `rotate` and `shift` gets `sha1` and `sha256` from `hashes!`. These are macros because on x86-64
+//! `#[target_feature]` must stand on each function, and a trait's functions cannot have it and be inlined.
 
 /// FIPS 180-4 §4.2.2.
-pub(super) const K: [u32; 64] = [
+pub(crate) const K: [u32; 64] = [
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -55,10 +55,10 @@ macro_rules! sha256_rounds {
     )*};
 }
 
-/// `sha1` and `sha256` of the module this stands in, compiled for `$features`, of which `$proof` is the proof.
+/// `sha1` and `sha256` of the module this stands in, with `$attribute` on each, such as the instructions that they are compiled for.
 macro_rules! hashes {
-    ($proof:ident, $features:literal) => {
-        #[target_feature(enable = $features)]
+    ($(#[$attribute:meta])?) => {
+        $(#[$attribute])?
         fn sha1(states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
             let [a, b, c, d, e, ..] = &*states;
             let mut v = [load(a), load(b), load(c), load(d), load(e)];
@@ -78,7 +78,7 @@ macro_rules! hashes {
             }
         }
 
-        #[target_feature(enable = $features)]
+        $(#[$attribute])?
         fn sha256(states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
             let mut v = [splat(0); 8];
             for (vector, words) in v.iter_mut().zip(&*states) {
@@ -95,19 +95,6 @@ macro_rules! hashes {
             }
             for (words, vector) in states.iter_mut().zip(v) {
                 store(words, vector);
-            }
-        }
-
-        impl Compress<LANES> for $proof {
-            #[inline]
-            fn compress(self, hash: LaneHash, states: &mut States<LANES>, messages: &Messages<'_, LANES>, steps: usize) {
-                // SAFETY: both need the features that `detect`, the only maker of `self`, has found.
-                unsafe {
-                    match hash {
-                        LaneHash::Sha1 => sha1(states, messages, steps),
-                        LaneHash::Sha256 => sha256(states, messages, steps),
-                    }
-                }
             }
         }
     };
