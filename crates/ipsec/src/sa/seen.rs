@@ -12,7 +12,7 @@ const MOST_PAGES: usize = 1 << 15;
 
 /// Tells whether a packet was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sighting {
+pub enum Appearance {
     /// No packet had the number.
     New,
     /// The very same packet: another one under the same number agrees in 32 bits of its ICV with a probability of 2⁻³².
@@ -41,11 +41,11 @@ pub struct SeenPackets {
 
 impl SeenPackets {
     /// Notes a packet by its SA, its number and the end of its ICV.
-    pub fn observe(&mut self, sa: SaIndex, number: u64, fingerprint: u64) -> Sighting {
+    pub fn observe(&mut self, sa: SaIndex, number: u64, fingerprint: u64) -> Appearance {
         self.observe_bounded(sa, number, fingerprint, MOST_PAGES)
     }
 
-    fn observe_bounded(&mut self, sa: SaIndex, number: u64, fingerprint: u64, most: usize) -> Sighting {
+    fn observe_bounded(&mut self, sa: SaIndex, number: u64, fingerprint: u64, most: usize) -> Appearance {
         let key = (sa, number / PAGE);
         // 0 is a number not seen.
         let mark = ((fingerprint ^ (fingerprint >> 32)) as u32).max(1);
@@ -53,9 +53,9 @@ impl SeenPackets {
         let place = known.unwrap_or_else(|| self.begin(key, most));
         let seen = &mut self.pages[place].marks[(number % PAGE) as usize];
         match std::mem::replace(seen, mark) {
-            0 => Sighting::New,
-            before if before == mark => Sighting::Again,
-            _ => Sighting::NumberUsed,
+            0 => Appearance::New,
+            before if before == mark => Appearance::Again,
+            _ => Appearance::NumberUsed,
         }
     }
 
@@ -92,13 +92,13 @@ mod tests {
     fn a_packet_is_known_however_far_behind_it_lies() {
         let mut seen = SeenPackets::default();
         for number in 1..100_000 {
-            assert_eq!(seen.observe(0, number, number * 7), Sighting::New);
+            assert_eq!(seen.observe(0, number, number * 7), Appearance::New);
         }
-        assert_eq!(seen.observe(0, 1, 7), Sighting::Again);
-        assert_eq!(seen.observe(1, 1, 7), Sighting::New, "another SA");
-        assert_eq!(seen.observe(0, 2, 15), Sighting::NumberUsed);
-        assert_eq!(seen.observe(0, 100_000, 0), Sighting::New, "no ICV");
-        assert_eq!(seen.observe(0, 100_000, 0), Sighting::Again, "no ICV");
+        assert_eq!(seen.observe(0, 1, 7), Appearance::Again);
+        assert_eq!(seen.observe(1, 1, 7), Appearance::New, "another SA");
+        assert_eq!(seen.observe(0, 2, 15), Appearance::NumberUsed);
+        assert_eq!(seen.observe(0, 100_000, 0), Appearance::New, "no ICV");
+        assert_eq!(seen.observe(0, 100_000, 0), Appearance::Again, "no ICV");
     }
 
     #[test]
@@ -110,8 +110,8 @@ mod tests {
         assert_eq!((seen.pages.len(), seen.forgotten()), (4, 6));
         assert_eq!(
             seen.observe_bounded(0, 9 * PAGE, 9 * PAGE + 1, 4),
-            Sighting::Again
+            Appearance::Again
         );
-        assert_eq!(seen.observe_bounded(0, 0, 1, 4), Sighting::New, "forgotten");
+        assert_eq!(seen.observe_bounded(0, 0, 1, 4), Appearance::New, "forgotten");
     }
 }

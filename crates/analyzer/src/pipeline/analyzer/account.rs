@@ -11,7 +11,7 @@ use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::seen::Sighting;
+use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_model::diagnostic::named;
 use rekeyscope_model::text::Message;
@@ -92,7 +92,7 @@ impl Analyzer {
         let wanted = self.record.wants(self.record.sas.associations()[sa].tunnel);
         let sighting = self.seen.observe(sa, u64::from(pending.sequence), fingerprint);
         let association = self.record.sas.get_mut(sa);
-        if sighting == Sighting::Again {
+        if sighting == Appearance::Again {
             // A mirror port shows a packet twice; on the wire it was one. It counts in `duplicates` alone.
             association.sequence.count_duplicate();
             self.count_repeated(pending, wanted);
@@ -101,7 +101,7 @@ impl Analyzer {
         let number = association.whole_sequence(pending.sequence);
         association
             .sequence
-            .observe(number, sighting == Sighting::NumberUsed);
+            .observe(number, sighting == Appearance::NumberUsed);
         if decoded.icv == Icv::Verified {
             association.extended = association.extended.map(|highest| highest.max(number));
         }

@@ -7,7 +7,7 @@ use rekeyscope_capture::framing::{AH, Authentication, Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::AhInside;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::database::path::Arriving;
-use rekeyscope_ipsec::sa::seen::Sighting;
+use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::whereabouts::OuterPath;
 use rekeyscope_model::analysis::Encapsulation;
 use rekeyscope_model::spi::{IpsecProtocol, Spi};
@@ -94,13 +94,13 @@ impl Analyzer {
         let association = self.record.sas.get_mut(sa);
         association.bundled = true;
         // Copies of a packet were told by the ESP around it.
-        if sighting == Sighting::Again {
+        if sighting == Appearance::Again {
             return;
         }
         let number = association.whole_sequence(ah.sequence);
         association
             .sequence
-            .observe(number, sighting == Sighting::NumberUsed);
+            .observe(number, sighting == Appearance::NumberUsed);
         association.icv.unchecked += 1;
         association.see((pending.time, pending.frame));
         let c = &mut association.counters;
