@@ -194,6 +194,11 @@ impl<'b> Proven<'b> {
     }
 }
 
+/// Bytes of HMAC keys that people type in, beside those that the RFCs ask for: HMAC takes any (RFC 2104 §2).
+const OTHER_HMAC_KEY: usize = 16;
+/// A block of SHA-512; HMAC hashes what is longer, and nobody has such keys.
+const LONGEST_HMAC_KEY: usize = 128;
+
 /// Looks at one window: the search, the blob, the offset in it, the bytes.
 type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
 
@@ -209,22 +214,58 @@ impl<'b> Search<'_> {
         })
     }
 
+    /// A key as long as the transform asks for; else one of [`OTHER_HMAC_KEY`] bytes, or as long as a blob is.
     fn integrity_key(&mut self, blobs: &[&'b Blob]) -> Option<Proven<'b>> {
-        let integrities = self.shape.integrities.iter().copied();
-        integrities
-            .filter(|integrity| *integrity != Integrity::None)
-            .find_map(|integrity| {
-                self.windows(blobs, integrity.key_len(), &mut |search, blob, offset, key| {
-                    let proven = Proven {
-                        integrity,
-                        key,
-                        blob,
-                        offset,
-                    };
-                    let candidate = proven.beside(Encryption::Null, &[]);
-                    search.oracle.icv_fits(&candidate).then_some(proven)
-                })
+        let all: Vec<Integrity> = self
+            .shape
+            .integrities
+            .iter()
+            .copied()
+            .filter(|i| *i != Integrity::None)
+            .collect();
+        let hmac = || all.iter().copied().filter(|integrity| integrity.takes_any_key());
+        let usual = all
+            .iter()
+            .copied()
+            .map(|integrity| (integrity, integrity.key_len()));
+        let other = hmac()
+            .filter(|i| i.key_len() != OTHER_HMAC_KEY)
+            .map(|i| (i, OTHER_HMAC_KEY));
+        let found = usual.chain(other).find_map(|(integrity, len)| {
+            self.windows(blobs, len, &mut |search, blob, offset, key| {
+                search.authenticates(integrity, blob, offset, key)
             })
+        });
+        found.or_else(|| hmac().find_map(|integrity| self.whole_blobs(blobs, integrity)))
+    }
+
+    fn whole_blobs(&mut self, blobs: &[&'b Blob], integrity: Integrity) -> Option<Proven<'b>> {
+        blobs.iter().find_map(|blob| {
+            let key = blob.bytes.expose();
+            let tried = key.len() == integrity.key_len() || key.len() == OTHER_HMAC_KEY;
+            if tried || key.len() > LONGEST_HMAC_KEY || self.trials >= self.shape.most_trials {
+                return None;
+            }
+            self.trials += 1;
+            self.authenticates(integrity, blob, 0, key)
+        })
+    }
+
+    fn authenticates(
+        &mut self,
+        integrity: Integrity,
+        blob: &'b Blob,
+        offset: usize,
+        key: &'b [u8],
+    ) -> Option<Proven<'b>> {
+        let proven = Proven {
+            integrity,
+            key,
+            blob,
+            offset,
+        };
+        let candidate = proven.beside(Encryption::Null, &[]);
+        self.oracle.icv_fits(&candidate).then_some(proven)
     }
 
     /// The encryption key beside a proven integrity key: the one that ends where that begins, then all windows.
