@@ -81,6 +81,7 @@ fn the_fastest_path_is_taken_in_time() {
                 Some(Lanes::Avx512(_)) => "16 lanes, AVX-512",
                 Some(Lanes::Avx2(_)) => "8 lanes, AVX2",
                 Some(Lanes::ShaNi(_)) => "2 lanes, SHA-NI",
+                Some(Lanes::Simd128(_)) => "4 lanes, simd128",
             };
             let taken = hash.and_then(Lanes::fastest) == *lanes;
             println!(
