@@ -21,7 +21,7 @@ verdict-bounded-without-keys = リキー（鍵更新）{ $used } 回で{ $direct
 verdict-inconclusive = リキー（鍵更新）{ $used } 回が{ $direction }に与えた影響は判断できません。
 verdict-unanswered = リキー（鍵更新）が{ $direction }に影響したか分かりません: 応答がありません。
 verdict-datagrams = リキー（鍵更新）の{ $direction }への影響は判断できません: UDP に確認応答はありません。
-verdict-datagrams-went-on = リキー（鍵更新）{ $used } 回で、{ $direction }の UDP がここで { $bound } を超えて途切れたことはありません。
+verdict-datagrams-went-on = リキー（鍵更新）{ $used } 回で、{ $direction }の UDP がここで { $bound } を超えて停止したことはありません。
 verdict-outside = リキー（鍵更新）{ $total } 回はいずれも{ $direction }の転送中ではなく、影響は不明です。
 
 ## リキーで説明できる、基準レートとの差
