@@ -250,7 +250,7 @@ fn a_client_inside_another_tunnel_can_be_chosen() {
     assert!(refused.contains("where the keys of that are known"), "{refused}");
 }
 
-/// Where a table is full, the first screen says how many packets were not analysed; a synthetic flood of each.
+/// The first screen of a report with a full table says how many packets were not analysed; a synthetic flood of each.
 #[test]
 fn the_first_screen_says_how_much_was_not_analysed() {
     const MOST_TUNNELS: u32 = 4_096;

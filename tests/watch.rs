@@ -372,7 +372,7 @@ fn packets_that_are_not_analysed_are_counted_on() {
         let (number, time) = (frame.number, frame.time);
         watch.push(&frame);
         if number > u64::from(MOST_TUNNELS) && (number - u64::from(MOST_TUNNELS)) % u64::from(FURTHER) == 0 {
-            // So late that no rekey is under way: what is over is left behind.
+            // No rekey is under way so late: what is over is left behind.
             watch.look(time.plus_nanos(20 * NANOS_PER_SECOND), &info);
         }
     }

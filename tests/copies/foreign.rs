@@ -213,7 +213,7 @@ fn captures() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// How many packets capinfos counts; it reads the file to its end.
+/// The number of packets that capinfos counts; it reads the file to its end.
 fn counted(file: &Path) -> u64 {
     let told = output_of("capinfos", &["-Mc", file.to_str().unwrap()]);
     let line = told
@@ -251,7 +251,7 @@ fn capinfos_accepts_the_copies_of_every_capture() {
         let inner = counted(&named("inner"));
         assert!(inner <= packets, "{name}");
         opened += inner;
-        // As it was read, time for time; a simple packet has none.
+        // The packets as they were read, time for time; a simple packet has none.
         let frames = |file: &str| -> Vec<(i64, Vec<u8>)> {
             let mut reader = CaptureReader::open(&named(file)).unwrap();
             let (mut frames, mut ignored) = (Vec::new(), Diagnostics::default());

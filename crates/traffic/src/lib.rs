@@ -42,7 +42,7 @@ pub use crate::interval::{
 };
 pub use crate::outage::{LEAST_REST, Outages};
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
-pub use crate::run::TransmissionRun;
+pub use crate::run::{FINEST, TransmissionRun};
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 pub use crate::table::Ranges;

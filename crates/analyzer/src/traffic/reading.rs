@@ -103,8 +103,7 @@ impl TrafficReading {
         self.outages.intervals(&self.tracker, events, end)
     }
 
-    /// Whether ESP numbers are missing within a stretch that lie on its own side alone: the capture went on, which lacks none of the other
-    /// side's.
+    /// True where ESP numbers of the stretch's own side alone are missing within it: the capture went on, which lacks none of the other side's.
     pub(crate) fn misses_one_side(&self, interval: &Interval) -> bool {
         let until = interval.to.plus_nanos(LEAST_TIMEOUT);
         let misses = |direction| {

@@ -154,7 +154,7 @@ impl LiveWatch {
         self.newest
     }
 
-    /// Whether a look is due by what has come, however little time has gone by: what is over is left behind at looks only, and memory must
+    /// True where a look is due by what has come, however little time has gone by: what is over is left behind at looks only, and memory must
     /// not grow with the load of the machine.
     pub fn is_due(&self) -> bool {
         let (looked, packets) = self.looked;

@@ -42,9 +42,9 @@ struct SectionCopy {
 /// The interfaces that a section has described.
 #[derive(Debug)]
 enum Interfaces {
-    /// As in the capture; with the snap length of the first one.
+    /// The interface as in the capture; with the snap length of the first one.
     Copied { snap_len: Option<u32> },
-    /// For packets of other containers: link type, and nanoseconds per tick.
+    /// Packets of other containers have: link type, and nanoseconds per tick.
     Own(Vec<(LinkType, i64)>),
 }
 
@@ -208,7 +208,7 @@ impl<W: Write> CaptureCopy<W> {
         }
     }
 
-    /// Whether the block of a packet may be copied as it is.
+    /// True where the block of a packet may be copied as it is.
     fn is_sound_packet(&self, order: ByteOrder, bytes: &[u8], frame: &Frame<'_>) -> bool {
         let sound = match (order.u32(bytes, 0), &self.section) {
             (
@@ -329,7 +329,7 @@ impl<W: Write> CaptureCopy<W> {
     }
 }
 
-/// Where the options of an enhanced or an obsolete packet begin (§4.3, Appendix A).
+/// The place where the options of an enhanced or an obsolete packet begin (§4.3, Appendix A).
 fn options_at(order: ByteOrder, bytes: &[u8]) -> Option<usize> {
     (order.u32(bytes, 20)? as usize)
         .checked_next_multiple_of(4)?

@@ -1,4 +1,4 @@
-//! What may stand in a copy: Wireshark refuses a file at the first block that contradicts itself, also where the packets before and
+//! Rules of what may stand in a copy: Wireshark refuses a file at the first block that contradicts itself, also where the packets before and
 //! behind it are read here. What is not sound is mended, or left out.
 
 use crate::file::order::ByteOrder;
@@ -39,7 +39,7 @@ pub(super) fn sound_options(order: ByteOrder, kind: u32, tail: &[u8]) -> Vec<u8>
     fitting.flat_map(|(_, option)| option).copied().collect()
 }
 
-/// Whether all options of a tail fit, up to its end or the end mark.
+/// True where all options of a tail fit, up to its end or the end mark.
 pub(super) fn are_sound_options(order: ByteOrder, kind: u32, tail: &[u8]) -> bool {
     let rest = tail
         .get(sound_options(order, kind, tail).len()..)
@@ -47,7 +47,7 @@ pub(super) fn are_sound_options(order: ByteOrder, kind: u32, tail: &[u8]) -> boo
     rest.is_empty() || rest.starts_with(&[0; 4])
 }
 
-/// Whether an option has the length that its code demands.
+/// True where an option has the length that its code demands.
 fn fits(order: ByteOrder, kind: u32, code: u16, option: &[u8]) -> bool {
     let len = usize::from(order.u16(option, 2).unwrap_or(0));
     let value = option
@@ -70,7 +70,7 @@ fn fits(order: ByteOrder, kind: u32, code: u16, option: &[u8]) -> bool {
     }
 }
 
-/// Whether a block is sound that holds no packet and describes neither section nor interface.
+/// True where a block is sound that holds no packet and describes neither section nor interface.
 pub(super) fn is_sound(order: ByteOrder, block: &[u8]) -> bool {
     let body = block.get(8..block.len().saturating_sub(4)).unwrap_or_default();
     let kind = order.u32(block, 0).unwrap_or(0);

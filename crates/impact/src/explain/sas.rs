@@ -6,6 +6,7 @@ use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_traffic::FINEST;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
 pub(super) const FIRST_NUMBERS: u64 = 3;
@@ -13,8 +14,6 @@ pub(super) const FIRST_NUMBERS: u64 = 3;
 pub(super) const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
-/// The ledger knows arrivals by runs that are no finer.
-const RUN: i64 = 20 * NANOS_PER_MILLI;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
 const LEAST_LATE: u64 = 3;
 
@@ -166,7 +165,7 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
             .collect();
         let died_before = own.iter().any(|packet| packet.time < earliest);
         let lost = own.iter().filter(|packet| packet.time <= latest).count();
-        // What is sent again when the way is back may meet the Delete, too.
+        // A copy that is sent when the way is back may meet the Delete, too.
         let of_packets = !died_before && are_half(view, lost) && view.fills_half((earliest, view.outage.to));
         if !of_packets && !comes_behind_its_delete(view, place, sa) {
             return None;
@@ -191,7 +190,7 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// Which packets were lost is not known, but several were; data stopped with the Delete of its SA, at no common volume, and for half of
+/// The ledger counts several lost packets and does not know which; data stopped with the Delete of its SA, at no common volume, and for half of
 /// the silence packets passed on that SA behind the Delete.
 fn comes_behind_its_delete(view: &OutageView<'_>, place: usize, sa: &SaInScene) -> bool {
     let outage = view.outage;
@@ -202,7 +201,7 @@ fn comes_behind_its_delete(view: &OutageView<'_>, place: usize, sa: &SaInScene) 
         && sa
             .deleted
             .zip(last)
-            .is_some_and(|behind| behind.0 <= outage.from.plus_nanos(RUN) && view.fills_half(behind))
+            .is_some_and(|behind| behind.0 <= outage.from.plus_nanos(FINEST) && view.fills_half(behind))
         && limit_reached(view).is_none_or(|limit| limit.limit_kilobytes.is_none())
 }
 

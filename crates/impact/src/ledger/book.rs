@@ -366,7 +366,7 @@ impl Drafts<'_> {
             let owns = book.rekeys.iter().any(|own| own.rekey == rekey.rekey);
             !owns && !book.unobserved.contains(&rekey.rekey)
         };
-        // What stopped a sender beside a rekey slows it there, too.
+        // The sender's own pauses slow it beside the rekey, too.
         let apart = joined(self.ownership.acquitted.clone());
         // Windows that meet are cut.
         let mut windows: Vec<(usize, TimeSpan)> = Vec::new();

@@ -62,7 +62,7 @@ impl RekeySpan {
         self.volume.is_some_and(|share| share >= BELOW_LIMIT)
     }
 
-    /// Whether one of the rekey's steps lies in a span, or at most `margin` beside it: a message, the switch, the end of the old SA. An end
+    /// True where one of the rekey's steps lies in a span, or at most `margin` beside it: a message, the switch, the end of the old SA. An end
     /// computes at its messages and lacks an SA at the switch; while it waits for an answer the old SA carries on.
     pub(super) fn steps_in(&self, (from, to): TimeSpan, margin: i64) -> bool {
         let messages = [Some(self.asked), Some(self.last_message)].into_iter();

@@ -208,7 +208,7 @@ struct AccountParts<'a> {
     account: &'a Account,
     whole: f64,
     seconds: Vec<(AccountLabel, f64)>,
-    /// They are those beyond what the path's own rate takes.
+    /// True where the seconds are those beyond what the path's own rate takes.
     beyond_own: bool,
 }
 

@@ -410,7 +410,7 @@ impl Outages {
         })
     }
 
-    /// Whether ESP numbers of a direction of a tunnel are missing before a packet within a stretch.
+    /// True where ESP numbers of a direction of a tunnel are missing before a packet within a stretch.
     pub fn misses(&self, tunnel: u32, direction: Direction, from: Timestamp, to: Timestamp) -> bool {
         self.gaps_in((tunnel, direction), from, to).next().is_some()
     }

@@ -5,4 +5,4 @@ mod transmission_run;
 
 pub(crate) use run_bound::RunBound;
 pub(crate) use transmission_run::Runs;
-pub use transmission_run::TransmissionRun;
+pub use transmission_run::{FINEST, TransmissionRun};

@@ -3,8 +3,8 @@
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::BTreeMap;
 
-/// Longest run: transmissions within this are one, because 50 ms are the shortest silence that any rule reads.
-pub(super) const FINEST: i64 = 20 * NANOS_PER_MILLI;
+/// Length of the longest run, nanoseconds: transmissions within it are one, because 50 ms are the shortest silence that any rule reads.
+pub const FINEST: i64 = 20 * NANOS_PER_MILLI;
 
 /// Transmissions of one direction that follow each other closely and have the same fate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -91,7 +91,7 @@ impl Reading {
             start,
             acked_after: p.acked_after,
             echo_after,
-            // What was overtaken was sent before what has passed already.
+            // An overtaken packet was sent before others that have passed already.
             unheard_after: if p.late { UNKNOWN } else { unheard_after },
             payload: p.payload,
             new: p.new,

@@ -54,9 +54,9 @@ pub(crate) struct TcpSender {
     pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
     pub(crate) under_way: Vec<Ack>,
-    /// When it last sent what shows that it had not heard the next of them.
+    /// The last time that its data showed that it had not heard the next of them.
     pub(crate) unheard_at: i64,
-    /// When the last acknowledgement reached it.
+    /// The time at which the last acknowledgement reached it.
     pub(crate) heard_at: i64,
 }
 

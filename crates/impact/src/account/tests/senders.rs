@@ -143,7 +143,7 @@ pub(super) fn slower_link(at_receiver: bool) -> AccountConnection {
         wire
     };
     let (mut packets, mut seq, mut free) = (handshake(2 * up, 2 * WAY, 7), 1u32, 0);
-    // When the sender may send, and the stamp of the receiver that it has heard.
+    // Times at which the sender may send, and the receiver's stamps that it has heard.
     let mut sends: VecDeque<(i64, i64)> = (0..40).map(|_| (2 * WAY, WAY)).collect();
     while let Some((send, heard)) = sends.pop_front()
         && send < 8 * NANOS_PER_SECOND
