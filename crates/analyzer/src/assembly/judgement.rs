@@ -260,11 +260,9 @@ fn judge_traffic(
         let rests = sealed_rests(record, (tunnel, direction), line);
         around.rests.extend(rests);
         around.rests.sort_unstable();
-    }
-    if let Some(CarriedLine::Sealed(line)) = &carried
-        && was_over(&line.data, &line.answers)
-    {
-        around.died = None;
+        if was_over(&line.data, &line.answers) {
+            around.died = None;
+        }
     }
     let mut of_tunnel: Vec<usize> = known
         .rekeys

@@ -124,7 +124,7 @@ impl CloseUps {
     }
 }
 
-/// The time for which new data paused at most while the rekey was under way and recovered from; where nothing can be read, packets.
+/// Longest pause in new data between the start of the rekey and the end of recovery, nanoseconds; in packets where nothing can be read.
 fn longest_pause(scene: &RekeyScene<'_>) -> i64 {
     let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.is_opened() || p.new > 0);
     let (earlier, later) = scene

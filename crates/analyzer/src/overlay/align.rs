@@ -104,7 +104,7 @@ impl RunningSum {
     }
 }
 
-/// The place where the run lies.
+/// Finds where on the series the run lies.
 pub(crate) fn place(series: &Series, run: &Iperf3Run) -> Option<Placed> {
     let bin_s = series.bin_ms / 1000.0;
     if !(bin_s.is_finite() && bin_s > 0.0) || run.intervals.len() < FEWEST_INTERVALS {

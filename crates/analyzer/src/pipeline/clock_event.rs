@@ -15,7 +15,7 @@ pub(crate) enum Jump {
 pub(crate) struct ClockEvent {
     pub(crate) frame: u64,
     pub(crate) jump: Jump,
-    /// The degree to which the frames' times jump beyond what really passed, nanoseconds.
+    /// Nanoseconds by which the frames' times jump, without the time that really passed.
     pub(crate) nanos: i64,
     /// The peers' clocks say so; otherwise its size is that of the silence.
     pub(crate) measured: bool,

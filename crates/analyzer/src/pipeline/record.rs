@@ -1,4 +1,4 @@
-//! The memory of an analysis. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
+//! What an analysis remembers. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
 //! made of it.
 
 use crate::diagnosis::Diagnosis;
@@ -21,7 +21,7 @@ use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
 
-/// The memory of an analysis.
+/// What an analysis remembers.
 #[derive(Debug)]
 pub struct Record {
     pub(crate) options: Options,

@@ -196,7 +196,7 @@ impl FlowTable {
         most.map(|(key, _)| (key.2.src, key.2.dst))
     }
 
-    /// The load of flows beyond [`MOST_FLOWS`] in `direction`, over all tunnels.
+    /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
     pub fn others(&self, direction: Direction) -> FlowTotals {
         self.others[slot(direction)]
     }

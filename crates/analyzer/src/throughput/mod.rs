@@ -1,4 +1,4 @@
-//! The load of the tunnels: flows, series of bytes over time, and their meters.
+//! What the tunnels carried: flows, series of bytes over time, and their meters.
 
 pub(crate) mod connections;
 pub mod flow;

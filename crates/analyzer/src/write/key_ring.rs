@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The verdict of an SA's packets on its key.
+/// What an SA's packets say of its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyProof {
     /// The ICV of at least one packet fits.

@@ -40,7 +40,7 @@ pub struct Unsealed<'a> {
     pub inner: Inner,
 }
 
-/// The fate of an ESP packet.
+/// What became of an ESP packet.
 // One lives at a time; a box would be an allocation per packet.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
@@ -146,7 +146,7 @@ enum SeenAs {
     Unsealed,
 }
 
-/// The way into one frame.
+/// Opens the packets of one frame.
 struct PacketOpening<'o, 'r, F> {
     keys: &'o Keys<'r>,
     /// SAs that are open around the packet at hand.

@@ -11,9 +11,9 @@ use std::io;
 /// A block with bytes, and room for what the block before left in front of them.
 pub(super) struct FilledBlock {
     pub(super) block: ReadBlock,
-    /// The place where the bytes begin, behind [`CARRY_LEN`] at least.
+    /// Where the bytes begin: at [`CARRY_LEN`] or behind it.
     pub(super) start: usize,
-    /// The place where they end.
+    /// Where they end.
     pub(super) end: usize,
     /// Why they are no more.
     pub(super) then: Option<io::Result<SourceRead>>,

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::Duration;
 
-/// The time for which a thread that has nothing to help with waits before it looks again: much less than a batch takes.
+/// A thread that has nothing to help with looks again after this long: much less than a batch takes.
 const MOMENT: Duration = Duration::from_micros(100);
 
 /// Work that other threads do meanwhile.

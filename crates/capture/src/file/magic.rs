@@ -1,4 +1,4 @@
-//! The beginnings of files, and how one is told that begins behind another.
+//! How files begin, and how a file is told that begins behind another.
 
 use crate::file::buffer::Buffer;
 use crate::file::order::ByteOrder;

@@ -292,7 +292,7 @@ impl CaptureReader {
         &self.path
     }
 
-    /// The container's statements so far.
+    /// What the container has said so far.
     pub fn info(&self) -> &CaptureInfo {
         &self.info
     }

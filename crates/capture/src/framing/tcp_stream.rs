@@ -84,7 +84,7 @@ impl TcpMessage {
     }
 }
 
-/// The outcome of a segment.
+/// What a segment brought.
 #[derive(Debug, Default)]
 pub struct Taken {
     pub(crate) messages: Vec<TcpMessage>,
@@ -366,7 +366,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
     bytes.first_chunk().map(|b| usize::from(u16::from_be_bytes(*b)))
 }
 
-/// The begin of a message, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
+/// Finds where a message begins, in bytes of which that is not known. A chain of lengths that ends with the bytes is taken: of one
 /// message at the very start (noise does so once in 65,536), of two of one SPI elsewhere. So is one of three messages of
 /// which two have the same SPI. No chain is followed further, so that the steps grow with the bytes and no faster.
 fn find_message(bytes: &[u8]) -> Option<usize> {

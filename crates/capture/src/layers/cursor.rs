@@ -12,9 +12,9 @@ pub(crate) const MOST_HEADERS: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub struct Walk<'a> {
     pub(super) bytes: &'a [u8],
-    /// The time for which the current layer is by the headers above it: at least as long as `bytes`.
+    /// Length of the current layer by the headers above it: at least that of `bytes`.
     pub(super) len: usize,
-    /// The degree to which the current layer begins behind the first byte.
+    /// Bytes between the first byte of the walk and the current layer.
     pub(super) at: usize,
     pub(super) depth: usize,
     headers: usize,
@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
         self.len
     }
 
-    /// The degree to which the current layer begins behind the first byte.
+    /// Bytes between the first byte of the walk and the current layer.
     pub(crate) fn at(&self) -> usize {
         self.at
     }

@@ -1,4 +1,4 @@
-//! The answers of a walk: which layer comes next, what was found, why it stopped.
+//! What a walk answers: which layer comes next, what was found, why it stopped.
 
 use crate::layers::ip::IpPacket;
 use etherparse::IpNumber;
@@ -88,7 +88,7 @@ pub enum Layer {
 /// The place of an IP packet in what is walked over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The begin of its header, in bytes from the start of the walk.
+    /// Where its header begins, in bytes from the start of the walk.
     pub at: usize,
     /// The length, or that of the layer around it if that is shorter.
     pub len: usize,
@@ -98,7 +98,7 @@ pub struct Place {
     pub in_ppp: bool,
 }
 
-/// The find of [`Walk::next`](crate::layers::cursor::Walk::next).
+/// What [`Walk::next`](crate::layers::cursor::Walk::next) found.
 #[derive(Debug)]
 pub enum Found<'a> {
     /// An IP packet. The walk stands behind its header, extension headers and AH.

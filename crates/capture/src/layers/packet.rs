@@ -1,4 +1,4 @@
-//! The step of a walk over an IP header.
+//! One step of a walk: over an IP header.
 
 use crate::layers::cursor::Walk;
 use crate::layers::ip;

@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind};
 
-/// The fate of the request.
+/// How a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetUpFailure {
     /// An answer says so.
@@ -16,7 +16,7 @@ pub enum SetUpFailure {
 /// A set-up that failed.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldSetUp<'a> {
-    /// The fate of the request.
+    /// How it failed.
     pub failure: SetUpFailure,
     /// The exchange that failed.
     pub exchange: &'a Exchange,

@@ -2,11 +2,9 @@
 
 use super::input::{LedgerInput, TimeSpan};
 use super::spans::meets;
-use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use rekeyscope_traffic::TransmissionRun;
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{FINEST, TransmissionRun};
 
-/// Shortest silence that a rule away from a switch looks at; runs of arrivals are no finer.
-const SHORTEST: i64 = 20 * NANOS_PER_MILLI;
 /// Share of silences that are longer than the usual ones: one in a thousand.
 const USUAL_SHARE: f64 = 0.001;
 
@@ -118,7 +116,7 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
     for (k, two) in input.arrived.windows(2).enumerate() {
         let [before, ending] = two else { continue };
         let span = (before.to, ending.from);
-        let is_short = ending.from.nanos_since(before.to) <= SHORTEST && ending.spi == before.spi;
+        let is_short = ending.from.nanos_since(before.to) <= FINEST && ending.spi == before.spi;
         if is_short || before.to < from || ending.from > to || apart(span) {
             continue;
         }
@@ -166,7 +164,7 @@ fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Opt
         settled: end,
         counted: true,
     };
-    (silence.nanos() > SHORTEST).then_some(silence)
+    (silence.nanos() > FINEST).then_some(silence)
 }
 
 /// The length that all but one in a thousand waits for the next packet stay under, outside of `windows`, which are joined.
@@ -184,5 +182,5 @@ pub(super) fn usual(input: &LedgerInput<'_>, silences: &[Silence], windows: &[Ti
     let waits: u64 = own.map(|run| u64::from(run.packets)).sum();
     long.sort_unstable_by(|a, b| b.cmp(a));
     let rank = (waits as f64 * USUAL_SHARE) as usize;
-    long.get(rank).copied().unwrap_or(SHORTEST)
+    long.get(rank).copied().unwrap_or(FINEST)
 }

@@ -32,7 +32,7 @@ const fn format(iv_len: usize, icv_len: usize) -> NullFormat {
     NullFormat { iv_len, icv_len }
 }
 
-/// The knowledge about one SA.
+/// What is known of one SA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullVerdict {
     /// Not enough packets yet.

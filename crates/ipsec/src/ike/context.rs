@@ -1,11 +1,11 @@
-//! The circumstances of a message.
+//! When, where and how a message was seen.
 
 use crate::ike::notice::Notice;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// The circumstances in which a message was seen.
+/// When, where and how a message was seen.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageContext {
     /// Frame number.

@@ -32,7 +32,7 @@ pub struct IkeSa {
     pub responder: IpAddr,
     /// True where its messages could be decrypted.
     pub key_status: KeyStatus,
-    /// The origin of that key.
+    /// Where that key comes from.
     pub key_origin: Option<KeyOrigin>,
     /// First message.
     pub first_time: Timestamp,
@@ -41,7 +41,7 @@ pub struct IkeSa {
     /// A NAT was detected by its payloads, or it floated to port 4500 (IKEv2 may float without a NAT: there the payloads
     /// decide when they were seen).
     pub nat: bool,
-    /// The time when a Delete payload ended it.
+    /// When a Delete payload ended it.
     pub deleted: Option<Timestamp>,
 }
 
@@ -311,6 +311,6 @@ pub struct ChildKeys {
     pub encryption: SecretBytes,
     /// Integrity key; empty for an AEAD.
     pub integrity: SecretBytes,
-    /// The origin of the phase-1 secret.
+    /// Where the phase-1 secret comes from.
     pub origin: KeyOrigin,
 }

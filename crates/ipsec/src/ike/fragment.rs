@@ -18,7 +18,7 @@ const MOST_HELD: usize = 16 << 20;
 /// Memory of a piece beside its bytes.
 const ENTRY: usize = 64;
 
-/// The fate of a piece.
+/// What a piece completed, and what it displaced.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AddedPiece<T> {
     /// The message, where the piece was its last.

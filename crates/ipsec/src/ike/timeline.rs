@@ -25,7 +25,7 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 use rekeyscope_model::text::Message;
 
-/// The meaning of a message for the rest of the analysis.
+/// What a message means for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
     /// Index of the exchange it belongs to.

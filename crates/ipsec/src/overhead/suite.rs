@@ -61,7 +61,7 @@ impl Suite {
         self.transform.encryption.iv_len()
     }
 
-    /// The unit to which payload and trailer are padded, bytes (RFC 4303 §2.4: at least 4).
+    /// Payload and trailer are padded to a multiple of this, bytes (RFC 4303 §2.4: at least 4).
     pub fn align(&self) -> usize {
         self.transform.encryption.block_len().max(4)
     }

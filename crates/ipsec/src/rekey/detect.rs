@@ -238,7 +238,7 @@ fn last_packet(evidence: &Evidence<'_>, child: &ChildSa) -> Option<Timestamp> {
         .max()
 }
 
-/// The degree to which the end of `old` lies from the beginning of `new`.
+/// Nanoseconds between the end of `old` and the beginning of `new`, in the direction where they are closest.
 fn distance(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> u64 {
     (0..2)
         .filter_map(|d| {
@@ -294,7 +294,7 @@ fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize, 
     made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, first_time(made))
 }
 
-/// The time when the phase 1 exchanges of each IKE SA ended, ascending.
+/// When the phase 1 exchanges of each IKE SA ended, ascending.
 struct Phase1Ends(HashMap<Option<usize>, Vec<Timestamp>>);
 
 impl Phase1Ends {

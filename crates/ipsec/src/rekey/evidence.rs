@@ -1,11 +1,11 @@
-//! The evidence that recognition looks at.
+//! What recognition looks at.
 
 use crate::ike::timeline::Exchange;
 use crate::sa::association::{Association, Counters};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
 
-/// The load of a tunnel's SAs when an exchange began.
+/// What a tunnel's SAs had carried when an exchange began.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
     /// Exchange index in the timeline.
@@ -18,7 +18,7 @@ pub struct Snapshot {
     pub missing: u64,
 }
 
-/// The evidence that recognition looks at.
+/// What recognition looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The tunnels.

@@ -242,7 +242,7 @@ impl Speakers {
     }
 }
 
-/// The way the exchanges that made SAs begin in the capture, and who began them.
+/// How the exchanges that made SAs begin in the capture, and who began them.
 #[derive(Debug)]
 pub struct Openings(HashMap<usize, Opening>);
 

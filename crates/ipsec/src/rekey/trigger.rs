@@ -54,7 +54,7 @@ struct SuccessionShown {
     last_number: Option<u64>,
 }
 
-/// The way the counters relate to what the SA had carried when the exchange began.
+/// How the counters relate to what the SA had carried when the exchange began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// The counters are just that.

@@ -31,7 +31,7 @@ pub struct AssignedKey {
     pub encryption_key: SecretBytes,
     /// Integrity key; empty for an AEAD.
     pub integrity_key: SecretBytes,
-    /// The origin of the keys.
+    /// Where the keys come from.
     pub origin: KeyOrigin,
 }
 
@@ -86,7 +86,7 @@ impl AssignedKey {
 /// NULL encryption that was recognised without a key.
 #[derive(Debug, Clone)]
 pub struct Clear {
-    /// The way the packets are framed.
+    /// How the packets are framed.
     pub format: NullFormat,
     /// Opens them.
     pub cipher: Arc<EspCipher>,
@@ -160,7 +160,7 @@ pub struct Association {
     pub bundled: bool,
     /// SPI.
     pub spi: Spi,
-    /// The way it is carried.
+    /// How it is carried.
     pub encapsulation: Encapsulation,
     /// The key that its packets prove; before [`Association::proven`] the likeliest claim, which opens nothing.
     pub key: Option<AssignedKey>,
@@ -171,7 +171,7 @@ pub struct Association {
     pub evident: bool,
     /// Unlabelled bytes hold its integrity key, and no encryption key that enough packets speak for.
     pub integrity: Option<AssignedKey>,
-    /// The evidence that the encryption key beside a proven integrity key lacks, where more packets would tell.
+    /// What the encryption key beside a proven integrity key still lacks, where more packets would tell.
     pub lacking: Option<Lacking>,
     /// The packets to try keys on.
     pub(super) docket: Docket,
@@ -184,7 +184,7 @@ pub struct Association {
     pub clear: Option<Clear>,
     /// The key files' knowledge where no usable key is known.
     pub key_hint: KeyStatus,
-    /// The origin of that hint.
+    /// Where that hint comes from.
     pub hint_origin: Option<KeyOrigin>,
     /// The transform that IKE negotiated.
     pub negotiated: Option<Transform>,
@@ -431,7 +431,7 @@ impl Association {
         self.proven && self.counters.packets == 1 && self.key.as_ref().is_some_and(stated)
     }
 
-    /// The degree to which its key is trusted.
+    /// How far its key is trusted.
     pub fn key_status(&self) -> KeyStatus {
         match &self.key {
             Some(_) if self.proven => KeyStatus::Verified,

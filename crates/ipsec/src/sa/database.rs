@@ -22,7 +22,7 @@ use std::net::IpAddr;
 /// Index in [`SaDatabase::associations`].
 pub type SaIndex = usize;
 
-/// The circumstances in which a packet of an SA was seen.
+/// When and how a packet of an SA was seen.
 #[derive(Debug, Clone, Copy)]
 pub struct SaContext {
     /// Tunnel.
@@ -33,7 +33,7 @@ pub struct SaContext {
     pub src: IpAddr,
     /// Outer destination.
     pub dst: IpAddr,
-    /// The way it is carried.
+    /// How it is carried.
     pub encapsulation: Encapsulation,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
@@ -272,7 +272,7 @@ impl SaDatabase {
         }
         association.key_hint = found.hint;
         association.key = found.key.or(association.key.take());
-        // The find of an earlier search among unlabelled bytes stands until the next one.
+        // What an earlier search among unlabelled bytes found stands until the next one.
         let stands = association.integrity.is_some() && !with_mining;
         promising |= stands;
         if !stands {

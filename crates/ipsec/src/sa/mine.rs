@@ -20,14 +20,14 @@ pub struct Mining {
     gave_up: bool,
 }
 
-/// The result of a search.
+/// What a search found.
 #[derive(Debug, Default)]
 pub struct Sought {
     /// Both keys, proven.
     pub key: Option<AssignedKey>,
     /// Else the integrity key alone, with NULL encryption beside it.
     pub integrity: Option<AssignedKey>,
-    /// The evidence that the likeliest encryption key lacks.
+    /// What the likeliest encryption key still lacks.
     pub lacking: Option<Lacking>,
 }
 
@@ -51,7 +51,7 @@ impl Mining {
             shape.key_len = t.key_len;
             shape.integrities = vec![t.integrity];
         }
-        // The need of a key after the last trial of this search.
+        // A key needs as much as it will after the last trial of this search.
         let mut at_the_end = *budget;
         at_the_end.spend(shape.most_trials);
         shape.enough_bits = at_the_end.needed(KeyRoad::Mined, true);

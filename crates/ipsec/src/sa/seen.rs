@@ -30,7 +30,7 @@ struct SeenPage {
     marks: Box<[u32; PAGE as usize]>,
 }
 
-/// The memory.
+/// What was seen.
 #[derive(Debug, Default)]
 pub struct SeenPackets {
     /// At the bound, a ring.

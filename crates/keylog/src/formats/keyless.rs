@@ -260,10 +260,8 @@ impl KeylessText {
     }
 }
 
-/// Longest lifetime that is taken for one: a year.
-const LONGEST_SECONDS: u64 = 31_536_000;
-/// Most kilobytes of a limit: Windows writes 2^31 − 1 for none, Linux more.
-const MOST_KILOBYTES: u64 = 2_147_483_646;
+/// Greatest limit, seconds or kilobytes: Windows writes 2^31 − 1 for none, Linux more.
+const GREATEST_LIMIT: u64 = i32::MAX as u64 - 1;
 
 /// The lifetime that a line states, if any:
 ///
@@ -293,11 +291,11 @@ fn lifetime(line: &[u8]) -> Lifetime {
         seconds: both
             .map(|(_, seconds)| seconds)
             .or(seconds)
-            .filter(|seconds| (1..=LONGEST_SECONDS).contains(seconds)),
+            .filter(|seconds| (1..=GREATEST_LIMIT).contains(seconds)),
         kilobytes: both
             .map(|(kilobytes, _)| kilobytes)
             .or(kilobytes)
-            .filter(|kilobytes| (1..=MOST_KILOBYTES).contains(kilobytes)),
+            .filter(|kilobytes| (1..=GREATEST_LIMIT).contains(kilobytes)),
     }
 }
 

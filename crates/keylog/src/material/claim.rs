@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use zeroize::Zeroizing;
 
 /// Bytes that a console shows of a longer key.
-const PREFIX_LEN: usize = 8;
+pub(crate) const PREFIX_LEN: usize = 8;
 
 /// Longest HMAC key that is tried, in bytes: the block of SHA-512. A longer one is hashed before use (RFC 2104 §2), so nobody makes it.
 const LONGEST_HMAC_KEY: usize = 128;

@@ -80,7 +80,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The origin of an explicit key on `line`.
+    /// Where an explicit key on `line` comes from.
     pub(crate) fn explicit(&self, line: u64) -> KeyOrigin {
         KeyOrigin {
             file: self.file,

@@ -10,8 +10,8 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 const LEAST_ATTEMPTS: u32 = 2;
 /// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
 const MANY_SWALLOWED: u32 = 10;
-/// Three attempts with one packet are an outage, too: the third copy is not lost by chance.
-const MANY_ATTEMPTS: u32 = 3;
+/// So many attempts with one packet are an outage, too.
+pub(super) const MANY_ATTEMPTS: u32 = LEAST_NOT_BY_CHANCE as u32;
 /// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
 pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;
 /// Nanoseconds. Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.

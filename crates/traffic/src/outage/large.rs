@@ -2,12 +2,11 @@
 
 use super::backoff::SmallPassed;
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
+use super::judge::MANY_ATTEMPTS;
 use crate::interval::LostPacket;
 use crate::segment::{Fate, Settlement};
 use rekeyscope_model::time::Timestamp;
 
-/// Copies of large segments without one that arrives, after a small one did: two are lost by chance.
-const LEAST_ATTEMPTS: u32 = 3;
 /// Small arrivals that are kept since the last large one; where there are more, every second one goes.
 const MOST_SMALL: usize = 64;
 
@@ -101,7 +100,7 @@ impl LargeSegments {
             in_vain,
             transfer_end: TransferEnd::Open,
         };
-        let stood = tried >= LEAST_ATTEMPTS && candidate.is_long_enough();
+        let stood = tried >= MANY_ATTEMPTS && candidate.is_long_enough();
         stood.then(|| {
             let largest = passed().map(|(_, len)| *len).max().unwrap_or(0);
             let answered = u32::try_from(passed().count()).unwrap_or(u32::MAX);

@@ -251,7 +251,7 @@ impl Outages {
         self.directions.values().map(|own| own.left_out).sum::<u64>() + unread
     }
 
-    /// The time when a direction of a tunnel sent the first data that was delivered.
+    /// When a direction of a tunnel sent the first data that was delivered.
     pub fn first_delivered(&self, tunnel: u32, direction: Direction) -> Option<Timestamp> {
         let own = self.directions.values();
         let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));

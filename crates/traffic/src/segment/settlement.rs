@@ -1,11 +1,11 @@
-//! The fate of a transmission.
+//! What became of a transmission.
 
 use super::tcp_segment::{ConnectionId, PairId};
 use crate::packet::EspNumber;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// The fate of a transmission.
+/// What became of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The copy that arrived: its bytes count.
@@ -53,7 +53,7 @@ pub struct Settlement {
     pub esp: Option<EspNumber>,
     /// The transmission was the only one with its bytes up to then: the answer is one to this one (Karn's algorithm, RFC 6298 §3).
     pub sent_once: bool,
-    /// The fate of the transmission.
+    /// What became of it.
     pub fate: Fate,
     /// The packet that showed it: time and frame.
     pub shown: (Timestamp, u64),

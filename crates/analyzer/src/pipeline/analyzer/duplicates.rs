@@ -230,7 +230,7 @@ impl Sightings {
     }
 }
 
-/// The memory, by [`Class`].
+/// What was seen, by [`Class`].
 #[derive(Debug)]
 pub(super) struct Duplicates([Sightings; 3]);
 

@@ -1,4 +1,4 @@
-//! The load of one direction of one tunnel, by the bytes that count.
+//! What one direction of one tunnel carried, by the bytes that count.
 
 use crate::throughput::series::bins::Measure;
 use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS};

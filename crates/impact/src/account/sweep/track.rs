@@ -1,4 +1,4 @@
-//! The steps of one direction of a connection: what its packets say, before anything else is known.
+//! What the packets of one direction of a connection say, step by step, before anything else is known.
 
 use super::episode::Episode;
 use super::step::{NONE, Step, StepLabel};

@@ -14,7 +14,7 @@ pub struct KeyLengthError {
     pub expected: String,
 }
 
-/// The verdict of a packet's ICV.
+/// What the ICV says of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Icv {
     /// The ICV fits.

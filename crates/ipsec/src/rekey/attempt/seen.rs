@@ -35,13 +35,13 @@ pub struct AttemptSeen {
     pub messages: u64,
     /// Copies of the request.
     pub transmissions: u64,
-    /// The time when the copies of the request were sent.
+    /// When the copies of the request were sent.
     pub requests: Vec<Timestamp>,
-    /// The time when the first answer came.
+    /// When the first answer came.
     pub answered: Option<Timestamp>,
     /// Sender, frame and time of the refusal.
     pub refused: Option<Notice>,
-    /// The fate of it.
+    /// What became of the attempt.
     pub outcome: AttemptOutcome,
     /// Why, in a word.
     pub reason: Option<&'static str>,

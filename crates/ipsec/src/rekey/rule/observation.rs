@@ -1,4 +1,4 @@
-//! The observations that the rule is inferred from.
+//! What the rule is inferred from.
 
 use crate::sa::association::Counters;
 

@@ -19,6 +19,7 @@ use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len};
 use crate::lines::fields::find;
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, Tag};
+use crate::material::claim::PREFIX_LEN;
 use crate::material::ike_record::{IkeRecord, ike_spi};
 use crate::material::key::{KeyDefect, Seed, SeedOf};
 use crate::material::sink::Sink;
@@ -53,9 +54,6 @@ pub(crate) struct YamahaKeyInfo {
     listed: bool,
     told_masked: bool,
 }
-
-/// Bytes that a console shows of a longer key.
-const PREFIX_LEN: usize = 8;
 
 /// Lines of one sender and one SA number.
 #[derive(Default)]
