@@ -1,7 +1,7 @@
 //! Rows about the control plane: deleted (2), deleted first (3), refused (4), unanswered (5), both at once (6), SAs lost (10).
 
 use crate::explain::same_limits::learnt_limit;
-use crate::explain::scene::{MadeByExchange, SilencesOfSide};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, SilencesOfSide};
 use crate::explain::view::{OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
@@ -306,28 +306,31 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     Some(of_ike_sa.unwrap_or(first))
 }
 
-fn exchange_since(view: &OutageView<'_>, time: Timestamp) -> Option<usize> {
-    let mut exchanges = view.exchanges();
-    let place = |(place, _)| place;
-    exchanges
-        .find(|(_, exchange)| exchange.begin > time && exchange.begin < view.outage.to)
-        .map(place)
+/// Exchanges that began after `time` and before the outage ended.
+fn exchanges_since<'a>(view: &OutageView<'a>, time: Timestamp) -> impl Iterator<Item = &'a ExchangeInScene> {
+    let end = view.outage.to;
+    view.exchanges()
+        .map(|(_, exchange)| exchange)
+        .filter(move |exchange| exchange.begin > time && exchange.begin < end)
 }
 
 pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let delete = delete_at_begin(view)?;
-    exchange_since(view, delete.time)
+    exchanges_since(view, delete.time)
+        .next()
         .is_none()
         .then(|| learnt_limit(view, by_event(view, ExplanationCause::Deleted, delete)))
 }
 
 pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     let delete = delete_at_begin(view)?;
-    let exchange = &view.scene.exchanges[exchange_since(view, delete.time)?];
+    let exchanges: Vec<&ExchangeInScene> = exchanges_since(view, delete.time).collect();
+    let mut from_last = exchanges.iter().rev();
+    let made = from_last.find(|exchange| exchange.made != MadeByExchange::Nothing);
     let explanation = by_event(view, ExplanationCause::BreakBeforeMake, delete);
     Some(Explanation {
-        exchange: Some(exchange.index),
-        seconds: Some(exchange.end.seconds_since(exchange.begin)),
+        exchange: Some(made.or(exchanges.first())?.index),
+        seconds: made.map(|exchange| exchange.end.seconds_since(delete.time)),
         ..learnt_limit(view, explanation)
     })
 }

@@ -408,7 +408,7 @@ fn deleted_first_and_negotiated_then() {
     let mut reauthenticated = rekeyed(10.3, 10.6);
     reauthenticated.event(EventKind::IkeSaDeleted, 10.0, CLIENT);
     let explanation = is(&reauthenticated, BreakBeforeMake);
-    assert_eq!((explanation.exchange, explanation.seconds), (Some(40), Some(0.3)));
+    assert_eq!((explanation.exchange, explanation.seconds), (Some(40), Some(0.6)));
     let mut made_first = reauthenticated.clone();
     made_first.exchanges[0] = exchange(9.0, 9.3, MadeByExchange::ChildSa);
     made_first.outage().back_on = Some(0);

@@ -169,7 +169,7 @@ impl OwnershipRules<'_> {
             let margin = BEFORE + self.input.round_trip;
             !rekey.steps_in(silence.span(), margin) && !is_unheard(rekey, silence)
         };
-        if is_of_the_sender(silence, rekey, self.times.timeout) || silence.in_vain() == 0 && beside() {
+        if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.is_loss() && beside() {
             return Ruling::Acquitted;
         }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
@@ -222,10 +222,10 @@ impl OwnershipRules<'_> {
                 && self.input.rekeys.iter().any(holds_switch)
     }
 
-    /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was sent: the path may have
+    /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was lost: the path may have
     /// become longer, or a queue may stand.
     fn pause_then(&self, silence: &Silence) -> i64 {
-        let last = silence.ended_by.filter(|_| silence.in_vain() == 0).unwrap_or(0);
+        let last = silence.ended_by.filter(|_| !silence.is_loss()).unwrap_or(0);
         let before = self.input.arrived[..last].iter().rev();
         let within = before.take_while(|run| silence.from.nanos_since(run.to) <= NANOS_PER_SECOND);
         let took = within.filter_map(|run| Some(run.acknowledged?.nanos_since(run.to)));

@@ -29,6 +29,8 @@ pub(super) struct Silence {
     pub(super) lacks: bool,
     /// True where the next byte in sequence, sent for the first time, ends the silence.
     pub(super) in_sequence: bool,
+    /// True where what ends the silence goes beyond bytes that the capture lacks: they were lost before it.
+    pub(super) beyond_gap: bool,
     /// Time at which everything that was sent before the end of the silence was acknowledged.
     pub(super) settled: Timestamp,
     /// True where the counts say all that was sent in the silence.
@@ -47,6 +49,11 @@ impl Silence {
     /// Transmissions in the silence that brought nothing.
     pub(super) fn in_vain(&self) -> u32 {
         self.swallowed.saturating_add(self.superfluous)
+    }
+
+    /// Whether something was sent in the silence that did not arrive, before the capture or behind it: then its sender did not pause.
+    pub(super) fn is_loss(&self) -> bool {
+        self.in_vain() > 0 || self.beyond_gap
     }
 
     /// Whether the silence and the span have a moment in common.
@@ -138,6 +145,7 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
             lacks: ending.lacking_since <= before.to
                 || swallowed > 0 && sent_before.is_some_and(|at| at >= ending.from),
             in_sequence: ending.lacking_since == ending.from && !ending.beyond_gap,
+            beyond_gap: ending.beyond_gap,
             settled: sent.map_or(ending.from, |at| at.max(ending.from)),
             counted: true,
         });
@@ -161,6 +169,7 @@ fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Opt
         acknowledged: None,
         lacks: false,
         in_sequence: false,
+        beyond_gap: false,
         settled: end,
         counted: true,
     };

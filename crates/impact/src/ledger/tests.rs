@@ -442,16 +442,18 @@ fn a_pause_far_from_every_step_of_an_exchange_is_the_senders() {
 /// Acknowledgements take 300 ms in the second before: a sender that waits for one waits as long.
 #[test]
 fn a_round_trip_of_a_path_that_became_longer_is_no_silence() {
-    let cost = |round_trip: i64| {
+    let cost = |round_trip: i64, lost_before: bool| {
         let mut made = MadeUpTransfer::new();
         made.even(0, 6_300, 2);
         made.even(6_600, 12_000, 2);
         made.rekey(6_310, 6_330);
         for run in made.arrived.iter_mut().filter(|run| run.to > at(5_000)) {
             run.acknowledged = Some(run.to.plus_nanos(at(round_trip).0));
+            run.beyond_gap = lost_before && run.from == at(6_600);
         }
         made.ledger().rekeys_nanos()
     };
-    assert_eq!(cost(300), 0);
-    assert!(cost(20) > 0);
+    assert_eq!(cost(300, false), 0);
+    assert!(cost(20, false) > 0);
+    assert!(cost(300, true) > 0, "it sent what never came to the capture");
 }

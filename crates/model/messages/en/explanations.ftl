@@ -60,7 +60,10 @@ explains-deleted = { $what ->
     [child] that SA carried this traffic, and no new exchange was begun in that time.
    *[unknown] what was deleted is encrypted; no new exchange was begun in that time.
 }
-explains-break-before-make = the new exchange began only after the Delete, and took { $took }.
+explains-break-before-make = the new exchange began only after the Delete{ $timed ->
+    [no] , and made no SA by then.
+   *[yes] ; the new SA stood { $took } after it.
+}
 explains-refused = the answer was { $notify } ({ $count ->
     [one] once
    *[other] { $count } times

@@ -59,7 +59,10 @@ explains-deleted = { $what ->
     [child] この通信を運ぶ SA が削除され、その間に新しい鍵交換は始まっていません。
    *[unknown] 何を削除したかは暗号化されていて分かりません。その間に新しい鍵交換は始まっていません。
 }
-explains-break-before-make = 新しい鍵交換は Delete の後に始まり、{ $took }かかりました。
+explains-break-before-make = 新しい鍵交換は Delete の後に始まり、{ $timed ->
+    [no] その間に新しい SA はできませんでした。
+   *[yes] 新しい SA ができたのは Delete の{ $took }後でした。
+}
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
 explains-unanswered = 新しい SA の要求{ $count ->

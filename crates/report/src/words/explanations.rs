@@ -237,6 +237,7 @@ impl<'a> Explained<'a> {
             .with("count", count)
             .with("bytes", format::count(count))
             .with("took", said(e.seconds.map(format::seconds)))
+            .with("timed", if e.seconds.is_some() { "yes" } else { "no" })
             .with("limit", said(self.limit()))
             .with("source", name(self.limit_source()))
             .with("moment", self.began())
