@@ -298,8 +298,10 @@ test("a gigabyte is read in little memory", { skip: synthesize ? false : "SYNTHE
     await tab.locator('[data-role="captures"] .files li').waitFor();
     await tab.locator('[data-role="keys"] .files li').waitFor();
     tab.setDefaultTimeout(BIG_PATIENCE_MS);
+    const begun = performance.now();
     await analyse(tab);
     await reported(tab);
+    console.log(`the report of a gigabyte stood there after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
     const { bytes } = await saved(tab, "#save-json");
     assert.ok(bytes.equals(programIn(path.dirname(big), "big.pcap", "-q", "--keys", "big.esp_sa", "--json", "-")), "the same document");
     const peak = await peakOfTabs();
