@@ -144,6 +144,42 @@ fn esp_of_one_side_alone_beside_ike_of_both() {
     assert!(lines.why.contains("what came back is not seen"), "{lines:?}");
 }
 
+/// ```text
+/// client ◀══▶ server  a few pings of the client; nothing for 10 s
+///        ◀── pings of the server, unanswered for 9 s
+/// client ──▶          the client speaks, and all are answered again
+/// ```
+#[test]
+fn an_idle_client_that_is_not_reached_until_it_speaks() {
+    let forgotten = |answered: bool, spoke_before: bool| {
+        move |w: &mut World| {
+            for _ in 0..if spoke_before { 3 } else { 0 } {
+                w.ping();
+                w.wait(500);
+            }
+            w.wait(10_000);
+            for _ in 0..9 {
+                w.ping_client(answered);
+                w.wait(1_000);
+            }
+            w.ping();
+            for _ in 0..5 {
+                w.wait(1_000);
+                w.ping_client(true);
+            }
+        }
+    };
+    for line in [with_keys(forgotten(false, true)), without_keys(forgotten(false, true))] {
+        assert!(line.headline.contains("fell silent at 11.5"), "{line:?}");
+    }
+    for line in [with_keys(forgotten(true, true)), without_keys(forgotten(true, true))] {
+        assert!(!line.headline.contains("silent"), "{line:?}");
+    }
+    // A host that was never heard may not be there yet.
+    let line = with_keys(forgotten(false, false)).headline;
+    assert!(!line.contains("silent"), "{line}");
+}
+
 #[test]
 fn a_peer_that_answers_no_check_to_the_end() {
     let checked = |to_the_end: bool| {

@@ -90,19 +90,32 @@ impl World {
     /// The client asks through the tunnel whether the server's host lives (ICMP echo, 56 bytes of data), and hears that it does.
     pub fn ping(&mut self) {
         self.next_message_id += 1;
+        self.echo(true, true);
+        self.wait(1);
+        self.echo(false, false);
+    }
+
+    /// The server's host asks whether the client lives, and `answered` tells whether it hears that it does.
+    pub fn ping_client(&mut self, answered: bool) {
+        self.next_message_id += 1;
+        self.echo(true, false);
+        if answered {
+            self.wait(20);
+            self.echo(false, true);
+        }
+    }
+
+    /// An echo request or a reply to it, of the client or of the server's host.
+    fn echo(&mut self, request: bool, of_client: bool) {
         let number = (self.next_message_id as u16).to_be_bytes();
         let (server, client) = ([10, 66, 0, 1], self.inner_client);
-        for (kind, src, dst) in [(8, client, server), (0, server, client)] {
-            let mut echo = [&[kind, 0, 0, 0, 0, 7][..], &number, &[0x61; 56]].concat();
-            let sum = checksum(&echo).to_be_bytes();
-            echo[2..4].copy_from_slice(&sum);
-            let payload = packets::l2tp(&ipv4(src, dst, 1, &echo));
-            if kind == 8 {
-                self.esp_up(&payload);
-                self.wait(1);
-            } else {
-                self.esp_down(&payload);
-            }
+        let mut echo = [&[if request { 8 } else { 0 }, 0, 0, 0, 0, 7][..], &number, &[0x61; 56]].concat();
+        let sum = checksum(&echo).to_be_bytes();
+        echo[2..4].copy_from_slice(&sum);
+        if of_client {
+            self.esp_up(&packets::l2tp(&ipv4(client, server, 1, &echo)));
+        } else {
+            self.esp_down(&packets::l2tp(&ipv4(server, client, 1, &echo)));
         }
     }
 

@@ -38,6 +38,8 @@ pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,
     /// The last request that was answered.
     delivered: Option<Delivered>,
+    /// Something came from the other side before the first request: the way was open, and the host was there.
+    heard_before: bool,
     /// Times at which requests were sent that were answered, and their bytes.
     answered: VecDeque<(Timestamp, u32)>,
 }
@@ -50,10 +52,22 @@ impl Echoes {
         self.waiting.push_back(EchoRequest { name, sent, bytes });
     }
 
+    /// A packet comes from the side that is asked.
+    pub(super) fn hear(&mut self) {
+        self.heard_before |= self.waiting.is_empty();
+    }
+
+    /// Where a stretch without replies begins: at the last request that was answered, else at the first one.
+    fn begin(&self) -> Option<Delivered> {
+        let first = || self.waiting.front().filter(|_| self.heard_before);
+        self.delivered.or_else(|| first().map(|request| request.sent))
+    }
+
     /// A reply comes. Gives the stretch without any that it ends.
     pub(super) fn answer(&mut self, name: (u16, u16)) -> Option<Candidate> {
         let at = self.waiting.iter().position(|request| request.name == name)?;
         let EchoRequest { sent, bytes, .. } = *self.waiting.get(at)?;
+        let from = self.begin();
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
             in_vain.push(request.lost(), 0);
@@ -62,9 +76,9 @@ impl Echoes {
             self.answered.pop_front();
         }
         self.answered.push_back((sent.time, bytes));
-        let from = self.delivered.replace(sent)?;
+        self.delivered = Some(sent);
         let candidate = Candidate {
-            from,
+            from: from?,
             to: sent,
             before: patient(),
             in_vain,
@@ -75,7 +89,7 @@ impl Echoes {
 
     /// Requests that nobody answered up to the end.
     pub(super) fn open(&self, end: Delivered) -> Option<Candidate> {
-        let from = self.delivered?;
+        let from = self.begin()?;
         let mut in_vain = InVain::default();
         for request in &self.waiting {
             if end.time.nanos_since(request.sent.time) > PATIENCE {
@@ -92,7 +106,7 @@ impl Echoes {
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }
 
-    /// The number of them.
+    /// Number of requests between two moments that nobody answered.
     pub(super) fn unanswered(&self, from: Timestamp, to: Timestamp) -> u32 {
         let sent = self.waiting.iter().map(|request| request.sent.time);
         let inside = sent.filter(|time| from < *time && *time < to);

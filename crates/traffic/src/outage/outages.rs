@@ -220,6 +220,10 @@ impl Outages {
             own.other(CarriedKind::Echo, at, segment.missing);
             self.kept = self.kept + own.kept() - before;
         }
+        let place = self.place(segment.pair, packet.tunnel, packet.direction.reverse());
+        if let Some(asking) = self.directions.at_mut(place) {
+            asking.echoes.hear();
+        }
     }
 
     /// A packet of a tunnel that has, or begins to have, packets without keys.

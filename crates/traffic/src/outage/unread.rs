@@ -4,7 +4,7 @@
 use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
-use super::judge::LEAST_MISSING;
+use super::judge::{LEAST_MISSING, LEAST_REST};
 use crate::interval::LostPacket;
 use crate::packet::{InnerPayload, Packet};
 use crate::tcp::slot;
@@ -49,7 +49,7 @@ struct UnreadSide {
     largest: u32,
     /// Packets since the other side's last one.
     unanswered: InVain,
-    /// The number of them.
+    /// Number of the full-sized ones among them.
     full: u32,
     /// The stretch of time that is looked at.
     look: Option<Timestamp>,
@@ -190,10 +190,8 @@ impl UnreadTunnel {
             && at.time.nanos_since(last.time) > LATEST_ANSWER
             && sent.full >= LEAST_FULL
         {
-            // The SAs are those of the data, not of the answers.
-            let on = |time: Delivered, esp| Delivered { esp, ..time };
-            let first = sent.unanswered.packets().first().and_then(|packet| packet.esp);
-            let silence = sent.silence(on(last, first), on(at, last_sent.and_then(|sent| sent.esp)));
+            let esp = last_sent.and_then(|sent| sent.esp);
+            let silence = sent.silence(sent.unanswered_since(last), Delivered { esp, ..at });
             sent.keep(silence, false, SmallPassed::default());
         }
         sent.full = 0;
@@ -225,11 +223,8 @@ impl UnreadTunnel {
         }
         let at = Delivered::nothing;
         let open = open.map(|last| {
-            let esp = sent.unanswered.packets().first().and_then(|packet| packet.esp);
-            (
-                sent.silence(Delivered { esp, ..last }, at(end)),
-                SmallPassed::default(),
-            )
+            let silence = sent.silence(sent.unanswered_since(last), at(end));
+            (silence, SmallPassed::default())
         });
         let open = open.or_else(|| sent.backoff.open(end));
         let only_small = || {
@@ -283,6 +278,22 @@ impl UnreadSide {
             .sum();
         answers * MOST_PER_ANSWER >= self.packets.saturating_sub(silent)
             && answered * 100 >= looks * LEAST_ANSWERED
+    }
+
+    /// Where a silence of the other side begins whose `last` packet came then: there, or behind a rest of this side that begins before enough
+    /// was sent for a silence. A sender that waits for an answer tries again sooner. The SA is that of the data, not of the answers.
+    fn unanswered_since(&self, last: Delivered) -> Delivered {
+        let packets = self.unanswered.packets();
+        let esp = packets.first().and_then(|first| first.esp);
+        let mut from = Delivered { esp, ..last };
+        let mut before = last.time;
+        for packet in packets.iter().take(LEAST_FULL as usize) {
+            if packet.time.nanos_since(before) > LEAST_REST {
+                (from.time, from.frame) = (packet.time, packet.frame);
+            }
+            before = packet.time;
+        }
+        from
     }
 
     fn silence(&self, from: Delivered, to: Delivered) -> Candidate {
