@@ -112,7 +112,7 @@ impl Outages {
             self.behind_window.push(packet.frame);
         }
         if matches!(packet.payload, InnerPayload::Unread(_)) || !self.unread.is_empty() {
-            self.take_unread(packet, segment.missing);
+            self.take_unread(packet, segment);
         }
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
@@ -227,13 +227,13 @@ impl Outages {
     }
 
     /// A packet of a tunnel that has, or begins to have, packets without keys.
-    fn take_unread(&mut self, packet: &Packet, missing: u32) {
+    fn take_unread(&mut self, packet: &Packet, segment: &Segment) {
         let key = packet.tunnel;
         if matches!(packet.payload, InnerPayload::Unread(_)) && self.unread.get(&key).is_none() {
             self.unread.insert(key, UnreadTunnel::new(key));
         }
         if let Some(tunnel) = self.unread.get_mut(&key) {
-            tunnel.take(packet, missing);
+            tunnel.take(packet, segment.missing, segment.behind >= REPLAY_WINDOW);
         }
     }
 

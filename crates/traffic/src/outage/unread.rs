@@ -105,8 +105,9 @@ impl UnreadTunnel {
         }
     }
 
-    /// Takes a packet, and how many before it did not reach the capture.
-    pub(super) fn take(&mut self, packet: &Packet, missing: u32) {
+    /// Takes a packet, and how many before it did not reach the capture. One that was `overtaken` by a whole replay window is no sign that
+    /// its sender goes on.
+    pub(super) fn take(&mut self, packet: &Packet, missing: u32, overtaken: bool) {
         let own = slot(packet.direction);
         let at = Delivered {
             time: packet.time,
@@ -133,7 +134,9 @@ impl UnreadTunnel {
         sent.look_at(packet.time);
         sent.arrivals.count(packet.time);
         let full = bytes + SIZES_DIFFER >= sent.largest;
-        sent.ends_full = full;
+        if !overtaken {
+            sent.ends_full = full;
+        }
         if !full {
             sent.backoff.small(packet.time, bytes);
             let since = &mut sent.since_full;
@@ -163,7 +166,7 @@ impl UnreadTunnel {
             sent.keep(candidate, false, small);
         }
         if since.is_some() {
-            sent.full += 1;
+            sent.full += u32::from(!overtaken);
             sent.unanswered.push(lost, 0);
         }
     }
