@@ -169,10 +169,16 @@ fn an_idle_client_that_is_not_reached_until_it_speaks() {
             }
         }
     };
-    for line in [with_keys(forgotten(false, true)), without_keys(forgotten(false, true))] {
+    for line in [
+        with_keys(forgotten(false, true)),
+        without_keys(forgotten(false, true)),
+    ] {
         assert!(line.headline.contains("fell silent at 11.5"), "{line:?}");
     }
-    for line in [with_keys(forgotten(true, true)), without_keys(forgotten(true, true))] {
+    for line in [
+        with_keys(forgotten(true, true)),
+        without_keys(forgotten(true, true)),
+    ] {
         assert!(!line.headline.contains("silent"), "{line:?}");
     }
     // A host that was never heard may not be there yet.

@@ -80,7 +80,8 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
     let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa() && !goes_on);
     let brought_back = new_sa
         .and_then(|place| view.sa(place)?.exchange)
-        .and_then(|place| view.scene.exchanges.get(place));
+        .and_then(|place| view.scene.exchanges.get(place))
+        .filter(|exchange| !is_lost_on_new_sa(view, exchange.end));
     let main = everything.or(signs.first()).copied();
     let explanation = Explanation {
         by: of.map(|side| side.side),
@@ -99,6 +100,17 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         .iter()
         .filter(|side| of.is_none_or(|of| of.side == side.side));
     Some(view.with_frames(explanation, last.filter_map(|side| side.last_frame)))
+}
+
+/// Whether the side that fell silent sent on its new SA before the first packet of it came, for longer than since `end` of the exchange a
+/// path takes: then the renewal did not bring the way back.
+fn is_lost_on_new_sa(view: &OutageView<'_>, end: Timestamp) -> bool {
+    let mut late = view.events(
+        &[EventKind::FirstNumber],
+        end.plus_nanos(view.near()),
+        view.outage.to,
+    );
+    late.next().is_some()
 }
 
 /// Packets of one side pass the capture and do not reach the other side, which repeats what was acknowledged, or a check that was answered.

@@ -585,6 +585,10 @@ fn two_that_end_alike_and_one_that_a_rekey_brings_back() {
         Some(40),
         "the rekey that brought the way back"
     );
+    let mut lost_longer = only_one.clone();
+    lost_longer.event(EventKind::FirstNumber, 17.0, GATEWAY).count = Some(70);
+    let not_by_it = is(&lost_longer, PeerSilent).exchange;
+    assert_eq!(not_by_it, None, "the first packets of the new SA were lost, too");
     only_one.sas[1].used = Some((at(0.0), at(15.0)));
     assert_eq!(is(&only_one, PeerSilent).exchange, None, "the old SA goes on");
 }

@@ -109,7 +109,12 @@ impl World {
     fn echo(&mut self, request: bool, of_client: bool) {
         let number = (self.next_message_id as u16).to_be_bytes();
         let (server, client) = ([10, 66, 0, 1], self.inner_client);
-        let mut echo = [&[if request { 8 } else { 0 }, 0, 0, 0, 0, 7][..], &number, &[0x61; 56]].concat();
+        let mut echo = [
+            &[if request { 8 } else { 0 }, 0, 0, 0, 0, 7][..],
+            &number,
+            &[0x61; 56],
+        ]
+        .concat();
         let sum = checksum(&echo).to_be_bytes();
         echo[2..4].copy_from_slice(&sum);
         if of_client {
