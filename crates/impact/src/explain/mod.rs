@@ -23,7 +23,8 @@ mod tests;
 
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldFirstNumbers, ToldNoReturn, told_first_numbers, told_no_return, told_standstill, told_stop,
+    ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_first_numbers, told_no_return, told_standstill,
+    told_stop,
 };
 pub use renewal::is_cost_of_renewal;
 pub use scene::{

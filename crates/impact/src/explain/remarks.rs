@@ -61,15 +61,53 @@ pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f
         .then(|| (stopped, last.seconds_since(stopped)))
 }
 
-/// The longest time without a packet that some rekey ended, where it cost more than all rekeys and no key shows whether anything waited.
-pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a LedgerDown> {
+/// A transfer that stood still.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldStandstill<'a> {
+    /// The time without a packet.
+    pub down: &'a LedgerDown,
+    /// Its packets are datagrams that keys open.
+    pub datagrams: bool,
+    /// A new IKE SA was negotiated in that time.
+    pub new_ike_sa: bool,
+    /// Where one was: copies of the check before it that was not answered, or whose answer was not heard.
+    pub checks: u64,
+}
+
+/// The longest time without a packet that some rekey ended, where it cost more than all rekeys and nothing shows whether anything waited: no
+/// key opens the packets, or nobody acknowledges them. A program that sends datagrams rests as it likes, so that a new IKE SA behind
+/// checks in vain has to show that it did not.
+pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<ToldStandstill<'a>> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let cost: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
     let longest = ledger
         .down
         .iter()
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
-    longest.filter(|_| is_sealed(ledger) && cost > ledger.cost_seconds)
+    let down = longest.filter(|_| cost > ledger.cost_seconds)?;
+    let (from, to) = (down.interval.from, down.interval.to);
+    let of = |kinds: &'static [EventKind]| {
+        let of_tunnel = |event: &&Event| event.tunnel == Some(headline.tunnel) && kinds.contains(&event.kind);
+        analysis.events.iter().filter(of_tunnel)
+    };
+    let new_ike_sa = of(&[EventKind::NewIkeSa]).any(|event| event.time >= from && event.time <= to);
+    // Whoever waits in vain for an answer gives up one wait after the last copy, which is longer than any before.
+    let is_recent = |event: &&Event| {
+        let last = event.until.unwrap_or(event.time);
+        event.time <= from && from.nanos_since(last) <= last.nanos_since(event.time)
+    };
+    let in_vain = of(&[EventKind::ChecksUnanswered, EventKind::ChecksUnheard]).rfind(is_recent);
+    let checks = in_vain
+        .filter(|_| new_ike_sa)
+        .and_then(|event| event.count)
+        .unwrap_or(0);
+    let datagrams = ledger.basis == LedgerBasis::Datagrams && checks > 0;
+    (is_sealed(ledger) || datagrams).then_some(ToldStandstill {
+        down,
+        datagrams,
+        new_ike_sa,
+        checks,
+    })
 }
 
 /// Tells whether a ledger goes by packets that no key opens.
