@@ -405,8 +405,9 @@ fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
             ));
         }
     }
-    // Packets without a key stay unread, and lengths are then those of sealed packets.
-    let same_s = if let Keys::Lost(_) = keys { BEGAN_S } else { SAME_S };
+    // Packets without a key stay unread: what is told is then the part of an outage that the others show, by the times of sealed packets.
+    let part = matches!(keys, Keys::Lost(_));
+    let same_s = if part { BEGAN_S } else { SAME_S };
     for down in &downs {
         let in_report = outages
             .iter()
@@ -414,9 +415,11 @@ fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
         let is_fact = in_report
             .chain(silences.iter().copied())
             .any(|(direction, start, seconds)| {
-                direction == down.direction
-                    && near(start, down.start, same_s)
-                    && down.seconds.is_none_or(|told| (told - seconds).abs() <= same_s)
+                let since = down.start.seconds_since(start);
+                let lies_within = since >= -same_s && since + down.seconds.unwrap_or(0.0) <= seconds + same_s;
+                let is_whole = near(start, down.start, same_s)
+                    && down.seconds.is_none_or(|told| (told - seconds).abs() <= same_s);
+                direction == down.direction && (is_whole || part && lies_within)
             });
         if !is_fact {
             row.wrong.push(format!("false: {down:?}"));
