@@ -5,7 +5,7 @@ use rekeyscope_model::analysis::Outage;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnds, WatchEvent};
 use rekeyscope_traffic::LEAST_TIMEOUT;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Length, seconds, from which on an outage is told while it lasts: the least retransmission timeout of RFC 6298 §2.4.
 const OUTAGE_BEGAN_S: f64 = 1.0;
@@ -64,13 +64,18 @@ impl OutageNews {
                 }));
             };
             let mut until = Timestamp(i64::MIN);
+            let begins: BTreeSet<Timestamp> = outages.iter().map(|outage| outage.start).collect();
             for outage in outages {
                 // The first one stands for several SAs of a direction that are down at once.
                 if outage.start < until {
                     continue;
                 }
                 until = outage.end.unwrap_or(look.now);
-                let place = rest.iter().position(|known| known.is(outage));
+                let itself = |known: &KnownOutage| known.start == outage.start;
+                // An outage that ends where the next one begins is not the next one.
+                let beside = |known: &KnownOutage| known.is(outage) && !begins.contains(&known.start);
+                let place = rest.iter().position(itself);
+                let place = place.or_else(|| rest.iter().position(beside));
                 let mut own = place.and_then(|place| rest.remove(place));
                 own.iter_mut().for_each(|own| own.absent = None);
                 if look.is_certain(lane, outage) {

@@ -18,10 +18,10 @@ const MOST_HEADERS: usize = 64;
 const MOST_CLIENTS: usize = 512;
 
 /// The text that is answered.
-pub(super) type Page = Arc<Mutex<String>>;
+pub(super) type SharedPage = Arc<Mutex<String>>;
 
 /// Answers at `address` from now on, with what `page` holds at the time; gives the address with its port.
-pub(super) fn listen(address: SocketAddr, page: Page) -> Result<SocketAddr> {
+pub(super) fn listen(address: SocketAddr, page: SharedPage) -> Result<SocketAddr> {
     let listener = TcpListener::bind(address).with_context(|| {
         format!("cannot answer at {address}: is another program there? give --metrics-listen another port")
     })?;
@@ -45,7 +45,7 @@ pub(super) fn listen(address: SocketAddr, page: Page) -> Result<SocketAddr> {
     Ok(bound)
 }
 
-fn answer(mut client: TcpStream, page: &Page) -> io::Result<()> {
+fn answer(mut client: TcpStream, page: &SharedPage) -> io::Result<()> {
     client.set_read_timeout(Some(CLIENT_TIME))?;
     client.set_write_timeout(Some(CLIENT_TIME))?;
     let question = question(&mut client)?;

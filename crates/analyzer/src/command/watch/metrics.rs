@@ -1,6 +1,6 @@
 //! Places of metrics: a file for node_exporter, and a port.
 
-use super::listener::{self, Page};
+use super::listener::{self, SharedPage};
 use crate::command::options::WatchArguments;
 use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
@@ -19,7 +19,7 @@ pub(super) struct MetricsPlaces {
     file: Option<PathBuf>,
     written: Option<Instant>,
     /// The page that the port answers with.
-    page: Option<Page>,
+    page: Option<SharedPage>,
     replacement: Replacement,
 }
 
@@ -37,7 +37,7 @@ impl MetricsPlaces {
             replacement,
         };
         if let Some(address) = arguments.metrics_listen {
-            let page: Page = Arc::new(Mutex::new(metrics::render(earlier)));
+            let page: SharedPage = Arc::new(Mutex::new(metrics::render(earlier)));
             let address = listener::listen(address, Arc::clone(&page))?;
             places.page = Some(page);
             if !arguments.input.quiet {
