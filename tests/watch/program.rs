@@ -82,6 +82,26 @@ fn lines_file_and_metrics_agree_and_a_second_run_repeats_nothing() {
     );
     assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), events);
     assert!(metrics().lines().any(|l| l == line), "earlier events count");
+    // They count before the first packet, too: from 0 to them would be an increase, and an alert.
+    let file = folder.path().join("rekeyscope.prom");
+    fs::remove_file(&file).unwrap();
+    let third = [
+        "-",
+        "--no-keys",
+        "--events",
+        "events.jsonl",
+        "--metrics-file",
+        "rekeyscope.prom",
+    ];
+    let watch = Running::start(folder.path(), &third);
+    let mut waited = 0;
+    while !file.exists() {
+        waited += 1;
+        assert!(waited < 600, "no metrics");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(metrics().lines().any(|l| l == line), "{}", metrics());
+    watch.end("-KILL");
 }
 
 /// A watch whose capture comes by a pipe.
@@ -204,6 +224,7 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     assert!(address.starts_with("127.0.0.1:"));
     let request = |method: &str, path: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -222,8 +243,19 @@ fn keys_may_come_later_and_a_port_tells_the_counters() {
     );
     assert!(!answer.contains("rekeyscope_sas_without_key 0\n"), "{answer}");
     assert!(ask("/").starts_with("HTTP/1.1 404"));
-    // Clients that say nothing keep nobody waiting.
-    let stalled: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(address).unwrap()).collect();
+    // Clients that say nothing, half of a question, or never what they announce keep nobody waiting.
+    let questions: [&[u8]; 4] = [
+        b"",
+        b"GET /metrics HTTP/1.1\r\nHos",
+        b"POST /metrics HTTP/1.1\r\nContent-Length: 100000\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n",
+    ];
+    let stalled = questions.iter().cycle().take(200).map(|question| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(question).unwrap();
+        stream
+    });
+    let stalled: Vec<TcpStream> = stalled.collect();
     for path in ["/metrics", "/metrics?name=x"] {
         assert!(ask(path).starts_with("HTTP/1.1 200 OK"), "{path}");
     }

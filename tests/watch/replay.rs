@@ -405,21 +405,26 @@ fn row(lab: &Lab, report: &Analysis, keys: Keys) -> Row {
             ));
         }
     }
-    // Packets without a key stay unread: what is told is then the part of an outage that the others show, by the times of sealed packets.
-    let part = matches!(keys, Keys::Lost(_));
-    let same_s = if part { BEGAN_S } else { SAME_S };
-    for down in &downs {
+    for (at, down) in downs.iter().enumerate() {
+        let same = |other: &&Down| other.direction == down.direction && near(other.start, down.start, SAME_S);
+        if downs.iter().take(at).any(|other| same(&other)) {
+            row.wrong.push(format!("false: told twice: {down:?}"));
+        }
         let in_report = outages
             .iter()
             .map(|(direction, start, seconds, _)| (*direction, *start, *seconds));
         let is_fact = in_report
             .chain(silences.iter().copied())
             .any(|(direction, start, seconds)| {
-                let since = down.start.seconds_since(start);
-                let lies_within = since >= -same_s && since + down.seconds.unwrap_or(0.0) <= seconds + same_s;
-                let is_whole = near(start, down.start, same_s)
-                    && down.seconds.is_none_or(|told| (told - seconds).abs() <= same_s);
-                direction == down.direction && (is_whole || part && lies_within)
+                let same = near(start, down.start, SAME_S)
+                    && down.seconds.is_none_or(|told| (told - seconds).abs() <= SAME_S);
+                // Packets without a key stay unread: sealed ones show a part of an outage, to where they were answered again.
+                let after = down.start.seconds_since(start);
+                let is_part = after >= -BEGAN_S
+                    && down
+                        .seconds
+                        .map_or(after <= seconds, |told| after + told <= seconds + BEGAN_S);
+                direction == down.direction && (same || matches!(keys, Keys::Lost(_)) && is_part)
             });
         if !is_fact {
             row.wrong.push(format!("false: {down:?}"));

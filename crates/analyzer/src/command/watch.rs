@@ -5,6 +5,7 @@
 
 mod events;
 mod key_files;
+mod listener;
 mod metrics;
 mod ring_buffer;
 
@@ -19,7 +20,7 @@ use key_files::GrowingKeys;
 use metrics::MetricsPlaces;
 use rekeyscope::assembly::Asked;
 use rekeyscope::watch::kernel::{self, KernelCounters};
-use rekeyscope::watch::{LiveWatch, Retention};
+use rekeyscope::watch::{LiveWatch, Retention, earlier_totals};
 use rekeyscope_capture::file::{CaptureInfo, CaptureReader};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     let silent = arguments.json_lines && arguments.outputs.format.is_none();
     let outputs = Outputs::reserve(&arguments.outputs, &replacement, silent)?;
     let lines = EventLines::open(&arguments, &read)?;
-    let places = MetricsPlaces::open(&arguments, replacement)?;
+    let places = MetricsPlaces::open(&arguments, replacement, &earlier_totals(lines.earlier()))?;
     let mut container = Diagnostics::default();
     let mut reader = if input.capture.is_dir() {
         let files = Box::new(RingBuffer::new(&input.capture));

@@ -26,8 +26,8 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{WatchEvent, WatchTotals};
-pub use totals::count;
-use totals::settle;
+pub use totals::earlier_totals;
+use totals::{count, settle};
 
 /// A record that is this much larger than it should be leaves behind what is over at once; before, as soon as no rekey is under way.
 const PATIENCE: f64 = 1.25;
@@ -195,11 +195,8 @@ impl LiveWatch {
 
     /// Events that an earlier run said: they count, and are not said again.
     pub fn remember(&mut self, events: &[WatchEvent]) {
-        for event in events {
-            self.news.remember(event);
-            count(&mut self.totals, event);
-        }
-        totals::settle_earlier(&mut self.totals, events);
+        events.iter().for_each(|event| self.news.remember(event));
+        self.totals = earlier_totals(events);
     }
 
     /// Counters since the beginning.

@@ -2,15 +2,18 @@
 
 use super::look::{Look, MOST_OUTAGES, REVIEWED, SAME_OUTAGE, SETTLED, WatchedDirection};
 use rekeyscope_model::analysis::Outage;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnds, WatchEvent};
 use rekeyscope_traffic::LEAST_TIMEOUT;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Length, seconds, from which on an outage is told while it lasts: the least retransmission timeout of RFC 6298 §2.4.
 const OUTAGE_BEGAN_S: f64 = 1.0;
 /// Least length, seconds, of an outage that is told when it is over: no sender's timer is shorter.
 const OUTAGE_ENDED_S: f64 = LEAST_TIMEOUT as f64 / NANOS_PER_SECOND as f64;
+/// Time for which looks have to agree on the end of an outage: an answer that comes late first moves it to where the data had been sent. Longer
+/// than the 0.4 s between two looks, and with them shorter than [`SETTLED`], so that nothing is told later for it.
+const AGREED: i64 = 500 * NANOS_PER_MILLI;
 /// Difference of lengths, seconds, from which on an outage is told again: sentences give no more digits than a millisecond.
 const SAME_LENGTH_S: f64 = 0.001;
 
@@ -39,6 +42,9 @@ impl KnownOutage {
 #[derive(Debug, Default)]
 pub(super) struct OutageNews {
     known: BTreeMap<WatchedDirection, VecDeque<KnownOutage>>,
+    /// Ends in the last document, each with the time since which looks agree on it.
+    ends: BTreeMap<(WatchedDirection, Timestamp), Timestamp>,
+    looked: Option<Timestamp>,
 }
 
 impl OutageNews {
@@ -53,6 +59,19 @@ impl OutageNews {
         for lane in self.known.keys() {
             seen.entry(*lane).or_default();
         }
+        // After a long time without a look nobody knows since when.
+        let before = self.looked.replace(look.now);
+        let since = before
+            .filter(|before| look.settled(*before, SETTLED))
+            .unwrap_or(look.now);
+        let mut ends = BTreeMap::new();
+        for (lane, outages) in &seen {
+            for end in outages.iter().filter_map(|outage| outage.end) {
+                let name = (*lane, end);
+                ends.insert(name, self.ends.get(&name).copied().unwrap_or(since));
+            }
+        }
+        self.ends = ends;
         for (lane, outages) in seen {
             let known = self.known.entry(lane).or_default();
             let mut rest: VecDeque<KnownOutage> = std::mem::take(known);
@@ -64,16 +83,22 @@ impl OutageNews {
                 }));
             };
             let mut until = Timestamp(i64::MIN);
+            let begins: BTreeSet<Timestamp> = outages.iter().map(|outage| outage.start).collect();
             for outage in outages {
                 // The first one stands for several SAs of a direction that are down at once.
                 if outage.start < until {
                     continue;
                 }
                 until = outage.end.unwrap_or(look.now);
-                let place = rest.iter().position(|known| known.is(outage));
+                let itself = |known: &KnownOutage| known.start == outage.start;
+                // An outage that ends where the next one begins is not the next one.
+                let beside = |known: &KnownOutage| known.is(outage) && !begins.contains(&known.start);
+                let place = rest.iter().position(itself);
+                let place = place.or_else(|| rest.iter().position(beside));
                 let mut own = place.and_then(|place| rest.remove(place));
                 own.iter_mut().for_each(|own| own.absent = None);
-                if look.is_certain(lane, outage) {
+                let agreed = outage.end.and_then(|end| self.ends.get(&(lane, end)));
+                if look.is_certain(lane, outage) && agreed.is_none_or(|since| look.settled(*since, AGREED)) {
                     let told = tell_outage(&mut own, outage, look);
                     put(
                         told,

@@ -24,8 +24,15 @@ pub(super) fn settle(totals: &mut WatchTotals, rekey: SettledRekey) {
     observe_millis(&mut totals.cost, Some(1_000.0 * rekey.cost_seconds));
 }
 
-/// Counts the rekeys that an earlier run told: what their last events say is what they were.
-pub(super) fn settle_earlier(totals: &mut WatchTotals, events: &[WatchEvent]) {
+/// The counters of what an earlier run told. The last events of a rekey say what it cost.
+pub fn earlier_totals(events: &[WatchEvent]) -> WatchTotals {
+    let mut totals = WatchTotals::default();
+    events.iter().for_each(|event| count(&mut totals, event));
+    settle_earlier(&mut totals, events);
+    totals
+}
+
+fn settle_earlier(totals: &mut WatchTotals, events: &[WatchEvent]) {
     let mut costs = HashMap::new();
     for event in events {
         if let Occurrence::RekeyCost {
@@ -64,7 +71,7 @@ pub(super) fn settle_earlier(totals: &mut WatchTotals, events: &[WatchEvent]) {
 }
 
 /// Counts an event.
-pub fn count(totals: &mut WatchTotals, event: &WatchEvent) {
+pub(super) fn count(totals: &mut WatchTotals, event: &WatchEvent) {
     count_what(&mut totals.all, &event.what);
     if let Some(ends) = event.ends
         && let Some(tunnel) = of_tunnel(totals, ends)

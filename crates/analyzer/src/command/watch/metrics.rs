@@ -1,33 +1,35 @@
 //! Places of metrics: a file for node_exporter, and a port.
 
+use super::listener::{self, SharedPage};
 use crate::command::options::WatchArguments;
 use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use rekeyscope_model::watch::WatchTotals;
 use rekeyscope_report::formats::metrics;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tiny_http::{Header, Method, Response, Server};
 
 /// The file is written this often; it is read every 15 s and more seldom.
 const EVERY: Duration = Duration::from_secs(5);
-/// Prometheus' text format.
-const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The places.
 pub(super) struct MetricsPlaces {
     file: Option<PathBuf>,
     written: Option<Instant>,
     /// The page that the port answers with.
-    page: Option<Arc<Mutex<String>>>,
+    page: Option<SharedPage>,
     replacement: Replacement,
 }
 
 impl MetricsPlaces {
-    pub(super) fn open(arguments: &WatchArguments, replacement: Replacement) -> Result<Self> {
+    /// The first page has what an earlier run counted: Prometheus would take the way from 0 to it for failures of now.
+    pub(super) fn open(
+        arguments: &WatchArguments,
+        replacement: Replacement,
+        earlier: &WatchTotals,
+    ) -> Result<Self> {
         let mut places = MetricsPlaces {
             file: arguments.metrics_file.clone(),
             written: None,
@@ -35,21 +37,14 @@ impl MetricsPlaces {
             replacement,
         };
         if let Some(address) = arguments.metrics_listen {
-            let listener = TcpListener::bind(address).with_context(|| {
-                format!(
-                    "cannot answer at {address}: is another program there? give --metrics-listen another port"
-                )
-            })?;
-            let page = Arc::new(Mutex::new(String::new()));
-            places.page = Some(Arc::clone(&page));
+            let page: SharedPage = Arc::new(Mutex::new(metrics::render(earlier)));
+            let address = listener::listen(address, Arc::clone(&page))?;
+            places.page = Some(page);
             if !arguments.input.quiet {
-                let address = listener.local_addr().unwrap_or(address);
                 output::complain(&format!("metrics at http://{address}/metrics"));
             }
-            let server = Server::from_listener(listener, None).map_err(|error| anyhow!("{error}"))?;
-            std::thread::spawn(move || serve(&server, &page));
         }
-        places.update(&WatchTotals::default())?;
+        places.update(earlier)?;
         Ok(places)
     }
 
@@ -77,26 +72,5 @@ impl MetricsPlaces {
             Reserved::new(file, &self.replacement)?.write(text.as_bytes())?;
         }
         Ok(())
-    }
-}
-
-/// Answers whoever asks; a client that is slow with its question has a thread of the server for itself.
-fn serve(server: &Server, page: &Mutex<String>) {
-    let Ok(content_type) = Header::from_bytes("Content-Type", CONTENT_TYPE) else {
-        return;
-    };
-    for request in server.incoming_requests() {
-        let path = request.url().split('?').next().unwrap_or_default();
-        let reads = matches!(request.method(), Method::Get | Method::Head);
-        let response = if path == "/metrics" && reads {
-            let text = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            Response::from_string(text).with_header(content_type.clone())
-        } else if path == "/metrics" {
-            Response::from_string("metrics are read by GET\n").with_status_code(405)
-        } else {
-            Response::from_string("metrics are at /metrics\n").with_status_code(404)
-        };
-        // The client may be gone.
-        let _ = request.respond(response);
     }
 }
