@@ -9,7 +9,7 @@ rustPlatform.buildRustPackage (finalAttrs: {
     url = "@REPOSITORY@/archive/refs/tags/v${finalAttrs.version}.tar.gz";
     sha256 = "@SHA256_SOURCE@";
   };
-  cargoLock.lockFile = "${finalAttrs.src}/Cargo.lock";
+  cargoHash = "@HASH_OF_CRATES@";
 
   cargoBuildFlags = [ "-p" "rekeyscope" ];
   buildFeatures = [ "parquet" ];

@@ -133,6 +133,7 @@ test("a real drop beside the fields is sorted by what the files begin with", { s
     await drop(tab, "#form h1", [KEYS, CAPTURE]);
     await tab.locator('[data-role="captures"] .files li', { hasText: CAPTURE }).waitFor();
     await tab.locator('[data-role="keys"] .files li', { hasText: KEYS }).waitFor();
+    await shot(tab, "web-dropped");
     await analyse(tab);
     await reported(tab);
     const json = await saved(tab, "#save-json");
