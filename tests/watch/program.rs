@@ -82,7 +82,7 @@ fn lines_file_and_metrics_agree_and_a_second_run_repeats_nothing() {
     );
     assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), events);
     assert!(metrics().lines().any(|l| l == line), "earlier events count");
-    // They count before the first packet, too: from 0 to them would be an increase, and an alert.
+    // The counts of an earlier run stand there before the first packet, too: from 0 to them would be an increase, and an alert.
     let file = folder.path().join("rekeyscope.prom");
     fs::remove_file(&file).unwrap();
     let third = [

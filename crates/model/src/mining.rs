@@ -1,6 +1,6 @@
 //! The effort of finding keys that no label says what they belong to.
 
-/// What it took to find unlabelled keys.
+/// Effort of finding unlabelled keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MiningEffort {
     /// Trials made over all SAs; at most [`MiningEffort::most_per_packet`] per packet that is mined.

@@ -117,7 +117,7 @@ proptest! {
         let mut highest = 0;
         for segment in &found {
             let number = segment.esp.unwrap().number;
-            prop_assert_eq!(segment.is_late(), number < highest);
+            prop_assert_eq!(segment.kind == SegmentKind::Late, number < highest);
             highest = highest.max(number);
         }
     }

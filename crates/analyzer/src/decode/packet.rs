@@ -108,7 +108,7 @@ pub(crate) struct Authenticated {
     pub(crate) around_ipsec: bool,
 }
 
-/// Where the ICV of an AH packet begins (RFC 4302 §2).
+/// Offset of the ICV in an AH packet (RFC 4302 §2).
 const AH_ICV_AT: usize = 12;
 
 impl Authenticated {

@@ -1,4 +1,4 @@
-//! What an analysis remembers. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
+//! The record of an analysis. Plain data: the [`crate::pipeline::analyzer::Analyzer`] writes it, and the document is
 //! made of it.
 
 use crate::diagnosis::Diagnosis;
@@ -21,7 +21,7 @@ use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
 
-/// What an analysis remembers.
+/// The record of an analysis.
 #[derive(Debug)]
 pub struct Record {
     pub(crate) options: Options,

@@ -196,7 +196,7 @@ impl FlowTable {
         most.map(|(key, _)| (key.2.src, key.2.dst))
     }
 
-    /// What flows beyond [`MOST_FLOWS`] carried in `direction`, over all tunnels.
+    /// Totals of the flows beyond [`MOST_FLOWS`] in `direction`, over all tunnels.
     pub fn others(&self, direction: Direction) -> FlowTotals {
         self.others[slot(direction)]
     }

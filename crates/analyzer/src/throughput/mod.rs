@@ -1,4 +1,4 @@
-//! What the tunnels carried: flows, series of bytes over time, and their meters.
+//! Throughput of the tunnels: flows, series of bytes over time, and their meters.
 
 pub(crate) mod connections;
 pub mod flow;

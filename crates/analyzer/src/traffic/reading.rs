@@ -144,7 +144,7 @@ impl TrafficReading {
         self.quiets.silences(tunnel)
     }
 
-    /// When a direction sent the first data that was delivered.
+    /// Time at which a direction sent the first data that was delivered.
     pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
         self.outages
             .first_delivered(u32::try_from(tunnel).ok()?, direction)

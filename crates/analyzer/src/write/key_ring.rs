@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// What an SA's packets say of its key.
+/// Proof of an SA's key by its packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyProof {
     /// The ICV of at least one packet fits.

@@ -40,7 +40,7 @@ pub struct Unsealed<'a> {
     pub inner: Inner,
 }
 
-/// What became of an ESP packet.
+/// An ESP packet, opened or not.
 // One lives at a time; a box would be an allocation per packet.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]

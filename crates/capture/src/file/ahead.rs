@@ -11,9 +11,9 @@ use std::io;
 /// A block with bytes, and room for what the block before left in front of them.
 pub(super) struct FilledBlock {
     pub(super) block: ReadBlock,
-    /// Where the bytes begin: at [`CARRY_LEN`] or behind it.
+    /// Offset of the first byte that was read: [`CARRY_LEN`] or more.
     pub(super) start: usize,
-    /// Where they end.
+    /// Offset behind the last byte.
     pub(super) end: usize,
     /// Why they are no more.
     pub(super) then: Option<io::Result<SourceRead>>,

@@ -47,7 +47,7 @@ impl ReadBlock {
         }))
     }
 
-    /// Where in the block `part` lies, a slice that was lent from it; `None` for a slice of other bytes.
+    /// Range of `part` in the block, a slice that was lent from it; `None` for a slice of other bytes.
     #[inline]
     pub fn place_of(&self, part: &[u8]) -> Option<Range<usize>> {
         let start = part.as_ptr().addr().checked_sub(self.0.bytes.as_ptr().addr())?;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// has 64 KiB and real metadata blocks a few MiB. The buffer grows only while bytes really arrive.
 pub(super) const LARGEST_RECORD: usize = 64 * 1024 * 1024;
 
-/// Where blocks come from.
+/// Source of blocks.
 enum Blocks {
     /// Blocks are filled when they are needed.
     OnDemand(ByteSource),

@@ -329,7 +329,7 @@ impl<W: Write> CaptureCopy<W> {
     }
 }
 
-/// Where the options of an enhanced or an obsolete packet begin (§4.3, Appendix A).
+/// Offset of the options in an enhanced or an obsolete packet (§4.3, Appendix A).
 fn options_at(order: ByteOrder, bytes: &[u8]) -> Option<usize> {
     (order.u32(bytes, 20)? as usize)
         .checked_next_multiple_of(4)?

@@ -1,4 +1,4 @@
-//! What a reader hands out: packets, and for a copy of the capture also what is between them.
+//! Frames that a reader hands out: packets, and for a copy of the capture also what is between them.
 
 use crate::file::block::ReadBlock;
 use crate::file::link_type::LinkType;

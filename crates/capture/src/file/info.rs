@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::CaptureFormat;
 /// Most link types that [`CaptureInfo`] lists.
 pub(crate) const MOST_LINK_TYPES: usize = 64;
 
-/// What the container says about itself; complete once the reader has returned `None`.
+/// Statements of the container about itself; complete once the reader has returned `None`.
 #[derive(Debug, Clone)]
 pub struct CaptureInfo {
     /// Container.

@@ -1,4 +1,4 @@
-//! How files begin, and how a file is told that begins behind another.
+//! Magic numbers of files, also of one that begins behind another.
 
 use crate::file::buffer::Buffer;
 use crate::file::order::ByteOrder;

@@ -46,7 +46,7 @@ const MOST_INTERFACES: usize = 65_536;
 
 /// pcap-parser names the options of other blocks only.
 const EPB_DROPCOUNT: OptionCode = OptionCode(4);
-/// Where the data of an enhanced packet block begins.
+/// Offset of the packet in an enhanced packet block.
 const PACKET_DATA_AT: usize = 28;
 
 /// Bytes of the shortest section header block (draft-ietf-opsawg-pcapng §4.1).

@@ -292,7 +292,7 @@ impl CaptureReader {
         &self.path
     }
 
-    /// What the container has said so far.
+    /// Statements of the container so far.
     pub fn info(&self) -> &CaptureInfo {
         &self.info
     }

@@ -46,7 +46,7 @@ pub fn is_plain_capture(path: &Path) -> bool {
     read.is_ok() && (is_pcap(&head) || is_pcapng(&head))
 }
 
-/// Where a tar archive has its magic.
+/// Offset of the magic in a tar archive.
 const TAR_MAGIC_AT: usize = 257;
 
 /// Names what `head`, the first (unpacked) bytes, looks like. `broken` is why no more could be unpacked.

@@ -1,4 +1,4 @@
-//! Where the bytes come from: a file, a pipe, or either of them in gzip (RFC 1952), zstd (RFC 8878) or LZ4 frames. The
+//! Sources of bytes: a file, a pipe, or either of them in gzip (RFC 1952), zstd (RFC 8878) or LZ4 frames. The
 //! compression is recognised by its magic, never by a file name.
 
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
@@ -21,7 +21,7 @@ const MOST_EMPTY: u64 = 9 * 1024 * 1024;
 /// Gzip alone has this bound, as its bytes come out as they come in: a member without any takes 3 µs for its 20 bytes.
 const MOST_EMPTY_GZIP: u64 = 1024 * 1024;
 
-/// How the file is packed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     Gzip,
@@ -205,7 +205,7 @@ impl ByteSource {
         }
     }
 
-    /// How much of it was read and whether it was damaged; it goes on counting, whoever reads on.
+    /// State of the stored file, kept up to date by whoever reads on: bytes read, and damage.
     pub(super) fn state(&self) -> Arc<StoredState> {
         Arc::clone(&self.state)
     }

@@ -71,7 +71,7 @@ struct Partial {
     finished: bool,
     bytes: Vec<u8>,
     ranges: Vec<(u32, u32)>,
-    /// Where the first hole begins that a snap length left.
+    /// Offset of the first hole that a snap length left.
     hole: u32,
     total: Option<u32>,
     /// Protocol in the fragment with offset 0.

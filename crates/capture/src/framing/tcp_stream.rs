@@ -84,7 +84,7 @@ impl TcpMessage {
     }
 }
 
-/// What a segment brought.
+/// Messages that a segment completed, and what was lost.
 #[derive(Debug, Default)]
 pub struct Taken {
     pub(crate) messages: Vec<TcpMessage>,

@@ -5,7 +5,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 /// No IP packet is longer, whatever its compressed form claims.
 pub const MOST_INFLATED: usize = 65_535;
 
-/// What came out of compressed data.
+/// Result of decompression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inflated {
     /// Bytes that were written to the beginning of the buffer.

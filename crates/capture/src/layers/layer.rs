@@ -1,4 +1,4 @@
-//! What a walk answers: which layer comes next, what was found, why it stopped.
+//! Answers of a walk: which layer comes next, what was found, why it stopped.
 
 use crate::layers::ip::IpPacket;
 use etherparse::IpNumber;
@@ -88,7 +88,7 @@ pub enum Layer {
 /// The place of an IP packet in what is walked over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Where its header begins, in bytes from the start of the walk.
+    /// Offset of its header from the start of the walk, bytes.
     pub at: usize,
     /// The length, or that of the layer around it if that is shorter.
     pub len: usize,
@@ -98,7 +98,7 @@ pub struct Place {
     pub in_ppp: bool,
 }
 
-/// What [`Walk::next`](crate::layers::cursor::Walk::next) found.
+/// Result of [`Walk::next`](crate::layers::cursor::Walk::next).
 #[derive(Debug)]
 pub enum Found<'a> {
     /// An IP packet. The walk stands behind its header, extension headers and AH.

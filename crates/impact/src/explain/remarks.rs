@@ -66,11 +66,7 @@ pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f
 pub struct ToldStandstill<'a> {
     /// The time without a packet.
     pub down: &'a LedgerDown,
-    /// Its packets are datagrams that keys open.
-    pub datagrams: bool,
-    /// A new IKE SA was negotiated in that time.
-    pub new_ike_sa: bool,
-    /// Where one was: copies of the check before it that was not answered, or whose answer was not heard.
+    /// Copies of the check before it that was not answered, or whose answer was not heard, where a new IKE SA was negotiated in it; else 0.
     pub checks: u64,
 }
 
@@ -85,29 +81,29 @@ pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
         .iter()
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
     let down = longest.filter(|_| cost > ledger.cost_seconds)?;
-    let (from, to) = (down.interval.from, down.interval.to);
-    let of = |kinds: &'static [EventKind]| {
-        let of_tunnel = |event: &&Event| event.tunnel == Some(headline.tunnel) && kinds.contains(&event.kind);
-        analysis.events.iter().filter(of_tunnel)
+    let checks = checks_in_vain(analysis, headline.tunnel, (down.interval.from, down.interval.to));
+    let is_told = is_sealed(ledger) || ledger.basis == LedgerBasis::Datagrams && checks > 0;
+    is_told.then_some(ToldStandstill { down, checks })
+}
+
+/// Copies of the check right before a silence that its sender gave up on, where a new IKE SA was negotiated in the silence.
+fn checks_in_vain(analysis: &Analysis, tunnel: usize, (from, to): (Timestamp, Timestamp)) -> u64 {
+    let events = || {
+        analysis
+            .events
+            .iter()
+            .filter(|event| event.tunnel == Some(tunnel))
     };
-    let new_ike_sa = of(&[EventKind::NewIkeSa]).any(|event| event.time >= from && event.time <= to);
-    // Whoever waits in vain for an answer gives up one wait after the last copy, which is longer than any before.
+    let anew = |event: &Event| event.kind == EventKind::NewIkeSa && event.time >= from && event.time <= to;
+    // A sender that waits in vain for an answer gives up one wait after the last copy, which is longer than any before.
     let is_recent = |event: &&Event| {
         let last = event.until.unwrap_or(event.time);
-        event.time <= from && from.nanos_since(last) <= last.nanos_since(event.time)
+        matches!(event.kind, EventKind::ChecksUnanswered | EventKind::ChecksUnheard)
+            && event.time <= from
+            && from.nanos_since(last) <= last.nanos_since(event.time)
     };
-    let in_vain = of(&[EventKind::ChecksUnanswered, EventKind::ChecksUnheard]).rfind(is_recent);
-    let checks = in_vain
-        .filter(|_| new_ike_sa)
-        .and_then(|event| event.count)
-        .unwrap_or(0);
-    let datagrams = ledger.basis == LedgerBasis::Datagrams && checks > 0;
-    (is_sealed(ledger) || datagrams).then_some(ToldStandstill {
-        down,
-        datagrams,
-        new_ike_sa,
-        checks,
-    })
+    let check = events().rfind(is_recent).filter(|_| events().any(anew));
+    check.and_then(|event| event.count).unwrap_or(0)
 }
 
 /// Tells whether a ledger goes by packets that no key opens.

@@ -2,7 +2,7 @@
 
 use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind};
 
-/// How a request failed.
+/// Kind of failure of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetUpFailure {
     /// An answer says so.
@@ -16,7 +16,7 @@ pub enum SetUpFailure {
 /// A set-up that failed.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldSetUp<'a> {
-    /// How it failed.
+    /// Kind of failure.
     pub failure: SetUpFailure,
     /// The exchange that failed.
     pub exchange: &'a Exchange,

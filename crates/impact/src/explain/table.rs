@@ -12,7 +12,7 @@ pub struct ExplanationRow {
     pub id: &'static str,
     /// The causes that it gives.
     pub causes: &'static [ExplanationCause],
-    /// What the row needs, for the documentation.
+    /// Needs of the row, for the documentation.
     pub needs: &'static str,
     /// The exclusions of the row, for the documentation.
     pub unless: &'static str,

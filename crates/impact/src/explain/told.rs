@@ -191,15 +191,11 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 /// that was sent.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
     // A renewal that brought the way back did so with its last message, so there was no way until then.
-    let by_silence = |explanation: &&Explanation| {
-        matches!(
-            explanation.cause,
-            ExplanationCause::PeerSilent | ExplanationCause::PathSilent
-        )
-    };
-    let silent = outage.explanation.as_ref().filter(by_silence);
-    let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa)
-        && silent.is_none_or(|explanation| explanation.exchange.is_some());
+    let goes_on_silent = outage.explanation.as_ref().is_some_and(|explanation| {
+        let silent = [ExplanationCause::PeerSilent, ExplanationCause::PathSilent];
+        silent.contains(&explanation.cause) && explanation.exchange.is_none()
+    });
+    let brought_back = matches!(outage.ended_by, OutageEnd::NewSa | OutageEnd::NewIkeSa) && !goes_on_silent;
     let renewals = analysis.attempts.iter().filter(|attempt| {
         attempt.tunnel == outage.tunnel && attempt.outcome == AttemptOutcome::Completed && brought_back
     });

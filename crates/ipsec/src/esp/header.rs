@@ -3,7 +3,7 @@
 /// SPI and sequence number before the IV (RFC 4303 §2).
 pub const HEADER_LEN: usize = 8;
 
-/// How an SA without encryption frames its payload.
+/// Framing of the payload in an SA without encryption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NullFormat {
     /// Bytes of IV: 0, or 8 with AES-GMAC.

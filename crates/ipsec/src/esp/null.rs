@@ -32,7 +32,7 @@ const fn format(iv_len: usize, icv_len: usize) -> NullFormat {
     NullFormat { iv_len, icv_len }
 }
 
-/// What is known of one SA.
+/// Verdict on an SA: does it encrypt?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullVerdict {
     /// Not enough packets yet.

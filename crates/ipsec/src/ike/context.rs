@@ -1,11 +1,11 @@
-//! When, where and how a message was seen.
+//! The context of a message: time, frame, ends and ports.
 
 use crate::ike::notice::Notice;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// When, where and how a message was seen.
+/// The context of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageContext {
     /// Frame number.

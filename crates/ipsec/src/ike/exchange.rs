@@ -32,7 +32,7 @@ pub struct IkeSa {
     pub responder: IpAddr,
     /// True where its messages could be decrypted.
     pub key_status: KeyStatus,
-    /// Where that key comes from.
+    /// Origin of that key.
     pub key_origin: Option<KeyOrigin>,
     /// First message.
     pub first_time: Timestamp,
@@ -41,7 +41,7 @@ pub struct IkeSa {
     /// A NAT was detected by its payloads, or it floated to port 4500 (IKEv2 may float without a NAT: there the payloads
     /// decide when they were seen).
     pub nat: bool,
-    /// When a Delete payload ended it.
+    /// Time of the Delete payload that ended it.
     pub deleted: Option<Timestamp>,
 }
 
@@ -311,6 +311,6 @@ pub struct ChildKeys {
     pub encryption: SecretBytes,
     /// Integrity key; empty for an AEAD.
     pub integrity: SecretBytes,
-    /// Where the phase-1 secret comes from.
+    /// Origin of the phase-1 secret.
     pub origin: KeyOrigin,
 }

@@ -18,7 +18,7 @@ const MOST_HELD: usize = 16 << 20;
 /// Memory of a piece beside its bytes.
 const ENTRY: usize = 64;
 
-/// What a piece completed, and what it displaced.
+/// Result of adding a piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct AddedPiece<T> {
     /// The message, where the piece was its last.

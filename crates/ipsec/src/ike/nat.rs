@@ -20,7 +20,7 @@ fn endpoint_hash(hash: Hash, header: &IkeHeader, address: IpAddr, port: u16) -> 
     ])
 }
 
-/// What the NAT detection payloads of one message say: `None` without any. The destination must be among
+/// Result of one message's NAT detection payloads: `None` without any. The destination must be among
 /// `destination`, the source among `source` (one per address of a multihomed host).
 pub(super) fn detected(
     hash: Hash,

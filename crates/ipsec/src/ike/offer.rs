@@ -1,4 +1,4 @@
-//! What one side of a negotiation offers or chooses, in either version.
+//! Offers and choices of one side of a negotiation, in either version.
 
 use rekeyscope_model::algorithm::Transform;
 use rekeyscope_model::analysis::{Lifetime, Mode};

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 /// payload, so they are longer: 124 bytes at least with a 16-byte hash and nonce.
 pub(crate) const LONGEST_THIRD_MESSAGE: u32 = 28 + 80;
 
-/// How an exchange begins in the capture.
+/// The beginning of an exchange in the capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
     /// The first message is there.

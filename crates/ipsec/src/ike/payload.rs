@@ -53,7 +53,7 @@ pub(super) struct Payload<'a> {
     /// The byte after it: zero, but for the critical bit of IKEv2.
     pub(super) reserved: u8,
     pub(super) body: &'a [u8],
-    /// Where its generic header begins in the walked bytes.
+    /// Offset of its generic header in the walked bytes.
     pub(super) offset: usize,
 }
 

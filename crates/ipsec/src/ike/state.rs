@@ -1,4 +1,4 @@
-//! What is remembered between messages, beside what the timeline hands out.
+//! State between messages, beside what the timeline hands out.
 
 use crate::ike::exchange::Exchange;
 use crate::ike::fragment::Pieces;

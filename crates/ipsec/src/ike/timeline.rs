@@ -25,7 +25,7 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
 use rekeyscope_model::text::Message;
 
-/// What a message means for the rest of the analysis.
+/// A message that was taken into the timeline, for the rest of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Observed {
     /// Index of the exchange it belongs to.

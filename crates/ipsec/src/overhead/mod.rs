@@ -1,4 +1,4 @@
-//! What ESP costs in bytes: sizes of packets from the lengths that the RFCs fix, no packet needed. RFC 4303 §2 (header,
+//! Overhead of ESP in bytes: sizes of packets from the lengths that the RFCs fix, no packet needed. RFC 4303 §2 (header,
 //! padding, trailer, ICV), RFC 3948 §2.1 (UDP), and the transform's own RFC for its IV, block and ICV.
 
 mod plan;

@@ -294,7 +294,7 @@ fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize, 
     made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, first_time(made))
 }
 
-/// When the phase 1 exchanges of each IKE SA ended, ascending.
+/// Times at which the phase 1 exchanges of each IKE SA ended, ascending.
 struct Phase1Ends(HashMap<Option<usize>, Vec<Timestamp>>);
 
 impl Phase1Ends {

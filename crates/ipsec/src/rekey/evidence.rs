@@ -1,11 +1,11 @@
-//! What recognition looks at.
+//! Evidence that renewals are recognised by.
 
 use crate::ike::timeline::Exchange;
 use crate::sa::association::{Association, Counters};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
 
-/// What a tunnel's SAs had carried when an exchange began.
+/// Counters of a tunnel's SAs when an exchange began.
 #[derive(Debug, Clone, Copy)]
 pub struct Snapshot {
     /// Exchange index in the timeline.
@@ -18,7 +18,7 @@ pub struct Snapshot {
     pub missing: u64,
 }
 
-/// What recognition looks at.
+/// Evidence that renewals are recognised by.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The tunnels.

@@ -242,7 +242,7 @@ impl Speakers {
     }
 }
 
-/// How the exchanges that made SAs begin in the capture, and who began them.
+/// Beginnings in the capture of the exchanges that made SAs, and who began them.
 #[derive(Debug)]
 pub struct Openings(HashMap<usize, Opening>);
 

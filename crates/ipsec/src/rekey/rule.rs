@@ -1,4 +1,4 @@
-//! Why a side renews: all countings in use side by side, and which of them is the steady one over the trace.
+//! The rule by which a side renews: all countings in use side by side, and which of them is the steady one over the trace.
 //!
 //! A peer that renews at a limit does so at (nearly) the same value every time, in *its* counting; in any other counting the
 //! value varies with packet sizes, with the traffic of the other direction, or with the rate. Where two countings keep a

@@ -54,7 +54,7 @@ struct SuccessionShown {
     last_number: Option<u64>,
 }
 
-/// How the counters relate to what the SA had carried when the exchange began.
+/// Relation of the counters to what the SA had carried when the exchange began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// The counters are just that.

@@ -31,7 +31,7 @@ pub struct AssignedKey {
     pub encryption_key: SecretBytes,
     /// Integrity key; empty for an AEAD.
     pub integrity_key: SecretBytes,
-    /// Where the keys come from.
+    /// Origin of the keys.
     pub origin: KeyOrigin,
 }
 
@@ -86,7 +86,7 @@ impl AssignedKey {
 /// NULL encryption that was recognised without a key.
 #[derive(Debug, Clone)]
 pub struct Clear {
-    /// How the packets are framed.
+    /// Framing of the packets.
     pub format: NullFormat,
     /// Opens them.
     pub cipher: Arc<EspCipher>,
@@ -160,7 +160,7 @@ pub struct Association {
     pub bundled: bool,
     /// SPI.
     pub spi: Spi,
-    /// How it is carried.
+    /// Encapsulation of its packets.
     pub encapsulation: Encapsulation,
     /// The key that its packets prove; before [`Association::proven`] the likeliest claim, which opens nothing.
     pub key: Option<AssignedKey>,
@@ -171,7 +171,7 @@ pub struct Association {
     pub evident: bool,
     /// Unlabelled bytes hold its integrity key, and no encryption key that enough packets speak for.
     pub integrity: Option<AssignedKey>,
-    /// What the encryption key beside a proven integrity key still lacks, where more packets would tell.
+    /// Evidence that the encryption key beside a proven integrity key still lacks, where more packets would tell.
     pub lacking: Option<Lacking>,
     /// The packets to try keys on.
     pub(super) docket: Docket,
@@ -184,7 +184,7 @@ pub struct Association {
     pub clear: Option<Clear>,
     /// The key files' knowledge where no usable key is known.
     pub key_hint: KeyStatus,
-    /// Where that hint comes from.
+    /// Origin of that hint.
     pub hint_origin: Option<KeyOrigin>,
     /// The transform that IKE negotiated.
     pub negotiated: Option<Transform>,
@@ -431,7 +431,7 @@ impl Association {
         self.proven && self.counters.packets == 1 && self.key.as_ref().is_some_and(stated)
     }
 
-    /// How far its key is trusted.
+    /// Trust in its key.
     pub fn key_status(&self) -> KeyStatus {
         match &self.key {
             Some(_) if self.proven => KeyStatus::Verified,

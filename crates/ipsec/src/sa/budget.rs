@@ -1,4 +1,4 @@
-//! How much evidence an encryption key needs before it is believed.
+//! The evidence, in bits, that an encryption key needs before it is believed.
 //!
 //! A wrong key collects b bits with a probability of at most 2^−b ([`crate::sa::evidence`]). The more keys a capture is tried with,
 //! the more one of them has to show: log2 of all trials made so far, and a margin above it. A key that is believed after n trials

@@ -22,7 +22,7 @@ use std::net::IpAddr;
 /// Index in [`SaDatabase::associations`].
 pub type SaIndex = usize;
 
-/// When and how a packet of an SA was seen.
+/// The context of an SA's packet.
 #[derive(Debug, Clone, Copy)]
 pub struct SaContext {
     /// Tunnel.
@@ -33,7 +33,7 @@ pub struct SaContext {
     pub src: IpAddr,
     /// Outer destination.
     pub dst: IpAddr,
-    /// How it is carried.
+    /// Encapsulation of the packet.
     pub encapsulation: Encapsulation,
     /// ESP or AH.
     pub protocol: IpsecProtocol,
@@ -272,7 +272,7 @@ impl SaDatabase {
         }
         association.key_hint = found.hint;
         association.key = found.key.or(association.key.take());
-        // What an earlier search among unlabelled bytes found stands until the next one.
+        // The integrity key of an earlier search among unlabelled bytes stands until the next one.
         let stands = association.integrity.is_some() && !with_mining;
         promising |= stands;
         if !stands {

@@ -20,14 +20,14 @@ pub struct Mining {
     gave_up: bool,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Default)]
 pub struct Sought {
     /// Both keys, proven.
     pub key: Option<AssignedKey>,
     /// Else the integrity key alone, with NULL encryption beside it.
     pub integrity: Option<AssignedKey>,
-    /// What the likeliest encryption key still lacks.
+    /// Evidence that the likeliest encryption key still lacks.
     pub lacking: Option<Lacking>,
 }
 

@@ -15,7 +15,7 @@ use rekeyscope_model::analysis::KeyStatus;
 /// Most candidate keys that are tried on one packet.
 pub const MAX_TRIALS_PER_PACKET: u32 = 4_096;
 
-/// How far a key is proven.
+/// Degree of proof of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
     /// Nothing speaks for it, or the ICV against it.
@@ -30,12 +30,12 @@ pub enum Trust {
     Whole,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone)]
 pub struct KeyFinding {
     /// The key that fits; else the best claim, to be tried on later packets.
     pub key: Option<AssignedKey>,
-    /// How far it is proven.
+    /// Degree of its proof.
     pub proof: Trust,
     /// More packets may prove it.
     pub promising: bool,
@@ -43,13 +43,13 @@ pub struct KeyFinding {
     pub lacking: Option<Lacking>,
     /// The sequence number of the newest packet that it fitted, where the SA has extended ones (RFC 4303 §2.2.1).
     pub extended: Option<u64>,
-    /// What is known of keys that cannot be used.
+    /// Status of keys that cannot be used.
     pub hint: KeyStatus,
-    /// Where the hint comes from.
+    /// Origin of the hint.
     pub hint_origin: Option<KeyOrigin>,
 }
 
-/// How a key fares on the packets.
+/// Result of trying a key on the packets.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
     proof: Trust,

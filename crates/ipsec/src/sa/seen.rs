@@ -30,7 +30,7 @@ struct SeenPage {
     marks: Box<[u32; PAGE as usize]>,
 }
 
-/// What was seen.
+/// Packets that were seen.
 #[derive(Debug, Default)]
 pub struct SeenPackets {
     /// At the bound, a ring.

@@ -32,7 +32,7 @@ pub fn volume_sent(sa: &Association) -> Option<VolumeSent> {
     })
 }
 
-/// When an SA reached its negotiated volume, where that looks enforced: by its receiver, who drops what comes after, or by its
+/// Time at which an SA reached its negotiated volume, where that looks enforced: by its receiver, who drops what comes after, or by its
 /// sender, who counts also what was lost before the capture, and sends no more.
 pub fn expired(sa: &Association) -> Option<Timestamp> {
     expiry(sa).map(|(time, _)| time)

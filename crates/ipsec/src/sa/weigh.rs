@@ -21,7 +21,7 @@ pub(super) struct Weight {
     before: Option<(Numbered, [u16; 2])>,
 }
 
-/// Whose transform numbers are meant.
+/// Protocols that number their ends in each packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbered {
     Tcp,
@@ -190,7 +190,7 @@ const ANY: (IpAddr, IpAddr) = (
     IpAddr::V4(Ipv4Addr::UNSPECIFIED),
 );
 
-/// How a packet is padded, and its next header; `None` where the padding would be longer than the packet.
+/// Padding and next header of a packet; `None` where the padding would be longer than the packet.
 pub(super) fn trailer(
     cipher: &EspCipher,
     packet: &[u8],

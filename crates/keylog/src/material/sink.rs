@@ -80,7 +80,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Where an explicit key on `line` comes from.
+    /// Origin of an explicit key on `line`.
     pub(crate) fn explicit(&self, line: u64) -> KeyOrigin {
         KeyOrigin {
             file: self.file,

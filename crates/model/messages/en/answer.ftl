@@ -134,9 +134,9 @@ do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and ca
 
 ## A transfer without keys stood still until a renewal
 
-standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until { $made ->
-    [ike-sa] a new IKE SA stood.
-   *[child] a renewal.
+standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until { $checks ->
+    [0] a renewal.
+   *[other] a new IKE SA stood.
 }
 standstill-why = Why: without keys these packets do not show whether anything waited, so it was an outage or a rest.
 standstill-checks = Why: a new IKE SA was made in that time, after { $checks } checks whose answer did not come or was not heard: a rest needs none, so it was probably an outage.

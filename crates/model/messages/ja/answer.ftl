@@ -130,9 +130,9 @@ do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500
 
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
-standstill-line = { $direction }が { $from } から{ $made ->
-    [ike-sa] 新しい IKE SA ができるまで
-   *[child] リキーまで
+standstill-line = { $direction }が { $from } から{ $checks ->
+    [0] リキーまで
+   *[other] 新しい IKE SA ができるまで
 } { $seconds } 停止
 standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。
 standstill-checks = 原因: 生存確認 { $checks } 回に応答がないか、届かず、その後に新しい IKE SA が作られました。休止なら不要なので、不通だったと思われます。

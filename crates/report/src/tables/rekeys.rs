@@ -150,7 +150,7 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
     added
 }
 
-/// What the columns mean, as far as this table needs it.
+/// Legend of the columns, as far as this table needs it.
 fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     let t = focus.t;
     let mut parts = Vec::new();

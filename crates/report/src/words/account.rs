@@ -49,7 +49,7 @@ pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
     t.name("account", label.as_str())
 }
 
-/// What an account's figures mean.
+/// Notes on an account's figures.
 pub(crate) fn account_notes(t: &Catalogue, account: &Account) -> Vec<String> {
     let rate = crate::words::format::rate(account.reference_mbps * 1e6);
     let mut notes = vec![fill!(t, "note-account", rate)];

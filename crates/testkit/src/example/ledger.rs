@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::*;
 /// Seconds from the first arrival behind a stall to the old rate.
 const BACK_S: f64 = 0.04;
 
-/// What a stall costs: its length, and half of the time until the rate is back.
+/// Cost of a stall: its length, and half of the time until the rate is back.
 pub(super) fn cost_of(stall: f64) -> f64 {
     match stall > 0.0 {
         true => ((stall + BACK_S / 2.0) * 1e3).round() / 1e3,

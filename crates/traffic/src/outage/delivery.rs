@@ -67,7 +67,7 @@ pub(super) struct PairDelivery {
     pub(super) tunnel: u32,
     pub(super) direction: Direction,
     pub(super) delivered: Option<Delivered>,
-    /// When the first data was sent that was delivered.
+    /// Time at which the first data was sent that was delivered.
     pub(super) first_delivered: Option<Timestamp>,
     arrivals: Arrivals,
     before: Before,

@@ -57,7 +57,7 @@ impl Echoes {
         self.heard_before |= self.waiting.is_empty();
     }
 
-    /// Where a stretch without replies begins: at the last request that was answered, else at the first one.
+    /// Begin of a stretch without replies: the last request that was answered, else the first one.
     fn begin(&self) -> Option<Delivered> {
         let first = || self.waiting.front().filter(|_| self.heard_before);
         self.delivered.or_else(|| first().map(|request| request.sent))

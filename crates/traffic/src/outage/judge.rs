@@ -10,7 +10,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 const LEAST_ATTEMPTS: u32 = 2;
 /// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
 const MANY_SWALLOWED: u32 = 10;
-/// So many attempts with one packet are an outage, too.
+/// Three attempts with one packet are an outage, too: chance does not lose a packet three times.
 pub(super) const MANY_ATTEMPTS: u32 = LEAST_NOT_BY_CHANCE as u32;
 /// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
 pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;

@@ -255,7 +255,7 @@ impl Outages {
         self.directions.values().map(|own| own.left_out).sum::<u64>() + unread
     }
 
-    /// When a direction of a tunnel sent the first data that was delivered.
+    /// Time at which a direction of a tunnel sent the first data that was delivered.
     pub fn first_delivered(&self, tunnel: u32, direction: Direction) -> Option<Timestamp> {
         let own = self.directions.values();
         let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));

@@ -283,8 +283,8 @@ impl UnreadSide {
             && answered * 100 >= looks * LEAST_ANSWERED
     }
 
-    /// Where a silence of the other side begins whose `last` packet came then: there, or behind a rest of this side that begins before enough
-    /// was sent for a silence. A sender that waits for an answer tries again sooner. The SA is that of the data, not of the answers.
+    /// Begin of a silence of the other side: its `last` packet; or this side's first one behind a rest, where less than a silence takes was
+    /// sent before the rest. A sender that waits for an answer tries again sooner. The SA is that of the data, not of the answers.
     fn unanswered_since(&self, last: Delivered) -> Delivered {
         let packets = self.unanswered.packets();
         let esp = packets.first().and_then(|first| first.esp);

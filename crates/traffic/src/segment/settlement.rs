@@ -1,11 +1,11 @@
-//! What became of a transmission.
+//! Settlement of a transmission: it arrived, was lost, or brought nothing new.
 
 use super::tcp_segment::{ConnectionId, PairId};
 use crate::packet::EspNumber;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// What became of a transmission.
+/// Outcome of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The copy that arrived: its bytes count.
@@ -53,7 +53,7 @@ pub struct Settlement {
     pub esp: Option<EspNumber>,
     /// The transmission was the only one with its bytes up to then: the answer is one to this one (Karn's algorithm, RFC 6298 §3).
     pub sent_once: bool,
-    /// What became of it.
+    /// Outcome of the transmission.
     pub fate: Fate,
     /// The packet that showed it: time and frame.
     pub shown: (Timestamp, u64),

@@ -112,9 +112,4 @@ pub struct Segment {
 impl Segment {
     /// Unwrapped sequence numbers begin here, so that what lies below the first one stays positive.
     pub const ORIGIN: u64 = 1 << 40;
-
-    /// An original overtaken by others.
-    pub fn is_late(&self) -> bool {
-        self.kind == SegmentKind::Late
-    }
 }

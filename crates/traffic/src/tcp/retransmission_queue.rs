@@ -31,7 +31,7 @@ pub(crate) struct Transmitted {
     pub(crate) beyond_gap: bool,
     /// Time since which the receiver lacks the bytes, as far as the capture shows.
     pub(crate) lacking_since: Timestamp,
-    /// It is known what became of the transmission.
+    /// True where the outcome of the transmission is known.
     pub(crate) settled: bool,
     /// The first packet of the capture with it.
     pub(crate) first: SendMark,

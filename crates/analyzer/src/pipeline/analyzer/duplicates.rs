@@ -230,7 +230,7 @@ impl Sightings {
     }
 }
 
-/// What was seen, by [`Class`].
+/// Packets that were seen, by [`Class`].
 #[derive(Debug)]
 pub(super) struct Duplicates([Sightings; 3]);
 

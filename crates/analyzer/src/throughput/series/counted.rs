@@ -1,4 +1,4 @@
-//! What one direction of one tunnel carried, by the bytes that count.
+//! Bytes of one direction of one tunnel, by the kind that counts.
 
 use crate::throughput::series::bins::Measure;
 use crate::throughput::series::bounds::{DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS};

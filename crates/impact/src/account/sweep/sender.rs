@@ -56,7 +56,7 @@ pub(crate) struct TcpSender {
     pub(crate) under_way: Vec<Ack>,
     /// The last time that its data showed that it had not heard the next of them.
     pub(crate) unheard_at: i64,
-    /// When the last acknowledgement reached it.
+    /// Time at which the last acknowledgement reached the sender.
     pub(crate) heard_at: i64,
 }
 

@@ -1,4 +1,4 @@
-//! What the packets of one direction of a connection say, step by step, before anything else is known.
+//! Steps of one direction of a connection, packet by packet, before anything else is known.
 
 use super::episode::Episode;
 use super::step::{NONE, Step, StepLabel};

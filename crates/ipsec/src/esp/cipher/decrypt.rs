@@ -183,7 +183,7 @@ struct Counter<C> {
     cipher: C,
     /// The payload's first counter block with a hole for the IV.
     template: [u8; 16],
-    /// Where the hole begins.
+    /// Offset of the hole.
     iv_at: usize,
 }
 

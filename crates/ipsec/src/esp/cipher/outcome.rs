@@ -14,7 +14,7 @@ pub struct KeyLengthError {
     pub expected: String,
 }
 
-/// What the ICV says of a packet.
+/// Result of checking a packet's ICV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Icv {
     /// The ICV fits.

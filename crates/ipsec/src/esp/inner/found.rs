@@ -63,11 +63,11 @@ pub struct Inner {
     pub ip_bytes: u32,
     /// Identification of the innermost IP header, if that is IPv4; else 0.
     pub ip_id: u16,
-    /// Where the innermost IP header begins in the payload; `None` where there is none, or it lies in compressed data.
+    /// Offset of the innermost IP header in the payload; `None` where there is none, or it lies in compressed data.
     pub ip_at: Option<u16>,
     /// A non-first fragment of an inner packet: no ports, bytes counted as payload.
     pub fragment: bool,
-    /// Where the first IP packet inside PPP begins in the payload; `None` without one, or behind compression.
+    /// Offset of the first IP packet inside PPP in the payload; `None` without one, or behind compression.
     pub ip_in_ppp_at: Option<u16>,
     /// The first authentication header on the way; rare, so on the heap, where it makes no other packet larger.
     pub ah: Option<Box<AhInside>>,

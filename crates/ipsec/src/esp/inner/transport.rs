@@ -1,4 +1,4 @@
-//! Where the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
+//! Transport headers, at which the walk ends: TCP (RFC 9293), UDP (RFC 768) and everything else above IP.
 
 use crate::esp::inner::descent::Descent;
 use crate::esp::inner::found::{ESP_IN_ESP, EchoHeader};

@@ -35,13 +35,13 @@ pub struct AttemptSeen {
     pub messages: u64,
     /// Copies of the request.
     pub transmissions: u64,
-    /// When the copies of the request were sent.
+    /// Times of the copies of the request.
     pub requests: Vec<Timestamp>,
-    /// When the first answer came.
+    /// Time of the first answer.
     pub answered: Option<Timestamp>,
     /// Sender, frame and time of the refusal.
     pub refused: Option<Notice>,
-    /// What became of the attempt.
+    /// Outcome of the attempt.
     pub outcome: AttemptOutcome,
     /// Why, in a word.
     pub reason: Option<&'static str>,

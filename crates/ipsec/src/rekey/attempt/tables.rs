@@ -29,7 +29,7 @@ pub(super) struct AttemptTables<'a> {
     by_ends: HashMap<(IpAddr, IpAddr), Vec<&'a Association>>,
     /// Message IDs in use, by IKE SA.
     message_ids: HashSet<(Option<usize>, u32)>,
-    /// When each side of an IKE SA began its newest exchange of a kind.
+    /// Time at which each side of an IKE SA began its newest exchange of a kind.
     newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
 }
 

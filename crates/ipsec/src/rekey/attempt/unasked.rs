@@ -21,7 +21,7 @@ pub const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 /// An SA whose last packet is older was not in use when it ended.
 const IN_USE: i64 = 5 * NANOS_PER_SECOND;
 
-/// How an SA pair was deleted: time, frame and sender of the Delete.
+/// The Delete of an SA pair: time, frame and sender.
 type Deleted = (Timestamp, Option<u64>, Option<IpAddr>);
 
 pub(super) fn without_attempt(tables: &AttemptTables<'_>, found: &[AttemptSeen]) -> Vec<AttemptSeen> {

@@ -1,4 +1,4 @@
-//! What the rule is inferred from.
+//! Observations that the rule is inferred from.
 
 use crate::sa::association::Counters;
 

@@ -73,7 +73,7 @@ impl Kind {
     }
 }
 
-/// What a label means by its words; the last one that says anything decides.
+/// Kind of a label by its words; the last one that says anything decides.
 pub(crate) fn kind(label: &[u8]) -> Kind {
     let start = label.len().saturating_sub(LABEL_REACH);
     let mut reader = LabelReader::default();

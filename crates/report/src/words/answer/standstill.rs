@@ -44,15 +44,20 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
         moment(focus, stood.from),
         format::seconds(end.seconds_since(stood.from)),
     );
-    let made = if told.new_ike_sa { "ike-sa" } else { "child" };
-    let why = match told.checks {
-        0 => t.word("standstill-why"),
-        checks => fill!(t, "standstill-checks", checks),
+    let (why, change) = match told.checks {
+        0 => (t.word("standstill-why"), t.word("do-keys")),
+        checks => (fill!(t, "standstill-checks", checks), t.word("do-other-end")),
     };
-    let change = t.word(if told.datagrams { "do-other-end" } else { "do-keys" });
     Some(Answer {
         tunnel: Some(headline.tunnel),
-        headline: fill!(t, "standstill-line", direction, from, seconds, made),
+        headline: fill!(
+            t,
+            "standstill-line",
+            direction,
+            from,
+            seconds,
+            checks = told.checks
+        ),
         why,
         change,
     })
@@ -61,62 +66,41 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::analysis::{
-        Analysis, Certainty, Event, EventKind, LedgerBasis, LedgerDown, LedgerInterval,
-    };
+    use rekeyscope_model::analysis::{Analysis, Certainty, Event, EventKind, LedgerBasis};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
-    /// Datagrams stand still for 3.5 s, and a new IKE SA is made in that time.
-    fn stood(checks: Option<u64>) -> Analysis {
-        let mut document = example::seven_rekeys();
-        let from = document.account[0].start.plus_seconds(8.0);
+    /// Datagrams stand still behind so many checks in vain, and a new IKE SA is made in that time.
+    fn stood(checks: u64) -> Analysis {
+        let mut document = example::one_failed();
         document.impact[0].verdict = Verdict::Inconclusive;
         (document.ledger[0].basis, document.ledger[0].cost_seconds) = (LedgerBasis::Datagrams, 0.0);
-        document.ledger[0].down = vec![LedgerDown {
-            attempt: None,
-            outage: None,
-            rekey: Some(0),
-            cost_seconds: 3.5,
-            r0_mbps: 1.0,
-            at_least: false,
-            swallowed: 0,
-            interval: LedgerInterval {
-                from,
-                arrived: Some(from.plus_seconds(3.5)),
-                to: from.plus_seconds(3.5),
-                from_frame: Some(900),
-                to_frame: Some(901),
-            },
-        }];
-        let mut of_tunnel = |kind, after: f64, count| {
-            let mut event = Event::at(kind, Certainty::Read, from.plus_seconds(after), 900);
-            (event.tunnel, event.count, event.until) = (Some(0), count, Some(from.plus_seconds(after / 2.0)));
+        let from = document.ledger[0].down[0].interval.from;
+        for (kind, after_s, count) in [
+            (EventKind::ChecksUnanswered, -6.0, checks),
+            (EventKind::NewIkeSa, 2.0, 0),
+        ] {
+            let mut event = Event::at(kind, Certainty::Read, from.plus_seconds(after_s), 900);
+            (event.tunnel, event.count) = (Some(0), Some(count));
+            event.until = Some(from.plus_seconds(after_s / 2.0));
             document.events.push(event);
-        };
-        if checks.is_some() {
-            of_tunnel(EventKind::ChecksUnanswered, -6.0, checks);
         }
-        of_tunnel(EventKind::NewIkeSa, 2.0, None);
         document
     }
 
     #[test]
     fn datagrams_behind_checks_in_vain_did_not_rest() {
         let of = |document: &Analysis| of_standstill(&Focus::new(document, Language::English));
-        let answer = of(&stood(Some(4))).unwrap();
-        assert!(
-            answer.headline.contains("stood still for 3.50 s"),
-            "{}",
-            answer.headline
-        );
-        assert!(
-            answer.headline.ends_with("until a new IKE SA stood."),
-            "{}",
-            answer.headline
-        );
-        assert!(answer.why.contains("after 4 checks"), "{}", answer.why);
-        assert!(answer.change.contains("other end"), "{}", answer.change);
-        assert!(of(&stood(None)).is_none(), "a program may have rested");
+        let Answer {
+            headline,
+            why,
+            change,
+            ..
+        } = of(&stood(4)).unwrap();
+        assert!(headline.contains("stood still for"), "{headline}");
+        assert!(headline.ends_with("until a new IKE SA stood."), "{headline}");
+        assert!(why.contains("after 4 checks"), "{why}");
+        assert!(change.contains("other end"), "{change}");
+        assert!(of(&stood(0)).is_none(), "a program may have rested");
     }
 }
