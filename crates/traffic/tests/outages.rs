@@ -217,6 +217,18 @@ fn what_was_in_flight_when_a_client_reset_is_no_outage() {
     assert_eq!(run(&lines, &[], 20_000), [""; 0]);
 }
 
+/// The client's program ends while a queue holds the server's segments, and its host resets the connection for each that arrives.
+#[test]
+fn what_was_under_way_when_it_met_a_reset_is_no_outage() {
+    let mut lines = download(0, 1_000);
+    for k in 0..12 {
+        lines += &format!("{} < {}:1000 ack 0\n", 1_025 + k, 100_000 + 1_000 * k);
+    }
+    lines += "1100 > R 0:0\n1101 > R 0:0\n";
+    lines += "2000 < port=2 0:10 ack 0\n2020 > port=2 0:0 ack 10\n";
+    assert_eq!(run(&lines, &[], 20_000), [""; 0]);
+}
+
 /// The first connection never hears of its data again; another one of the same hosts goes on later.
 #[test]
 fn data_that_is_never_acknowledged_waits_through_an_outage() {

@@ -165,6 +165,10 @@ impl PairDelivery {
     #[inline]
     pub(super) fn take(&mut self, settled: &Settlement, room: bool) {
         self.room = room;
+        // A peer without the connection resets it because a segment arrived.
+        if settled.fate == Fate::Abandoned && self.may_be_on_its_way(settled, settled.shown.0) {
+            return;
+        }
         let at = Delivered {
             time: settled.time,
             frame: settled.frame,
@@ -189,11 +193,16 @@ impl PairDelivery {
         self.large.open(waiting, end, self.before)
     }
 
-    /// The capture goes on elsewhere, and nothing will tell of a transmission that waits; the last ones may still have been on their way.
+    /// The capture goes on elsewhere, and nothing will tell of a transmission that waits.
     pub(super) fn abandon(&mut self, waiting: &Settlement, end: Timestamp) {
-        if end.nanos_since(waiting.time) > self.before.rto {
+        if !self.may_be_on_its_way(waiting, end) {
             self.fail(LostPacket::of(waiting), 0);
         }
+    }
+
+    /// A transmission of the last timeout has not been missed by its sender yet.
+    fn may_be_on_its_way(&self, sent: &Settlement, end: Timestamp) -> bool {
+        end.nanos_since(sent.time) <= self.before.rto
     }
 
     #[inline]
