@@ -13,6 +13,7 @@ fn packet(ms: i64, direction: Direction, bytes: u32) -> OfDirection {
         frame: ms.unsigned_abs() + 1,
         spi: 7,
         bytes,
+        missing: 0,
     };
     (direction, packet)
 }

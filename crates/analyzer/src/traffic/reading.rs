@@ -48,6 +48,7 @@ impl TrafficReading {
             frame: packet.frame,
             spi: packet.esp.map_or(0, |esp| esp.spi),
             bytes: esp_bytes,
+            missing: segment.missing,
         };
         self.sealed.take(packet.tunnel, packet.direction, sealed);
         let tunnel = association.tunnel;

@@ -6,6 +6,8 @@ use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::FINEST;
+use std::collections::BTreeMap;
 
 /// Factor on the usual length of a silence that makes one unusual in which nothing was sent in vain.
 const UNUSUAL: i64 = 2;
@@ -80,6 +82,24 @@ impl SilencesElsewhere {
         }
     }
 
+    /// Chance that so many of `windows`, or more, touch a silence of at least this length. Where none elsewhere is as long, silences become
+    /// rarer as they become longer: by the share of the longest.
+    fn by_chance_in(&self, silence: i64, touched: usize, windows: &[TimeSpan]) -> f64 {
+        let as_long = self.lengths.len() - self.lengths.partition_point(|length| *length < silence);
+        let longest = self.lengths.last().copied().unwrap_or(FINEST);
+        let elsewhere = as_long as f64 + (longest as f64 / silence as f64).min(1.0);
+        let reach = |window: &TimeSpan| (window.1.nanos_since(window.0) + silence) as f64;
+        let mean = windows.iter().map(reach).sum::<f64>() / windows.len().max(1) as f64;
+        let expected = elsewhere * mean / self.time.max(1) as f64;
+        let meets = 1.0 - libm::exp(-expected);
+        let (mut below, mut exactly) = (0.0, libm::pow(1.0 - meets, windows.len() as f64));
+        for count in 0..touched {
+            below += exactly;
+            exactly *= (windows.len() - count) as f64 / (count + 1) as f64 * meets / (1.0 - meets);
+        }
+        1.0 - below
+    }
+
     /// Chance that a window touches a silence of at least this length.
     fn by_chance(&self, silence: i64, window: TimeSpan) -> f64 {
         let as_long = self.lengths.len() - self.lengths.partition_point(|length| *length < silence);
@@ -134,7 +154,41 @@ pub(super) fn ownership(
             }),
         }
     }
+    if input.arrived.iter().all(|run| run.acknowledged.is_none()) {
+        found.acquit_chance(&rules);
+    }
     found
+}
+
+impl Ownership {
+    /// Takes from the rekeys the silences that as many windows of their lengths would meet by chance. No acknowledgement says whether the sender
+    /// had more to send, and nothing was lost in them.
+    fn acquit_chance(&mut self, rules: &OwnershipRules<'_>) {
+        let windows: Vec<TimeSpan> = rules.input.rekeys.iter().map(RekeySpan::window).collect();
+        let is_open_to_chance = |own: &Owned| {
+            matches!(own.owner, Owner::Rekey(_)) && !own.silence.is_loss() && own.silence.ended_by.is_some()
+        };
+        let open = self.owned.iter().filter(|own| is_open_to_chance(own));
+        let mut longest: BTreeMap<Owner, i64> = BTreeMap::new();
+        for own in open {
+            let nanos = longest.entry(own.owner).or_default();
+            *nanos = own.silence.nanos().max(*nanos);
+        }
+        let mut lengths: Vec<i64> = longest.values().copied().collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        let numbered = lengths.iter().enumerate();
+        let mut shown = numbered
+            .filter(|(k, length)| rules.elsewhere.by_chance_in(**length, k + 1, &windows) <= BY_CHANCE);
+        let least = shown.next_back().map_or(i64::MAX, |(_, length)| *length);
+        let is_chance = |own: &Owned| {
+            is_open_to_chance(own) && longest.get(&own.owner).is_some_and(|longest| *longest < least)
+        };
+        let chance: Vec<Owned> = self.owned.extract_if(.., |own| is_chance(own)).collect();
+        let longest = chance.iter().map(|own| own.silence.nanos()).max();
+        self.threshold = self.threshold.max(longest.unwrap_or(0));
+        self.acquitted.extend(chance.iter().map(|own| own.silence.span()));
+        self.acquitted.sort_unstable();
+    }
 }
 
 /// Whether acknowledgements went on an SA that the sender did not have yet, before the exchange was over.

@@ -23,6 +23,8 @@ const ANSWERED_SHARE: f64 = 0.95;
 const MOST_FOR_AN_ANSWER: u64 = 32;
 /// Longest delay of an acknowledgement by its receiver (RFC 9293 §3.8.6.3).
 const ANSWERED_WITHIN: i64 = NANOS_PER_SECOND / 2;
+/// Retransmission timeout before a round trip is measured (RFC 6298 §2.1).
+const INITIAL_RTO: i64 = NANOS_PER_SECOND;
 /// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
 /// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
 const TWO_WAY_SHARE: f64 = 0.2;
@@ -88,8 +90,9 @@ pub fn was_over(data: &[TransmissionRun], answers: &[TransmissionRun]) -> bool {
 fn stopped(answers: &LedgerInput<'_>) -> Ownership {
     let none = VainTransmissions::new(&[]);
     let times = RuleTimes::of(answers.round_trip);
-    // The data goes on in silences of its answers.
     let each = silences(answers, &none).into_iter();
+    let each = each.filter(|silence| !is_of_lost_answers(answers.arrived, silence));
+    // The data goes on in silences of its answers.
     let silences: Vec<Silence> = each
         .map(|silence| Silence {
             counted: false,
@@ -97,6 +100,16 @@ fn stopped(answers: &LedgerInput<'_>) -> Ownership {
         })
         .collect();
     ownership(answers, &silences, &none, times)
+}
+
+/// Whether answers were sent in the silence and did not reach the capture, which lacks numbers of their SA. The sender sends again when its
+/// timer ends, of which the round trip is not known.
+fn is_of_lost_answers(answers: &[TransmissionRun], silence: &Silence) -> bool {
+    let ending = silence
+        .ended_by
+        .and_then(|ending| answers.get(ending - 1..=ending));
+    let same_sa = ending.is_some_and(|runs| runs[0].spi == runs[1].spi);
+    silence.beyond_gap && same_sa && silence.nanos() <= INITIAL_RTO
 }
 
 /// A book in which every cost may be larger.

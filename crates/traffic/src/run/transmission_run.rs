@@ -27,7 +27,7 @@ pub struct TransmissionRun {
     pub acknowledged: Option<Timestamp>,
     /// Time since which the receiver has lacked the bytes of the first transmission.
     pub lacking_since: Timestamp,
-    /// True where the first transmission went beyond bytes that the capture had not shown.
+    /// True where the first transmission went beyond bytes that the capture had not shown; without keys, beyond packets.
     pub beyond_gap: bool,
 }
 

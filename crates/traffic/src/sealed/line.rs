@@ -33,6 +33,8 @@ pub struct SealedPacket {
     pub spi: u32,
     /// Bytes of ESP, from the SPI to the integrity check value.
     pub bytes: u32,
+    /// Packets of its security association right before it that the capture lacks, by their numbers.
+    pub missing: u32,
 }
 
 impl SealedPacket {
@@ -47,7 +49,7 @@ impl SealedPacket {
             bytes: u64::from(self.bytes),
             acknowledged: None,
             lacking_since: self.time,
-            beyond_gap: false,
+            beyond_gap: self.missing > 0,
         }
     }
 }

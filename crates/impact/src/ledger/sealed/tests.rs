@@ -30,6 +30,7 @@ impl SealedPackets {
             frame: ms.unsigned_abs() + 1,
             spi: 7,
             bytes,
+            missing: 0,
         };
         self.packets.push((direction, packet));
     }
@@ -144,6 +145,52 @@ fn silences_of_both_directions_are_not_added() {
     assert_eq!(book.intervals.len(), 1);
     let cost = ms(book.rekeys_nanos());
     assert!((499.0..=503.0).contains(&cost), "{cost}");
+}
+
+/// A transfer that pauses for 100 ms now and then, at one of four rekeys among other moments. Longer pauses at the rekeys are theirs.
+#[test]
+fn pauses_that_come_elsewhere_too_are_no_rekeys() {
+    let hurt = |pauses: [i64; 4]| {
+        let mut packets = SealedPackets::default();
+        let mut from = 0;
+        for (k, pause) in pauses.into_iter().enumerate() {
+            let step = 10_000 * (k as i64 + 1);
+            packets.answered(from, step - 5_000);
+            packets.answered(step - 4_900, step);
+            packets.rekey(step - 20, step + pause);
+            from = step + pause;
+        }
+        packets.answered(from, 50_000);
+        packets.ledger().0
+    };
+    let by_chance = hurt([1, 1, 100, 1]);
+    assert_eq!(by_chance.rekeys, []);
+    assert!(by_chance.bound() >= Some(100_000_000), "{:?}", by_chance.bound());
+    let shown: Vec<usize> = hurt([500, 1, 500, 1])
+        .rekeys
+        .iter()
+        .map(|own| own.rekey)
+        .collect();
+    assert_eq!(shown, [0, 2]);
+}
+
+/// The path loses all answers of 250 ms, which their numbers tell. The sender goes on, because the next one acknowledges everything.
+#[test]
+fn answers_that_were_lost_had_been_sent() {
+    for (missing, hurt) in [(125, 0), (0, 1)] {
+        let mut packets = SealedPackets::default();
+        packets.answered(0, 20_000);
+        packets.rekey(9_990, 10_040);
+        let lost = |time: Timestamp| at(9_900) <= time && time < at(10_150);
+        packets
+            .packets
+            .retain(|(direction, packet)| *direction == Direction::AToB || !lost(packet.time));
+        let behind = |(direction, packet): &&mut (Direction, SealedPacket)| {
+            *direction == Direction::BToA && packet.time >= at(10_150)
+        };
+        packets.packets.iter_mut().find(behind).unwrap().1.missing = missing;
+        assert_eq!(packets.ledger().0.rekeys.len(), hurt, "{missing} missing");
+    }
 }
 
 #[test]
