@@ -24,7 +24,7 @@ pub(super) fn surroundings(
     let first_asked = edges::first_asked(record, (tunnel, direction), known);
     Surroundings {
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
-        rests: known.rests.of(tunnel, direction).to_vec(),
+        rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked,
         first_delivered: first_asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),

@@ -1,8 +1,8 @@
 //! Child SAs that stand side by side. Each subnet of a tunnel may have child SAs of its own; what one of them suffers does not show in what
 //! all carry together, so each is judged on its own.
 
+use crate::assembly::rests::Rest;
 use crate::pipeline::record::Record;
-use crate::throughput::rests::Rest;
 use rekeyscope_impact::ledger::RekeySpan;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::pair::ChildSa;

@@ -1,7 +1,7 @@
 //! What the accounts need of the rest of the document.
 
 use crate::assembly::children::ChildLineage;
-use crate::throughput::rests::Rests;
+use crate::assembly::rests::Rests;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_model::analysis::{Attempt, Outage, Rekey};

@@ -36,21 +36,10 @@ pub(crate) struct ClearTraffic {
     inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
     /// The last of each direction: many packets between the same ends come in a row.
     newest: [Option<(TunnelIndex, InnerEnds)>; 2],
-    /// Last ESP packet of each direction, by tunnel.
-    last: Vec<[Option<Timestamp>; 2]>,
     found: HashMap<InnerEnds, ClearPackets>,
 }
 
 impl ClearTraffic {
-    /// An ESP packet.
-    #[inline]
-    pub(crate) fn esp(&mut self, tunnel: TunnelIndex, slot: usize, time: Timestamp) {
-        if tunnel >= self.last.len() {
-            self.last.resize(tunnel + 1, [None; 2]);
-        }
-        self.last[tunnel][slot] = Some(time);
-    }
-
     /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
     #[inline]
     pub(crate) fn inside(&mut self, tunnel: TunnelIndex, slot: usize, ends: InnerEnds, outer: [IpAddr; 2]) {
@@ -66,7 +55,12 @@ impl ClearTraffic {
     }
 
     /// A packet that is neither IPsec nor IKE.
-    pub(crate) fn outside(&mut self, packet: &ClearMark) {
+    /// `last`: the last ESP packet of a side of a tunnel.
+    pub(crate) fn outside(
+        &mut self,
+        packet: &ClearMark,
+        last: impl Fn(TunnelIndex, usize) -> Option<Timestamp>,
+    ) {
         let ClearMark {
             ends,
             bytes,
@@ -76,8 +70,7 @@ impl ClearTraffic {
         let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
             return;
         };
-        let last = self.last.get(tunnel).and_then(|lanes| lanes[slot]);
-        if last.is_some_and(|last| time.nanos_since(last) < SILENT) {
+        if last(tunnel, slot).is_some_and(|last| time.nanos_since(last) < SILENT) {
             return;
         }
         let found = self.found.entry(ends).or_insert_with(|| ClearPackets {
@@ -127,22 +120,23 @@ mod tests {
     /// Inner 192.0.2.11 → 192.0.2.12 between the ends 192.0.2.1 and 192.0.2.2, until second 10.
     fn traffic() -> ClearTraffic {
         let mut traffic = ClearTraffic::default();
-        for second in 0..=10 {
-            traffic.esp(0, 0, at(second));
-            traffic.inside(0, 0, (host(11), host(12)), [host(1), host(2)]);
-            traffic.inside(0, 0, (host(1), host(12)), [host(1), host(2)]);
-        }
+        traffic.inside(0, 0, (host(11), host(12)), [host(1), host(2)]);
+        traffic.inside(0, 0, (host(1), host(12)), [host(1), host(2)]);
         traffic
+    }
+
+    fn last(_: TunnelIndex, _: usize) -> Option<Timestamp> {
+        Some(at(10))
     }
 
     #[test]
     fn what_was_inside_counts_once_the_tunnel_is_silent() {
         let mut traffic = traffic();
         let ends = (host(11), host(12));
-        traffic.outside(&clear(ends, 100, at(10).plus_nanos(1_000), 1));
+        traffic.outside(&clear(ends, 100, at(10).plus_nanos(1_000), 1), last);
         assert!(traffic.found().is_empty(), "just taken out of ESP");
-        traffic.outside(&clear(ends, 100, at(12), 2));
-        traffic.outside(&clear(ends, 60, at(13), 3));
+        traffic.outside(&clear(ends, 100, at(12), 2), last);
+        traffic.outside(&clear(ends, 60, at(13), 3), last);
         let found = traffic.found();
         assert_eq!(found.len(), 1);
         assert_eq!(
@@ -155,7 +149,7 @@ mod tests {
     fn others_and_the_tunnels_own_ends_do_not() {
         let mut traffic = traffic();
         for ends in [(host(12), host(11)), (host(1), host(12)), (host(3), host(4))] {
-            traffic.outside(&clear(ends, 100, at(20), 1));
+            traffic.outside(&clear(ends, 100, at(20), 1), last);
         }
         assert!(traffic.found().is_empty());
     }

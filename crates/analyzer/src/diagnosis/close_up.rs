@@ -46,9 +46,8 @@ pub(crate) struct CloseUpRecord {
 impl CloseUpRecord {
     fn of(scene: &RekeyScene<'_>) -> CloseUpRecord {
         let switched = scene.data_switch();
-        let first_message = scene.exchange().and_then(|e| e.first_time());
         let first_switch = scene.lanes.iter().filter_map(|lane| lane.switched).min();
-        let began = first_message.or(first_switch).unwrap_or(switched);
+        let began = scene.first_message.or(first_switch).unwrap_or(switched);
         let to = switched.max(began).plus_nanos(AROUND);
         let from = began.plus_nanos(-AROUND).max(to.plus_nanos(-LONGEST));
         let span = from..=to;

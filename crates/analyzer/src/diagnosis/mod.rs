@@ -12,7 +12,7 @@ mod observer;
 mod record;
 mod recorder;
 mod scene;
-pub mod whole_run;
+pub(crate) mod whole_run;
 
 pub(crate) use clear::ClearPackets;
 pub(crate) use close_up::{CloseUpPoint, CloseUpRecord};

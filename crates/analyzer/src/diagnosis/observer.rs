@@ -29,8 +29,6 @@ impl Diagnosis {
     /// Takes an ESP packet, which is `segment` to its connection. `begins`: it is the first of its SA. True when windows have to be closed.
     pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, segment: &Segment) -> bool {
         self.whole_run.take(&record);
-        self.clear
-            .esp(usize::from(record.tunnel), record.slot(), record.time);
         let whole_run = &self.whole_run;
         self.holes.take(usize::from(record.tunnel), segment, |from, to| {
             whole_run.longest_silence(from, to)

@@ -29,10 +29,7 @@ use crate::decode::{Batch, ClearMark, Decoded, Marked};
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpError, IcmpLog};
 use crate::pipeline::totals::Totals;
-use crate::throughput::connections::Connections;
-use crate::throughput::flow::FlowTable;
-use crate::throughput::meter::Meters;
-use crate::traffic::TrafficReading;
+use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
@@ -122,7 +119,7 @@ impl Analyzer {
                 tunnels: TunnelTable::default(),
                 sas: SaDatabase::new(keys),
                 snapshots: Vec::new(),
-                flows: FlowTable::new(),
+                flows: FlowTable::default(),
                 connections,
                 meters: Meters::default(),
                 traffic: TrafficReading::default(),

@@ -1,6 +1,6 @@
 //! The reading of all packets, in one pass.
 
-use super::quiets::{Quiet, Quiets, TunnelSilence};
+use super::quiets::{Quiet, Quiets};
 use super::silences::{SideSilence, SideSilences};
 use super::volumes::Volumes;
 use rekeyscope_ipsec::esp::inner::Inner;
@@ -54,8 +54,7 @@ impl TrafficReading {
         self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
         let direction = association.direction;
         self.silences.take(tunnel, direction, (packet.time, packet.frame));
-        self.volumes
-            .take(slot(direction), sa, packet.time, carried(association));
+        self.volumes.take(sa, packet.time, carried(association));
         let unseen = segment.acks.map_or(0, |acks| acks.unseen);
         if unseen > 0 {
             if tunnel >= self.unseen.len() {
@@ -135,13 +134,18 @@ impl TrafficReading {
     }
 
     /// Silences of a direction of a tunnel that may be rest, in order of time.
-    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
+    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> &[Quiet] {
         self.quiets.quiets(tunnel, slot)
     }
 
     /// Silences of a whole tunnel, in order of time.
-    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
-        self.quiets.silences(tunnel)
+    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &SideSilence> {
+        self.silences.of_both(tunnel)
+    }
+
+    /// Time of the last ESP packet of one side of a tunnel.
+    pub(crate) fn last_packet(&self, tunnel: TunnelIndex, slot: usize) -> Option<Timestamp> {
+        Some(self.silences.last(tunnel, slot)?.0)
     }
 
     /// Time at which a direction sent the first data that was delivered.

@@ -1,6 +1,5 @@
 //! Volumes: the bytes that an SA had carried at a moment.
 
-use foldhash::HashMap;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
@@ -11,57 +10,36 @@ const FIRST_STEP: i64 = 50 * NANOS_PER_MILLI;
 /// Most SAs with points, 24 MB; what later ones carried is known at their end only.
 const MOST_SAS: usize = 1 << 14;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct VolumeCourse {
     points: Vec<(Timestamp, u64)>,
-    step: i64,
+    /// The number of times at which every second point went.
+    thinned: u32,
+    /// The next point lies behind this.
+    due: Option<Timestamp>,
 }
 
-/// The courses of all SAs.
+/// The courses of all SAs, by their index.
 #[derive(Debug, Default)]
-pub(super) struct Volumes {
-    courses: HashMap<SaIndex, VolumeCourse>,
-    /// The next point of the SA of the last packet in each direction: most packets make none.
-    next: [Option<(SaIndex, Timestamp)>; 2],
-}
+pub(super) struct Volumes(Vec<VolumeCourse>);
 
 impl Volumes {
     /// Takes what an SA had carried with the packet of this moment, bytes.
     #[inline]
-    pub(super) fn take(&mut self, slot: usize, sa: SaIndex, time: Timestamp, bytes: u64) {
-        if self.next[slot].is_some_and(|(own, next)| own == sa && time < next) {
-            return;
+    pub(super) fn take(&mut self, sa: SaIndex, time: Timestamp, bytes: u64) {
+        if sa >= self.0.len() && sa < MOST_SAS {
+            self.0.resize_with(sa + 1, VolumeCourse::default);
         }
-        self.point(slot, sa, time, bytes);
-    }
-
-    #[cold]
-    fn point(&mut self, slot: usize, sa: SaIndex, time: Timestamp, bytes: u64) {
-        if self.courses.len() >= MOST_SAS && !self.courses.contains_key(&sa) {
-            return;
+        if let Some(course) = self.0.get_mut(sa)
+            && course.due.is_none_or(|due| time >= due)
+        {
+            course.point(time, bytes);
         }
-        let course = self.courses.entry(sa).or_insert_with(|| VolumeCourse {
-            points: Vec::new(),
-            step: FIRST_STEP,
-        });
-        let due = |course: &VolumeCourse| course.points.last().map(|(last, _)| last.plus_nanos(course.step));
-        if due(course).is_none_or(|due| time >= due) {
-            if course.points.len() >= MOST_POINTS {
-                let mut index = 0;
-                course.points.retain(|_| {
-                    index += 1;
-                    index % 2 == 1
-                });
-                course.step *= 2;
-            }
-            course.points.push((time, bytes));
-        }
-        self.next[slot] = due(course).map(|due| (sa, due));
     }
 
     /// Bytes that an SA had carried at `time`, between points by a line; `last`: its last packet, and all that it carried.
     pub(super) fn at(&self, sa: SaIndex, time: Timestamp, last: (Timestamp, u64)) -> Option<u64> {
-        let points = &self.courses.get(&sa)?.points;
+        let points = &self.0.get(sa)?.points;
         let behind = points.partition_point(|(point, _)| *point <= time);
         let (from, low) = *points.get(behind.checked_sub(1)?)?;
         let (to, high) = points.get(behind).copied().unwrap_or(last);
@@ -74,6 +52,22 @@ impl Volumes {
     }
 }
 
+impl VolumeCourse {
+    #[cold]
+    fn point(&mut self, time: Timestamp, bytes: u64) {
+        if self.points.len() >= MOST_POINTS {
+            let mut index = 0;
+            self.points.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.thinned += 1;
+        }
+        self.points.push((time, bytes));
+        self.due = Some(time.plus_nanos(FIRST_STEP << self.thinned.min(20)));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,14 +77,14 @@ mod tests {
         let mut volumes = Volumes::default();
         let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
         for ms in 0..100_000_u64 {
-            volumes.take(0, 3, at(ms as i64), ms * 1_000);
+            volumes.take(3, at(ms as i64), ms * 1_000);
         }
         let last = (at(99_999), 99_999_000);
         for ms in [0, 10, 777, 50_123, 99_998] {
             let told = volumes.at(3, at(ms), last).unwrap();
             assert!(told.abs_diff(ms as u64 * 1_000) < 2_000, "{ms}: {told}");
         }
-        assert!(volumes.courses[&3].points.len() <= MOST_POINTS);
+        assert!(volumes.0[3].points.len() <= MOST_POINTS);
         assert_eq!(volumes.at(4, at(1), last), None);
     }
 }

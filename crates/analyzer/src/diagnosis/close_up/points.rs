@@ -18,7 +18,7 @@ pub(super) fn tcp_points(
     let mut sent_later = Ranges::default();
     let mut base = None;
     let mut points = [Vec::new(), Vec::new()];
-    for p in scene.all_packets().rev().take_while(|p| p.time >= *span.start()) {
+    for p in scene.packets.iter().rev().take_while(|p| p.time >= *span.start()) {
         let is_data = p.slot() == scene.data;
         let counts = if is_data { p.payload > 0 } else { p.acknowledges() };
         if p.connection != connection || !counts || p.flags & TcpHeader::SYN != 0 {
@@ -55,7 +55,7 @@ fn place(value: i64) -> u64 {
 pub(super) fn esp_points(scene: &RekeyScene<'_>, span: RangeInclusive<Timestamp>) -> [Vec<CloseUpPoint>; 2] {
     [scene.data, 1 - scene.data].map(|d| {
         let lane = scene.lanes[d];
-        let packets = || scene.all_packets().filter(move |p| p.slot() == d);
+        let packets = || scene.lane_packets(d);
         let of_old = packets().filter(|p| Some(p.sa()) == lane.old);
         let highest = of_old
             .map(|p| p.sequence)

@@ -3,6 +3,7 @@
 
 use super::Analyzer;
 use crate::decode::{IkeMark, IkePart, Marked, PlacedMark};
+use crate::pipeline::Record;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair};
@@ -124,7 +125,13 @@ impl Analyzer {
             part,
         } = match mark.of {
             Marked::Ike(message) => message,
-            Marked::Clear(packet) => return self.record.diagnosis.clear.outside(&packet),
+            Marked::Clear(packet) => {
+                let Record {
+                    diagnosis, traffic, ..
+                } = &mut self.record;
+                let last = |tunnel, slot| traffic.last_packet(tunnel, slot);
+                return diagnosis.clear.outside(&packet, last);
+            }
         };
         match part {
             IkePart::Opening { sas } => {

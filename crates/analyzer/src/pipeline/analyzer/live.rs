@@ -7,10 +7,7 @@ use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpLog};
 use crate::pipeline::record::Record;
 use crate::pipeline::totals::Totals;
-use crate::throughput::connections::Connections;
-use crate::throughput::flow::FlowTable;
-use crate::throughput::meter::Meters;
-use crate::traffic::TrafficReading;
+use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
 use rekeyscope_keylog::KeyMaterial;
@@ -97,7 +94,7 @@ impl Analyzer {
             moved.is_some()
         });
         record.tunnels.leave_changes_behind();
-        record.flows = FlowTable::new();
+        record.flows = FlowTable::default();
         record.connections = Connections::new(record.options.account());
         record.meters = Meters::default();
         record.traffic = TrafficReading::default();
