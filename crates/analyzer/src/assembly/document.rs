@@ -14,7 +14,7 @@ use crate::pipeline::record::{Record, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_impact::tell::failed::FailureFacts;
-use rekeyscope_ipsec::rekey::{Evidence, Succession, attempt, detect, pair, slot, trigger};
+use rekeyscope_ipsec::rekey::{Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::IpsecProtocol;
@@ -50,13 +50,7 @@ impl Asked {
 
 /// Makes the document. `info` is what the container said.
 pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis {
-    let evidence = Evidence {
-        tunnels: &record.tunnels.tunnels,
-        exchanges: record.timeline.exchanges(),
-        exchange_tunnels: &record.exchange_tunnels,
-        associations: record.sas.associations(),
-        snapshots: &record.snapshots,
-    };
+    let evidence = record.evidence();
     let children = pair::child_sas(&evidence);
     let places = Places::new(record);
     let mut successions = detect::successions(&evidence, &children);

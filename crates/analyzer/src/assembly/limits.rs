@@ -14,28 +14,23 @@ use std::net::IpAddr;
 /// Limits of all SAs, and who would notice what is lost beyond them.
 #[derive(Debug)]
 pub(super) struct EnforcedLimits {
-    /// Deletes of SAs, by the side that deletes and the SPI: the last of each.
-    deletes: HashMap<(IpAddr, Spi), Timestamp>,
+    deletes: HashMap<(IpAddr, Spi), (Timestamp, Timestamp)>,
     /// TCP bytes and all bytes of each direction.
     shares: HashMap<(TunnelIndex, usize), (u64, u64)>,
 }
 
 impl EnforcedLimits {
     pub(super) fn of(record: &Record) -> Self {
-        let mut deletes: HashMap<(IpAddr, Spi), Timestamp> = HashMap::new();
-        for deletion in record.timeline.exchanges().iter().flat_map(|e| &e.deletes) {
-            let last = deletes
-                .entry((deletion.by, deletion.spi))
-                .or_insert(deletion.time);
-            *last = (*last).max(deletion.time);
-        }
         let mut shares: HashMap<(TunnelIndex, usize), (u64, u64)> = HashMap::new();
         for (_, flow) in record.flows.flows() {
             let share = shares.entry((flow.tunnel, slot(flow.direction))).or_default();
             share.1 += flow.bytes;
             share.0 += if flow.protocol == "tcp" { flow.bytes } else { 0 };
         }
-        EnforcedLimits { deletes, shares }
+        EnforcedLimits {
+            deletes: record.deletes(),
+            shares,
+        }
     }
 
     /// Whether TCP carries half of a direction: what is lost is sent again then.
@@ -48,7 +43,7 @@ impl EnforcedLimits {
     pub(super) fn passed(&self, association: &Association) -> Option<Timestamp> {
         let deleted = || {
             let (passed, _) = association.limit_passed?;
-            let last = self.deletes.get(&(association.dst, association.spi))?;
+            let (_, last) = self.deletes.get(&(association.dst, association.spi))?;
             (*last >= passed).then_some(passed)
         };
         expired(association).or_else(deleted)

@@ -6,7 +6,7 @@ use crate::command::replace::Replacement;
 use crate::command::{outputs, read};
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
-use rekeyscope::write::export::{Wanted, claims, tcpdump, wireshark};
+use rekeyscope::write::export::{claims, tcpdump, wireshark};
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::analysis::Analysis;
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     let shows_rows = exports.iter().any(|place| place.export == Export::WiresharkRows);
     let writes_keys = exports.len() > usize::from(shows_rows);
     for place in exports {
-        told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
+        told.extend(place.write(&ring, &replacement)?);
     }
     if shows_rows {
         // The report, which says so, is not shown.
@@ -123,15 +123,15 @@ impl<'a> ExportPlace<'a> {
     }
 
     /// Writes, and says what a person should know.
-    fn write(self, ring: &KeyRing, wanted: Wanted, replacement: &Replacement) -> Result<Vec<String>> {
+    fn write(self, ring: &KeyRing, replacement: &Replacement) -> Result<Vec<String>> {
         if let Export::Tcpdump(path) = self.export {
-            let made = tcpdump::secrets_file(ring, wanted);
+            let made = tcpdump::secrets_file(ring);
             let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
             told.extend(self.write_files(&[&made.text], replacement)?);
             told.extend(made.notes);
             return Ok(told);
         }
-        self.write_tables(&wireshark::tables(ring, wanted), replacement)
+        self.write_tables(&wireshark::tables(ring), replacement)
     }
 
     /// Writes the tables of Wireshark.

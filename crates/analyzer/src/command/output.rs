@@ -84,37 +84,6 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-/// Folders that a run made. Those that are still empty at its end go again, as where the capture cannot be read.
-#[derive(Debug, Default)]
-pub(crate) struct MadeFolders(Vec<PathBuf>);
-
-impl MadeFolders {
-    /// Makes the folders that are not there, and those above them.
-    pub(crate) fn make<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Self, Error> {
-        let mut made = MadeFolders::default();
-        for path in paths {
-            let new = path
-                .ancestors()
-                .take_while(|path| !path.as_os_str().is_empty() && !path.exists());
-            let new: Vec<PathBuf> = new.map(Path::to_path_buf).collect();
-            folder(path)?;
-            made.0.extend(new);
-        }
-        Ok(made)
-    }
-}
-
-impl Drop for MadeFolders {
-    fn drop(&mut self) {
-        // The inner ones first. What holds something stays.
-        self.0
-            .sort_by_key(|path| std::cmp::Reverse(path.components().count()));
-        for path in &self.0 {
-            let _ = fs::remove_dir(path);
-        }
-    }
-}
-
 /// Permissions of a file, of which the umask takes its part.
 const READABLE: u32 = 0o666;
 /// Permissions of a file that only the user can read.

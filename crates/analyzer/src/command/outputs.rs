@@ -2,7 +2,7 @@
 
 use crate::command::fleet::FleetTables;
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, MadeFolders, Reserved};
+use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
@@ -25,7 +25,6 @@ pub(crate) struct Outputs {
     tables: Option<FleetTables>,
     silent: bool,
     replacement: Replacement,
-    _made: MadeFolders,
 }
 
 impl Outputs {
@@ -42,7 +41,10 @@ impl Outputs {
         };
         let (json, html) = (file(&arguments.json)?, file(&arguments.html)?);
         let folders = [&arguments.csv, &arguments.svg, &arguments.png];
-        let made = MadeFolders::make(folders.into_iter().flatten().map(PathBuf::as_path))?;
+        folders
+            .into_iter()
+            .flatten()
+            .try_for_each(|path| output::folder(path))?;
         Ok(Outputs {
             arguments: arguments.clone(),
             json,
@@ -50,7 +52,6 @@ impl Outputs {
             tables: FleetTables::reserve(arguments, replacement)?,
             silent,
             replacement: replacement.clone(),
-            _made: made,
         })
     }
 

@@ -4,7 +4,7 @@
 use crate::command::options::ProgramArguments;
 use crate::command::{keys, output, temporary};
 use anyhow::{Context, Result};
-use rekeyscope::write::export::{Wanted, wireshark};
+use rekeyscope::write::export::wireshark;
 use rekeyscope_model::error::Error;
 use rekeyscope_report::words::underivable::why_not_derived;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ const ENDED_BY_SIGNAL: i32 = 128;
 pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> {
     let program = find(name)?;
     let (analysis, ring) = keys::read_keys_of(&arguments.input)?;
-    let tables = wireshark::tables(&ring, Wanted::Usable);
+    let tables = wireshark::tables(&ring);
     if !arguments.input.quiet {
         let used = analysis
             .security_associations

@@ -41,7 +41,6 @@ use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_capture::layers::l2tp_control;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::overhead::UDP_HEADER;
-use rekeyscope_ipsec::rekey::Evidence;
 use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
 use rekeyscope_ipsec::sa::seen::SeenPackets;
 use rekeyscope_ipsec::sa::tunnel::TunnelTable;
@@ -296,17 +295,10 @@ impl Analyzer {
 
     /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
     fn close_windows(&mut self, now: Option<Timestamp>) {
-        let record = &mut self.record;
-        let evidence = Evidence {
-            tunnels: &record.tunnels.tunnels,
-            exchanges: record.timeline.exchanges(),
-            exchange_tunnels: &record.exchange_tunnels,
-            associations: record.sas.associations(),
-            snapshots: &record.snapshots,
-        };
-        record
-            .diagnosis
-            .close(now, evidence, |tunnel| record.sas.of_tunnel(tunnel));
+        let mut diagnosis = std::mem::take(&mut self.record.diagnosis);
+        let sas_of = |tunnel| self.record.sas.of_tunnel(tunnel);
+        diagnosis.close(now, self.record.evidence(), sas_of);
+        self.record.diagnosis = diagnosis;
     }
 
     /// Tells whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.

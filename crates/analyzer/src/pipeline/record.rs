@@ -11,12 +11,16 @@ use crate::pipeline::totals::Totals;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use rekeyscope_capture::framing::IncompleteIke;
 use rekeyscope_ipsec::ike::timeline::Timeline;
-use rekeyscope_ipsec::rekey::Snapshot;
+use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
 use rekeyscope_keylog::KeyOrigin;
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// The record of an analysis.
 #[derive(Debug)]
@@ -54,6 +58,28 @@ pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
 }
 
 impl Record {
+    /// Times of the first and the last Delete of each SA, by the side that deletes, which receives on it, and its SPI.
+    pub(crate) fn deletes(&self) -> HashMap<(IpAddr, Spi), (Timestamp, Timestamp)> {
+        let mut deletes = HashMap::new();
+        for deletion in self.timeline.exchanges().iter().flat_map(|e| &e.deletes) {
+            let time = deletion.time;
+            let (first, last) = deletes.entry((deletion.by, deletion.spi)).or_insert((time, time));
+            (*first, *last) = (time.min(*first), time.max(*last));
+        }
+        deletes
+    }
+
+    /// The tables that rekeys are recognised by.
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            tunnels: &self.tunnels.tunnels,
+            exchanges: self.timeline.exchanges(),
+            exchange_tunnels: &self.exchange_tunnels,
+            associations: self.sas.associations(),
+            snapshots: &self.snapshots,
+        }
+    }
+
     /// Tells whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
     pub(crate) fn wants(&self, tunnel: TunnelIndex) -> bool {
         self.options.tunnel.is_none_or(|choice| {

@@ -1,34 +1,23 @@
 //! The packets of inner connections, kept for the account ([`rekeyscope_impact::account`]).
 //!
 //! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] what is kept is folded, so that memory
-//! does not grow with the capture: by another thread, while the next packets are kept.
+//! does not grow with the capture.
 
 use crate::diagnosis::PacketRecord;
 use foldhash::HashMap;
-use rekeyscope_capture::file::InFlight;
-use rekeyscope_impact::account::{AccountConnection, AccountPacket, AccountSettings, SpareMemory, fold};
+use rekeyscope_impact::account::{AccountConnection, AccountSettings, SpareMemory, fold};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_traffic::{ConnectionId, Packet, Segment, Tracker};
 use std::borrow::Cow;
 
-/// Most packets that are kept, some 40 MB of capture: 2 MB, and four times as much while they are folded and the next ones are kept.
-/// Fewer hold too little of a fast path to prove what it carries.
+/// Most packets that are kept, some 40 MB of capture: 2 MB. Fewer hold too little of a fast path to prove what it carries.
 const MOST_PACKETS: usize = 1 << 15;
 
 /// A connection and its tunnel.
 #[derive(Debug)]
 struct Kept {
-    /// Tells it from those that had its number before.
-    name: u64,
     tunnel: TunnelIndex,
     connection: AccountConnection,
-}
-
-/// Connections that are being folded, and memory for the packets of one.
-#[derive(Debug)]
-struct Folding {
-    connections: Vec<Kept>,
-    spare: SpareMemory,
 }
 
 /// All of them.
@@ -42,14 +31,9 @@ pub(crate) struct Connections {
     /// The place of the last packet: many packets of one connection come in a row.
     last: usize,
     /// Packets that cannot be read, by tunnel.
-    sealed: HashMap<TunnelIndex, Box<Kept>>,
+    sealed: HashMap<TunnelIndex, AccountConnection>,
     packets: usize,
-    /// The number of them.
-    made: u64,
-    folding: Option<InFlight<Folding>>,
     spare: SpareMemory,
-    /// Memory for the packets of the largest one.
-    memory: Vec<AccountPacket>,
 }
 
 impl Connections {
@@ -61,10 +45,7 @@ impl Connections {
             last: 0,
             sealed: HashMap::default(),
             packets: 0,
-            made: 0,
-            folding: None,
             spare: SpareMemory::default(),
-            memory: Vec::new(),
         }
     }
 
@@ -80,119 +61,60 @@ impl Connections {
                 } else {
                     (p.outer, p.outer)
                 };
-                let Some(kept) = self.look_up(p) else { return };
-                kept.connection.take(packet, segment, tracker, sent);
+                let Some(connection) = self.look_up(p) else { return };
+                connection.take(packet, segment, tracker, sent);
             }
         }
         self.packets += 1;
         if self.packets >= MOST_PACKETS {
-            self.begin_fold();
+            self.fold();
         }
     }
 
     /// The connection of a packet where it is not that of the packet before, or cannot be read; `None` where the packet is of none that is followed.
     // Inlined, it would take the registers from what is done for each packet of the same connection. So would what is rare, below.
     #[inline(never)]
-    fn look_up(&mut self, p: &PacketRecord) -> Option<&mut Kept> {
+    fn look_up(&mut self, p: &PacketRecord) -> Option<&mut AccountConnection> {
         let (tunnel, name) = (usize::from(p.tunnel), p.connection);
-        let made = &mut self.made;
         if !p.is_opened() {
-            let new = || Box::new(Kept::new(made, tunnel, false));
-            return Some(self.sealed.entry(tunnel).or_insert_with(new));
+            return Some(self.sealed.entry(tunnel).or_default());
         }
         if name == ConnectionId::NONE {
             return None;
         }
         self.last = *self.places.entry(name).or_insert_with(|| {
-            let mut kept = Kept::new(made, tunnel, p.is_tcp());
-            kept.connection.number = name.0;
-            self.open.push(kept);
+            let mut connection = AccountConnection::new(p.is_tcp());
+            connection.number = name.0;
+            self.open.push(Kept { tunnel, connection });
             self.open.len() - 1
         });
-        self.open.get_mut(self.last)
+        self.open.get_mut(self.last).map(|kept| &mut kept.connection)
     }
 
-    /// Lets another thread go over all packets, and begins anew.
+    /// Goes over all packets, begins anew, and forgets the connections that carried hardly anything.
     #[cold]
     #[inline(never)]
-    fn begin_fold(&mut self) {
-        self.end_fold();
-        let mut memory = std::mem::take(&mut self.memory);
-        let mut spare = std::mem::take(&mut self.spare);
-        let settings = self.settings;
-        let most = self.all().map(|kept| kept.connection.packets.len()).max();
-        let mut part = |kept: &mut Kept| {
-            let packets = kept.connection.packets.len();
-            let mut memory = if Some(packets) == most {
-                std::mem::take(&mut memory)
-            } else {
-                Vec::new()
-            };
-            // The next one brings as many again.
-            memory.reserve(packets);
-            let connection = kept.connection.part(memory);
-            Kept { connection, ..*kept }
-        };
-        let mut connections: Vec<Kept> = self.all().map(&mut part).collect();
-        self.packets = 0;
-        self.folding = Some(InFlight::begin(move || {
-            let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::default();
-            for kept in &mut connections {
-                of_tunnels
-                    .entry(kept.tunnel)
-                    .or_default()
-                    .push(&mut kept.connection);
-            }
-            for connections in of_tunnels.values_mut() {
-                fold(connections, &settings, &mut spare);
-            }
-            Folding { connections, spare }
-        }));
-    }
-
-    /// Waits for what is being folded, and forgets the connections that carried hardly anything.
-    fn end_fold(&mut self) {
-        let Some(folded) = self.folding.take().and_then(InFlight::wait) else {
-            return;
-        };
-        self.spare = folded.spare;
-        let mut parted = folded.connections;
-        // Whoever had most packets leaves the memory for as many.
-        if let Some(largest) = parted
+    fn fold(&mut self) {
+        let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::default();
+        let open = self
+            .open
             .iter_mut()
-            .max_by_key(|kept| kept.connection.packets.capacity())
-            && largest.connection.packets.capacity() > self.memory.capacity()
-        {
-            self.memory = std::mem::take(&mut largest.connection.packets);
+            .map(|kept| (kept.tunnel, &mut kept.connection));
+        let sealed = self
+            .sealed
+            .iter_mut()
+            .map(|(tunnel, connection)| (*tunnel, connection));
+        for (tunnel, connection) in open.chain(sealed) {
+            of_tunnels.entry(tunnel).or_default().push(connection);
         }
-        // Names grow with the connections: nearly all stand in their order, here and there.
-        parted.sort_by_key(|kept| kept.name);
-        let mut next = 0;
-        for kept in self.all() {
-            if parted.get(next).is_none_or(|parted| parted.name != kept.name) {
-                next = parted.partition_point(|parted| parted.name < kept.name);
-            }
-            if let Some(parted) = parted.get_mut(next).filter(|parted| parted.name == kept.name) {
-                kept.connection.rejoin(&mut parted.connection);
-                next += 1;
-            }
+        for connections in of_tunnels.values_mut() {
+            fold(connections, &self.settings, &mut self.spare);
         }
-        let counts = |kept: &Kept| kept.connection.is_folded() || !kept.connection.packets.is_empty();
-        self.open.retain(counts);
+        self.open.retain(|kept| kept.connection.is_folded());
+        self.sealed.retain(|_, connection| connection.is_folded());
         let names = self.open.iter().map(|kept| ConnectionId(kept.connection.number));
         self.places = names.zip(0..).collect();
-        self.last = 0;
-    }
-
-    /// No packet follows: waits for what is being folded, and gives its memory back.
-    pub(crate) fn finish(&mut self) {
-        self.end_fold();
-        (self.memory, self.spare) = (Vec::new(), SpareMemory::default());
-    }
-
-    fn all(&mut self) -> impl Iterator<Item = &mut Kept> {
-        let sealed = self.sealed.values_mut().map(|kept| &mut **kept);
-        self.open.iter_mut().chain(sealed)
+        (self.packets, self.last) = (0, 0);
     }
 
     /// Shift of the windows that the receiver of direction `slot` advertises, where the handshake says it.
@@ -203,7 +125,7 @@ impl Connections {
 
     /// The connections of a tunnel: one by one where everything could be read, else what is left of their packets as one.
     pub(crate) fn of(&self, tunnel: TunnelIndex, readable: bool) -> Vec<Cow<'_, AccountConnection>> {
-        let sealed = self.sealed.get(&tunnel).map(|kept| &kept.connection);
+        let sealed = self.sealed.get(&tunnel);
         let own = self.open.iter().filter(|kept| kept.tunnel == tunnel);
         let own = own.map(|kept| &kept.connection);
         if readable {
@@ -227,17 +149,6 @@ impl Connections {
     }
 }
 
-impl Kept {
-    fn new(made: &mut u64, tunnel: TunnelIndex, tcp: bool) -> Self {
-        *made += 1;
-        Kept {
-            name: *made,
-            tunnel,
-            connection: AccountConnection::new(tcp),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,7 +158,7 @@ mod tests {
 
     /// Without keys: everything of the tunnel is one connection.
     #[test]
-    fn what_was_folded_meanwhile_and_what_came_since_is_one_connection() {
+    fn what_was_folded_and_what_came_since_is_one_connection() {
         let mut all = Connections::new(AccountSettings { reference_bps: None });
         let mut tracker = Tracker::new();
         let packets = 2 * MOST_PACKETS + 10;
@@ -266,7 +177,6 @@ mod tests {
             let segment = tracker.push(&packet);
             all.take(&record, &packet, &segment, &tracker);
         }
-        all.finish();
         let found = all.of(TunnelIndex::default(), true);
         assert_eq!(found.len(), 1);
         assert!(found[0].is_folded());

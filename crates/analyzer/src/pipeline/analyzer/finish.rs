@@ -18,7 +18,6 @@ impl Analyzer {
             self.open_waiting(sa);
         }
         self.flush();
-        self.record.connections.finish();
         self.nested.finish(&mut self.record.diagnostics);
         self.settle_initiators();
         self.close_windows(None);

@@ -59,7 +59,7 @@ pub fn tables(material: &KeyMaterial) -> Tables {
         ikev2,
         ike_rows,
         ..
-    } = wireshark::tables(&ring, super::Wanted::Usable);
+    } = wireshark::tables(&ring);
     Tables {
         esp_sa: esp_sa.finish(),
         esp_rows,
