@@ -1,14 +1,14 @@
 //! Child SAs that stand side by side. Each subnet of a tunnel may have child SAs of its own; what one of them suffers does not show in what
 //! all carry together, so each is judged on its own.
 
-use crate::assembly::rests::Rest;
+use crate::assembly::rests::{Rest, Rests};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::ledger::RekeySpan;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, Direction, Outage};
+use rekeyscope_model::analysis::{Attempt, Direction, Outage, Rekey};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, TransmissionRun};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,4 +179,17 @@ impl ChildLineage {
             .flows
             .busiest_ends(tunnel, direction, |ends| self.inner.contains(&pair(ends)))
     }
+}
+
+/// What the accounts are made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) children: &'a [ChildSa],
+    pub(crate) successions: &'a [Succession],
+    pub(crate) attempts: &'a [Attempt],
+    pub(crate) rekeys: &'a [Rekey],
+    pub(crate) outages: &'a [Outage],
+    pub(crate) rests: &'a Rests,
+    /// The child SAs that are judged, where not all of a tunnel are.
+    pub(crate) lineage: Option<&'a ChildLineage>,
 }

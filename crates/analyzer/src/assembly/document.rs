@@ -1,16 +1,15 @@
 //! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
 use crate::assembly::account::MeasuredFlows;
+use crate::assembly::children::Known;
 use crate::assembly::close_up::close_up;
 use crate::assembly::judgement::judgement;
-use crate::assembly::key_source::key_source;
-use crate::assembly::known::Known;
 use crate::assembly::places::Places;
 use crate::assembly::scene::Explored;
 use crate::assembly::{attempts, costs, rests, verdicts};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
 use crate::findings;
-use crate::pipeline::record::{Record, place};
+use crate::pipeline::record::{Record, key_source, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_impact::tell::failed::FailureFacts;

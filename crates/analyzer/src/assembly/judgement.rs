@@ -1,8 +1,7 @@
 //! Every tunnel and direction judged: its ledger, its account, the verdict.
 
 use crate::assembly::account::{MeasuredFlows, surroundings};
-use crate::assembly::children::{lineages, rests_of};
-use crate::assembly::known::Known;
+use crate::assembly::children::{Known, lineages, rests_of};
 use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};

@@ -4,7 +4,7 @@ use crate::command::options::{CompareArguments, Input};
 use crate::command::outputs::{Target, json_of, text_options};
 use crate::command::replace::Replacement;
 use crate::command::sources::is_document;
-use crate::command::{documents, output, read};
+use crate::command::{output, read, report};
 use anyhow::{Result, bail};
 use rekeyscope::pipeline::Options;
 use rekeyscope_impact::compare;
@@ -77,7 +77,7 @@ fn analysis_of(input: &Input) -> Result<(Analysis, Vec<String>)> {
 
 /// A document written by `--json`; `None` where the file is none: the capture reader says what it is.
 pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
-    Ok(is_document(path).then(|| documents::read(path)).transpose()?)
+    Ok(is_document(path).then(|| report::document(path)).transpose()?)
 }
 
 struct ComparisonOutputs {

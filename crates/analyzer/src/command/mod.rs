@@ -4,7 +4,6 @@ pub(crate) mod analyze;
 pub(crate) mod compare;
 mod copies;
 mod digest;
-mod documents;
 pub(crate) mod fleet;
 pub(crate) mod keys;
 pub(crate) mod options;

@@ -1,6 +1,23 @@
 //! Options, validated once.
 
-mod captures;
+use crate::command::replace::Replacement;
+use crate::command::sources::{self, Grouping, NamedCapture, is_capture};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+#[cfg(feature = "parquet")]
+pub(crate) use compact::CompactArguments;
+pub(crate) use compare::CompareArguments;
+pub(crate) use copies::CopyArguments;
+pub(crate) use input::Input;
+pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
+pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
+pub(crate) use overhead::OverheadArguments;
+use refusal::{refuse_if, refused};
+use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use values::{reference_rate, verify};
+pub(crate) use watch::WatchArguments;
+
 #[cfg(feature = "parquet")]
 mod compact;
 mod compare;
@@ -12,27 +29,8 @@ mod language;
 mod outputs;
 mod overhead;
 mod refusal;
-mod replace;
 mod values;
 mod watch;
-
-#[cfg(feature = "parquet")]
-pub(crate) use compact::CompactArguments;
-pub(crate) use compare::CompareArguments;
-pub(crate) use copies::CopyArguments;
-pub(crate) use input::Input;
-pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
-pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
-pub(crate) use overhead::OverheadArguments;
-pub(crate) use watch::WatchArguments;
-
-use crate::command::replace::Replacement;
-use crate::command::sources::{self, Grouping, NamedCapture};
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
-use refusal::{refuse_if, refused};
-use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
-use std::path::PathBuf;
-use values::{reference_rate, verify};
 
 /// `--version` names the version of the document: a fleet asks for it, to know what is analysed already.
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 3");
@@ -139,7 +137,7 @@ impl Request {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Request {
-        let words = captures::words(std::env::args_os());
+        let words = words(std::env::args_os());
         help::laid_out(Self::full(), &words)
             .try_get_matches_from(words)
             .and_then(|matches| {
@@ -318,6 +316,49 @@ impl Arguments {
             two_points: self.other_point.is_some(),
         }
     }
+}
+
+impl Arguments {
+    /// The first word is a file, and so is the second; where none of the further ones is a capture, they are no captures to be
+    /// listed beside it.
+    fn must_name_captures(&self) -> Result<(), clap::Error> {
+        let refuse = |reason: String| Err(refusal::refused(reason));
+        let capture = &self.input.capture;
+        if let Some(reason) = capture
+            .to_str()
+            .and_then(refusal::why_not_here)
+            .filter(|_| !capture.exists())
+        {
+            return refuse(reason);
+        }
+        let Some(second) = self.more.first() else {
+            return Ok(());
+        };
+        if !capture.exists() && capture.extension().is_none() && !self.input.reads_stdin() {
+            let (word, file) = (capture.display(), second.display());
+            return refuse(format!(
+                "there is no command '{word}', and no such file: to analyse a capture, 'rekeyscope {file}' is enough"
+            ));
+        }
+        if self.more.iter().all(|file| file.is_file() && !is_capture(file)) {
+            let file = rekeyscope_report::words::clean::harmless(&second.to_string_lossy());
+            return refuse(format!("{file} is not a capture: is it a key log? --keys {file}"));
+        }
+        Ok(())
+    }
+}
+
+/// The words of the command line, `--quiet` behind the name of a job: people write it in front too.
+fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = given.collect();
+    let is_quiet = |word: &OsString| [OsStr::new("-q"), OsStr::new("--quiet")].contains(&word.as_os_str());
+    let in_front = words.iter().skip(1).take_while(|word| is_quiet(word)).count();
+    let job = words.get(1 + in_front).and_then(|word| word.to_str());
+    let of_a_job = job.is_some_and(|name| CommandLine::command().find_subcommand(name).is_some());
+    if of_a_job && let Some(front) = words.get_mut(1..=1 + in_front) {
+        front.rotate_right(1);
+    }
+    words
 }
 
 #[cfg(test)]

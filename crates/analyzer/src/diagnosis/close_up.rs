@@ -1,14 +1,13 @@
 //! The packets right around a rekey, kept for a plot of sequence numbers over time (a Stevens graph: W. R. Stevens, TCP/IP
 //! Illustrated, vol. 1, §20). They are picked while the packets of the rekey's window are still in memory, and thinned at once.
 
-mod point;
 mod points;
 mod thin;
 
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::Subject;
 use crate::diagnosis::scene::RekeyScene;
-pub(crate) use point::CloseUpPoint;
+pub(crate) use points::CloseUpPoint;
 
 use foldhash::HashMap;
 use points::{esp_points, tcp_points};

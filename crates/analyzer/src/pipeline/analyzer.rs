@@ -23,12 +23,11 @@ mod stretches;
 
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, Totals};
 
 use crate::decode::{Batch, ClearMark, Decoded, Marked};
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpError, IcmpLog};
-use crate::pipeline::totals::Totals;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;

@@ -6,12 +6,10 @@
 pub mod analyzer;
 mod choice;
 pub(crate) mod clock_event;
-pub(crate) mod key_place;
 mod options;
 pub(crate) mod point;
 pub(crate) mod record;
 pub mod spi_scan;
-mod totals;
 
 pub use analyzer::Analyzer;
 pub use choice::TunnelChoice;

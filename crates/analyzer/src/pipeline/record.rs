@@ -4,17 +4,15 @@
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpLog};
 use crate::pipeline::clock_event::ClockEvent;
-use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
-use crate::pipeline::totals::Totals;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use rekeyscope_capture::framing::IncompleteIke;
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
-use rekeyscope_keylog::KeyOrigin;
+use rekeyscope_keylog::{KeyOrigin, KeyRoad};
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
@@ -87,4 +85,39 @@ impl Record {
             ends.is_none_or(|ends| choice.takes(tunnel, ends))
         })
     }
+}
+
+/// A line of a key file, or of a Decryption Secrets Block of the capture.
+pub(crate) fn key_place(path: &str, block: Option<u64>, line: u64) -> String {
+    match block {
+        Some(block) => format!("{path}, Decryption Secrets Block {block}, line {line}"),
+        None => format!("{path}:{line}"),
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Totals {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) first_time: Option<Timestamp>,
+    pub(crate) last_time: Option<Timestamp>,
+    pub(crate) previous_time: Option<Timestamp>,
+    /// The time that the frame has.
+    pub(crate) previous_raw_time: Option<Timestamp>,
+    pub(crate) cut_packets: u64,
+    pub(crate) time_regressions: u64,
+    pub(crate) ike_packets: u64,
+    pub(crate) esp_packets: u64,
+    pub(crate) capture_duplicates: u64,
+    pub(crate) oversized: u64,
+}
+
+/// File, line and road of a key.
+pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
+    let road = match origin.road {
+        KeyRoad::Explicit => "explicit",
+        KeyRoad::Mined => "mined",
+        KeyRoad::Derived => "derived",
+    };
+    format!("{} ({road})", place(record, origin))
 }

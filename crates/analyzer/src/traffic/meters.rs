@@ -1,6 +1,6 @@
 //! Meters of all tunnels: packets, and bytes over time, of each direction. Bounded: a long capture gets coarser bins, never more of them.
 
-use super::series::{Bin, CountedSeries, DOCUMENT_BIN_NANOS, MAX_DOCUMENT_BINS, Series};
+use super::series::{Bin, CountedSeries, DOCUMENT_BIN_NANOS, DirectionSeries, MAX_DOCUMENT_BINS};
 use crate::decode::Pending;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::rekey::trigger::ENOUGH_OPENED;
@@ -19,7 +19,7 @@ const MAX_SERIES: usize = 1024;
 struct Meter {
     opened: u64,
     all: u64,
-    series: Option<Box<Series>>,
+    series: Option<Box<DirectionSeries>>,
 }
 
 /// All meters.
@@ -71,7 +71,7 @@ impl Meters {
         let made = &mut self.made;
         let series = meter.series.get_or_insert_with(|| {
             *made += 1;
-            Box::new(Series::starting_at(time))
+            Box::new(DirectionSeries::starting_at(time))
         });
         let before = series.blocks();
         series.record(time, bytes);
@@ -149,7 +149,7 @@ impl Meters {
         let coarsest = all().map(|series| series.width).max();
         let unit = coarsest.unwrap_or(0).max(DOCUMENT_BIN_NANOS);
         let most = unit.saturating_mul(MAX_DOCUMENT_BINS as i64);
-        let units = |series: &Series| (series.span_nanos() as u64).div_ceil(most as u64);
+        let units = |series: &DirectionSeries| (series.span_nanos() as u64).div_ceil(most as u64);
         let factor = all().map(units).max().unwrap_or(1).max(1);
         unit.saturating_mul(i64::try_from(factor).unwrap_or(i64::MAX))
     }

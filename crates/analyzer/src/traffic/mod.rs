@@ -3,7 +3,6 @@
 
 mod connections;
 mod flow;
-mod inner_packet;
 #[cfg(test)]
 mod lab_test;
 mod meters;
@@ -15,8 +14,7 @@ mod volumes;
 
 pub(crate) use connections::Connections;
 pub(crate) use flow::FlowTable;
-pub(crate) use inner_packet::inner_packet;
 pub(crate) use meters::Meters;
 pub(crate) use quiets::Quiet;
-pub(crate) use reading::TrafficReading;
+pub(crate) use reading::{TrafficReading, inner_packet};
 pub(crate) use silences::SideSilence;

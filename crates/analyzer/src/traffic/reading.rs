@@ -3,6 +3,7 @@
 use super::quiets::{Quiet, Quiets};
 use super::silences::{SideSilence, SideSilences};
 use super::volumes::Volumes;
+use crate::decode::{Decoded, Pending};
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
@@ -11,8 +12,8 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, Interval, LEAST_TIMEOUT, Outages, Packet, Preview, SealedLine,
-    SealedPacket, SealedTraffic, Segment, Tracker,
+    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, Outages, Packet, Preview,
+    SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -197,5 +198,47 @@ fn carried(association: &Association) -> u64 {
         counters.inner_bytes
     } else {
         counters.esp_bytes
+    }
+}
+
+/// The packet. Its SPI is the index of its SA: an SPI may come again, and a reused one begins to count anew.
+pub(crate) fn inner_packet(
+    sa: SaIndex,
+    association: &Association,
+    pending: &Pending,
+    decoded: &Decoded,
+    number: u64,
+) -> Packet {
+    let inner = &decoded.inner;
+    let opened = decoded.opened.is_some();
+    Packet {
+        time: pending.time,
+        frame: pending.frame,
+        tunnel: u32::try_from(association.tunnel).unwrap_or(u32::MAX),
+        direction: association.direction,
+        esp: Some(EspNumber {
+            spi: u32::try_from(sa).unwrap_or(u32::MAX),
+            number,
+        }),
+        tuple: inner.flow.filter(|_| opened),
+        ip_id: inner.ip_id,
+        payload: if opened {
+            payload(inner)
+        } else {
+            InnerPayload::Unread(pending.esp_bytes)
+        },
+    }
+}
+
+fn payload(inner: &Inner) -> InnerPayload {
+    match (inner.tcp, inner.echo) {
+        (Some(tcp), _) => InnerPayload::Tcp(tcp),
+        (None, Some(echo)) => InnerPayload::Echo {
+            request: echo.request,
+            id: echo.id,
+            seq: echo.seq,
+            bytes: inner.ip_bytes.max(inner.transport_bytes),
+        },
+        (None, None) => InnerPayload::Datagram(inner.transport_bytes),
     }
 }

@@ -42,7 +42,7 @@ impl Bin {
 
 /// The bins of a direction, by number. Numbers count from the first packet's and may be negative.
 #[derive(Debug)]
-pub(super) struct Series {
+pub(super) struct DirectionSeries {
     /// Begin of bin 0: a multiple of 10 ms.
     origin: Timestamp,
     /// Width of a bin, nanoseconds: [`BASE_BIN_NANOS`] times a power of two.
@@ -52,10 +52,10 @@ pub(super) struct Series {
     bytes: (u64, u64),
 }
 
-impl Series {
+impl DirectionSeries {
     /// A series without bins; bin 0 starts at the multiple of 10 ms before `time`.
     pub(super) fn starting_at(time: Timestamp) -> Self {
-        Series {
+        DirectionSeries {
             origin: Timestamp(time.0.saturating_sub(time.0.rem_euclid(DOCUMENT_BIN_NANOS))),
             width: BASE_BIN_NANOS,
             blocks: BTreeMap::new(),
@@ -155,7 +155,7 @@ fn numbered(block: i64, bins: &[Bin; BLOCK as usize]) -> impl DoubleEndedIterato
 /// A series, and what it counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CountedSeries<'a> {
-    pub(super) series: &'a Series,
+    pub(super) series: &'a DirectionSeries,
     /// New inner bytes count, else ESP bytes.
     pub(super) inner: bool,
 }

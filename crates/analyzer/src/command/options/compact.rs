@@ -1,6 +1,6 @@
 //! Options of `rekeyscope compact`.
 
-use crate::command::options::replace::ReplaceArgument;
+use crate::command::options::outputs::ReplaceArgument;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 

@@ -3,8 +3,8 @@
 use crate::command::options::help::{INPUT, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
+use crate::command::options::outputs::ReplaceArgument;
 use crate::command::options::refusal::{refuse_if, refused};
-use crate::command::options::replace::ReplaceArgument;
 use crate::command::sources::{self, Grouping, NamedCapture, is_document};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;

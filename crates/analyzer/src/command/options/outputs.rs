@@ -3,7 +3,6 @@
 use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
-use crate::command::options::replace::ReplaceArgument;
 use crate::command::options::values::folder;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
@@ -230,4 +229,13 @@ pub(super) fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result
         }
     }
     Ok(())
+}
+
+/// `--force`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ReplaceArgument {
+    /// Let an output replace a capture (pcap or pcapng, also packed). Other files are replaced without this, and what the same run reads
+    /// never is
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
 }

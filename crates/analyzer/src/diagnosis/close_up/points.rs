@@ -1,8 +1,8 @@
 //! Packets → points: of a TCP connection bytes over time, else ESP packets over time.
 
-use super::point::CloseUpPoint;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
+use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Ranges, Segment};
@@ -87,4 +87,20 @@ fn point(p: &PacketRecord, value: i64) -> CloseUpPoint {
         lost: false,
         repeated: false,
     }
+}
+
+/// One packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CloseUpPoint {
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
+    pub(crate) sa: SaIndex,
+    /// Bytes of a connection, or ESP packets.
+    pub(crate) value: i64,
+    /// TCP window field, unscaled.
+    pub(crate) window: u16,
+    /// Every byte of it is sent again later.
+    pub(crate) lost: bool,
+    /// The packet sends bytes again.
+    pub(crate) repeated: bool,
 }
