@@ -33,22 +33,14 @@ fn pair((a, b): (IpAddr, IpAddr)) -> InnerPair {
 struct Joined(BTreeMap<SaIndex, SaIndex>);
 
 impl Joined {
+    /// The SA that stands for itself; the next look is shorter.
     fn name(&mut self, sa: SaIndex) -> SaIndex {
-        let above = *self.0.entry(sa).or_insert(sa);
-        if above == sa {
-            return sa;
+        let mut name = sa;
+        while let Some(&above) = self.0.get(&name).filter(|above| **above != name) {
+            name = above;
         }
-        let name = self.name_of_all(above);
         self.0.insert(sa, name);
         name
-    }
-
-    /// Follows the names up to the one that stands for itself.
-    fn name_of_all(&self, mut sa: SaIndex) -> SaIndex {
-        while let Some(&above) = self.0.get(&sa).filter(|above| **above != sa) {
-            sa = above;
-        }
-        sa
     }
 
     fn join(&mut self, sas: impl IntoIterator<Item = SaIndex>) {

@@ -204,7 +204,6 @@ fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger], end
 fn settings(record: &Record, asked: &Asked) -> Settings {
     let options = &record.options;
     Settings {
-        verify: options.verify.to_string(),
         reference_bps: options.reference_bps,
         no_keys: asked.no_keys,
         tunnel: options.tunnel.map(|choice| choice.to_string()),

@@ -352,7 +352,7 @@ fn sealed_rests(
     let between = pairs.map(|(before, next)| (before.to, next.from));
     between
         .filter(|(from, to)| {
-            let silence = record.traffic.longest_silence(side, (*from, *to), &[]);
+            let silence = record.traffic.silences.longest(side, (*from, *to), &[]);
             let nanos = to.nanos_since(*from);
             nanos >= LEAST_REST && 2 * silence.to.nanos_since(silence.from) < nanos
         })

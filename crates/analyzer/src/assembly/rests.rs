@@ -112,8 +112,12 @@ impl<'a> RestFinder<'a> {
 
     /// The rests of an internal direction, in order of time.
     fn rests(&self, direction: Direction) -> Vec<Rest> {
-        let quiets = self.record.traffic.quiets(self.tunnel, slot(direction));
-        let other = self.record.traffic.quiets(self.tunnel, slot(direction.reverse()));
+        let quiets = self.record.traffic.quiets.of(self.tunnel, slot(direction));
+        let other = self
+            .record
+            .traffic
+            .quiets
+            .of(self.tunnel, slot(direction.reverse()));
         // Both halves of a round trip, as far as data shows them.
         let halves = [quiets, other].into_iter();
         let halves = halves.filter_map(|quiets| quiets.iter().filter_map(|q| q.answered_in).min());
@@ -165,7 +169,7 @@ impl<'a> RestFinder<'a> {
     /// A new IKE SA after a silence of everything.
     fn begins_anew(&self, quiet: &Quiet) -> bool {
         let silent = |begins: Timestamp| {
-            let mut silences = self.record.traffic.silences(self.tunnel);
+            let mut silences = self.record.traffic.silences.of_both(self.tunnel);
             silences.any(|s| {
                 let from = s.from.max(quiet.from);
                 s.to >= begins
@@ -182,7 +186,7 @@ impl<'a> RestFinder<'a> {
 
     /// Nothing at all passed for so long that nobody can still wait for anything.
     fn is_given_up(&self, quiet: &Quiet) -> bool {
-        let mut silences = self.record.traffic.silences(self.tunnel);
+        let mut silences = self.record.traffic.silences.of_both(self.tunnel);
         silences.any(|s| {
             let (from, to) = (s.from.max(quiet.from), s.to.min(quiet.to));
             to.nanos_since(from) >= GIVEN_UP && longest_free(&self.talks, from, to) >= GIVEN_UP

@@ -272,11 +272,11 @@ fn outage(
             .get(&(tunnel, slot(direction)))
             .map_or(&[][..], Vec::as_slice);
         let span = |silence: SideSilence| (silence.from, silence.to);
-        let nothing = record.traffic.longest_silence(of, within, messages);
+        let nothing = record.traffic.silences.longest(of, within, messages);
         SilencesOfSide {
             side: ends[slot(direction)],
             nothing: span(nothing),
-            no_esp: span(record.traffic.longest_silence(of, within, &[])),
+            no_esp: span(record.traffic.silences.longest(of, within, &[])),
             last_frame: nothing.last_frame,
         }
     };

@@ -12,10 +12,9 @@ pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 use refusal::{refuse_if, refused};
-use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
+use rekeyscope::pipeline::{Options, TunnelChoice};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use values::{reference_rate, verify};
 pub(crate) use watch::WatchArguments;
 
 #[cfg(feature = "parquet")]
@@ -29,7 +28,6 @@ mod language;
 mod outputs;
 mod overhead;
 mod refusal;
-mod values;
 mod watch;
 
 /// `--version` names the version of the document: a fleet asks for it, to know what is analysed already.
@@ -239,10 +237,6 @@ pub(crate) struct Arguments {
     /// Analyse one of several tunnels alone, also one inside another's ESP: its number in the report, or the address of one of its ends
     #[arg(long, help_heading = help::INPUT, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
-
-    /// Check these ICVs: all, sample:N (every N-th sequence number) or first:K (the first K packets of each SA)
-    #[arg(long, help_heading = help::METHOD, value_name = "WHICH", default_value = "all", value_parser = verify)]
-    pub(crate) verify: Verify,
 }
 
 impl Arguments {
@@ -309,7 +303,6 @@ impl Arguments {
 
     pub(crate) fn options(&self) -> Options {
         Options {
-            verify: self.verify,
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
@@ -361,9 +354,29 @@ fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     words
 }
 
+/// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.
+const MOST_MBPS: f64 = 1e9;
+
+fn reference_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= MOST_MBPS => Ok(value),
+        _ => Err(format!(
+            "expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}"
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_finite_and_make_sense() {
+        for wrong in ["0", "-1", "NaN", "inf", "1e308", "ten", ""] {
+            assert!(reference_rate(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(reference_rate("94.5"), Ok(94.5));
+    }
     use std::path::Path;
 
     #[test]

@@ -138,7 +138,7 @@ impl Batch {
 
     /// The key to check the ICV of a packet with.
     fn cipher_to_check(&self, pending: &Pending) -> Option<&EspCipher> {
-        self.cipher(pending).filter(|_| pending.wants_check())
+        self.cipher(pending).filter(|_| !pending.cut)
     }
 
     /// The packets in capture order.
@@ -250,6 +250,7 @@ fn keep(ciphers: &mut Vec<Arc<EspCipher>>, cipher: &Arc<EspCipher>) -> u32 {
 mod tests {
     use super::*;
     use crate::decode::packet::decode_one;
+    use rekeyscope_capture::framing::Datagram;
     use rekeyscope_model::algorithm::{Encryption, Integrity};
     use rekeyscope_model::time::Timestamp;
     use rekeyscope_testkit::esp::hmac_sha1_96;
@@ -269,7 +270,7 @@ mod tests {
         packet
     }
 
-    /// Whole and cut packets, keys of two SAs, one with another transform, packets without a key, checks on and off.
+    /// Whole and cut packets, keys of two SAs, one with another transform, packets without a key.
     #[test]
     fn a_batch_says_what_its_packets_say_one_by_one() {
         let keys = [[1; 20], [2; 20]];
@@ -282,24 +283,17 @@ mod tests {
         for number in 0..2 * TASK_PACKETS + 17 {
             let sa = SaIndex::default();
             let cut = number % 11 == 3;
-            let mut pending = Pending::new(
-                sa,
-                number as u64,
-                Timestamp::default(),
-                0,
-                0,
-                (end, end),
-                cut,
-                number as u32,
-            );
+            let bytes = packet(&keys[number % 2], number);
+            let mut datagram = Datagram::bare(number as u64, Timestamp::default(), (end, end), &bytes);
+            datagram.cut = cut;
+            let mut pending = Pending::of(&datagram, sa, (end, end), number as u32);
             let cipher = match number % 7 {
                 0 => None,
                 1 => Some(&md5),
                 _ => Some(&sha1[number % 2]),
             };
-            pending.check = number % 13 != 0;
             pending.opens = number % 2 == 0;
-            batch.push(pending, &packet(&keys[number % 2], number), cipher, None);
+            batch.push(pending, &bytes, cipher, None);
         }
         let mut seen = [0; 3];
         let decoded = batch.decode();

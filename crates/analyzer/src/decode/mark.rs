@@ -36,8 +36,6 @@ pub(crate) struct IkeMark {
 pub(crate) enum IkePart {
     /// The first of an exchange that makes child SAs, and how many SAs its tunnel had.
     Opening { sas: usize },
-    /// The first of another one.
-    OtherOpening,
     /// A further one.
     Further,
 }

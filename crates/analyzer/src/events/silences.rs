@@ -93,7 +93,8 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
             let silences = sources
                 .record
                 .traffic
-                .side_silences((tunnel, direction), LEAST_SILENT);
+                .silences
+                .at_least((tunnel, direction), LEAST_SILENT);
             let silences = silences.map(|silence| (silence.from, silence.to));
             let all = silences.chain(tail).filter(|_| !said.is_empty());
             found.extend(all.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));

@@ -13,5 +13,5 @@ pub mod spi_scan;
 
 pub use analyzer::Analyzer;
 pub use choice::TunnelChoice;
-pub use options::{Options, Verify};
+pub use options::Options;
 pub use record::Record;

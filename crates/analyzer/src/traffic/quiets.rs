@@ -64,7 +64,7 @@ struct QuietWatch {
 
 /// All tunnels.
 #[derive(Debug, Default)]
-pub(super) struct Quiets {
+pub(crate) struct Quiets {
     /// Tunnels by their index.
     tunnels: Vec<[QuietWatch; 2]>,
     kept: usize,
@@ -112,7 +112,7 @@ impl Quiets {
     }
 
     /// Silences of a direction of a tunnel that may be rest, in order of time.
-    pub(super) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> &[Quiet] {
+    pub(crate) fn of(&self, tunnel: TunnelIndex, slot: usize) -> &[Quiet] {
         self.tunnels.get(tunnel).map_or(&[], |own| &own[slot].quiets)
     }
 

@@ -1,7 +1,7 @@
 //! The reading of all packets, in one pass.
 
-use super::quiets::{Quiet, Quiets};
-use super::silences::{SideSilence, SideSilences};
+use super::quiets::Quiets;
+use super::silences::SideSilences;
 use super::volumes::Volumes;
 use crate::decode::{Decoded, Pending};
 use rekeyscope_ipsec::esp::inner::Inner;
@@ -24,9 +24,9 @@ pub(crate) struct TrafficReading {
     outages: Outages,
     delivered: DeliveredBytes,
     sealed: SealedTraffic,
-    silences: SideSilences,
+    pub(crate) silences: SideSilences,
     volumes: Volumes,
-    quiets: Quiets,
+    pub(crate) quiets: Quiets,
     /// Acknowledged bytes of each tunnel, by direction, that the capture never showed.
     unseen: Vec<[u64; 2]>,
 }
@@ -134,21 +134,6 @@ impl TrafficReading {
         (self.outages.left_out(), self.quiets.left_out())
     }
 
-    /// Silences of a direction of a tunnel that may be rest, in order of time.
-    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> &[Quiet] {
-        self.quiets.quiets(tunnel, slot)
-    }
-
-    /// Silences of a whole tunnel, in order of time.
-    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &SideSilence> {
-        self.silences.of_both(tunnel)
-    }
-
-    /// Time of the last ESP packet of one side of a tunnel.
-    pub(crate) fn last_packet(&self, tunnel: TunnelIndex, slot: usize) -> Option<Timestamp> {
-        Some(self.silences.last(tunnel, slot)?.0)
-    }
-
     /// Time at which a direction sent the first data that was delivered.
     pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
         self.outages
@@ -163,25 +148,6 @@ impl TrafficReading {
     ) -> Option<Timestamp> {
         let tunnel = u32::try_from(tunnel).ok()?;
         self.outages.open_since(&self.tracker, (tunnel, direction), end)
-    }
-
-    /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
-    pub(crate) fn side_silences(
-        &self,
-        side: (TunnelIndex, Direction),
-        least: i64,
-    ) -> impl Iterator<Item = &SideSilence> {
-        self.silences.at_least(side, least)
-    }
-
-    /// The longest time for which the sender of a direction was silent within a stretch; `heard`: its IKE messages, time and frame.
-    pub(crate) fn longest_silence(
-        &self,
-        side: (TunnelIndex, Direction),
-        within: (Timestamp, Timestamp),
-        heard: &[(Timestamp, u64)],
-    ) -> SideSilence {
-        self.silences.longest(side, within, heard)
     }
 
     /// Bytes that an SA had carried at a moment, as its lifetime counts them.

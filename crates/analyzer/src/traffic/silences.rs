@@ -36,7 +36,7 @@ struct Talk {
 
 /// The silences of all tunnels.
 #[derive(Debug, Default)]
-pub(super) struct SideSilences {
+pub(crate) struct SideSilences {
     /// By tunnel: each side, and both together.
     talks: Vec<[Talk; 3]>,
     kept: usize,
@@ -71,20 +71,20 @@ impl SideSilences {
         self.talks.get(tunnel).map(|talks| &talks[place])
     }
 
-    /// The last ESP packet of a side.
-    pub(super) fn last(&self, tunnel: TunnelIndex, slot: usize) -> Option<Heard> {
-        self.talk(tunnel, slot)?.last
+    /// Time of the last ESP packet of a side.
+    pub(crate) fn last(&self, tunnel: TunnelIndex, slot: usize) -> Option<Timestamp> {
+        Some(self.talk(tunnel, slot)?.last?.0)
     }
 
     /// The times in which nobody sent ESP in a tunnel, up to its last packet.
-    pub(super) fn of_both(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &SideSilence> {
+    pub(crate) fn of_both(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &SideSilence> {
         self.talk(tunnel, BOTH)
             .into_iter()
             .flat_map(|talk| &talk.silences)
     }
 
     /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
-    pub(super) fn at_least(
+    pub(crate) fn at_least(
         &self,
         (tunnel, direction): (TunnelIndex, Direction),
         least: i64,
@@ -96,7 +96,7 @@ impl SideSilences {
 
     /// The longest time within `from` to `to` in which the sender of a direction sent no ESP, and nothing at `heard` (its IKE messages,
     /// in order of time).
-    pub(super) fn longest(
+    pub(crate) fn longest(
         &self,
         (tunnel, direction): (TunnelIndex, Direction),
         (from, to): (Timestamp, Timestamp),

@@ -3,7 +3,6 @@
 use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
-use crate::command::options::values::folder;
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 
@@ -238,4 +237,13 @@ pub(crate) struct ReplaceArgument {
     /// never is
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) force: bool,
+}
+
+/// The parser of an option that names a folder.
+fn folder(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a folder: the tables are several files".into())
+    } else {
+        Ok(text.into())
+    }
 }

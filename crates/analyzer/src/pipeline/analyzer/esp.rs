@@ -2,7 +2,6 @@
 
 use super::Analyzer;
 use crate::decode::Pending;
-use crate::pipeline::options::Verify;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::sa::database::path::Arriving;
 use rekeyscope_ipsec::sa::database::{SaContext, SaIndex};
@@ -57,28 +56,14 @@ impl Analyzer {
             self.open_waiting(sa);
         }
         self.await_key(sa, datagram.time);
-        let Datagram {
-            frame,
-            time,
-            outer_bytes,
-            wire_len,
-            cut,
-            ..
-        } = *datagram;
         let association = self.record.sas.get_mut(sa);
         let ends = (association.src, association.dst);
-        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
-        pending.esn_high = association.esn_high(sequence);
-        pending.proven = association.proven;
-        pending.opens = association.opens();
-        pending.fragments = datagram.fragments;
-        pending.largest_fragment = datagram.largest_fragment;
-        pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
-        pending.nesting = self.nested.depth;
-        pending.check = match self.record.options.verify {
-            Verify::All => true,
-            Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
-            Verify::First(n) => association.queued < n,
+        let pending = Pending {
+            esn_high: association.esn_high(sequence),
+            proven: association.proven,
+            opens: association.opens(),
+            nesting: self.nested.depth,
+            ..Pending::of(datagram, sa, ends, sequence)
         };
         association.queued += 1;
         let cipher = self.record.sas.associations()[sa].checker();

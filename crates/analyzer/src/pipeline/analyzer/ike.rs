@@ -92,23 +92,23 @@ impl Analyzer {
         let Some(index) = observed.exchange else { return };
         let exchange = &self.record.timeline.exchanges()[index];
         let part = match observed.first_of_exchange {
-            false => IkePart::Further,
-            true if pair::makes_children(exchange) && self.record.wants(tunnel) => IkePart::Opening {
+            false => Some(IkePart::Further),
+            true if pair::makes_children(exchange) && self.record.wants(tunnel) => Some(IkePart::Opening {
                 sas: self.record.sas.of_tunnel(tunnel).len(),
-            },
-            true => IkePart::OtherOpening,
+            }),
+            true => None,
         };
         if observed.first_of_exchange {
             self.record.exchange_tunnels.resize(index + 1, None);
             self.record.exchange_tunnels[index] = Some(tunnel);
         }
-        let mark = IkeMark {
+        let mark = part.map(|part| IkeMark {
             tunnel,
             exchange: index,
             time,
             part,
-        };
-        if self.batch.mark(Marked::Ike(mark)) {
+        });
+        if mark.is_some_and(|mark| self.batch.mark(Marked::Ike(mark))) {
             self.hand_over();
         }
         if observed.children_changed {
@@ -129,7 +129,7 @@ impl Analyzer {
                 let Record {
                     diagnosis, traffic, ..
                 } = &mut self.record;
-                let last = |tunnel, slot| traffic.last_packet(tunnel, slot);
+                let last = |tunnel, slot| traffic.silences.last(tunnel, slot);
                 return diagnosis.clear.outside(&packet, last);
             }
         };
@@ -138,7 +138,6 @@ impl Analyzer {
                 self.take_snapshot(tunnel, exchange, sas);
                 self.record.diagnosis.exchange_begins(exchange, tunnel, time);
             }
-            IkePart::OtherOpening => {}
             IkePart::Further => self.record.diagnosis.exchange_goes_on(exchange, time),
         }
     }

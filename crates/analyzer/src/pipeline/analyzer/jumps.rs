@@ -124,8 +124,10 @@ impl Analyzer {
             .as_ref()
             .filter(|_| association.proven && !datagram.cut)?;
         let ends = (datagram.src, datagram.dst);
-        let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
-        pending.opens = true;
+        let pending = Pending {
+            opens: true,
+            ..Pending::of(datagram, sa, ends, sequence)
+        };
         let esn_high = association.esn_high(sequence);
         let decoded = decode_one(&key.cipher, &pending, esn_high, packet, &mut Vec::new());
         decoded.opened.map(|_| decoded.inner)
