@@ -10,7 +10,6 @@ use rekeyscope::pipeline::Options;
 use rekeyscope_impact::compare;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::analysis::comparison::{Comparison, Unread};
-use rekeyscope_model::text::Language;
 use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +18,7 @@ use std::process::ExitCode;
 /// status, not the others' comparison.
 pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let inputs = arguments.inputs();
-    let outputs = ComparisonOutputs::reserve(arguments, &inputs)?;
+    let places = reserve(arguments, &inputs)?;
     let (mut captures, mut unread, mut all_read) = (Vec::new(), Vec::new(), true);
     for input in &inputs {
         let path = input.capture.to_string_lossy();
@@ -46,7 +45,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
         );
     }
     all_read &= unread.is_empty();
-    outputs.write(&compare::compare(captures, unread))?;
+    write(&compare::compare(captures, unread), arguments, places)?;
     Ok(if all_read {
         ExitCode::SUCCESS
     } else {
@@ -80,47 +79,41 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
     Ok(is_document(path).then(|| report::document(path)).transpose()?)
 }
 
-struct ComparisonOutputs {
-    json: Option<Target>,
-    html: Option<Target>,
-    csv: Option<Target>,
-    text: bool,
-    language: Language,
+/// ComparisonPlaces of JSON, HTML and CSV, made sure of before the work starts.
+type ComparisonPlaces = [Option<Target>; 3];
+
+fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<ComparisonPlaces> {
+    let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
+    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
+    let mut places = ComparisonPlaces::default();
+    for (place, path) in places.iter_mut().zip(arguments.results()) {
+        *place = path
+            .as_deref()
+            .map(|path| Target::new(path, &replacement))
+            .transpose()?;
+    }
+    Ok(places)
 }
 
-impl ComparisonOutputs {
-    fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<Self> {
-        let paths = [&arguments.json, &arguments.html, &arguments.csv];
-        let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
-        let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
-        let text = !paths.into_iter().flatten().any(|p| p.as_os_str() == "-");
-        let [json, html, csv] = paths.map(|path| {
-            let target = |path: &Path| Target::new(path, &replacement);
-            path.as_deref().map(target).transpose()
-        });
-        Ok(ComparisonOutputs {
-            json: json?,
-            html: html?,
-            csv: csv?,
-            text,
-            language: arguments.lang.language(),
-        })
+fn write(comparison: &Comparison, arguments: &CompareArguments, [json, html, csv]: ComparisonPlaces) -> Result<()> {
+    let language = arguments.lang.language();
+    if !arguments
+        .results()
+        .into_iter()
+        .flatten()
+        .any(|p| p.as_os_str() == "-")
+    {
+        let text = formats::comparison::render_text(comparison, text_options(language));
+        output::to_stdout(text.as_bytes())?;
     }
-
-    fn write(self, comparison: &Comparison) -> Result<()> {
-        if self.text {
-            let text = formats::comparison::render_text(comparison, text_options(self.language));
-            output::to_stdout(text.as_bytes())?;
-        }
-        if let Some(json) = self.json {
-            json.write(&json_of(comparison)?)?;
-        }
-        if let Some(html) = self.html {
-            html.write(formats::html::comparison::render(comparison, self.language).as_bytes())?;
-        }
-        if let Some(csv) = self.csv {
-            csv.write(&formats::comparison::render_csv(comparison))?;
-        }
-        Ok(())
+    if let Some(json) = json {
+        json.write(&json_of(comparison)?)?;
     }
+    if let Some(html) = html {
+        html.write(formats::html::comparison::render(comparison, language).as_bytes())?;
+    }
+    if let Some(csv) = csv {
+        csv.write(&formats::comparison::render_csv(comparison))?;
+    }
+    Ok(())
 }

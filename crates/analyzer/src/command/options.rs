@@ -95,16 +95,11 @@ impl Request {
             Request::Analyze(a) => {
                 a.must_name_captures()?;
                 a.find_sources()?;
-                a.outputs.one_at_most_on_stdout()?;
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
-                outputs::all_different(a.outputs.files().chain(copies))?;
+                a.outputs.must_make_sense(copies, a.sources.len(), &a.overlays)?;
                 let has_pieces = a.sources.iter().any(|source| !source.pieces.is_empty());
                 a.copies.must_make_sense(a.wants_index(), has_pieces)?;
-                if a.wants_index() {
-                    a.overlays.want_one_capture(a.sources.len())?;
-                    a.outputs.want_folders()?;
-                }
             }
             Request::Beside(Command::Report(a)) => {
                 a.documents = a
@@ -112,12 +107,8 @@ impl Request {
                     .iter()
                     .flat_map(|word| sources::matching(word))
                     .collect();
-                a.outputs.one_at_most_on_stdout()?;
-                outputs::all_different(a.outputs.files())?;
-                if a.wants_index() {
-                    a.overlays.want_one_capture(a.documents.len())?;
-                    a.outputs.want_folders()?;
-                }
+                let none = std::iter::empty();
+                a.outputs.must_make_sense(none, a.documents.len(), &a.overlays)?;
             }
             Request::Beside(Command::Compare(c)) => c.find_sources()?,
             Request::Beside(Command::Watch(w)) => w.must_make_sense()?,

@@ -1,6 +1,6 @@
 //! ESP packets wait here until there are enough of them for all cores.
 
-use crate::decode::mark::{Marked, PlacedMark};
+use crate::decode::mark::Marked;
 use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
@@ -25,8 +25,8 @@ pub(crate) struct Batch {
     /// The keys of the packets, most of them once: owners are counted beside what the other threads read of a key, so that one owner more for
     /// each packet would take it out of their caches.
     ciphers: Vec<Arc<EspCipher>>,
-    /// Other packets in capture order.
-    marks: Vec<PlacedMark>,
+    /// Other packets in capture order, each with the number of packets before it.
+    marks: Vec<(usize, Marked)>,
     /// The blocks in which packets lie.
     blocks: Vec<ReadBlock>,
     /// Bytes of those in blocks.
@@ -75,16 +75,15 @@ impl Batch {
 
     /// Adds what is no ESP behind the packets that are there. Returns true when the batch is full.
     pub(crate) fn mark(&mut self, of: Marked) -> bool {
-        let place = self.packets.len();
-        self.marks.push(PlacedMark { of, place });
+        self.marks.push((self.packets.len(), of));
         self.marks.len() >= FULL_PACKETS
     }
 
     /// The marks right before each packet, and behind the last one.
-    pub(crate) fn marks(&self) -> impl Iterator<Item = &[PlacedMark]> {
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &[(usize, Marked)]> {
         let mut rest = &self.marks[..];
         (0..=self.packets.len()).map(move |place| {
-            let due = rest.iter().take_while(|mark| mark.place == place).count();
+            let due = rest.iter().take_while(|mark| mark.0 == place).count();
             let (now, later) = rest.split_at(due);
             rest = later;
             now

@@ -4,15 +4,7 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// Something that is no ESP packet, in its place among them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlacedMark {
-    pub(crate) of: Marked,
-    /// Packets of the batch before it.
-    pub(super) place: usize,
-}
-
-/// The thing itself.
+/// Something that is no ESP packet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Marked {
     /// An IKE message.

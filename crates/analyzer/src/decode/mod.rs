@@ -6,5 +6,5 @@ mod mark;
 mod packet;
 
 pub(crate) use batch::Batch;
-pub(crate) use mark::{ClearMark, IkeMark, IkePart, Marked, PlacedMark};
+pub(crate) use mark::{ClearMark, IkeMark, IkePart, Marked};
 pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one};

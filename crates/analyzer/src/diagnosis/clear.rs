@@ -4,6 +4,7 @@
 //! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
 
 use crate::decode::ClearMark;
+use crate::diagnosis::whole_run::Examples;
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -13,8 +14,6 @@ use std::net::IpAddr;
 const MOST_PAIRS: usize = 4_096;
 /// A packet taken out of ESP shows up in clear within microseconds of it. A second without ESP is a silence.
 const SILENT: i64 = NANOS_PER_SECOND;
-/// Frames kept as examples of each pair.
-const MOST_EXAMPLES: usize = 20;
 
 /// Source and destination of an inner packet.
 type InnerEnds = (IpAddr, IpAddr);
@@ -28,7 +27,7 @@ pub(crate) struct ClearPackets {
     /// IP bytes.
     pub(crate) bytes: u64,
     pub(crate) first: Timestamp,
-    pub(crate) frames: Vec<u64>,
+    pub(crate) frames: Examples,
 }
 
 #[derive(Debug, Default)]
@@ -79,13 +78,11 @@ impl ClearTraffic {
             packets: 0,
             bytes: 0,
             first: time,
-            frames: Vec::new(),
+            frames: Examples::default(),
         });
         found.packets += 1;
         found.bytes += u64::from(bytes);
-        if found.frames.len() < MOST_EXAMPLES {
-            found.frames.push(frame);
-        }
+        found.frames.push(frame);
     }
 
     pub(crate) fn found(&self) -> Vec<&ClearPackets> {
@@ -140,7 +137,7 @@ mod tests {
         let found = traffic.found();
         assert_eq!(found.len(), 1);
         assert_eq!(
-            (found[0].packets, found[0].bytes, &found[0].frames[..]),
+            (found[0].packets, found[0].bytes, found[0].frames.frames()),
             (2, 160, &[2, 3][..])
         );
     }

@@ -90,30 +90,24 @@ fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<C
 /// The close-ups of the rekeys whose windows closed: at most [`MOST_CLOSE_UPS`].
 #[derive(Debug, Default)]
 pub(crate) struct CloseUps {
-    /// Close-ups, with the pause of each.
+    /// Close-ups, with the pause of each: the longest first.
     kept: Vec<(i64, Subject, CloseUpRecord)>,
 }
 
 impl CloseUps {
-    /// Makes that of a rekey, unless there is no room for it: the one with the shortest pause gives way.
-    pub(crate) fn picked(&self, scene: &RekeyScene<'_>) -> Option<(i64, CloseUpRecord)> {
+    /// Keeps that of a rekey, unless there is no room for it: the one with the shortest pause gives way, of equal ones the latest.
+    pub(crate) fn take(&mut self, subject: Subject, scene: &RekeyScene<'_>) {
         let pause = longest_pause(scene);
-        let fits =
-            self.kept.len() < MOST_CLOSE_UPS || self.shortest().is_some_and(|(_, least)| least < pause);
-        fits.then(|| (pause, CloseUpRecord::of(scene)))
-    }
-
-    pub(crate) fn keep(&mut self, subject: Subject, (pause, record): (i64, CloseUpRecord)) {
-        if let Some((place, _)) = self.shortest().filter(|_| self.kept.len() >= MOST_CLOSE_UPS) {
-            self.kept.remove(place);
+        let shortest = self.kept.last().map_or(0, |kept| kept.0);
+        if self.kept.len() < MOST_CLOSE_UPS || shortest < pause {
+            self.keep(pause, subject, CloseUpRecord::of(scene));
         }
-        self.kept.push((pause, subject, record));
     }
 
-    /// The shortest pause; of equal ones the latest.
-    fn shortest(&self) -> Option<(usize, i64)> {
-        let pauses = self.kept.iter().map(|k| k.0).enumerate();
-        pauses.min_by_key(|&(place, pause)| (pause, Reverse(place)))
+    fn keep(&mut self, pause: i64, subject: Subject, record: CloseUpRecord) {
+        let place = self.kept.partition_point(|kept| kept.0 >= pause);
+        self.kept.insert(place, (pause, subject, record));
+        self.kept.truncate(MOST_CLOSE_UPS);
     }
 
     /// The close-up of a rekey.
@@ -161,7 +155,7 @@ mod tests {
         let mut all = CloseUps::default();
         for k in 0..MOST_CLOSE_UPS + 6 {
             let pause = if k >= MOST_CLOSE_UPS { 9 } else { 5 };
-            all.keep(Subject::Sa(k), (pause, record()));
+            all.keep(pause, Subject::Sa(k), record());
         }
         let kept: Vec<usize> = (0..MOST_CLOSE_UPS + 6)
             .filter(|k| all.of(Subject::Sa(*k)).is_some())

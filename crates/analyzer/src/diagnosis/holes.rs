@@ -81,27 +81,27 @@ impl Holes {
             && p.time.nanos_since(last) >= whole_run::LEAST_SILENCE
             && let Some(span) = silence_since(last, p.time)
         {
-            self.found.extend(
-                watch
-                    .begin(span, tunnel)
-                    .filter(|_| self.found.len() < MOST_HOLES),
-            );
+            let before = watch.begin(span, tunnel);
+            self.keep(before);
         }
         let watch = &mut self.watches[tunnel];
         watch.look_behind(p);
         watch.remember(p);
-        let over = watch.silence.as_ref().is_some_and(|s| s.is_over(p.time));
-        if over {
-            self.found
-                .extend(watch.end(tunnel).filter(|_| self.found.len() < MOST_HOLES));
+        if watch.silence.as_ref().is_some_and(|s| s.is_over(p.time)) {
+            let hole = watch.end(tunnel);
+            self.keep(hole);
         }
+    }
+
+    fn keep(&mut self, hole: Option<Hole>) {
+        self.found.extend(hole.filter(|_| self.found.len() < MOST_HOLES));
     }
 
     /// Decides on what is still open.
     pub(crate) fn finish(&mut self) {
-        for (tunnel, watch) in self.watches.iter_mut().enumerate() {
-            self.found
-                .extend(watch.end(tunnel).filter(|_| self.found.len() < MOST_HOLES));
+        for tunnel in 0..self.watches.len() {
+            let hole = self.watches[tunnel].end(tunnel);
+            self.keep(hole);
         }
         self.found.sort_by_key(|h| (h.from, h.tunnel));
     }

@@ -10,8 +10,6 @@ use crate::diagnosis::whole_run::WholeRun;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::diagnostic::Diagnostics;
-use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::Segment;
 
@@ -64,9 +62,9 @@ impl Diagnosis {
         while let Some(window) = self.recorder.take_due(now) {
             let packets = || self.recorder.packets(&window);
             let scene = RekeyScene::new(evidence, sas_of(window.tunnel), &window, packets);
-            if let Some(close_up) = scene.and_then(|scene| self.close_ups.picked(&scene)) {
-                self.close_ups.keep(window.subject, close_up);
-            }
+            scene
+                .into_iter()
+                .for_each(|scene| self.close_ups.take(window.subject, &scene));
         }
         if now.is_none() {
             self.recorder.forget_packets();
@@ -86,19 +84,8 @@ impl Diagnosis {
         subjects.find_map(|subject| self.close_ups.of(subject))
     }
 
-    /// Says which bounds were reached.
-    pub(crate) fn report_bounds(&self, diagnostics: &mut Diagnostics) {
-        let shortened = self.recorder.shortened;
-        if shortened > 0 {
-            diagnostics.count("close_up_shortened", "analysis", None, || {
-                Message::new("oddity-close-up-shortened").with("rekeys", shortened)
-            });
-        }
-        let without = self.recorder.unopened;
-        if without > 0 {
-            diagnostics.count("close_up_left_out", "analysis", None, || {
-                Message::new("oddity-close-up-left-out").with("rekeys", without)
-            });
-        }
+    /// Close-ups that lack packets, and rekeys that have none.
+    pub(crate) fn left_out(&self) -> (u64, u64) {
+        (self.recorder.shortened, self.recorder.unopened)
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn in_clear(record: &Record, outages: &[Outage], events: &[Event]) ->
             "cleartext_leak",
             Severity::Warning,
             vec![message],
-            &clear.frames,
+            clear.frames.frames(),
         ))
     };
     let clear = record.diagnosis.clear.found();

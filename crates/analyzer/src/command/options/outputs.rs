@@ -79,6 +79,22 @@ pub(crate) struct OutputArguments {
 }
 
 impl OutputArguments {
+    /// Refuses results that are in each other's way. `more`: other files of the run; `inputs`: so many captures or documents are read.
+    pub(super) fn must_make_sense<'a>(
+        &'a self,
+        more: impl Iterator<Item = &'a Path>,
+        inputs: usize,
+        overlays: &OverlayArguments,
+    ) -> Result<(), clap::Error> {
+        self.one_at_most_on_stdout()?;
+        all_different(self.files().chain(more))?;
+        if inputs > 1 || self.wants_index() {
+            overlays.want_one_capture(inputs)?;
+            self.want_folders()?;
+        }
+        Ok(())
+    }
+
     /// No two results may want standard output.
     pub(super) fn one_at_most_on_stdout(&self) -> Result<(), clap::Error> {
         let wanted = [
@@ -115,7 +131,7 @@ impl OutputArguments {
 
     /// Several results do not go into one file. A folder ends with a slash, is there, or looks like
     /// none: no extension.
-    pub(super) fn want_folders(&self) -> Result<(), clap::Error> {
+    fn want_folders(&self) -> Result<(), clap::Error> {
         for (option, path) in [("--html", &self.html), ("--json", &self.json)] {
             let file = path
                 .as_deref()
@@ -182,7 +198,7 @@ impl OverlayArguments {
     }
 
     /// An overlay cannot belong to several captures.
-    pub(super) fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
+    fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
         refuse_if(
             captures > 1 && self.files().next().is_some(),
             "--iperf3 and --overlay belong to one capture: give one capture at a time",

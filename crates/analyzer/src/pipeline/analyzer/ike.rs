@@ -2,7 +2,7 @@
 //! before them was accounted for ([`IkeMark`]).
 
 use super::Analyzer;
-use crate::decode::{IkeMark, IkePart, Marked, PlacedMark};
+use crate::decode::{IkeMark, IkePart, Marked};
 use crate::pipeline::Record;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
@@ -117,13 +117,13 @@ impl Analyzer {
     }
 
     /// Everything before the mark was accounted for.
-    pub(super) fn take_mark(&mut self, mark: &PlacedMark) {
+    pub(super) fn take_mark(&mut self, (_, mark): &(usize, Marked)) {
         let IkeMark {
             tunnel,
             exchange,
             time,
             part,
-        } = match mark.of {
+        } = match *mark {
             Marked::Ike(message) => message,
             Marked::Clear(packet) => {
                 let Record {
