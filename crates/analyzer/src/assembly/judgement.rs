@@ -46,28 +46,26 @@ enum CarriedLine {
 }
 
 impl CarriedLine {
+    /// First and last transmission of each run, in order.
+    fn times(&self) -> Vec<(Timestamp, Timestamp)> {
+        let of = |runs: &[TransmissionRun]| runs.iter().map(|run| (run.from, run.to)).collect::<Vec<_>>();
+        let mut times = match self {
+            CarriedLine::Read(line) => [of(&line.arrived), of(&line.in_vain)].concat(),
+            CarriedLine::Sealed(line) => of(&line.data),
+        };
+        times.sort_unstable();
+        times
+    }
+
     /// Times of the first transmission and of the last.
     fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        let ends = |runs: &mut dyn Iterator<Item = &TransmissionRun>| {
-            runs.map(|run| (run.from, run.to))
-                .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-        };
-        match self {
-            CarriedLine::Read(line) => ends(&mut line.arrived.iter().chain(&line.in_vain)),
-            CarriedLine::Sealed(line) => ends(&mut line.data.iter()),
-        }
+        let times = self.times();
+        Some((times.first()?.0, times.iter().map(|run| run.1).max()?))
     }
 
     /// A rest lasts from the last transmission that counts to the next one: what a control connection sends in between is no transfer.
     fn widen(&self, rests: &mut Vec<(Timestamp, Timestamp)>) {
-        let mut times: Vec<(Timestamp, Timestamp)> = match self {
-            CarriedLine::Read(line) => {
-                let runs = line.arrived.iter().chain(&line.in_vain);
-                runs.map(|run| (run.from, run.to)).collect()
-            }
-            CarriedLine::Sealed(line) => line.data.iter().map(|run| (run.from, run.to)).collect(),
-        };
-        times.sort_unstable();
+        let times = self.times();
         for (from, to) in rests.iter_mut() {
             let next = times.partition_point(|run| run.0 < *to);
             let before = next.checked_sub(1).and_then(|last| times.get(last));

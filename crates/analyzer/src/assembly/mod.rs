@@ -15,7 +15,6 @@ mod rests;
 mod scene;
 mod series;
 mod two_points;
-mod verdicts;
 
 pub use document::{Asked, assemble};
 pub use two_points::{point_trace, with_two_points};

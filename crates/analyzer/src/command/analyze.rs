@@ -3,7 +3,7 @@
 use crate::command::copies::Copies;
 use crate::command::options::{Arguments, Input};
 use crate::command::outputs::Outputs;
-use crate::command::{output, read, reference as reference_job, report as report_job, several};
+use crate::command::{compare as compare_job, output, read, report as report_job, several};
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     let replacement = arguments.replacement();
     if arguments.wants_index() {
-        let reference = reference_job::read(arguments)?;
+        let reference = compare_job::reference(arguments)?;
         arguments.input.leave_cores();
         let several = arguments.sources.len() > 1;
         return several::run(
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.input.share_cores();
     let places = Outputs::reserve(outputs, &replacement, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies, &replacement)?;
-    let reference = reference_job::read(arguments)?;
+    let reference = compare_job::reference(arguments)?;
     let (analysis, ring) = match analyze(arguments, reference.options.clone(), &arguments.input) {
         Ok(made) => made,
         Err(error) => {

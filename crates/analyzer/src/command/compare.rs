@@ -1,15 +1,16 @@
 //! `rekeyscope compare`: several captures, or analyses saved by `--json`, against each other.
 
-use crate::command::options::{CompareArguments, Input};
+use crate::command::options::{Arguments, CompareArguments, Input};
 use crate::command::outputs::{Target, json_of, text_options};
+use crate::command::read::analyze;
 use crate::command::replace::Replacement;
 use crate::command::sources::is_document;
 use crate::command::{output, read, report};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rekeyscope::pipeline::Options;
 use rekeyscope_impact::compare;
 use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::analysis::comparison::{Comparison, Unread};
+use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison, Unread};
 use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -116,4 +117,76 @@ fn write(comparison: &Comparison, arguments: &CompareArguments, [json, html, csv
         csv.write(&formats::comparison::render_csv(comparison))?;
     }
     Ok(())
+}
+
+/// The rate that should have been reached, for the analysis.
+pub(crate) struct Reference {
+    /// The options of the main job, with that rate where a capture gives one.
+    pub(crate) options: Options,
+    row: Option<ComparedCapture>,
+}
+
+/// Analyses the reference, where one is given.
+pub(crate) fn reference(arguments: &Arguments) -> Result<Reference> {
+    let options = arguments.options();
+    let Some(path) = &arguments.reference else {
+        return Ok(Reference { options, row: None });
+    };
+    let row = row(arguments, path)?;
+    let options = Options {
+        reference_bps: row.rate_bps,
+        ..options
+    };
+    Ok(Reference {
+        options,
+        row: Some(row),
+    })
+}
+
+impl Reference {
+    /// The analysis, compared with the reference label by label.
+    pub(crate) fn compared(&self, analysis: Analysis) -> Analysis {
+        let own = || compare::row_of(&analysis.capture.path, &analysis);
+        let gap = self.row.as_ref().and_then(|row| compare::gap(&own(), row));
+        Analysis { gap, ..analysis }
+    }
+}
+
+/// The transfer in the direction that carries most, as `rekeyscope compare` has it; it has a rate.
+fn row(arguments: &Arguments, path: &Path) -> Result<ComparedCapture> {
+    let analysis = match saved(path)? {
+        Some(analysis) => analysis,
+        None => {
+            let input = Input {
+                capture: path.into(),
+                pieces: Vec::new(),
+                wants_digest: false,
+                ..arguments.input.clone()
+            };
+            // The tunnel is chosen in the capture in question; the other one may number it differently.
+            let options = Options {
+                tunnel: None,
+                two_points: false,
+                ..arguments.options()
+            };
+            analyze(&input, options)?.0
+        }
+    };
+    let reference = compare::row_of(&path.to_string_lossy(), &analysis);
+    let rate = reference.rate_bps.with_context(|| {
+        format!(
+            "{} holds no transfer whose rate could be the reference: give one that does, or --reference-mbps",
+            path.display()
+        )
+    })?;
+    if !arguments.input.quiet {
+        let direction = reference.src.zip(reference.dst);
+        output::note(format!(
+            "the reference is {:.3} Mbit/s, {}the mean rate of {}",
+            rate / 1e6,
+            direction.map_or_else(String::new, |(src, dst)| format!("{src} → {dst}, ")),
+            path.display()
+        ));
+    }
+    Ok(reference)
 }

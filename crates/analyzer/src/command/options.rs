@@ -3,13 +3,12 @@
 use crate::command::replace::Replacement;
 use crate::command::sources::{self, Grouping, NamedCapture, is_capture};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
-#[cfg(feature = "parquet")]
-pub(crate) use compact::CompactArguments;
 pub(crate) use compare::CompareArguments;
-pub(crate) use copies::CopyArguments;
 pub(crate) use input::Input;
 pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
-pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
+#[cfg(feature = "parquet")]
+pub(crate) use outputs::CompactArguments;
+pub(crate) use outputs::{CopyArguments, OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
 pub(crate) use overhead::OverheadArguments;
 use refusal::{refuse_if, refused};
 use rekeyscope::pipeline::{Options, TunnelChoice};
@@ -17,10 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 pub(crate) use watch::WatchArguments;
 
-#[cfg(feature = "parquet")]
-mod compact;
 mod compare;
-mod copies;
 mod help;
 mod input;
 mod keys;

@@ -1,7 +1,6 @@
 //! ESP packets wait here until there are enough of them for all cores.
 
-use crate::decode::mark::Marked;
-use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
+use crate::decode::packet::{Decoded, Marked, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
 use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, verify_many, wipe_stack};

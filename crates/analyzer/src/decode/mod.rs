@@ -2,9 +2,7 @@
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
 mod batch;
-mod mark;
 mod packet;
 
 pub(crate) use batch::Batch;
-pub(crate) use mark::{ClearMark, IkeMark, IkePart, Marked};
-pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one};
+pub(crate) use packet::{Authenticated, ClearMark, Decoded, IkeMark, IkePart, Marked, Pending, decode_one};

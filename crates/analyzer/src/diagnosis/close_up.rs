@@ -75,10 +75,10 @@ fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<C
     let seen = scene.lane_packets(scene.data).filter(|p| span.contains(&p.time));
     let (all, tcp) = seen.fold((0, 0), |(all, tcp), p| {
         let payload = u64::from(p.payload);
-        (all + payload, tcp + if p.is_tcp() { payload } else { 0 })
+        (all + payload, tcp + if p.tcp { payload } else { 0 })
     });
     let mut of_each: HashMap<ConnectionId, u64> = HashMap::default();
-    for p in scene.lane_packets(scene.data).filter(|p| p.is_tcp()) {
+    for p in scene.lane_packets(scene.data).filter(|p| p.tcp) {
         *of_each.entry(p.connection).or_default() += u64::from(p.payload);
     }
     let (id, bytes) = of_each
@@ -118,7 +118,7 @@ impl CloseUps {
 
 /// Longest pause in new data between the start of the rekey and the end of recovery, nanoseconds; in packets where nothing can be read.
 fn longest_pause(scene: &RekeyScene<'_>) -> i64 {
-    let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.is_opened() || p.new > 0);
+    let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.opened || p.new > 0);
     let (earlier, later) = scene
         .packets
         .split_at(scene.packets.partition_point(|p| p.time < scene.started));

@@ -20,4 +20,5 @@ pub(crate) use filter::{MOST_FRAMES, display_filter};
 pub(crate) use holes::Hole;
 pub(crate) use observer::Diagnosis;
 pub(crate) use record::PacketRecord;
+pub(crate) use recorder::Subject;
 pub(crate) use whole_run::CaptureSilence;

@@ -16,7 +16,7 @@ use rekeyscope_traffic::Segment;
 /// The recorder, the counters, and what came out of the windows that closed.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     pub(crate) whole_run: WholeRun,
     holes: Holes,
     pub(crate) clear: ClearTraffic,
@@ -37,16 +37,6 @@ impl Diagnosis {
                 .sa_begins(record.sa(), tunnel, record.slot(), record.time);
         }
         self.recorder.push(record)
-    }
-
-    /// An exchange that makes child SAs begins `now`.
-    pub(crate) fn exchange_begins(&mut self, exchange: usize, tunnel: TunnelIndex, now: Timestamp) {
-        self.recorder.open(Subject::Exchange(exchange), tunnel, now);
-    }
-
-    /// A further message of it.
-    pub(crate) fn exchange_goes_on(&mut self, exchange: usize, now: Timestamp) {
-        self.recorder.extend(Subject::Exchange(exchange), now);
     }
 
     /// Looks at the windows that are due at `now`; with `None` at all that are left.

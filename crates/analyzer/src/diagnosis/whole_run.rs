@@ -93,7 +93,7 @@ impl LaneCounters {
         } else {
             self.largest_whole = self.largest_whole.max(p.outer);
         }
-        if p.is_tcp() {
+        if p.tcp {
             self.take_tcp(p);
         }
         self.take_sa(p);

@@ -2,8 +2,7 @@
 
 use crate::diagnosis::ClearPackets;
 use crate::findings::lane::finding;
-use crate::pipeline::clock_event::{ClockEvent, Jump};
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{ClockEvent, Jump, Record};
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_model::analysis::{Event, EventKind, Finding, Outage, Severity};
 use rekeyscope_model::text::{Message, grouped};

@@ -3,7 +3,6 @@
 
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpLog};
-use crate::pipeline::clock_event::ClockEvent;
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
@@ -120,4 +119,25 @@ pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
         KeyRoad::Derived => "derived",
     };
     format!("{} ({road})", place(record, origin))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Jump {
+    /// The clock was set.
+    Step,
+    /// Packets that come before those already read, or again.
+    OutOfOrder,
+    /// A long silence that may be either.
+    Undecided,
+}
+
+/// One jump.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClockEvent {
+    pub(crate) frame: u64,
+    pub(crate) jump: Jump,
+    /// Nanoseconds by which the frames' times jump, without the time that really passed.
+    pub(crate) nanos: i64,
+    /// The peers' clocks say so; otherwise its size is that of the silence.
+    pub(crate) measured: bool,
 }

@@ -56,7 +56,7 @@ impl Connections {
                 kept.connection.take(packet, segment, tracker, (p.payload, p.new));
             }
             _ => {
-                let sent = if p.is_opened() {
+                let sent = if p.opened {
                     (p.payload, p.new)
                 } else {
                     (p.outer, p.outer)
@@ -76,14 +76,14 @@ impl Connections {
     #[inline(never)]
     fn look_up(&mut self, p: &PacketRecord) -> Option<&mut AccountConnection> {
         let (tunnel, name) = (usize::from(p.tunnel), p.connection);
-        if !p.is_opened() {
+        if !p.opened {
             return Some(self.sealed.entry(tunnel).or_default());
         }
         if name == ConnectionId::NONE {
             return None;
         }
         self.last = *self.places.entry(name).or_insert_with(|| {
-            let mut connection = AccountConnection::new(p.is_tcp());
+            let mut connection = AccountConnection::new(p.tcp);
             connection.number = name.0;
             self.open.push(Kept { tunnel, connection });
             self.open.len() - 1

@@ -10,7 +10,6 @@ mod quiets;
 mod reading;
 mod series;
 mod silences;
-mod volumes;
 
 pub(crate) use connections::Connections;
 pub(crate) use flow::FlowTable;

@@ -1,17 +1,18 @@
 //! A document → the events that were not told before.
 
-use super::known_names::KnownNames;
 use super::look::{
     Look, REVIEWED, SETTLED, UnreadStretches, WatchedDirection, is_opened, keys_given, note_unread,
 };
 use super::outage_news::OutageNews;
 use super::totals::SettledRekey;
+use indexmap::IndexMap;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnd, TunnelEnds, WatchEvent};
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 /// Time after which a request is told as unanswered: a person wants to know, although an answer may still come.
 const UNANSWERED_AFTER: i64 = 10 * NANOS_PER_SECOND;
@@ -377,5 +378,33 @@ fn end_of(ends: TunnelEnds, address: Option<std::net::IpAddr>) -> TunnelEnd {
         Some(address) if address == ends.client => TunnelEnd::Client,
         Some(address) if address == ends.gateway => TunnelEnd::Gateway,
         _ => TunnelEnd::Unknown,
+    }
+}
+
+/// Most names of a kind that are known; the oldest are forgotten, which the analysis left behind long ago.
+const MOST_KNOWN: usize = 1 << 14;
+
+/// Values by name, with a bound: the oldest give way.
+#[derive(Debug)]
+pub(super) struct KnownNames<T, V = ()>(IndexMap<T, V>);
+
+impl<T, V> Default for KnownNames<T, V> {
+    fn default() -> Self {
+        KnownNames(IndexMap::new())
+    }
+}
+
+impl<T: Copy + Eq + Hash, V> KnownNames<T, V> {
+    /// True when it was not known.
+    pub(super) fn insert(&mut self, name: T, what: V) -> bool {
+        let new = self.0.insert(name, what).is_none();
+        if self.0.len() > MOST_KNOWN {
+            self.0.shift_remove_index(0);
+        }
+        new
+    }
+
+    pub(super) fn get_mut(&mut self, name: T) -> Option<&mut V> {
+        self.0.get_mut(&name)
     }
 }

@@ -4,6 +4,7 @@ use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
 use clap::{Args, ValueEnum, ValueHint};
+use rekeyscope::write::inner::InnerLayers;
 use std::path::{Path, PathBuf};
 
 /// Formats for standard output.
@@ -262,4 +263,86 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     } else {
         Ok(text.into())
     }
+}
+
+/// Captures to write. Both need a file to read twice.
+#[derive(Debug, Args)]
+pub(crate) struct CopyArguments {
+    /// Write the decrypted packets as a capture
+    ///
+    /// The capture is pcapng with the original times; comments give SPI and generation. Only you can read the file.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    pub(crate) write_inner: Option<PathBuf>,
+
+    /// With --write-inner, keep L2TP and PPP around the packets inside
+    #[arg(long, help_heading = OUTPUT, requires = "write_inner")]
+    pub(crate) keep_l2tp: bool,
+
+    /// Write the capture as pcapng with comments for Wireshark's expert information: at each rekey what it cost, and at each missing key
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    pub(crate) annotate: Option<PathBuf>,
+
+    /// With --annotate, put the verified ESP keys into that capture (pcapng Decryption Secrets Block). Whoever gets the file can read the
+    /// traffic; at first only you can read it
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) embed_keys: bool,
+}
+
+impl CopyArguments {
+    /// A copy is one of one file: an index of several captures has no place for copies of each, and pieces are several files.
+    pub(super) fn must_make_sense(&self, is_index: bool, has_pieces: bool) -> Result<(), clap::Error> {
+        let copies = self.write_inner.is_some() || self.annotate.is_some();
+        refuse_if(
+            copies && is_index,
+            "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
+        )?;
+        refuse_if(
+            copies && has_pieces,
+            "--write-inner and --annotate copy one file: join the pieces first, with mergecap -a -w FILE PIECE…",
+        )?;
+        refuse_if(
+            self.write_inner.is_some() && self.write_inner == self.annotate,
+            "--write-inner and --annotate name the same file: give each its own",
+        )?;
+        refuse_if(
+            self.embed_keys && self.annotate.is_none(),
+            "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
+        )
+    }
+
+    pub(crate) fn layers(&self) -> InnerLayers {
+        if self.keep_l2tp {
+            InnerLayers::Keep
+        } else {
+            InnerLayers::Strip
+        }
+    }
+}
+
+fn file(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a file: the report goes to standard output".into())
+    } else {
+        Ok(text.into())
+    }
+}
+
+/// `rekeyscope compact`.
+#[cfg(feature = "parquet")]
+#[derive(Debug, Args)]
+pub(crate) struct CompactArguments {
+    /// Folder that --parquet wrote to: a file per table and capture. Those that were put together are removed from it
+    #[arg(value_name = "FROM", value_hint = ValueHint::DirPath)]
+    pub(crate) from: PathBuf,
+
+    /// Folder for the new files: TABLE/month=YYYY-MM/part-….parquet, with day and gateway as columns. Another than FROM
+    #[arg(value_name = "INTO", value_hint = ValueHint::DirPath)]
+    pub(crate) into: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgument,
+
+    /// Write no notes to standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }

@@ -3,6 +3,7 @@
 
 use super::Analyzer;
 use crate::decode::{IkeMark, IkePart, Marked};
+use crate::diagnosis::Subject;
 use crate::pipeline::Record;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
@@ -136,9 +137,13 @@ impl Analyzer {
         match part {
             IkePart::Opening { sas } => {
                 self.take_snapshot(tunnel, exchange, sas);
-                self.record.diagnosis.exchange_begins(exchange, tunnel, time);
+                let subject = Subject::Exchange(exchange);
+                self.record.diagnosis.recorder.open(subject, tunnel, time);
             }
-            IkePart::Further => self.record.diagnosis.exchange_goes_on(exchange, time),
+            IkePart::Further => {
+                let subject = Subject::Exchange(exchange);
+                self.record.diagnosis.recorder.extend(subject, time);
+            }
         }
     }
 

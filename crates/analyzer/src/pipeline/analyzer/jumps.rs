@@ -3,7 +3,7 @@
 use super::Analyzer;
 use crate::decode::{Pending, decode_one};
 use crate::pipeline::analyzer::clock::Signs;
-use crate::pipeline::clock_event::{ClockEvent, Jump};
+use crate::pipeline::record::{ClockEvent, Jump};
 use rekeyscope_capture::file::{Frame, KeptFrames};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
 use rekeyscope_ipsec::esp::inner::Inner;
