@@ -263,10 +263,7 @@ impl Arguments {
     /// Looks for the captures among the files. Where it is one, it is the input.
     fn find_sources(&mut self) -> Result<(), clap::Error> {
         self.input.wants_digest = self.outputs.parquet.is_some();
-        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
-            .chain(&self.more)
-            .cloned()
-            .collect();
+        let words = self.input.with(&self.more);
         let grouping = match (self.join, self.each) {
             (true, _) => Grouping::Joined,
             (_, true) => Grouping::Each,

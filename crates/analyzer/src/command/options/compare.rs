@@ -69,10 +69,7 @@ impl CompareArguments {
 
     /// Looks for the captures among the files. A saved analysis is one of its own.
     pub(super) fn find_sources(&mut self) -> Result<(), clap::Error> {
-        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
-            .chain(&self.more)
-            .cloned()
-            .collect();
+        let words = self.input.with(&self.more);
         let on_stream = |paths: &[&PathBuf]| paths.iter().filter(|path| path.as_os_str() == "-").count() > 1;
         let results: Vec<&PathBuf> = self.results().into_iter().flatten().collect();
         refuse_if(

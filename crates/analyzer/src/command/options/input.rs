@@ -69,6 +69,11 @@ impl Input {
         }
     }
 
+    /// The files that are named without an option: the capture and these.
+    pub(crate) fn with(&self, more: &[PathBuf]) -> Vec<PathBuf> {
+        [std::slice::from_ref(&self.capture), more].concat()
+    }
+
     /// Sets how many cores are used. Once, before the first packet. The calling thread is one of them.
     pub(crate) fn share_cores(&self) {
         // Setting it fails where that is done already.

@@ -75,8 +75,7 @@ impl KeysArguments {
 
     /// The files that are named without an option.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let first = std::iter::once(&self.input.capture);
-        first.chain(&self.more).cloned().collect()
+        self.input.with(&self.more)
     }
 
     /// The capture, in however many files.
