@@ -53,11 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     // The process ends here: thousands of rekeys need not be given back one by one. The keys are.
     std::mem::forget(analysis);
-    Ok(if read_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(output::status(read_whole))
 }
 
 /// One capture with its notes.

@@ -47,11 +47,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     }
     all_read &= unread.is_empty();
     write(&compare::compare(captures, unread), arguments, places)?;
-    Ok(if all_read {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(output::status(all_read))
 }
 
 /// An analysis, and why pieces of its capture were not read.

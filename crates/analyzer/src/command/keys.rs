@@ -60,11 +60,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
         }
         read::warn_of_others(&arguments.input, &analysis);
     }
-    Ok(if read_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(output::status(read_whole))
 }
 
 fn reserve<'a>(arguments: &'a KeysArguments, replacement: &Replacement) -> Result<Vec<ExportPlace<'a>>> {

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 thread_local! {
     /// Sentences for a person besides the answer, until it is out. Captures that are analysed at the same time do not mix theirs.
@@ -34,6 +35,11 @@ pub(crate) fn say_notes() {
 /// A sentence for the person, on standard error.
 pub(crate) fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "rekeyscope: {}", harmless(sentence));
+}
+
+/// The exit status of a run that made its answer: a failure where not all could be read.
+pub(crate) fn status(read_whole: bool) -> ExitCode {
+    ExitCode::from(u8::from(!read_whole))
 }
 
 /// Writes to standard output.

@@ -11,9 +11,10 @@ use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
-use rekeyscope_keylog::{KeyOrigin, KeyRoad};
+use rekeyscope_keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
@@ -55,6 +56,33 @@ pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
 }
 
 impl Record {
+    /// Nothing but the keys that will be tried.
+    pub(crate) fn new(options: Options, mut keys: KeyMaterial, pre_shared_keys: Vec<SecretBytes>) -> Self {
+        Record {
+            key_files: Vec::new(),
+            timeline: Timeline::new(std::mem::take(&mut keys.ike))
+                .with_seeds(std::mem::take(&mut keys.seeds))
+                .with_pre_shared_keys(pre_shared_keys),
+            exchange_tunnels: Vec::new(),
+            tunnels: TunnelTable::default(),
+            sas: SaDatabase::new(keys),
+            snapshots: Vec::new(),
+            flows: FlowTable::default(),
+            connections: Connections::new(options.account()),
+            meters: Meters::default(),
+            traffic: TrafficReading::default(),
+            totals: Totals::default(),
+            diagnostics: Diagnostics::default(),
+            diagnosis: Diagnosis::default(),
+            clock_events: Vec::new(),
+            control: ControlLog::default(),
+            icmp: IcmpLog::default(),
+            incomplete_ike: Vec::new(),
+            point: options.two_points.then(PointRecord::default),
+            options,
+        }
+    }
+
     /// Times of the first and the last Delete of each SA, by the side that deletes, which receives on it, and its SPI.
     pub(crate) fn deletes(&self) -> HashMap<(IpAddr, Spi), (Timestamp, Timestamp)> {
         let mut deletes = HashMap::new();

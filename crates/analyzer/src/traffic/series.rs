@@ -184,20 +184,25 @@ impl CountedSeries<'_> {
         self.series.origin.plus_nanos(nanos)
     }
 
-    /// Counted and outer bytes in bins of `bin_nanos`, a multiple of the base bin.
-    pub(crate) fn sums(&self, bin_nanos: i64) -> (Vec<u64>, Vec<u64>) {
-        let per_bin = (bin_nanos / self.series.width).max(1);
-        let mut new = vec![0; (self.series.span() as u64).div_ceil(per_bin as u64) as usize];
-        let mut outer = new.clone();
-        let first = self.series.first();
-        for (number, bin) in self.series.used() {
+    /// Counted and outer bytes of the bins from this number on, `bins` times so many `per_bin`.
+    fn joined(&self, first: i64, per_bin: i64, bins: i64) -> (Vec<u64>, Vec<u64>) {
+        let mut counted = vec![0; usize::try_from(bins).unwrap_or(0)];
+        let mut outer = counted.clone();
+        for (number, bin) in self.series.within(first, first + bins * per_bin) {
             let at = ((number - first) / per_bin) as usize;
-            if let (Some(new), Some(outer)) = (new.get_mut(at), outer.get_mut(at)) {
-                *new += self.counted(bin);
+            if let (Some(counted), Some(outer)) = (counted.get_mut(at), outer.get_mut(at)) {
+                *counted += self.counted(bin);
                 *outer += u64::from(bin.outer);
             }
         }
-        (new, outer)
+        (counted, outer)
+    }
+
+    /// Counted and outer bytes in bins of `bin_nanos`, a multiple of the base bin.
+    pub(crate) fn sums(&self, bin_nanos: i64) -> (Vec<u64>, Vec<u64>) {
+        let per_bin = (bin_nanos / self.series.width).max(1);
+        let bins = (self.series.span() as u64).div_ceil(per_bin as u64) as i64;
+        self.joined(self.series.first(), per_bin, bins)
     }
 
     /// Counted bytes at 10 ms (or the base bin, where that is coarser) from `from` to `to`, at most [`MAX_DOCUMENT_BINS`];
@@ -220,13 +225,8 @@ impl CountedSeries<'_> {
         if last < 0 || first >= end {
             return None;
         }
-        let mut inner_new_bytes = vec![0; usize::try_from(end - first).ok()?];
         let number = self.series.first() + first * per_bin;
-        for (n, bin) in self.series.within(number, self.series.first() + end * per_bin) {
-            if let Some(sum) = inner_new_bytes.get_mut(((n - number) / per_bin) as usize) {
-                *sum += self.counted(bin);
-            }
-        }
+        let (inner_new_bytes, _) = self.joined(number, per_bin, end - first);
         Some(RekeySeries {
             rekey,
             direction,

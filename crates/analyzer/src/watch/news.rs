@@ -82,25 +82,13 @@ impl News {
             let costs = rekey.impact.iter().filter(|impact| impact.hurt);
             events.extend(costs.filter_map(|impact| self.cost((ends, rekey), impact, &look)));
         }
-        for attempt in &analysis.attempts {
-            let Some(ends) = look.ends(attempt.tunnel) else {
-                continue;
-            };
-            events.extend(self.attempt(ends, attempt, now, last));
-        }
+        let attempts = analysis.attempts.iter();
+        events.extend(attempts.filter_map(|attempt| self.attempt(attempt, &look)));
         self.outages.of(&look, &mut events);
-        for sa in &analysis.security_associations {
-            let Some(ends) = look.ends(sa.tunnel) else {
-                continue;
-            };
-            events.extend(self.keyless(ends, sa, &look));
-        }
-        for impact in &analysis.impact {
-            let Some(ends) = look.ends(impact.tunnel) else {
-                continue;
-            };
-            events.extend(self.verdict(ends, impact, &look));
-        }
+        let sas = analysis.security_associations.iter();
+        events.extend(sas.filter_map(|sa| self.keyless(sa, &look)));
+        let verdicts = analysis.impact.iter();
+        events.extend(verdicts.filter_map(|impact| self.verdict(impact, &look)));
         events.sort_by_key(|event| event.time);
         events
     }
@@ -221,13 +209,8 @@ impl News {
         })
     }
 
-    fn attempt(
-        &mut self,
-        ends: TunnelEnds,
-        attempt: &Attempt,
-        now: Timestamp,
-        last: bool,
-    ) -> Option<WatchEvent> {
+    fn attempt(&mut self, attempt: &Attempt, look: &Look<'_>) -> Option<WatchEvent> {
+        let (ends, now) = (look.ends(attempt.tunnel)?, look.now);
         if !attempt.outcome.failed() {
             return None;
         }
@@ -239,7 +222,7 @@ impl News {
             AttemptOutcome::Refused => true,
             _ => now.nanos_since(attempt.last_time) >= SETTLED,
         };
-        if !(last || is_certain) || !self.attempts.insert((ends, attempt.first_time), ()) {
+        if !(look.last || is_certain) || !self.attempts.insert((ends, attempt.first_time), ()) {
             return None;
         }
         Some(WatchEvent {
@@ -254,7 +237,8 @@ impl News {
         })
     }
 
-    fn keyless(&mut self, ends: TunnelEnds, sa: &SecurityAssociation, look: &Look<'_>) -> Option<WatchEvent> {
+    fn keyless(&mut self, sa: &SecurityAssociation, look: &Look<'_>) -> Option<WatchEvent> {
+        let ends = look.ends(sa.tunnel)?;
         let (first, last) = (sa.first_time?, sa.last_time?);
         let settled = |since| look.settled(since, SETTLED);
         let awaited = sa.packets >= KEY_PACKETS && settled(first) || settled(last);
@@ -277,7 +261,8 @@ impl News {
         })
     }
 
-    fn verdict(&mut self, ends: TunnelEnds, impact: &Impact, look: &Look<'_>) -> Option<WatchEvent> {
+    fn verdict(&mut self, impact: &Impact, look: &Look<'_>) -> Option<WatchEvent> {
+        let ends = look.ends(impact.tunnel)?;
         let (now, last) = (look.now, look.last);
         let (lane, verdict) = ((ends, impact.direction), impact.verdict);
         let says_something = |verdict| {

@@ -3,6 +3,7 @@
 use crate::command::options::help::{INPUT, KEYS, OUTPUT};
 use crate::command::sources::NamedCapture;
 use clap::{Args, ValueHint};
+use rekeyscope::assembly::Asked;
 use rekeyscope_capture::join::PieceSequence;
 use std::path::PathBuf;
 
@@ -72,6 +73,16 @@ impl Input {
     /// The files that are named without an option: the capture and these.
     pub(crate) fn with(&self, more: &[PathBuf]) -> Vec<PathBuf> {
         [std::slice::from_ref(&self.capture), more].concat()
+    }
+
+    /// What the document says of how it was asked for.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked {
+            path: self.capture.to_string_lossy().into_owned(),
+            no_keys: self.no_keys,
+            psk_files: self.psk_file.iter().map(|f| f.display().to_string()).collect(),
+            ..Asked::default()
+        }
     }
 
     /// Sets how many cores are used. Once, before the first packet. The calling thread is one of them.
