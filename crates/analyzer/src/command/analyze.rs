@@ -3,8 +3,9 @@
 use crate::command::copies::Copies;
 use crate::command::options::{Arguments, Input};
 use crate::command::outputs::Outputs;
-use crate::command::{compare as compare_job, output, read, report as report_job, several};
+use crate::command::{compare as compare_job, output, read, several};
 use anyhow::Result;
+use rekeyscope::overlay;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
@@ -68,7 +69,7 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
     }
     // An error, so also where notes are not wanted.
     read::problems(&analysis).for_each(output::note);
-    let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
+    let analysis = overlay::with_overlays(analysis, &arguments.overlays.iperf3, &arguments.overlays.overlay)?;
     if !input.quiet {
         notes(&analysis).into_iter().for_each(output::note);
     }

@@ -92,7 +92,11 @@ fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<ComparisonP
     Ok(places)
 }
 
-fn write(comparison: &Comparison, arguments: &CompareArguments, [json, html, csv]: ComparisonPlaces) -> Result<()> {
+fn write(
+    comparison: &Comparison,
+    arguments: &CompareArguments,
+    [json, html, csv]: ComparisonPlaces,
+) -> Result<()> {
     let language = arguments.lang.language();
     if !arguments
         .results()

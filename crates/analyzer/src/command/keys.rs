@@ -1,6 +1,6 @@
 //! `rekeyscope keys`: which SA has a key, what is missing; and the keys as tables of other programs.
 
-use crate::command::options::{Export, Input, KeysArguments};
+use crate::command::options::{Export, KeysArguments};
 use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
 use crate::command::{outputs, read};
@@ -9,17 +9,11 @@ use rekeyscope::pipeline::Options;
 use rekeyscope::write::export::{claims, tcpdump, wireshark};
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Capture and keys → document and key ring.
-pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> {
-    read::analyze(input, Options::default())
-}
 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
@@ -31,7 +25,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     // The former table is kept beside the new one (`keep_former`): nothing is lost.
     let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
     let exports = reserve(arguments, &replacement)?;
-    let (analysis, ring) = read_keys_of(&arguments.input)?;
+    let (analysis, ring) = read::analyze(&arguments.input, Options::default())?;
     let problems: Vec<String> = read::problems(&analysis).collect();
     let read_whole = problems.is_empty();
     problems.into_iter().for_each(output::note);

@@ -2,8 +2,9 @@
 //! folder is removed whatever happens: the program ends, is killed, or we are asked to end.
 
 use crate::command::options::ProgramArguments;
-use crate::command::{keys, output, temporary};
+use crate::command::{output, read, temporary};
 use anyhow::{Context, Result};
+use rekeyscope::pipeline::Options;
 use rekeyscope::write::export::wireshark;
 use rekeyscope_model::error::Error;
 use rekeyscope_report::words::underivable::why_not_derived;
@@ -22,7 +23,7 @@ const ENDED_BY_SIGNAL: i32 = 128;
 /// Analyses the capture for its keys, starts the program, waits for it. Gives its exit status.
 pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> {
     let program = find(name)?;
-    let (analysis, ring) = keys::read_keys_of(&arguments.input)?;
+    let (analysis, ring) = read::analyze(&arguments.input, Options::default())?;
     let tables = wireshark::tables(&ring);
     if !arguments.input.quiet {
         let used = analysis

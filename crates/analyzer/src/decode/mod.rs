@@ -5,4 +5,4 @@ mod batch;
 mod packet;
 
 pub(crate) use batch::Batch;
-pub(crate) use packet::{Authenticated, ClearMark, Decoded, IkeMark, IkePart, Marked, Pending, decode_one};
+pub(crate) use packet::{Authenticated, ClearMark, Decoded, IkeMark, Marked, Pending, decode_one};

@@ -200,16 +200,8 @@ pub(crate) struct IkeMark {
     /// Index of its exchange.
     pub(crate) exchange: usize,
     pub(crate) time: Timestamp,
-    pub(crate) part: IkePart,
-}
-
-/// The part of an exchange that a message is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum IkePart {
-    /// The first of an exchange that makes child SAs, and how many SAs its tunnel had.
-    Opening { sas: usize },
-    /// A further one.
-    Further,
+    /// SAs of its tunnel, where it is the first of an exchange that makes child SAs; `None` for a further one.
+    pub(crate) opens: Option<usize>,
 }
 
 /// A packet in clear.

@@ -75,7 +75,7 @@ impl Input {
         [std::slice::from_ref(&self.capture), more].concat()
     }
 
-    /// What the document says of how it was asked for.
+    /// The request as the document has it, beyond the options of the analysis.
     pub(crate) fn asked(&self) -> Asked {
         Asked {
             path: self.capture.to_string_lossy().into_owned(),

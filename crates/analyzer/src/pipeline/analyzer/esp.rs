@@ -3,12 +3,13 @@
 use super::Analyzer;
 use crate::decode::Pending;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
+use rekeyscope_ipsec::esp::header::spi_and_sequence;
 use rekeyscope_ipsec::sa::database::path::Arriving;
 use rekeyscope_ipsec::sa::database::{SaContext, SaIndex};
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
 use rekeyscope_model::analysis::Encapsulation;
-use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::spi::IpsecProtocol;
 
 impl Analyzer {
     pub(super) fn push_esp(
@@ -20,14 +21,12 @@ impl Analyzer {
     ) {
         // A packet inside another was counted with that one.
         self.record.totals.esp_packets += u64::from(self.nested.depth == 0);
-        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
+        let Some((spi, sequence)) = spi_and_sequence(packet) else {
             self.record
                 .diagnostics
                 .note("too_short", "ESP", Some(datagram.frame), "oddity-esp-too-short");
             return;
         };
-        let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
-        let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
         let whole = !datagram.cut;
         let specimen = Specimen { packet, whole };
         let arriving = Arriving {

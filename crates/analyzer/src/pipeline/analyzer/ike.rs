@@ -2,9 +2,8 @@
 //! before them was accounted for ([`IkeMark`]).
 
 use super::Analyzer;
-use crate::decode::{IkeMark, IkePart, Marked};
+use crate::decode::{IkeMark, Marked};
 use crate::diagnosis::Subject;
-use crate::pipeline::Record;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair};
@@ -55,12 +54,7 @@ impl Analyzer {
         } else {
             &mut unheard
         };
-        let Datagram {
-            frame,
-            time,
-            fragments,
-            ..
-        } = *datagram;
+        let (frame, time) = (datagram.frame, datagram.time);
         let ends = tunnel.map(|tunnel| {
             let tunnel = &self.record.tunnels.tunnels[tunnel];
             let direction = tunnel.direction_of(&path);
@@ -74,7 +68,7 @@ impl Analyzer {
             dst,
             outer: (path.src, path.dst),
             udp,
-            ip_packets: fragments,
+            ip_packets: datagram.fragments,
         };
         let observed = self.record.timeline.push(context, message, diagnostics);
         let Some(tunnel) = tunnel else {
@@ -92,24 +86,20 @@ impl Analyzer {
     fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
         let Some(index) = observed.exchange else { return };
         let exchange = &self.record.timeline.exchanges()[index];
-        let part = match observed.first_of_exchange {
-            false => Some(IkePart::Further),
-            true if pair::makes_children(exchange) && self.record.wants(tunnel) => Some(IkePart::Opening {
-                sas: self.record.sas.of_tunnel(tunnel).len(),
-            }),
-            true => None,
-        };
-        if observed.first_of_exchange {
+        let first = observed.first_of_exchange;
+        let makes = first && pair::makes_children(exchange) && self.record.wants(tunnel);
+        let opens = makes.then(|| self.record.sas.of_tunnel(tunnel).len());
+        if first {
             self.record.exchange_tunnels.resize(index + 1, None);
             self.record.exchange_tunnels[index] = Some(tunnel);
         }
-        let mark = part.map(|part| IkeMark {
+        let mark = Marked::Ike(IkeMark {
             tunnel,
             exchange: index,
             time,
-            part,
+            opens,
         });
-        if mark.is_some_and(|mark| self.batch.mark(Marked::Ike(mark))) {
+        if (makes || !first) && self.batch.mark(mark) {
             self.hand_over();
         }
         if observed.children_changed {
@@ -119,30 +109,20 @@ impl Analyzer {
 
     /// Everything before the mark was accounted for.
     pub(super) fn take_mark(&mut self, (_, mark): &(usize, Marked)) {
-        let IkeMark {
-            tunnel,
-            exchange,
-            time,
-            part,
-        } = match *mark {
-            Marked::Ike(message) => message,
+        match *mark {
             Marked::Clear(packet) => {
-                let Record {
-                    diagnosis, traffic, ..
-                } = &mut self.record;
-                let last = |tunnel, slot| traffic.silences.last(tunnel, slot);
-                return diagnosis.clear.outside(&packet, last);
+                let silences = &self.record.traffic.silences;
+                let last = |tunnel, slot| silences.last(tunnel, slot);
+                self.record.diagnosis.clear.outside(&packet, last);
             }
-        };
-        match part {
-            IkePart::Opening { sas } => {
-                self.take_snapshot(tunnel, exchange, sas);
-                let subject = Subject::Exchange(exchange);
-                self.record.diagnosis.recorder.open(subject, tunnel, time);
-            }
-            IkePart::Further => {
-                let subject = Subject::Exchange(exchange);
-                self.record.diagnosis.recorder.extend(subject, time);
+            Marked::Ike(message) => {
+                let subject = Subject::Exchange(message.exchange);
+                let Some(sas) = message.opens else {
+                    return self.record.diagnosis.recorder.extend(subject, message.time);
+                };
+                self.take_snapshot(message.tunnel, message.exchange, sas);
+                let recorder = &mut self.record.diagnosis.recorder;
+                recorder.open(subject, message.tunnel, message.time);
             }
         }
     }

@@ -96,7 +96,7 @@ impl Analyzer {
         (record.tunnels, record.sas, record.snapshots) = (old.tunnels, old.sas, old.snapshots);
         record.point = old.point;
         let superseded = self.superseded.drain();
-        self.awaited.forget();
+        self.awaited.sas.clear();
         self.superseded = superseded
             .filter_map(|(old, new)| Some((sas.get(old)?, sas.get(new)?)))
             .collect();
