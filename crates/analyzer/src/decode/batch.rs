@@ -147,7 +147,7 @@ impl Batch {
     /// Decodes all packets on all cores; results in capture order, to be given back by [`Batch::clear`].
     pub(crate) fn decode(&mut self) -> Vec<Decoded> {
         let mut results = std::mem::take(&mut self.results);
-        results.resize_with(self.packets.len(), Decoded::sealed);
+        results.resize_with(self.packets.len(), Decoded::default);
         let task = |scratch: &mut Vec<u8>, (results, packets): (&mut [Decoded], &[Pending])| {
             self.decode_task(packets, results, scratch);
             let has_key = |p: &Pending| p.cipher.is_some() || p.authenticated.is_some();
@@ -169,7 +169,7 @@ impl Batch {
     /// Decodes one task's packets. Not inlined: what it leaves on the stack has to lie below its caller, who wipes it.
     #[inline(never)]
     fn decode_task(&self, packets: &[Pending], results: &mut [Decoded], scratch: &mut Vec<u8>) {
-        results.iter_mut().for_each(|result| *result = Decoded::sealed());
+        results.iter_mut().for_each(|result| *result = Decoded::default());
         self.verify_task(packets, results);
         for (result, pending) in results.iter_mut().zip(packets) {
             let packet = self.bytes(pending);
@@ -298,7 +298,7 @@ mod tests {
         for (decoded, pending) in decoded.iter().zip(batch.packets()) {
             let alone = match batch.cipher(pending) {
                 Some(cipher) => decode_one(cipher, pending, None, batch.bytes(pending), &mut Vec::new()),
-                None => Decoded::sealed(),
+                None => Decoded::default(),
             };
             assert_eq!(
                 (decoded.icv, decoded.opened),

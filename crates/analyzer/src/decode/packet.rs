@@ -110,7 +110,8 @@ impl Authenticated {
     }
 }
 
-#[derive(Debug, Clone)]
+/// What is known of a packet; by default it stays closed.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Decoded {
     /// ICV.
     pub(crate) icv: Icv,
@@ -121,18 +122,6 @@ pub(crate) struct Decoded {
     pub(crate) fingerprint: u64,
 }
 
-impl Decoded {
-    /// A packet that stays closed.
-    pub(super) fn sealed() -> Decoded {
-        Decoded {
-            icv: Icv::Unchecked,
-            opened: None,
-            inner: Inner::default(),
-            fingerprint: 0,
-        }
-    }
-}
-
 /// Verifies and opens one packet.
 pub(crate) fn decode_one(
     cipher: &EspCipher,
@@ -141,7 +130,7 @@ pub(crate) fn decode_one(
     packet: &[u8],
     scratch: &mut Vec<u8>,
 ) -> Decoded {
-    let mut decoded = Decoded::sealed();
+    let mut decoded = Decoded::default();
     if !pending.cut {
         decoded.icv = cipher.verify(packet, esn_high);
     }

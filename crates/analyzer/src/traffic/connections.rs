@@ -13,19 +13,12 @@ use std::borrow::Cow;
 /// Most packets that are kept, some 40 MB of capture: 2 MB. Fewer hold too little of a fast path to prove what it carries.
 const MOST_PACKETS: usize = 1 << 15;
 
-/// A connection and its tunnel.
-#[derive(Debug)]
-struct Kept {
-    tunnel: TunnelIndex,
-    connection: AccountConnection,
-}
-
 /// All of them.
 #[derive(Debug)]
 pub(crate) struct Connections {
     settings: AccountSettings,
-    /// The connections stand in the order of their first packets. Of those that carry hardly anything only the packets since the last fold are kept.
-    open: Vec<Kept>,
+    /// The connections with their tunnels, in the order of their first packets. Of those that carry hardly anything only the packets since the last fold are kept.
+    open: Vec<(TunnelIndex, AccountConnection)>,
     /// Places in `open`.
     places: HashMap<ConnectionId, usize>,
     /// The place of the last packet: many packets of one connection come in a row.
@@ -52,8 +45,8 @@ impl Connections {
     /// Takes an ESP packet of a tunnel, which the tracker has just taken. `sent`: bytes of payload, and how many of them are new.
     pub(crate) fn take(&mut self, p: &PacketRecord, packet: &Packet, segment: &Segment, tracker: &Tracker) {
         match self.open.get_mut(self.last) {
-            Some(kept) if kept.connection.number == p.connection.0 => {
-                kept.connection.take(packet, segment, tracker, (p.payload, p.new));
+            Some((_, own)) if own.number == p.connection.0 => {
+                own.take(packet, segment, tracker, (p.payload, p.new));
             }
             _ => {
                 let sent = if p.opened {
@@ -85,10 +78,10 @@ impl Connections {
         self.last = *self.places.entry(name).or_insert_with(|| {
             let mut connection = AccountConnection::new(p.tcp);
             connection.number = name.0;
-            self.open.push(Kept { tunnel, connection });
+            self.open.push((tunnel, connection));
             self.open.len() - 1
         });
-        self.open.get_mut(self.last).map(|kept| &mut kept.connection)
+        self.open.get_mut(self.last).map(|(_, own)| own)
     }
 
     /// Goes over all packets, begins anew, and forgets the connections that carried hardly anything.
@@ -96,10 +89,7 @@ impl Connections {
     #[inline(never)]
     fn fold(&mut self) {
         let mut of_tunnels: HashMap<TunnelIndex, Vec<&mut AccountConnection>> = HashMap::default();
-        let open = self
-            .open
-            .iter_mut()
-            .map(|kept| (kept.tunnel, &mut kept.connection));
+        let open = self.open.iter_mut().map(|(tunnel, own)| (*tunnel, own));
         let sealed = self
             .sealed
             .iter_mut()
@@ -110,24 +100,24 @@ impl Connections {
         for connections in of_tunnels.values_mut() {
             fold(connections, &self.settings, &mut self.spare);
         }
-        self.open.retain(|kept| kept.connection.is_folded());
+        self.open.retain(|(_, own)| own.is_folded());
         self.sealed.retain(|_, connection| connection.is_folded());
-        let names = self.open.iter().map(|kept| ConnectionId(kept.connection.number));
+        let names = self.open.iter().map(|(_, own)| ConnectionId(own.number));
         self.places = names.zip(0..).collect();
         (self.packets, self.last) = (0, 0);
     }
 
     /// Shift of the windows that the receiver of direction `slot` advertises, where the handshake says it.
     pub(crate) fn scale(&self, connection: ConnectionId, slot: usize) -> Option<u8> {
-        let kept = self.open.get(*self.places.get(&connection)?)?;
-        kept.connection.stated_scale(slot)
+        let (_, own) = self.open.get(*self.places.get(&connection)?)?;
+        own.stated_scale(slot)
     }
 
     /// The connections of a tunnel: one by one where everything could be read, else what is left of their packets as one.
     pub(crate) fn of(&self, tunnel: TunnelIndex, readable: bool) -> Vec<Cow<'_, AccountConnection>> {
         let sealed = self.sealed.get(&tunnel);
-        let own = self.open.iter().filter(|kept| kept.tunnel == tunnel);
-        let own = own.map(|kept| &kept.connection);
+        let own = self.open.iter().filter(|(of, _)| *of == tunnel);
+        let own = own.map(|(_, own)| own);
         if readable {
             let all = own.chain(sealed);
             return all.filter(|c| c.has_data()).map(Cow::Borrowed).collect();
