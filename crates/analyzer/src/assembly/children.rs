@@ -173,7 +173,7 @@ impl ChildLineage {
     }
 }
 
-/// What the accounts are made of.
+/// Facts of the document that the accounts are made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) children: &'a [ChildSa],

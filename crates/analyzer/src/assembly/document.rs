@@ -1,4 +1,4 @@
-//! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
+//! The record of the pipeline → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
 use crate::assembly::account::MeasuredFlows;
 use crate::assembly::children::Known;

@@ -110,7 +110,7 @@ impl Authenticated {
     }
 }
 
-/// What is known of a packet; by default it stays closed.
+/// The contents of a packet, as far as they could be read; by default it stays closed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Decoded {
     /// ICV.

@@ -13,7 +13,8 @@ use std::collections::VecDeque;
 
 /// Most packets in the ring: 16 MiB. It holds the 12 s of a window up to 21,000 packets/s, and 5 s up to 52,000.
 pub(crate) const MOST_RECORDS: usize = 1 << 18;
-/// Most windows open at a time, and so often each packet is walked over at most; a further rekey goes without (counted).
+/// Most windows open at a time; a further rekey goes without (counted). A packet lies in those that are open when it comes, and in as many that
+/// begin within [`BEFORE`] of it.
 pub(crate) const MOST_OPEN: usize = 64;
 /// Packets before its rekey that a window has at most, so that three quarters of the ring are left for what follows.
 const MOST_BEFORE: usize = MOST_RECORDS / 4;

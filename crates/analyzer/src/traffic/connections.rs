@@ -1,6 +1,6 @@
 //! The packets of inner connections, kept for the account ([`rekeyscope_impact::account`]).
 //!
-//! What cannot be read, or is no connection, counts as one connection per tunnel. At [`MOST_PACKETS`] what is kept is folded, so that memory
+//! Packets that cannot be read, or are of no connection, count as one connection per tunnel. At [`MOST_PACKETS`] all that are kept are folded, so that memory
 //! does not grow with the capture.
 
 use crate::diagnosis::PacketRecord;

@@ -1,4 +1,4 @@
-//! What the tunnels carried. [`reading`] gives ESP packets to the crate `traffic`; beside it stand what its intervals do not hold
+//! The traffic of the tunnels. [`reading`] gives ESP packets to the crate `traffic`; beside it stand what its intervals do not hold
 //! ([`silences`], [`quiets`], [`volumes`]), the [`flow`]s, bytes over time ([`meters`]), and the [`connections`] of the account.
 
 mod connections;

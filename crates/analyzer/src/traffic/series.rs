@@ -13,8 +13,8 @@ pub(super) const DOCUMENT_BIN_NANOS: i64 = 10 * NANOS_PER_MILLI;
 pub(super) const MAX_DOCUMENT_BINS: usize = 20_000;
 /// Bins that are kept together, 768 bytes: a third of a second.
 const BLOCK: i64 = 64;
-/// A packet further than this from the series' ends is taken for a wrong clock: the document's bins would have to be wide enough for it.
-/// Its bytes count in the first or last bin.
+/// A packet further than this from the series' ends is taken for a wrong clock, because the document's bins would have to be wide enough for
+/// it: the first or last bin counts its bytes.
 const FARTHEST_NANOS: i64 = 31 * 24 * 3600 * NANOS_PER_SECOND;
 
 /// Bytes of a packet, or of all within one bin; saturate at 4 GiB.
@@ -117,7 +117,7 @@ impl DirectionSeries {
         blocks.flat_map(|(block, bins)| numbered(*block, bins))
     }
 
-    /// Those of them from bin `from` to before `to`.
+    /// The bins with anything in them from bin `from` to before `to`.
     fn within(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, Bin)> {
         let blocks = self.blocks.range(from.div_euclid(BLOCK)..);
         let blocks = blocks.take_while(move |(block, _)| **block * BLOCK < to);
