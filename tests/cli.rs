@@ -201,7 +201,7 @@ fn what_cannot_be_analysed_ends_in_one_sentence() {
         "cannot write",
     );
     assert_fails(&[], 2, "Usage");
-    assert_fails(&[text(&sample()), "--verify", "some"], 2, "expected all");
+    assert_fails(&[text(&sample()), "--verify", "some"], 2, "is gone");
     assert_fails(&[text(&sample()), "--json", "-", "--html", "-"], 2, "only one of");
     assert_fails(&[text(&sample()), "--csv", "-"], 2, "expected a folder");
     let once = run(&[text(&path("nowhere.pcap"))]).stderr;

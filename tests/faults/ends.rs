@@ -60,37 +60,6 @@ fn a_signal_ends_it_and_nothing_stays() {
     }
 }
 
-/// Files that a killed run left go with the next one; those that another run still writes stay.
-#[test]
-fn the_next_run_removes_what_a_killed_one_left() {
-    let place = Place::new();
-    let long_ago = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    let mut files = Vec::new();
-    for name in [".rekeyscope-killed", ".rekeyscope-held", ".another"] {
-        let file = std::fs::File::create(place.outputs.path().join(name)).unwrap();
-        file.set_modified(long_ago).unwrap();
-        files.push(file);
-    }
-    files[1].lock().unwrap();
-    assert!(place.run(&["CAPTURE", "-q", "--json", "r.json"]).status.success());
-    let left: Vec<String> = names(&place)
-        .into_iter()
-        .map(|name| name.trim_start_matches('/').to_string())
-        .collect();
-    assert_eq!(left, [".another", ".rekeyscope-held", "r.json"]);
-}
-
-/// An input that cannot be read leaves no folder, and takes none that was there.
-#[test]
-fn what_cannot_be_read_leaves_no_empty_folder() {
-    let place = Place::new();
-    std::fs::write(place.outputs.path().join("notes.txt"), "no capture").unwrap();
-    std::fs::create_dir(place.outputs.path().join("there")).unwrap();
-    let ended = place.run(&["notes.txt", "--csv", "there", "--svg", "new/plots"]);
-    assert!(!ended.status.success());
-    assert!(place.outputs.path().join("there").is_dir() && !place.outputs.path().join("new").exists());
-}
-
 /// As `nohup` starts it.
 #[test]
 fn a_signal_that_is_ignored_stays_so() {

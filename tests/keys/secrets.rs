@@ -3,7 +3,6 @@
 use super::*;
 use crate::support::repository;
 use memchr::memmem;
-use rekeyscope::write::export::Wanted;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -111,7 +110,7 @@ fn debug_shows_no_key() {
     let ring = KeyRing::new(&analyzer.finish());
     assert!(!ring.esp.is_empty() && ring.ike.len() == 1);
     assert_hides("KeyRing", &format!("{ring:?} {ring:#?}"), &secrets);
-    let tables = rekeyscope::write::export::wireshark::tables(&ring, Wanted::Usable);
+    let tables = rekeyscope::write::export::wireshark::tables(&ring);
     assert_hides("Tables", &format!("{tables:?}"), &secrets);
 }
 

@@ -1,12 +1,13 @@
 //! Knowledge of its tunnel that an account needs.
 
-use crate::assembly::edges;
-use crate::assembly::known::Known;
+use crate::assembly::children::Known;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{Death, Surroundings};
+use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, FlowTcp, Outage};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, FlowTcp, Outage};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::ConnectionId;
 use std::collections::HashMap;
 
@@ -21,14 +22,14 @@ pub(super) fn surroundings(
 ) -> Surroundings {
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let ends = record.totals.last_time.unwrap_or_default();
-    let first_asked = edges::first_asked(record, (tunnel, direction), known);
+    let first_asked = first_asked(record, (tunnel, direction), known);
     Surroundings {
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
-        rests: known.rests.of(tunnel, direction).to_vec(),
+        rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked,
         first_delivered: first_asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
-        left_open: edges::left_open(record, (tunnel, direction), known),
+        left_open: left_open(record, (tunnel, direction), known),
     }
 }
 
@@ -48,4 +49,65 @@ fn died(known: Known<'_>, (tunnel, published): (TunnelIndex, Direction), ends: T
         last_asked: spans.iter().map(|s| s.1).max()?,
         ends,
     })
+}
+
+/// A single copy of a request is repeated within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s).
+const FIRST_REPEAT: i64 = 10 * NANOS_PER_SECOND;
+/// Waits between copies of a request grow by no more than this (strongSwan: 1.8; others double them).
+const GROWING: i64 = 2;
+
+/// The first request for an SA, where the first one in use was negotiated before the capture; its end where nobody asks. What was
+/// asked before, its limit, and what it had carried, is not known.
+pub(super) fn first_asked(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    known: Known<'_>,
+) -> Option<Timestamp> {
+    let associations = record.sas.associations();
+    let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
+    let used = own.filter(|a| a.direction == direction && a.first.is_some());
+    let first: &Association = used.min_by_key(|a| a.first)?;
+    let attempts = known.attempts.iter();
+    let asked = attempts.filter(|a| a.tunnel == tunnel && a.exchange.is_some());
+    // Every SA begins at 1 (RFC 4303 §3.3.3), which says enough where no request was to be seen.
+    let is_whole = first.sequence.missing_at_start() == 0 && asked.clone().next().is_none();
+    if first.exchange.is_some() || is_whole {
+        return None;
+    }
+    let switched = known.successions.iter().filter(|s| s.tunnel == tunnel);
+    let without_ike = switched.filter_map(|s| s.switched[slot(direction)]);
+    asked
+        .map(|a| a.first_time)
+        .chain(without_ike)
+        .min()
+        .or(record.totals.last_time)
+}
+
+/// From when on nothing is delivered up to the end of the capture, where nothing in it says that this is for good.
+pub(super) fn left_open(
+    record: &Record,
+    (tunnel, direction): (TunnelIndex, Direction),
+    known: Known<'_>,
+) -> Option<Timestamp> {
+    let ends = record.totals.last_time?;
+    let published = record.tunnels.tunnels[tunnel].published(direction);
+    let mut open = known.outages.iter().filter(|o| o.end.is_none());
+    let Some(outage) = open.find(|o| (o.tunnel, o.direction) == (tunnel, published)) else {
+        return record.traffic.open_since((tunnel, direction), ends);
+    };
+    let is_of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
+    let mut attempts = known.attempts.iter().filter(is_of_it);
+    (!attempts.any(|a| is_over(a, ends))).then_some(outage.start)
+}
+
+/// Whatever comes after the capture, it was in vain.
+fn is_over(attempt: &Attempt, ends: Timestamp) -> bool {
+    let due = match attempt.requests[..] {
+        [.., before, last] => GROWING * last.nanos_since(before),
+        _ => FIRST_REPEAT,
+    };
+    match attempt.outcome {
+        AttemptOutcome::Unanswered => ends.nanos_since(attempt.last_time) > due,
+        outcome => outcome.failed(),
+    }
 }

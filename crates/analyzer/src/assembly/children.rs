@@ -1,14 +1,14 @@
 //! Child SAs that stand side by side. Each subnet of a tunnel may have child SAs of its own; what one of them suffers does not show in what
 //! all carry together, so each is judged on its own.
 
+use crate::assembly::rests::{Rest, Rests};
 use crate::pipeline::record::Record;
-use crate::throughput::rests::Rest;
 use rekeyscope_impact::ledger::RekeySpan;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, Direction, Outage};
+use rekeyscope_model::analysis::{Attempt, Direction, Outage, Rekey};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, TransmissionRun};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,22 +33,14 @@ fn pair((a, b): (IpAddr, IpAddr)) -> InnerPair {
 struct Joined(BTreeMap<SaIndex, SaIndex>);
 
 impl Joined {
+    /// The SA that stands for itself; the next look is shorter.
     fn name(&mut self, sa: SaIndex) -> SaIndex {
-        let above = *self.0.entry(sa).or_insert(sa);
-        if above == sa {
-            return sa;
+        let mut name = sa;
+        while let Some(&above) = self.0.get(&name).filter(|above| **above != name) {
+            name = above;
         }
-        let name = self.name_of_all(above);
         self.0.insert(sa, name);
         name
-    }
-
-    /// Follows the names up to the one that stands for itself.
-    fn name_of_all(&self, mut sa: SaIndex) -> SaIndex {
-        while let Some(&above) = self.0.get(&sa).filter(|above| **above != sa) {
-            sa = above;
-        }
-        sa
     }
 
     fn join(&mut self, sas: impl IntoIterator<Item = SaIndex>) {
@@ -179,4 +171,17 @@ impl ChildLineage {
             .flows
             .busiest_ends(tunnel, direction, |ends| self.inner.contains(&pair(ends)))
     }
+}
+
+/// Facts of the document that the accounts are made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) children: &'a [ChildSa],
+    pub(crate) successions: &'a [Succession],
+    pub(crate) attempts: &'a [Attempt],
+    pub(crate) rekeys: &'a [Rekey],
+    pub(crate) outages: &'a [Outage],
+    pub(crate) rests: &'a Rests,
+    /// The child SAs that are judged, where not all of a tunnel are.
+    pub(crate) lineage: Option<&'a ChildLineage>,
 }

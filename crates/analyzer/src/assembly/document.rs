@@ -1,24 +1,24 @@
-//! What the pipeline remembers → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
+//! The record of the pipeline → the document. The verdicts are computed here (by [`rekeyscope_impact`]), nothing later.
 
 use crate::assembly::account::MeasuredFlows;
+use crate::assembly::children::Known;
 use crate::assembly::close_up::close_up;
 use crate::assembly::judgement::judgement;
-use crate::assembly::key_source::key_source;
-use crate::assembly::known::Known;
 use crate::assembly::places::Places;
 use crate::assembly::scene::Explored;
-use crate::assembly::{attempts, costs, rests, verdicts};
+use crate::assembly::{attempts, costs, rests};
 use crate::events::{EventList, EventSources, MOST_EVENTS, events};
 use crate::findings;
-use crate::pipeline::record::{Record, place};
+use crate::pipeline::record::{Record, key_source, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
-use rekeyscope_impact::tell::failed::FailureFacts;
-use rekeyscope_ipsec::rekey::{Evidence, Succession, attempt, detect, pair, slot, trigger};
+use rekeyscope_impact::tell::failed::{FailureFacts, failed};
+use rekeyscope_impact::verdict::named_loss;
+use rekeyscope_ipsec::rekey::{Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_model::analysis::*;
+use rekeyscope_model::analysis::{Impact, Ledger, Verdict, *};
 use rekeyscope_model::spi::IpsecProtocol;
-use rekeyscope_model::text::Message;
+use rekeyscope_model::text::{Message, Said};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::ConnectionId;
 use std::collections::{BTreeMap, HashSet};
@@ -50,13 +50,7 @@ impl Asked {
 
 /// Makes the document. `info` is what the container said.
 pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis {
-    let evidence = Evidence {
-        tunnels: &record.tunnels.tunnels,
-        exchanges: record.timeline.exchanges(),
-        exchange_tunnels: &record.exchange_tunnels,
-        associations: record.sas.associations(),
-        snapshots: &record.snapshots,
-    };
+    let evidence = record.evidence();
     let children = pair::child_sas(&evidence);
     let places = Places::new(record);
     let mut successions = detect::successions(&evidence, &children);
@@ -122,7 +116,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &failures.outages, &events.events);
-    let impact = verdicts::with_failures(
+    let impact = with_failures(
         judged.impact,
         FailureFacts {
             tunnels: &tunnels,
@@ -211,7 +205,6 @@ fn as_long_as_the_transfer_stood(outages: &mut [Outage], ledgers: &[Ledger], end
 fn settings(record: &Record, asked: &Asked) -> Settings {
     let options = &record.options;
     Settings {
-        verify: options.verify.to_string(),
         reference_bps: options.reference_bps,
         no_keys: asked.no_keys,
         tunnel: options.tunnel.map(|choice| choice.to_string()),
@@ -468,4 +461,45 @@ fn diagnostics(record: &Record, events_left_out: u64) -> Vec<DiagnosticEntry> {
         });
     }
     all.iter().map(describe).collect()
+}
+
+/// Puts failures first, ahead of the ledger's words on the rekeys that succeeded, and then the transfer that suffers.
+fn with_failures(mut impact: Vec<Impact>, facts: FailureFacts<'_>) -> Vec<Impact> {
+    let ledgers = facts.ledgers;
+    for told in failed(facts) {
+        let own = |i: &&mut Impact| {
+            i.tunnel == told.tunnel && told.direction.is_none_or(|direction| i.direction == direction)
+        };
+        if let Some(of_it) = impact.iter_mut().find(own) {
+            let mut messages = told.messages;
+            if matches!(of_it.verdict, Verdict::Shown | Verdict::Some | Verdict::Bounded) {
+                messages.append(&mut of_it.messages);
+            }
+            let said = Said::from(messages);
+            (of_it.sentence, of_it.messages) = (said.sentence, said.messages);
+            of_it.verdict = Verdict::Failed;
+        }
+    }
+    let losses = losses(&impact, ledgers);
+    let mut in_order: Vec<(f64, Impact)> = losses.into_iter().zip(impact).collect();
+    in_order.sort_by(|(a_lost, a), (b_lost, b)| {
+        let failed = |i: &Impact| i.verdict == Verdict::Failed;
+        failed(b).cmp(&failed(a)).then(b_lost.total_cmp(a_lost))
+    });
+    in_order.into_iter().map(|(_, impact)| impact).collect()
+}
+
+/// Seconds that each direction lost to rekeys and failures, where they are a share of its time that a sentence names. Of a tunnel's two
+/// directions, busiest first, only the first one with such a loss counts: answers stop with the data that they answer.
+fn losses(impact: &[Impact], ledgers: &[Ledger]) -> Vec<f64> {
+    let mut counted: Vec<usize> = Vec::new();
+    let mut lost = |i: &Impact| {
+        let own = |l: &&Ledger| (l.tunnel, l.direction) == (i.tunnel, i.direction);
+        let lost = named_loss(ledgers.iter().find(own)?)?;
+        (!counted.contains(&i.tunnel)).then(|| {
+            counted.push(i.tunnel);
+            lost
+        })
+    };
+    impact.iter().map(|i| lost(i).unwrap_or(0.0)).collect()
 }

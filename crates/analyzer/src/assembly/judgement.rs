@@ -1,8 +1,7 @@
 //! Every tunnel and direction judged: its ledger, its account, the verdict.
 
 use crate::assembly::account::{MeasuredFlows, surroundings};
-use crate::assembly::children::{lineages, rests_of};
-use crate::assembly::known::Known;
+use crate::assembly::children::{Known, lineages, rests_of};
 use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
@@ -15,8 +14,8 @@ use rekeyscope_impact::verdict::{JudgedDirection, judge, named_loss, project, re
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{
-    Account, Counted, Direction, FlowTcp, Impact, Ledger, LedgerBasis, Projection, RekeyImpact,
-    TransferImpact, TriggerKind,
+    Account, Counted, Direction, Impact, Ledger, LedgerBasis, Projection, RekeyImpact, TransferImpact,
+    TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, SealedLine, TransmissionRun};
@@ -25,7 +24,7 @@ use std::collections::HashMap;
 /// Most tunnels with a verdict; those with most bytes.
 const MOST_TUNNELS: usize = 64;
 
-/// Results for all directions, those of the headline first.
+/// Results for one direction, or for all, those of the headline first.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
     pub(crate) impact: Vec<Impact>,
@@ -35,33 +34,7 @@ pub(crate) struct Judgement {
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
     pub(crate) measured: MeasuredFlows,
     /// Data of each transfer that arrived, by the ledger.
-    pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>,
-}
-
-/// Bytes that arrived between two moments.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ArrivedRun {
-    pub(crate) from: Timestamp,
-    pub(crate) to: Timestamp,
-    pub(crate) bytes: u64,
-}
-
-/// Results for one direction.
-#[derive(Debug)]
-struct JudgedLine {
-    impact: Impact,
-    ledger: Option<Ledger>,
-    account: Option<Account>,
-    projection: Vec<Projection>,
-    rekeys: Vec<(usize, RekeyImpact)>,
-    flows: Vec<(ConnectionId, usize, FlowTcp)>,
-    arrived: Option<((TunnelIndex, Direction), Vec<ArrivedRun>)>,
-}
-
-impl JudgedLine {
-    fn lost(&self) -> f64 {
-        self.ledger.as_ref().and_then(named_loss).unwrap_or(0.0)
-    }
+    pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<TransmissionRun>>,
 }
 
 /// Packets that a direction carried.
@@ -73,28 +46,26 @@ enum CarriedLine {
 }
 
 impl CarriedLine {
+    /// First and last transmission of each run, in order.
+    fn times(&self) -> Vec<(Timestamp, Timestamp)> {
+        let of = |runs: &[TransmissionRun]| runs.iter().map(|run| (run.from, run.to)).collect::<Vec<_>>();
+        let mut times = match self {
+            CarriedLine::Read(line) => [of(&line.arrived), of(&line.in_vain)].concat(),
+            CarriedLine::Sealed(line) => of(&line.data),
+        };
+        times.sort_unstable();
+        times
+    }
+
     /// Times of the first transmission and of the last.
     fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        let ends = |runs: &mut dyn Iterator<Item = &TransmissionRun>| {
-            runs.map(|run| (run.from, run.to))
-                .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-        };
-        match self {
-            CarriedLine::Read(line) => ends(&mut line.arrived.iter().chain(&line.in_vain)),
-            CarriedLine::Sealed(line) => ends(&mut line.data.iter()),
-        }
+        let times = self.times();
+        Some((times.first()?.0, times.iter().map(|run| run.1).max()?))
     }
 
     /// A rest lasts from the last transmission that counts to the next one: what a control connection sends in between is no transfer.
     fn widen(&self, rests: &mut Vec<(Timestamp, Timestamp)>) {
-        let mut times: Vec<(Timestamp, Timestamp)> = match self {
-            CarriedLine::Read(line) => {
-                let runs = line.arrived.iter().chain(&line.in_vain);
-                runs.map(|run| (run.from, run.to)).collect()
-            }
-            CarriedLine::Sealed(line) => line.data.iter().map(|run| (run.from, run.to)).collect(),
-        };
-        times.sort_unstable();
+        let times = self.times();
         for (from, to) in rests.iter_mut() {
             let next = times.partition_point(|run| run.0 < *to);
             let before = next.checked_sub(1).and_then(|last| times.get(last));
@@ -177,15 +148,19 @@ pub(crate) fn judgement(record: &Record, known: Known<'_>) -> Judgement {
 }
 
 impl Judgement {
-    fn take(&mut self, of: JudgedLine) {
-        self.impact.push(of.impact);
+    fn lost(&self) -> f64 {
+        self.ledger.first().and_then(named_loss).unwrap_or(0.0)
+    }
+
+    fn take(&mut self, of: Judgement) {
+        self.impact.extend(of.impact);
         self.ledger.extend(of.ledger);
         self.account.extend(of.account);
         self.projection.extend(of.projection);
         self.rekeys.extend(of.rekeys);
         self.arrived.extend(of.arrived);
-        for (connection, slot, flow) in of.flows {
-            self.measured.entry((connection, slot)).or_insert(flow);
+        for (connection, measured) in of.measured {
+            self.measured.entry(connection).or_insert(measured);
         }
     }
 }
@@ -209,7 +184,7 @@ fn judge_line(
     known: Known<'_>,
     of: (TunnelIndex, Direction),
     carried: Option<CarriedLine>,
-) -> JudgedLine {
+) -> Judgement {
     let lineages = lineages(record, of.0, known.children, known.successions);
     let line = match &carried {
         Some(CarriedLine::Read(line)) if !lineages.is_empty() => Some(line.clone()),
@@ -235,8 +210,8 @@ fn judge_line(
         let alone = judge_traffic(record, own, of, Some(CarriedLine::Read(part)));
         if alone.lost() > judged.lost() {
             // The connections of the others keep what was measured of them.
-            let flows = judged.flows;
-            judged = JudgedLine { flows, ..alone };
+            let measured = judged.measured;
+            judged = Judgement { measured, ..alone };
         }
     }
     judged
@@ -248,7 +223,7 @@ fn judge_traffic(
     known: Known<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
     carried: Option<CarriedLine>,
-) -> JudgedLine {
+) -> Judgement {
     let events = LedgerEvents::of(record, (tunnel, direction), known);
     let mut around = surroundings(record, (tunnel, direction), known);
     match (&carried, known.lineage) {
@@ -292,19 +267,16 @@ fn judge_traffic(
     let labelled = carried
         .as_ref()
         .and_then(|line| labels(record, known, (tunnel, direction), line, &around));
-    let mut kept = JudgedLine {
-        impact: judge(&about),
-        ledger: None,
-        account: None,
-        projection: Vec::new(),
+    let mut kept = Judgement {
+        impact: vec![judge(&about)],
         rekeys: rekey_costs(&about),
-        flows: labelled
+        measured: labelled
             .iter()
             .filter(|_| readable)
             .flat_map(LabelledDirection::flows)
-            .map(|(number, flow)| (ConnectionId(*number), slot(direction), flow.clone()))
+            .map(|(number, flow)| ((ConnectionId(*number), slot(direction)), flow.clone()))
             .collect(),
-        arrived: None,
+        ..Judgement::default()
     };
     let Some((carried, labelled)) = carried.zip(labelled) else {
         return kept;
@@ -353,23 +325,18 @@ fn judge_traffic(
         (tunnel, published_direction),
     );
     let said = sentence(&account);
-    kept.account = Some(Account {
+    kept.account.push(Account {
         sentence: said.sentence,
         messages: said.messages,
         ..account
     });
-    kept.impact = judge(&about);
+    kept.impact = vec![judge(&about)];
     kept.rekeys = with_collisions(rekey_costs(&about), &events.collided);
     if is_by_volume(known, tunnel) {
         kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
     }
-    kept.ledger = Some(ledger);
-    let runs = arrived.iter().map(|run| ArrivedRun {
-        from: run.from,
-        to: run.to,
-        bytes: run.bytes,
-    });
-    kept.arrived = Some(((tunnel, direction), runs.collect()));
+    kept.ledger.push(ledger);
+    kept.arrived.insert((tunnel, direction), arrived);
     kept
 }
 
@@ -383,7 +350,7 @@ fn sealed_rests(
     let between = pairs.map(|(before, next)| (before.to, next.from));
     between
         .filter(|(from, to)| {
-            let silence = record.traffic.longest_silence(side, (*from, *to), &[]);
+            let silence = record.traffic.silences.longest(side, (*from, *to), &[]);
             let nanos = to.nanos_since(*from);
             nanos >= LEAST_REST && 2 * silence.to.nanos_since(silence.from) < nanos
         })

@@ -1,7 +1,7 @@
 //! Input of the ledger of one direction: knowledge of its tunnel, as [`rekeyscope_impact::ledger`] wants it.
 
-use crate::assembly::known::Known;
-use crate::assembly::limits::EnforcedLimits;
+use crate::assembly::children::Known;
+use crate::assembly::outages::EnforcedLimits;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::is_cost_of_renewal;
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
@@ -11,11 +11,8 @@ use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
     AttemptOutcome, Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
 };
-use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{Timestamp, millis, seconds};
 use rekeyscope_traffic::TransmissionRun;
-use std::collections::HashMap;
-use std::net::IpAddr;
 
 /// Bytes a second in a megabit a second.
 const MBPS: f64 = 1e6 / 8.0;
@@ -81,7 +78,7 @@ fn rekeys(
 ) -> (Vec<RekeySpan>, Vec<usize>) {
     let own = slot(direction);
     let associations = record.sas.associations();
-    let deletes = deletes(record, tunnel);
+    let deletes = record.deletes();
     let span = |(rekey, s): (usize, &Succession)| {
         let switched = s.switched.iter().flatten().min().copied();
         let asked = s.started.or(s.first_message).or(switched)?;
@@ -89,7 +86,7 @@ fn rekeys(
         // An old SA that reached its limit drops what comes after, whether or not somebody has asked by then.
         let early = expired(record, s).into_iter().chain(switched).min();
         let old = s.old.iter().flatten().map(|&sa| &associations[sa]);
-        let deleted = old.filter_map(|sa| deletes.get(&(sa.dst, sa.spi)).copied());
+        let deleted = old.filter_map(|sa| deletes.get(&(sa.dst, sa.spi)).map(|own| own.0));
         Some(RekeySpan {
             rekey,
             asked: early.map_or(asked, |early| asked.min(early)),
@@ -108,18 +105,6 @@ fn rekeys(
     spans.sort_by_key(|span| (span.asked, span.first_on_new.iter().flatten().max().copied()));
     let collided = join_collisions(&mut spans, known.successions);
     (spans, collided)
-}
-
-/// Times at which SAs of a tunnel were deleted, by the destination and SPI of each, as far as IKE can be read.
-fn deletes(record: &Record, tunnel: TunnelIndex) -> HashMap<(IpAddr, Spi), Timestamp> {
-    let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
-    let own = exchanges.filter(|(_, of)| **of == Some(tunnel));
-    let mut first = HashMap::new();
-    for delete in own.flat_map(|(exchange, _)| &exchange.deletes) {
-        let time: &mut Timestamp = first.entry((delete.by, delete.spi)).or_insert(delete.time);
-        *time = (*time).min(delete.time);
-    }
-    first
 }
 
 /// A pair of colliding exchanges is one event: the rekey that switched last stands for both. Returns the others.

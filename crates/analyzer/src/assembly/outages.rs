@@ -1,8 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
-use crate::assembly::limits::EnforcedLimits;
-use crate::assembly::scene::{Explored, scene};
-use crate::assembly::silent_peers::silent_peers;
+use crate::assembly::scene::{Explored, HeardIke, heard, scene};
 use crate::events::reconnections;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::explain;
@@ -10,12 +8,19 @@ use rekeyscope_ipsec::rekey::attempt::AttemptSeen;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_model::analysis::{AttemptOutcome, Explanation, ExplanationCause, OutageEnd};
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::volume::expired;
+use rekeyscope_model::analysis::{
+    AttemptOutcome, Certainty, Direction, Event, EventKind, Explanation, ExplanationCause, OutageEnd,
+};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
     CarriedKind, Interval, IntervalKind, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Undelivered,
 };
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// An attempt this close to the last data that arrived has to do with it: the busy host's scheduling (0.2 s), a queue before the
 /// capture point, and a round trip lie between.
@@ -317,4 +322,118 @@ impl BeyondLimits<'_> {
 pub(crate) fn is_harmless(attempt: &AttemptSeen, index: usize, outages: &[OutageSeen]) -> bool {
     attempt.outcome == AttemptOutcome::LimitWithoutAttempt
         && !outages.iter().any(|outage| outage.attempts.contains(&index))
+}
+
+/// The stretches, each from the last packet of a peer to the end, where no stretch of `others` reaches so far. IKEv1 hides what a message
+/// asks, so its checks show nothing here.
+pub(crate) fn silent_peers(
+    found: Explored<'_>,
+    others: &[(Interval, Undelivered)],
+) -> Vec<(Interval, Undelivered)> {
+    let told = |tunnel: usize, time: Timestamp| {
+        let mut own = others.iter().map(|(interval, _)| interval);
+        own.any(|interval| interval.tunnel as usize == tunnel && interval.to >= time)
+    };
+    let is_certain = |event: &&Event| {
+        event.kind == EventKind::ChecksUnanswered
+            && event.known != Certainty::Inferred
+            && event.count.is_some_and(|copies| copies >= LEAST_NOT_BY_CHANCE)
+    };
+    let events = found.events.iter().filter(is_certain);
+    let messages = heard(found.record);
+    let mut stretches: Vec<(Interval, Undelivered)> = Vec::new();
+    for event in events {
+        let Some(tunnel) = event.tunnel.filter(|tunnel| !told(*tunnel, event.time)) else {
+            continue;
+        };
+        if stretches.iter().all(|(own, _)| own.tunnel as usize != tunnel) {
+            stretches.extend(stretch(found, &messages, event, tunnel));
+        }
+    }
+    stretches
+}
+
+/// The stretch of one of these events, up to the end of the capture.
+fn stretch(
+    found: Explored<'_>,
+    messages: &HeardIke,
+    event: &Event,
+    tunnel: TunnelIndex,
+) -> Option<(Interval, Undelivered)> {
+    let record = found.record;
+    let ends = record.totals.last_time?;
+    let towards = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
+    let newest = |direction: Direction| {
+        let all = record.sas.associations().iter().enumerate();
+        let own =
+            all.filter(|(_, sa): &(usize, &Association)| (sa.tunnel, sa.direction) == (tunnel, direction));
+        own.filter_map(|(index, sa)| Some((sa.last?, index))).max()
+    };
+    let last_message = messages
+        .get(&(tunnel, slot(towards.reverse())))
+        .and_then(|own| own.last().copied());
+    // A tunnel that never carried a packet was not set up.
+    let last_packet = newest(towards.reverse())?.0;
+    let (from, frame) = last_message.map_or(last_packet, |message| message.max(last_packet));
+    if from >= event.time {
+        return None;
+    }
+    let undelivered = Undelivered {
+        attempts: u32::try_from(event.count?).ok()?,
+        dead: Some((event.time, ends)),
+        open: true,
+        ..Undelivered::shown(CarriedKind::Echo, ShownBy::Requests)
+    };
+    let interval = Interval {
+        pair: PairId::NONE,
+        tunnel: u32::try_from(tunnel).ok()?,
+        direction: towards,
+        from,
+        to: ends,
+        frames: (frame, None),
+        spis: (newest(towards).and_then(|(_, sa)| u32::try_from(sa).ok()), None),
+        lost: Vec::new(),
+        before: SenderBefore::default(),
+        kind: IntervalKind::Outage(undelivered),
+    };
+    Some((interval, undelivered))
+}
+
+/// Limits of all SAs, and who would notice what is lost beyond them.
+#[derive(Debug)]
+pub(super) struct EnforcedLimits {
+    deletes: HashMap<(IpAddr, Spi), (Timestamp, Timestamp)>,
+    /// TCP bytes and all bytes of each direction.
+    shares: HashMap<(TunnelIndex, usize), (u64, u64)>,
+}
+
+impl EnforcedLimits {
+    pub(super) fn of(record: &Record) -> Self {
+        let mut shares: HashMap<(TunnelIndex, usize), (u64, u64)> = HashMap::new();
+        for (_, flow) in record.flows.flows() {
+            let share = shares.entry((flow.tunnel, slot(flow.direction))).or_default();
+            share.1 += flow.bytes;
+            share.0 += if flow.protocol == "tcp" { flow.bytes } else { 0 };
+        }
+        EnforcedLimits {
+            deletes: record.deletes(),
+            shares,
+        }
+    }
+
+    /// Whether TCP carries half of a direction: what is lost is sent again then.
+    pub(super) fn are_acknowledged(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
+        let share = self.shares.get(&(tunnel, slot(direction)));
+        share.is_some_and(|(tcp, all)| 2 * tcp >= *all)
+    }
+
+    /// Tells when an SA passed a limit after which its receiver drops what comes: it expired, or its receiver deleted it then.
+    pub(super) fn passed(&self, association: &Association) -> Option<Timestamp> {
+        let deleted = || {
+            let (passed, _) = association.limit_passed?;
+            let (_, last) = self.deletes.get(&(association.dst, association.spi))?;
+            (*last >= passed).then_some(passed)
+        };
+        expired(association).or_else(deleted)
+    }
 }

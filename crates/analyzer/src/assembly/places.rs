@@ -1,7 +1,6 @@
 //! IKE SAs and exchanges of the chosen tunnels, and where each stands in the document: others leave no gap in the lists.
 
-use crate::assembly::key_source::key_source;
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{Record, key_source};
 use rekeyscope_ipsec::ike::opening::Opening;
 use rekeyscope_ipsec::ike::timeline;
 use rekeyscope_ipsec::rekey::{Evidence, pair};

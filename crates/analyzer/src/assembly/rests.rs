@@ -4,13 +4,13 @@
 //! Either may hide a sender that was kept from sending: while somebody negotiates, and from a request in vain on, it is no rest.
 
 use crate::pipeline::record::Record;
-use crate::throughput::rests::{Rest, Rests};
 use crate::traffic::Quiet;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::LEAST_REST;
+use std::collections::HashMap;
 
 /// A window of data comes once per round trip: what lasts for so many is no pause between two of them.
 const ROUND_TRIPS: i64 = 20;
@@ -23,14 +23,18 @@ const GIVEN_UP: i64 = 120 * NANOS_PER_SECOND;
 /// Most rests of a direction: the longest.
 const MOST_RESTS: usize = 127;
 
+/// Last new data before a rest, first new data behind it.
+pub(crate) type Rest = (Timestamp, Timestamp);
+/// The rests of every tunnel and internal direction, in order of time.
+pub(crate) type Rests = HashMap<(TunnelIndex, Direction), Vec<Rest>>;
+
 /// Finds the rests of all tunnels.
 pub(crate) fn find(record: &Record, attempts: &[Attempt], outages: &[Outage]) -> Rests {
-    let mut rests = Rests::default();
-    for (tunnel, direction) in record.meters.directions() {
+    let rests = |(tunnel, direction)| {
         let finder = RestFinder::new(record, tunnel, attempts, outages);
-        rests.add(tunnel, direction, finder.rests(direction));
-    }
-    rests
+        ((tunnel, direction), finder.rests(direction))
+    };
+    record.meters.directions().map(rests).collect()
 }
 
 /// What can keep a sender from sending.
@@ -108,20 +112,19 @@ impl<'a> RestFinder<'a> {
 
     /// The rests of an internal direction, in order of time.
     fn rests(&self, direction: Direction) -> Vec<Rest> {
-        let quiets: Vec<&Quiet> = self.record.traffic.quiets(self.tunnel, slot(direction)).collect();
-        let other = self.record.traffic.quiets(self.tunnel, slot(direction.reverse()));
-        let answered_in =
-            |quiets: &mut dyn Iterator<Item = &Quiet>| quiets.filter_map(|q| q.answered_in).min();
+        let quiets = self.record.traffic.quiets.of(self.tunnel, slot(direction));
+        let other = self
+            .record
+            .traffic
+            .quiets
+            .of(self.tunnel, slot(direction.reverse()));
         // Both halves of a round trip, as far as data shows them.
-        let halves = [
-            answered_in(&mut quiets.iter().copied()),
-            answered_in(&mut other.into_iter()),
-        ];
-        let halves = halves.into_iter().flatten();
+        let halves = [quiets, other].into_iter();
+        let halves = halves.filter_map(|quiets| quiets.iter().filter_map(|q| q.answered_in).min());
         let round_trip = halves.fold(0_i64, i64::saturating_add);
         let mut rests: Vec<Rest> = quiets
-            .into_iter()
-            .filter(|q| self.is_rest(q, round_trip))
+            .iter()
+            .filter(|q| self.is_rest(q, direction, round_trip))
             .map(|q| (q.from, q.to))
             .collect();
         if rests.len() > MOST_RESTS {
@@ -132,12 +135,8 @@ impl<'a> RestFinder<'a> {
         rests
     }
 
-    fn published(&self, slot: usize) -> Direction {
-        self.record.tunnels.tunnels[self.tunnel].published(Direction::BOTH[slot])
-    }
-
-    fn is_rest(&self, quiet: &Quiet, round_trip: i64) -> bool {
-        let direction = self.published(quiet.slot);
+    fn is_rest(&self, quiet: &Quiet, direction: Direction, round_trip: i64) -> bool {
+        let direction = self.record.tunnels.tunnels[self.tunnel].published(direction);
         let outages = self.outages.iter().filter(|o| {
             let lasts = o.start < quiet.to && o.end.is_none_or(|end| end > quiet.from);
             o.direction == direction && lasts
@@ -170,7 +169,7 @@ impl<'a> RestFinder<'a> {
     /// A new IKE SA after a silence of everything.
     fn begins_anew(&self, quiet: &Quiet) -> bool {
         let silent = |begins: Timestamp| {
-            let mut silences = self.record.traffic.silences(self.tunnel);
+            let mut silences = self.record.traffic.silences.of_both(self.tunnel);
             silences.any(|s| {
                 let from = s.from.max(quiet.from);
                 s.to >= begins
@@ -187,7 +186,7 @@ impl<'a> RestFinder<'a> {
 
     /// Nothing at all passed for so long that nobody can still wait for anything.
     fn is_given_up(&self, quiet: &Quiet) -> bool {
-        let mut silences = self.record.traffic.silences(self.tunnel);
+        let mut silences = self.record.traffic.silences.of_both(self.tunnel);
         silences.any(|s| {
             let (from, to) = (s.from.max(quiet.from), s.to.min(quiet.to));
             to.nanos_since(from) >= GIVEN_UP && longest_free(&self.talks, from, to) >= GIVEN_UP

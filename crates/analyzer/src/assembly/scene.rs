@@ -14,7 +14,6 @@ use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
-use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, Undelivered};
 use std::net::IpAddr;
@@ -81,13 +80,7 @@ pub(super) fn heard(record: &Record) -> HeardIke {
 fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScene> {
     let record = found.record;
     let timeline = record.timeline.exchanges();
-    let mut deleted: HashMap<(IpAddr, Spi), Timestamp> = HashMap::default();
-    for deletion in timeline.iter().flat_map(|exchange| &exchange.deletes) {
-        let first = deleted
-            .entry((deletion.by, deletion.spi))
-            .or_insert(deletion.time);
-        *first = (*first).min(deletion.time);
-    }
+    let deletes = record.deletes();
     let mut sas: Vec<SaInScene> = record
         .sas
         .associations()
@@ -104,7 +97,7 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             predecessor: None,
             successor: None,
             inner: a.inner_ends().to_vec(),
-            deleted: deleted.get(&(a.dst, a.spi)).copied(),
+            deleted: deletes.get(&(a.dst, a.spi)).map(|own| own.0),
         })
         .collect();
     for child in found.children {
@@ -279,11 +272,11 @@ fn outage(
             .get(&(tunnel, slot(direction)))
             .map_or(&[][..], Vec::as_slice);
         let span = |silence: SideSilence| (silence.from, silence.to);
-        let nothing = record.traffic.longest_silence(of, within, messages);
+        let nothing = record.traffic.silences.longest(of, within, messages);
         SilencesOfSide {
             side: ends[slot(direction)],
             nothing: span(nothing),
-            no_esp: span(record.traffic.longest_silence(of, within, &[])),
+            no_esp: span(record.traffic.silences.longest(of, within, &[])),
             last_frame: nothing.last_frame,
         }
     };

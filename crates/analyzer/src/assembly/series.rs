@@ -1,16 +1,15 @@
 //! The throughput part of the document: bytes count when the copy that arrived passes, as in the ledger; in directions without a transfer, when
 //! they pass first.
 
-use crate::assembly::judgement::ArrivedRun;
 use crate::pipeline::record::Record;
-use crate::throughput::series::highest_rate;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Direction, Rekey, RekeySeries, Series, TunnelSeries};
+use rekeyscope_model::analysis::{Direction, HighestRate, Rekey, RekeySeries, Series, TunnelSeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::TransmissionRun;
 use std::collections::HashMap;
 
-type Arrived = HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>;
+type Arrived = HashMap<(TunnelIndex, Direction), Vec<TransmissionRun>>;
 
 /// What is shown around a rekey at full resolution: this long before the exchange …
 const BEFORE_NANOS: i64 = 2 * NANOS_PER_SECOND;
@@ -18,6 +17,8 @@ const BEFORE_NANOS: i64 = 2 * NANOS_PER_SECOND;
 const AFTER_NANOS: i64 = 5 * NANOS_PER_SECOND;
 /// Bins of the whole run that are fine enough; with coarser ones the windows around rekeys are kept beside it.
 const FINE_MS: f64 = 10.0;
+/// Rates are spoken of over this long, seconds.
+const SMOOTHED_S: f64 = 1.0;
 /// Most windows.
 const MOST_WINDOWS: usize = 500;
 
@@ -27,8 +28,8 @@ pub(crate) fn series(
     successions: &[Succession],
     rekeys: &[Rekey],
 ) -> Series {
-    let bin_ms = record.meters.document_bin_ms();
-    let bin_nanos = (bin_ms * NANOS_PER_MILLI as f64).round() as i64;
+    let bin_nanos = record.meters.document_bin_nanos();
+    let bin_ms = (bin_nanos / NANOS_PER_MILLI) as f64;
     let mut tunnels = Vec::new();
     for (tunnel, internal) in record.meters.directions() {
         if let Some(series) = record.meters.counted(tunnel, internal) {
@@ -60,8 +61,20 @@ pub(crate) fn series(
     }
 }
 
+/// The highest mean rate over [`SMOOTHED_S`]; `None` where no bin holds anything.
+fn highest_rate(bytes: &[u64], bin_s: f64) -> Option<HighestRate> {
+    let bins = ((SMOOTHED_S / bin_s).round() as usize).clamp(1, bytes.len().max(1));
+    let sum = |window: &[u64]| window.iter().fold(0u64, |sum, &b| sum.saturating_add(b));
+    let highest = bytes.windows(bins).map(sum).max().filter(|&b| b > 0)?;
+    let seconds = bins as f64 * bin_s;
+    Some(HighestRate {
+        bps: highest as f64 * 8.0 / seconds,
+        seconds,
+    })
+}
+
 /// Replaces the bins of a series by what arrived in them. A run that lies in several bins gives to each by its time.
-fn fill(bins: &mut [u64], runs: &[ArrivedRun], (start, width): (Timestamp, i64)) {
+fn fill(bins: &mut [u64], runs: &[TransmissionRun], (start, width): (Timestamp, i64)) {
     bins.fill(0);
     let end = start.plus_nanos(width.saturating_mul(bins.len() as i64));
     let first = runs.partition_point(|run| run.to < start);
@@ -101,7 +114,7 @@ fn windows(
             let direction = record.tunnels.tunnels[succession.tunnel].published(internal);
             let series = record.meters.counted(succession.tunnel, internal);
             let to = switched.plus_nanos(AFTER_NANOS);
-            let mut window = series.and_then(|s| s.window(rekey.index, direction, from, to));
+            let mut window = series.and_then(|s| s.window(rekey.index, direction, (from, to)));
             if let Some((window, runs)) = window.as_mut().zip(arrived.get(&(succession.tunnel, internal))) {
                 let width = (window.bin_ms * NANOS_PER_MILLI as f64).round() as i64;
                 fill(&mut window.inner_new_bytes, runs, (window.start, width));
@@ -121,10 +134,17 @@ mod tests {
 
     #[test]
     fn runs_give_their_bytes_by_time_and_lose_none() {
-        let run = |from, to, bytes| ArrivedRun {
+        let run = |from, to, bytes| TransmissionRun {
             from: Timestamp(from),
             to: Timestamp(to),
+            frames: (0, 0),
+            spi: None,
+            packets: 1,
+            superfluous: 0,
             bytes,
+            acknowledged: None,
+            lacking_since: Timestamp(from),
+            beyond_gap: false,
         };
         let mut bins = [7; 4];
         let runs = [run(0, 0, 100), run(5, 25, 1_001), run(39, 45, 60), run(90, 90, 5)];

@@ -36,12 +36,8 @@ pub fn point_trace(
     });
     let kept = point.messages.iter().filter(|m| record.wants(m.tunnel));
     let messages = kept.map(|m| PointMessage {
-        time: m.time,
-        initiator_spi: m.initiator_spi,
-        message_id: m.message_id,
-        digest: m.digest,
-        tunnel: m.tunnel,
-        direction: tunnels[m.tunnel].published(m.towards),
+        direction: tunnels[m.tunnel].published(m.direction),
+        ..*m
     });
     PointTrace {
         path: path.to_owned(),

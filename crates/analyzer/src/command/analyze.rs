@@ -3,8 +3,9 @@
 use crate::command::copies::Copies;
 use crate::command::options::{Arguments, Input};
 use crate::command::outputs::Outputs;
-use crate::command::{output, read, reference as reference_job, report as report_job, several};
+use crate::command::{compare as compare_job, output, read, several};
 use anyhow::Result;
+use rekeyscope::overlay;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
@@ -16,7 +17,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     let replacement = arguments.replacement();
     if arguments.wants_index() {
-        let reference = reference_job::read(arguments)?;
+        let reference = compare_job::reference(arguments)?;
         arguments.input.leave_cores();
         let several = arguments.sources.len() > 1;
         return several::run(
@@ -36,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     arguments.input.share_cores();
     let places = Outputs::reserve(outputs, &replacement, false)?;
     let copies = Copies::reserve(&arguments.input, &arguments.copies, &replacement)?;
-    let reference = reference_job::read(arguments)?;
+    let reference = compare_job::reference(arguments)?;
     let (analysis, ring) = match analyze(arguments, reference.options.clone(), &arguments.input) {
         Ok(made) => made,
         Err(error) => {
@@ -53,11 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
     // The process ends here: thousands of rekeys need not be given back one by one. The keys are.
     std::mem::forget(analysis);
-    Ok(if read_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(output::status(read_whole))
 }
 
 /// One capture with its notes.
@@ -72,7 +69,7 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
     }
     // An error, so also where notes are not wanted.
     read::problems(&analysis).for_each(output::note);
-    let analysis = report_job::with_overlays(analysis, &arguments.overlays)?;
+    let analysis = overlay::with_overlays(analysis, &arguments.overlays.iperf3, &arguments.overlays.overlay)?;
     if !input.quiet {
         notes(&analysis).into_iter().for_each(output::note);
     }

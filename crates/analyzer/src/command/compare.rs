@@ -1,16 +1,16 @@
 //! `rekeyscope compare`: several captures, or analyses saved by `--json`, against each other.
 
-use crate::command::options::{CompareArguments, Input};
+use crate::command::options::{Arguments, CompareArguments, Input};
 use crate::command::outputs::{Target, json_of, text_options};
+use crate::command::read::analyze;
 use crate::command::replace::Replacement;
 use crate::command::sources::is_document;
-use crate::command::{documents, output, read};
-use anyhow::{Result, bail};
+use crate::command::{output, read, report};
+use anyhow::{Context, Result, bail};
 use rekeyscope::pipeline::Options;
 use rekeyscope_impact::compare;
 use rekeyscope_model::analysis::Analysis;
-use rekeyscope_model::analysis::comparison::{Comparison, Unread};
-use rekeyscope_model::text::Language;
+use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison, Unread};
 use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// status, not the others' comparison.
 pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
     let inputs = arguments.inputs();
-    let outputs = ComparisonOutputs::reserve(arguments, &inputs)?;
+    let places = reserve(arguments, &inputs)?;
     let (mut captures, mut unread, mut all_read) = (Vec::new(), Vec::new(), true);
     for input in &inputs {
         let path = input.capture.to_string_lossy();
@@ -46,12 +46,8 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<ExitCode> {
         );
     }
     all_read &= unread.is_empty();
-    outputs.write(&compare::compare(captures, unread))?;
-    Ok(if all_read {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    write(&compare::compare(captures, unread), arguments, places)?;
+    Ok(output::status(all_read))
 }
 
 /// An analysis, and why pieces of its capture were not read.
@@ -77,50 +73,120 @@ fn analysis_of(input: &Input) -> Result<(Analysis, Vec<String>)> {
 
 /// A document written by `--json`; `None` where the file is none: the capture reader says what it is.
 pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
-    Ok(is_document(path).then(|| documents::read(path)).transpose()?)
+    Ok(is_document(path).then(|| report::document(path)).transpose()?)
 }
 
-struct ComparisonOutputs {
-    json: Option<Target>,
-    html: Option<Target>,
-    csv: Option<Target>,
-    text: bool,
-    language: Language,
+/// ComparisonPlaces of JSON, HTML and CSV, made sure of before the work starts.
+type ComparisonPlaces = [Option<Target>; 3];
+
+fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<ComparisonPlaces> {
+    let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
+    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
+    let mut places = ComparisonPlaces::default();
+    for (place, path) in places.iter_mut().zip(arguments.results()) {
+        *place = path
+            .as_deref()
+            .map(|path| Target::new(path, &replacement))
+            .transpose()?;
+    }
+    Ok(places)
 }
 
-impl ComparisonOutputs {
-    fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<Self> {
-        let paths = [&arguments.json, &arguments.html, &arguments.csv];
-        let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
-        let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
-        let text = !paths.into_iter().flatten().any(|p| p.as_os_str() == "-");
-        let [json, html, csv] = paths.map(|path| {
-            let target = |path: &Path| Target::new(path, &replacement);
-            path.as_deref().map(target).transpose()
-        });
-        Ok(ComparisonOutputs {
-            json: json?,
-            html: html?,
-            csv: csv?,
-            text,
-            language: arguments.lang.language(),
-        })
+fn write(
+    comparison: &Comparison,
+    arguments: &CompareArguments,
+    [json, html, csv]: ComparisonPlaces,
+) -> Result<()> {
+    let language = arguments.lang.language();
+    if !arguments
+        .results()
+        .into_iter()
+        .flatten()
+        .any(|p| p.as_os_str() == "-")
+    {
+        let text = formats::comparison::render_text(comparison, text_options(language));
+        output::to_stdout(text.as_bytes())?;
     }
+    if let Some(json) = json {
+        json.write(&json_of(comparison)?)?;
+    }
+    if let Some(html) = html {
+        html.write(formats::html::comparison::render(comparison, language).as_bytes())?;
+    }
+    if let Some(csv) = csv {
+        csv.write(&formats::comparison::render_csv(comparison))?;
+    }
+    Ok(())
+}
 
-    fn write(self, comparison: &Comparison) -> Result<()> {
-        if self.text {
-            let text = formats::comparison::render_text(comparison, text_options(self.language));
-            output::to_stdout(text.as_bytes())?;
-        }
-        if let Some(json) = self.json {
-            json.write(&json_of(comparison)?)?;
-        }
-        if let Some(html) = self.html {
-            html.write(formats::html::comparison::render(comparison, self.language).as_bytes())?;
-        }
-        if let Some(csv) = self.csv {
-            csv.write(&formats::comparison::render_csv(comparison))?;
-        }
-        Ok(())
+/// The rate that should have been reached, for the analysis.
+pub(crate) struct Reference {
+    /// The options of the main job, with that rate where a capture gives one.
+    pub(crate) options: Options,
+    row: Option<ComparedCapture>,
+}
+
+/// Analyses the reference, where one is given.
+pub(crate) fn reference(arguments: &Arguments) -> Result<Reference> {
+    let options = arguments.options();
+    let Some(path) = &arguments.reference else {
+        return Ok(Reference { options, row: None });
+    };
+    let row = row(arguments, path)?;
+    let options = Options {
+        reference_bps: row.rate_bps,
+        ..options
+    };
+    Ok(Reference {
+        options,
+        row: Some(row),
+    })
+}
+
+impl Reference {
+    /// The analysis, compared with the reference label by label.
+    pub(crate) fn compared(&self, analysis: Analysis) -> Analysis {
+        let own = || compare::row_of(&analysis.capture.path, &analysis);
+        let gap = self.row.as_ref().and_then(|row| compare::gap(&own(), row));
+        Analysis { gap, ..analysis }
     }
+}
+
+/// The transfer in the direction that carries most, as `rekeyscope compare` has it; it has a rate.
+fn row(arguments: &Arguments, path: &Path) -> Result<ComparedCapture> {
+    let analysis = match saved(path)? {
+        Some(analysis) => analysis,
+        None => {
+            let input = Input {
+                capture: path.into(),
+                pieces: Vec::new(),
+                wants_digest: false,
+                ..arguments.input.clone()
+            };
+            // The tunnel is chosen in the capture in question; the other one may number it differently.
+            let options = Options {
+                tunnel: None,
+                two_points: false,
+                ..arguments.options()
+            };
+            analyze(&input, options)?.0
+        }
+    };
+    let reference = compare::row_of(&path.to_string_lossy(), &analysis);
+    let rate = reference.rate_bps.with_context(|| {
+        format!(
+            "{} holds no transfer whose rate could be the reference: give one that does, or --reference-mbps",
+            path.display()
+        )
+    })?;
+    if !arguments.input.quiet {
+        let direction = reference.src.zip(reference.dst);
+        output::note(format!(
+            "the reference is {:.3} Mbit/s, {}the mean rate of {}",
+            rate / 1e6,
+            direction.map_or_else(String::new, |(src, dst)| format!("{src} → {dst}, ")),
+            path.display()
+        ));
+    }
+    Ok(reference)
 }

@@ -1,4 +1,4 @@
-//! The name of a capture by its content: SHA-256 of its bytes as stored, computed while it is analysed. `sha256sum` gives the same, of
+//! The name of a capture by its content: SHA-256 of its bytes as stored, where it is wanted. `sha256sum` gives the same, of
 //! several files `cat PIECE… | sha256sum`: whoever holds the files can say what is analysed already.
 
 use crate::command::options::Input;
@@ -8,16 +8,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
 
-/// A digest being computed.
+/// A digest that is made.
 pub(crate) enum CaptureDigest {
     /// Not asked for.
     Unwanted,
-    /// By a thread of its own, which reads the files once more: they are in the system's cache.
-    Files(JoinHandle<io::Result<String>>),
-    /// The digest of these files is made when the analysis is over: the system has no thread to give.
-    Later(Vec<PathBuf>),
+    /// These files, which are read once more when the analysis is over: they are in the system's cache.
+    Files(Vec<PathBuf>),
     /// The stream that the analysis reads.
     Stream(HashedStream),
 }
@@ -29,12 +26,7 @@ impl CaptureDigest {
             return Ok(CaptureDigest::Unwanted);
         }
         if input.can_be_read_again() {
-            let files: Vec<PathBuf> = input.files().cloned().collect();
-            let thread = Builder::new().spawn({
-                let files = files.clone();
-                move || of_files(&files)
-            });
-            return Ok(thread.map_or(CaptureDigest::Later(files), CaptureDigest::Files));
+            return Ok(CaptureDigest::Files(input.files().cloned().collect()));
         }
         let stream: Box<dyn Read + Send> = if input.reads_stdin() {
             Box::new(io::stdin())
@@ -59,10 +51,7 @@ impl CaptureDigest {
     pub(crate) fn finish(self, capture: &Path) -> Result<Option<String>, Error> {
         let made = match self {
             CaptureDigest::Unwanted => return Ok(None),
-            CaptureDigest::Files(thread) => thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            CaptureDigest::Later(files) => of_files(&files),
+            CaptureDigest::Files(files) => of_files(&files),
             CaptureDigest::Stream(stream) => stream.finish(),
         };
         made.map(Some).map_err(|source| unread(capture, source))

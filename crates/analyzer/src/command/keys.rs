@@ -1,25 +1,19 @@
 //! `rekeyscope keys`: which SA has a key, what is missing; and the keys as tables of other programs.
 
-use crate::command::options::{Export, Input, KeysArguments};
+use crate::command::options::{Export, KeysArguments};
 use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
 use crate::command::{outputs, read};
 use anyhow::Result;
 use rekeyscope::pipeline::Options;
-use rekeyscope::write::export::{Wanted, claims, tcpdump, wireshark};
+use rekeyscope::write::export::{claims, tcpdump, wireshark};
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_report::formats;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// Capture and keys → document and key ring.
-pub(crate) fn read_keys_of(input: &Input) -> Result<(Analysis, KeyRing), Error> {
-    read::analyze(input, Options::default())
-}
 
 /// Prints the report and writes the exports.
 pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
@@ -31,7 +25,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     // The former table is kept beside the new one (`keep_former`): nothing is lost.
     let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
     let exports = reserve(arguments, &replacement)?;
-    let (analysis, ring) = read_keys_of(&arguments.input)?;
+    let (analysis, ring) = read::analyze(&arguments.input, Options::default())?;
     let problems: Vec<String> = read::problems(&analysis).collect();
     let read_whole = problems.is_empty();
     problems.into_iter().for_each(output::note);
@@ -39,7 +33,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     let shows_rows = exports.iter().any(|place| place.export == Export::WiresharkRows);
     let writes_keys = exports.len() > usize::from(shows_rows);
     for place in exports {
-        told.extend(place.write(&ring, arguments.wanted(), &replacement)?);
+        told.extend(place.write(&ring, &replacement)?);
     }
     if shows_rows {
         // The report, which says so, is not shown.
@@ -60,11 +54,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
         }
         read::warn_of_others(&arguments.input, &analysis);
     }
-    Ok(if read_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(output::status(read_whole))
 }
 
 fn reserve<'a>(arguments: &'a KeysArguments, replacement: &Replacement) -> Result<Vec<ExportPlace<'a>>> {
@@ -123,15 +113,15 @@ impl<'a> ExportPlace<'a> {
     }
 
     /// Writes, and says what a person should know.
-    fn write(self, ring: &KeyRing, wanted: Wanted, replacement: &Replacement) -> Result<Vec<String>> {
+    fn write(self, ring: &KeyRing, replacement: &Replacement) -> Result<Vec<String>> {
         if let Export::Tcpdump(path) = self.export {
-            let made = tcpdump::secrets_file(ring, wanted);
+            let made = tcpdump::secrets_file(ring);
             let mut told = vec![format!("wrote {} SAs to {}", made.rows, path.display())];
             told.extend(self.write_files(&[&made.text], replacement)?);
             told.extend(made.notes);
             return Ok(told);
         }
-        self.write_tables(&wireshark::tables(ring, wanted), replacement)
+        self.write_tables(&wireshark::tables(ring), replacement)
     }
 
     /// Writes the tables of Wireshark.

@@ -4,7 +4,7 @@ pub(crate) mod analyze;
 pub(crate) mod compare;
 mod copies;
 mod digest;
-mod documents;
+#[cfg(feature = "parquet")]
 pub(crate) mod fleet;
 pub(crate) mod keys;
 pub(crate) mod options;
@@ -15,7 +15,6 @@ mod packets;
 pub(crate) mod program;
 mod progress;
 mod read;
-mod reference;
 mod replace;
 pub(crate) mod report;
 mod several;

@@ -1,10 +1,22 @@
 //! Options, validated once.
 
-mod captures;
+use crate::command::replace::Replacement;
+use crate::command::sources::{self, Grouping, NamedCapture, is_capture};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+pub(crate) use compare::CompareArguments;
+pub(crate) use input::Input;
+pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 #[cfg(feature = "parquet")]
-mod compact;
+pub(crate) use outputs::CompactArguments;
+pub(crate) use outputs::{CopyArguments, OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
+pub(crate) use overhead::OverheadArguments;
+use refusal::{refuse_if, refused};
+use rekeyscope::pipeline::{Options, TunnelChoice};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+pub(crate) use watch::WatchArguments;
+
 mod compare;
-mod copies;
 mod help;
 mod input;
 mod keys;
@@ -12,27 +24,7 @@ mod language;
 mod outputs;
 mod overhead;
 mod refusal;
-mod replace;
-mod values;
 mod watch;
-
-#[cfg(feature = "parquet")]
-pub(crate) use compact::CompactArguments;
-pub(crate) use compare::CompareArguments;
-pub(crate) use copies::CopyArguments;
-pub(crate) use input::Input;
-pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
-pub(crate) use outputs::{OutputArguments, OutputFormat, OverlayArguments, ReportArguments};
-pub(crate) use overhead::OverheadArguments;
-pub(crate) use watch::WatchArguments;
-
-use crate::command::replace::Replacement;
-use crate::command::sources::{self, Grouping, NamedCapture};
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
-use refusal::{refuse_if, refused};
-use rekeyscope::pipeline::{Options, TunnelChoice, Verify};
-use std::path::PathBuf;
-use values::{reference_rate, verify};
 
 /// `--version` names the version of the document: a fleet asks for it, to know what is analysed already.
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\nschema_version 3");
@@ -99,16 +91,11 @@ impl Request {
             Request::Analyze(a) => {
                 a.must_name_captures()?;
                 a.find_sources()?;
-                a.outputs.one_at_most_on_stdout()?;
                 let copies = [&a.copies.write_inner, &a.copies.annotate];
                 let copies = copies.into_iter().filter_map(|p| p.as_deref());
-                outputs::all_different(a.outputs.files().chain(copies))?;
+                a.outputs.must_make_sense(copies, a.sources.len(), &a.overlays)?;
                 let has_pieces = a.sources.iter().any(|source| !source.pieces.is_empty());
                 a.copies.must_make_sense(a.wants_index(), has_pieces)?;
-                if a.wants_index() {
-                    a.overlays.want_one_capture(a.sources.len())?;
-                    a.outputs.want_folders()?;
-                }
             }
             Request::Beside(Command::Report(a)) => {
                 a.documents = a
@@ -116,12 +103,8 @@ impl Request {
                     .iter()
                     .flat_map(|word| sources::matching(word))
                     .collect();
-                a.outputs.one_at_most_on_stdout()?;
-                outputs::all_different(a.outputs.files())?;
-                if a.wants_index() {
-                    a.overlays.want_one_capture(a.documents.len())?;
-                    a.outputs.want_folders()?;
-                }
+                let none = std::iter::empty();
+                a.outputs.must_make_sense(none, a.documents.len(), &a.overlays)?;
             }
             Request::Beside(Command::Compare(c)) => c.find_sources()?,
             Request::Beside(Command::Watch(w)) => w.must_make_sense()?,
@@ -139,7 +122,7 @@ impl Request {
 impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Request {
-        let words = captures::words(std::env::args_os());
+        let words = words(std::env::args_os());
         help::laid_out(Self::full(), &words)
             .try_get_matches_from(words)
             .and_then(|matches| {
@@ -241,10 +224,6 @@ pub(crate) struct Arguments {
     /// Analyse one of several tunnels alone, also one inside another's ESP: its number in the report, or the address of one of its ends
     #[arg(long, help_heading = help::INPUT, value_name = "NUMBER|ADDRESS")]
     pub(crate) tunnel: Option<TunnelChoice>,
-
-    /// Check these ICVs: all, sample:N (every N-th sequence number) or first:K (the first K packets of each SA)
-    #[arg(long, help_heading = help::METHOD, value_name = "WHICH", default_value = "all", value_parser = verify)]
-    pub(crate) verify: Verify,
 }
 
 impl Arguments {
@@ -284,10 +263,7 @@ impl Arguments {
     /// Looks for the captures among the files. Where it is one, it is the input.
     fn find_sources(&mut self) -> Result<(), clap::Error> {
         self.input.wants_digest = self.outputs.parquet.is_some();
-        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
-            .chain(&self.more)
-            .cloned()
-            .collect();
+        let words = self.input.with(&self.more);
         let grouping = match (self.join, self.each) {
             (true, _) => Grouping::Joined,
             (_, true) => Grouping::Each,
@@ -311,7 +287,6 @@ impl Arguments {
 
     pub(crate) fn options(&self) -> Options {
         Options {
-            verify: self.verify,
             reference_bps: self.reference_mbps.map(|m| m * 1e6),
             tunnel: self.tunnel,
             esp_ports: self.input.esp_port.clone(),
@@ -320,9 +295,72 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// The first word is a file, and so is the second; where none of the further ones is a capture, they are no captures to be
+    /// listed beside it.
+    fn must_name_captures(&self) -> Result<(), clap::Error> {
+        let refuse = |reason: String| Err(refusal::refused(reason));
+        let capture = &self.input.capture;
+        if let Some(reason) = capture
+            .to_str()
+            .and_then(refusal::why_not_here)
+            .filter(|_| !capture.exists())
+        {
+            return refuse(reason);
+        }
+        let Some(second) = self.more.first() else {
+            return Ok(());
+        };
+        if !capture.exists() && capture.extension().is_none() && !self.input.reads_stdin() {
+            let (word, file) = (capture.display(), second.display());
+            return refuse(format!(
+                "there is no command '{word}', and no such file: to analyse a capture, 'rekeyscope {file}' is enough"
+            ));
+        }
+        if self.more.iter().all(|file| file.is_file() && !is_capture(file)) {
+            let file = rekeyscope_report::words::clean::harmless(&second.to_string_lossy());
+            return refuse(format!("{file} is not a capture: is it a key log? --keys {file}"));
+        }
+        Ok(())
+    }
+}
+
+/// The words of the command line, `--quiet` behind the name of a job: people write it in front too.
+fn words(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = given.collect();
+    let is_quiet = |word: &OsString| [OsStr::new("-q"), OsStr::new("--quiet")].contains(&word.as_os_str());
+    let in_front = words.iter().skip(1).take_while(|word| is_quiet(word)).count();
+    let job = words.get(1 + in_front).and_then(|word| word.to_str());
+    let of_a_job = job.is_some_and(|name| CommandLine::command().find_subcommand(name).is_some());
+    if of_a_job && let Some(front) = words.get_mut(1..=1 + in_front) {
+        front.rotate_right(1);
+    }
+    words
+}
+
+/// Highest reference rate, Mbit/s: a petabit per second, a thousand times what one fibre carries.
+const MOST_MBPS: f64 = 1e9;
+
+fn reference_rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value <= MOST_MBPS => Ok(value),
+        _ => Err(format!(
+            "expected a rate in Mbit/s, above 0 and at most {MOST_MBPS}"
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_finite_and_make_sense() {
+        for wrong in ["0", "-1", "NaN", "inf", "1e308", "ten", ""] {
+            assert!(reference_rate(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(reference_rate("94.5"), Ok(94.5));
+    }
     use std::path::Path;
 
     #[test]

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 thread_local! {
     /// Sentences for a person besides the answer, until it is out. Captures that are analysed at the same time do not mix theirs.
@@ -34,6 +35,11 @@ pub(crate) fn say_notes() {
 /// A sentence for the person, on standard error.
 pub(crate) fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "rekeyscope: {}", harmless(sentence));
+}
+
+/// The exit status of a run that made its answer: a failure where not all could be read.
+pub(crate) fn status(read_whole: bool) -> ExitCode {
+    ExitCode::from(u8::from(!read_whole))
 }
 
 /// Writes to standard output.
@@ -82,37 +88,6 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
         path: path.into(),
         source,
     })
-}
-
-/// Folders that a run made. Those that are still empty at its end go again, as where the capture cannot be read.
-#[derive(Debug, Default)]
-pub(crate) struct MadeFolders(Vec<PathBuf>);
-
-impl MadeFolders {
-    /// Makes the folders that are not there, and those above them.
-    pub(crate) fn make<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Self, Error> {
-        let mut made = MadeFolders::default();
-        for path in paths {
-            let new = path
-                .ancestors()
-                .take_while(|path| !path.as_os_str().is_empty() && !path.exists());
-            let new: Vec<PathBuf> = new.map(Path::to_path_buf).collect();
-            folder(path)?;
-            made.0.extend(new);
-        }
-        Ok(made)
-    }
-}
-
-impl Drop for MadeFolders {
-    fn drop(&mut self) {
-        // The inner ones first. What holds something stays.
-        self.0
-            .sort_by_key(|path| std::cmp::Reverse(path.components().count()));
-        for path in &self.0 {
-            let _ = fs::remove_dir(path);
-        }
-    }
 }
 
 /// Permissions of a file, of which the umask takes its part.

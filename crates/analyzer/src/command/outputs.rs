@@ -1,8 +1,9 @@
 //! The results of one analysis and where they go, the same for a capture and for a saved document.
 
+#[cfg(feature = "parquet")]
 use crate::command::fleet::FleetTables;
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, MadeFolders, Reserved};
+use crate::command::output::{self, Reserved};
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
@@ -22,10 +23,10 @@ pub(crate) struct Outputs {
     arguments: OutputArguments,
     json: Option<Reserved>,
     html: Option<Reserved>,
+    #[cfg(feature = "parquet")]
     tables: Option<FleetTables>,
     silent: bool,
     replacement: Replacement,
-    _made: MadeFolders,
 }
 
 impl Outputs {
@@ -42,15 +43,18 @@ impl Outputs {
         };
         let (json, html) = (file(&arguments.json)?, file(&arguments.html)?);
         let folders = [&arguments.csv, &arguments.svg, &arguments.png];
-        let made = MadeFolders::make(folders.into_iter().flatten().map(PathBuf::as_path))?;
+        folders
+            .into_iter()
+            .flatten()
+            .try_for_each(|path| output::folder(path))?;
         Ok(Outputs {
             arguments: arguments.clone(),
             json,
             html,
+            #[cfg(feature = "parquet")]
             tables: FleetTables::reserve(arguments, replacement)?,
             silent,
             replacement: replacement.clone(),
-            _made: made,
         })
     }
 
@@ -71,6 +75,7 @@ impl Outputs {
                 Reserved::new(&dir.join(name), &self.replacement)?.write(&bytes)?;
             }
         }
+        #[cfg(feature = "parquet")]
         if let Some(tables) = self.tables {
             tables.write(analysis)?;
         }
@@ -86,13 +91,19 @@ impl Outputs {
     }
 
     /// Writes, where tables are wanted, the row of a capture that could not be analysed.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(unused_variables, reason = "there are no tables to name it in")
+    )]
     pub(crate) fn write_failure(self, capture: &Path, error: &anyhow::Error) -> Result<()> {
         // A document that cannot be read is no capture.
-        let is_document = matches!(error.downcast_ref(), Some(Error::Document { .. }));
-        match self.tables {
-            Some(tables) if !is_document => tables.write_failure(capture, &error.to_string()),
-            _ => Ok(()),
+        #[cfg(feature = "parquet")]
+        if let Some(tables) = self.tables
+            && !matches!(error.downcast_ref(), Some(Error::Document { .. }))
+        {
+            return tables.write_failure(capture, &error.to_string());
         }
+        Ok(())
     }
 }
 

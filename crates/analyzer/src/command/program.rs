@@ -2,9 +2,10 @@
 //! folder is removed whatever happens: the program ends, is killed, or we are asked to end.
 
 use crate::command::options::ProgramArguments;
-use crate::command::{keys, output, temporary};
+use crate::command::{output, read, temporary};
 use anyhow::{Context, Result};
-use rekeyscope::write::export::{Wanted, wireshark};
+use rekeyscope::pipeline::Options;
+use rekeyscope::write::export::wireshark;
 use rekeyscope_model::error::Error;
 use rekeyscope_report::words::underivable::why_not_derived;
 use std::ffi::OsString;
@@ -22,8 +23,8 @@ const ENDED_BY_SIGNAL: i32 = 128;
 /// Analyses the capture for its keys, starts the program, waits for it. Gives its exit status.
 pub(crate) fn run(name: &str, arguments: &ProgramArguments) -> Result<ExitCode> {
     let program = find(name)?;
-    let (analysis, ring) = keys::read_keys_of(&arguments.input)?;
-    let tables = wireshark::tables(&ring, Wanted::Usable);
+    let (analysis, ring) = read::analyze(&arguments.input, Options::default())?;
+    let tables = wireshark::tables(&ring);
     if !arguments.input.quiet {
         let used = analysis
             .security_associations

@@ -37,13 +37,11 @@ pub(crate) fn other_point(
     options: &Options,
 ) -> Result<PointTrace, Error> {
     let other = Input {
-        capture: source.name.clone(),
-        pieces: source.pieces.clone(),
         keys: Vec::new(),
         no_keys: true,
         psk_file: Vec::new(),
         wants_digest: false,
-        ..input.clone()
+        ..input.of(source)
     };
     // The other point may number its tunnels differently and, behind a NAT, see other addresses.
     let options = Options {
@@ -123,11 +121,9 @@ pub(crate) fn analyze_beside(
         diagnostics.count("files_not_read", "capture", None, sentence);
     }
     let asked = Asked {
-        path: input.capture.to_string_lossy().into_owned(),
-        no_keys: input.no_keys,
-        psk_files: input.psk_file.iter().map(|f| f.display().to_string()).collect(),
         pieces: reader.pieces().to_vec(),
         sha256: digest.finish(&input.capture)?,
+        ..input.asked()
     };
     let mut record = analyzer.finish();
     let analysis = assembly::assemble(&record, reader.info(), &asked);

@@ -1,13 +1,13 @@
 //! Several captures or documents in one run: a report of each, and an index with a line per capture.
 
 use crate::command::options::{OutputArguments, OutputFormat};
-use crate::command::output::{self, MadeFolders, Reserved};
+use crate::command::output::{self, Reserved};
 use crate::command::outputs::{self, Outputs, json_of, text_options};
 use crate::command::replace::Replacement;
 use anyhow::Result;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_report::formats::index::{self, Entry};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,7 +25,8 @@ pub(crate) fn run<I: Sync>(
     let index = outputs.html.as_deref().filter(|p| p.as_os_str() != "-");
     let folders = [&outputs.json, &outputs.csv, &outputs.svg, &outputs.png];
     let folders = folders.into_iter().flatten().map(PathBuf::as_path).chain(index);
-    let _made = MadeFolders::make(folders.filter(|p| p.as_os_str() != "-"))?;
+    let mut folders = folders.filter(|p| p.as_os_str() != "-");
+    folders.try_for_each(output::folder)?;
     let index = index
         .map(|dir| Reserved::new(&dir.join(format!("{INDEX}.html")), replacement))
         .transpose()?;
@@ -87,8 +88,7 @@ pub(crate) fn run<I: Sync>(
 }
 
 /// Works on as many inputs at a time as there are cores, and takes what comes of them in the order of the inputs. What is
-/// `prepared` for one is made before it is begun; no more than those at work wait in memory. With one core no thread is needed, and
-/// a system may have none.
+/// `prepared` for one is made before it is begun. With one core no thread is needed, and a system may have none.
 fn in_parallel<I: Sync, P, T: Send>(
     inputs: &[I],
     mut prepare: impl FnMut(&I) -> Result<P>,
@@ -102,25 +102,23 @@ fn in_parallel<I: Sync, P, T: Send>(
             take(input, prepared, work(input))
         });
     }
-    std::thread::scope(|scope| {
-        let mut at_work = VecDeque::new();
-        let mut waiting = inputs.iter();
-        loop {
-            for input in waiting.by_ref().take(most - at_work.len()) {
-                let prepared = prepare(input)?;
-                let thread = scope.spawn(move || (work(input), output::take_notes()));
-                at_work.push_back((input, prepared, thread));
-            }
-            let Some((input, prepared, thread)) = at_work.pop_front() else {
-                return Ok(());
-            };
-            let (made, notes) = thread
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    for inputs in inputs.chunks(most) {
+        let prepared: Vec<P> = inputs.iter().map(&mut prepare).collect::<Result<_>>()?;
+        let work_on = |input| (work(input), output::take_notes());
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = inputs
+                .iter()
+                .map(|input| scope.spawn(move || work_on(input)))
+                .collect();
+            threads.into_iter().map(|thread| thread.join()).collect()
+        });
+        for ((input, prepared), made) in inputs.iter().zip(prepared).zip(made) {
+            let (made, notes) = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             notes.into_iter().for_each(output::note);
             take(input, prepared, made)?;
         }
-    })
+    }
+    Ok(())
 }
 
 /// The name, or the name with the first number that makes it new.

@@ -1,12 +1,11 @@
 //! Files that get their names when they are complete. A signal that ends the program removes those that are not; what SIGKILL
-//! leaves is a file called `.rekeyscope-` and six letters beside the place of the output, which the next run there removes.
+//! leaves is a file called `.rekeyscope-` and six letters beside the place of the output.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// Temporary files that may be there now, for the signals.
@@ -18,8 +17,6 @@ static WATCHING: std::sync::Once = std::sync::Once::new();
 
 /// Beginning of the names of temporary files.
 const PREFIX: &str = ".rekeyscope-";
-/// Time within which a run has locked the file that it made, also on a busy machine.
-const JUST_NOW: Duration = Duration::from_secs(60);
 
 /// A file in the folder of its place; removed on drop.
 pub(crate) struct Temporary {
@@ -36,12 +33,9 @@ impl Temporary {
         WATCHING.call_once(signals::watch);
         // The signals wait meanwhile: they know of every file that is there.
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        remove_abandoned(folder);
         let file = tempfile::Builder::new()
             .prefix(PREFIX)
             .make_in(folder, |path| create(path, mode))?;
-        // The lock shows that its run is alive. On a file system without locks, files of killed runs stay.
-        let _ = file.as_file().try_lock();
         // Some have got their names, or are gone.
         unfinished.retain(|path| path.exists());
         unfinished.push(file.path().into());
@@ -56,35 +50,6 @@ impl Temporary {
     pub(crate) fn persist(self) -> io::Result<()> {
         self.file.persist(&self.place)?;
         Ok(())
-    }
-}
-
-/// Removes what killed runs left in a folder: files that nobody holds.
-fn remove_abandoned(folder: &Path) {
-    let here = Path::new(".");
-    let folder = if folder.as_os_str().is_empty() {
-        here
-    } else {
-        folder
-    };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let ours = entries.filter(|entry| {
-        entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(PREFIX.as_bytes())
-    });
-    for entry in ours {
-        let age = entry
-            .metadata()
-            .ok()
-            .and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
-        // The run that made a file just now may not have locked it yet.
-        let is_old = age.is_some_and(|age| age > JUST_NOW);
-        let file = OpenOptions::new().write(true).open(entry.path());
-        if is_old && file.is_ok_and(|file| file.try_lock().is_ok()) {
-            let _ = fs::remove_file(entry.path());
-        }
     }
 }
 

@@ -80,16 +80,10 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     }
     let kernel = arguments.xfrm_stat.clone().map(KernelFile::new).transpose()?;
     watch.expect_kernel(kernel.iter().flat_map(|file| file.before.keys().cloned()));
-    let asked = Asked {
-        path: input.capture.to_string_lossy().into_owned(),
-        no_keys: input.no_keys,
-        psk_files: input.psk_file.iter().map(|f| f.display().to_string()).collect(),
-        ..Asked::default()
-    };
     let running = Running {
         watch,
         info: reader.info().clone(),
-        asked,
+        asked: input.asked(),
         arrived: now(),
         next_look: now() + LOOK,
         keys: growing,

@@ -1,7 +1,6 @@
 //! ESP packets wait here until there are enough of them for all cores.
 
-use crate::decode::mark::{Marked, PlacedMark};
-use crate::decode::packet::{Decoded, PacketPlace, Pending, fingerprint, open_one};
+use crate::decode::packet::{Decoded, Marked, PacketPlace, Pending, fingerprint, open_one};
 use rayon::prelude::*;
 use rekeyscope_capture::file::ReadBlock;
 use rekeyscope_ipsec::esp::cipher::{Check, EspCipher, Icv, verify_many, wipe_stack};
@@ -25,8 +24,8 @@ pub(crate) struct Batch {
     /// The keys of the packets, most of them once: owners are counted beside what the other threads read of a key, so that one owner more for
     /// each packet would take it out of their caches.
     ciphers: Vec<Arc<EspCipher>>,
-    /// Other packets in capture order.
-    marks: Vec<PlacedMark>,
+    /// Other packets in capture order, each with the number of packets before it.
+    marks: Vec<(usize, Marked)>,
     /// The blocks in which packets lie.
     blocks: Vec<ReadBlock>,
     /// Bytes of those in blocks.
@@ -75,16 +74,15 @@ impl Batch {
 
     /// Adds what is no ESP behind the packets that are there. Returns true when the batch is full.
     pub(crate) fn mark(&mut self, of: Marked) -> bool {
-        let place = self.packets.len();
-        self.marks.push(PlacedMark { of, place });
+        self.marks.push((self.packets.len(), of));
         self.marks.len() >= FULL_PACKETS
     }
 
     /// The marks right before each packet, and behind the last one.
-    pub(crate) fn marks(&self) -> impl Iterator<Item = &[PlacedMark]> {
+    pub(crate) fn marks(&self) -> impl Iterator<Item = &[(usize, Marked)]> {
         let mut rest = &self.marks[..];
         (0..=self.packets.len()).map(move |place| {
-            let due = rest.iter().take_while(|mark| mark.place == place).count();
+            let due = rest.iter().take_while(|mark| mark.0 == place).count();
             let (now, later) = rest.split_at(due);
             rest = later;
             now
@@ -138,7 +136,7 @@ impl Batch {
 
     /// The key to check the ICV of a packet with.
     fn cipher_to_check(&self, pending: &Pending) -> Option<&EspCipher> {
-        self.cipher(pending).filter(|_| pending.wants_check())
+        self.cipher(pending).filter(|_| !pending.cut)
     }
 
     /// The packets in capture order.
@@ -149,7 +147,7 @@ impl Batch {
     /// Decodes all packets on all cores; results in capture order, to be given back by [`Batch::clear`].
     pub(crate) fn decode(&mut self) -> Vec<Decoded> {
         let mut results = std::mem::take(&mut self.results);
-        results.resize_with(self.packets.len(), Decoded::sealed);
+        results.resize_with(self.packets.len(), Decoded::default);
         let task = |scratch: &mut Vec<u8>, (results, packets): (&mut [Decoded], &[Pending])| {
             self.decode_task(packets, results, scratch);
             let has_key = |p: &Pending| p.cipher.is_some() || p.authenticated.is_some();
@@ -171,7 +169,7 @@ impl Batch {
     /// Decodes one task's packets. Not inlined: what it leaves on the stack has to lie below its caller, who wipes it.
     #[inline(never)]
     fn decode_task(&self, packets: &[Pending], results: &mut [Decoded], scratch: &mut Vec<u8>) {
-        results.iter_mut().for_each(|result| *result = Decoded::sealed());
+        results.iter_mut().for_each(|result| *result = Decoded::default());
         self.verify_task(packets, results);
         for (result, pending) in results.iter_mut().zip(packets) {
             let packet = self.bytes(pending);
@@ -250,6 +248,7 @@ fn keep(ciphers: &mut Vec<Arc<EspCipher>>, cipher: &Arc<EspCipher>) -> u32 {
 mod tests {
     use super::*;
     use crate::decode::packet::decode_one;
+    use rekeyscope_capture::framing::Datagram;
     use rekeyscope_model::algorithm::{Encryption, Integrity};
     use rekeyscope_model::time::Timestamp;
     use rekeyscope_testkit::esp::hmac_sha1_96;
@@ -269,7 +268,7 @@ mod tests {
         packet
     }
 
-    /// Whole and cut packets, keys of two SAs, one with another transform, packets without a key, checks on and off.
+    /// Whole and cut packets, keys of two SAs, one with another transform, packets without a key.
     #[test]
     fn a_batch_says_what_its_packets_say_one_by_one() {
         let keys = [[1; 20], [2; 20]];
@@ -282,31 +281,24 @@ mod tests {
         for number in 0..2 * TASK_PACKETS + 17 {
             let sa = SaIndex::default();
             let cut = number % 11 == 3;
-            let mut pending = Pending::new(
-                sa,
-                number as u64,
-                Timestamp::default(),
-                0,
-                0,
-                (end, end),
-                cut,
-                number as u32,
-            );
+            let bytes = packet(&keys[number % 2], number);
+            let mut datagram = Datagram::bare(number as u64, Timestamp::default(), (end, end), &bytes);
+            datagram.cut = cut;
+            let mut pending = Pending::of(&datagram, sa, (end, end), number as u32);
             let cipher = match number % 7 {
                 0 => None,
                 1 => Some(&md5),
                 _ => Some(&sha1[number % 2]),
             };
-            pending.check = number % 13 != 0;
             pending.opens = number % 2 == 0;
-            batch.push(pending, &packet(&keys[number % 2], number), cipher, None);
+            batch.push(pending, &bytes, cipher, None);
         }
         let mut seen = [0; 3];
         let decoded = batch.decode();
         for (decoded, pending) in decoded.iter().zip(batch.packets()) {
             let alone = match batch.cipher(pending) {
                 Some(cipher) => decode_one(cipher, pending, None, batch.bytes(pending), &mut Vec::new()),
-                None => Decoded::sealed(),
+                None => Decoded::default(),
             };
             assert_eq!(
                 (decoded.icv, decoded.opened),

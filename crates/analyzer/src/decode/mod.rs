@@ -2,9 +2,7 @@
 //! key, so it runs in parallel; everything before and after runs in capture order.
 
 mod batch;
-mod mark;
 mod packet;
 
 pub(crate) use batch::Batch;
-pub(crate) use mark::{ClearMark, IkeMark, IkePart, Marked, PlacedMark};
-pub(crate) use packet::{Authenticated, Decoded, Pending, decode_one};
+pub(crate) use packet::{Authenticated, ClearMark, Decoded, IkeMark, Marked, Pending, decode_one};

@@ -1,10 +1,11 @@
 //! One ESP packet: what is known of it when it comes, and what verifying and decrypting find out.
 
-use rekeyscope_capture::framing::UdpPorts;
+use rekeyscope_capture::framing::Datagram;
 use rekeyscope_ipsec::esp::cipher::{EspCipher, Icv, Opened};
 use rekeyscope_ipsec::esp::header::HEADER_LEN;
 use rekeyscope_ipsec::esp::inner::{self, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
@@ -31,69 +32,48 @@ pub(crate) struct Pending {
     pub(crate) fragments: u16,
     /// Largest of those.
     pub(crate) largest_fragment: u32,
-    /// UDP ports around it.
-    pub(crate) udp: Option<UdpPorts>,
     /// An AH packet.
     pub(crate) authenticated: Option<Authenticated>,
     /// The number of ESP headers around this one.
     pub(crate) nesting: u8,
     /// Upper half of its sequence number, where the SA has extended ones.
     pub(crate) esn_high: Option<u32>,
-    /// Check the ICV.
-    pub(crate) check: bool,
     /// The key was proven when it came.
     pub(crate) proven: bool,
     pub(crate) opens: bool,
     /// Key to open it with, as an index of the batch's; `None` where there is none.
-    pub(super) cipher: Option<u32>,
-    pub(super) place: PacketPlace,
+    pub(crate) cipher: Option<u32>,
+    pub(crate) place: PacketPlace,
 }
 
 impl Pending {
-    /// A packet that [`Batch::push`] will give its place.
-    #[allow(clippy::too_many_arguments)] // plain data, named at the one call
-    pub(crate) fn new(
-        sa: SaIndex,
-        frame: u64,
-        time: Timestamp,
-        outer_bytes: u32,
-        esp_bytes: u32,
-        ends: (IpAddr, IpAddr),
-        cut: bool,
-        sequence: u32,
-    ) -> Self {
+    /// A packet without a key, to which [`Batch::push`](super::Batch::push) will give its place. `ends`: its outer addresses.
+    pub(crate) fn of(datagram: &Datagram<'_>, sa: SaIndex, ends: (IpAddr, IpAddr), sequence: u32) -> Self {
         Pending {
             sa,
-            frame,
-            time,
-            outer_bytes,
-            esp_bytes,
+            frame: datagram.frame,
+            time: datagram.time,
+            outer_bytes: datagram.outer_bytes,
+            esp_bytes: datagram.wire_len,
             ends,
-            cut,
+            cut: datagram.cut,
             sequence,
-            fragments: 1,
-            largest_fragment: outer_bytes,
-            udp: None,
+            fragments: datagram.fragments,
+            largest_fragment: datagram.largest_fragment,
             authenticated: None,
             nesting: 0,
             esn_high: None,
-            check: true,
             proven: false,
             opens: false,
             cipher: None,
             place: PacketPlace::default(),
         }
     }
-
-    /// Tells whether to check its ICV: it is whole, and somebody asked for it or the key has yet to be proven.
-    pub(super) fn wants_check(&self) -> bool {
-        !self.cut && (self.check || !self.proven)
-    }
 }
 
 /// The place of a packet's bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PacketPlace {
+pub(crate) struct PacketPlace {
     /// Index of the block that was read; without one they are in the batch's own memory.
     pub(super) block: Option<u32>,
     pub(super) start: usize,
@@ -130,7 +110,8 @@ impl Authenticated {
     }
 }
 
-#[derive(Debug, Clone)]
+/// The contents of a packet, as far as they could be read; by default it stays closed.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Decoded {
     /// ICV.
     pub(crate) icv: Icv,
@@ -141,18 +122,6 @@ pub(crate) struct Decoded {
     pub(crate) fingerprint: u64,
 }
 
-impl Decoded {
-    /// A packet that stays closed.
-    pub(super) fn sealed() -> Decoded {
-        Decoded {
-            icv: Icv::Unchecked,
-            opened: None,
-            inner: Inner::default(),
-            fingerprint: 0,
-        }
-    }
-}
-
 /// Verifies and opens one packet.
 pub(crate) fn decode_one(
     cipher: &EspCipher,
@@ -161,8 +130,8 @@ pub(crate) fn decode_one(
     packet: &[u8],
     scratch: &mut Vec<u8>,
 ) -> Decoded {
-    let mut decoded = Decoded::sealed();
-    if pending.wants_check() {
+    let mut decoded = Decoded::default();
+    if !pending.cut {
         decoded.icv = cipher.verify(packet, esn_high);
     }
     open_one(cipher, pending, esn_high, packet, scratch, &mut decoded);
@@ -202,4 +171,35 @@ pub(super) fn fingerprint(packet: &[u8], cut: bool) -> u64 {
         packet.last_chunk::<8>()
     };
     bytes.map_or(0, |b| u64::from_be_bytes(*b))
+}
+
+/// Something that is no ESP packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Marked {
+    /// An IKE message.
+    Ike(IkeMark),
+    /// A packet that is neither IPsec nor IKE.
+    Clear(ClearMark),
+}
+
+/// An IKE message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IkeMark {
+    pub(crate) tunnel: TunnelIndex,
+    /// Index of its exchange.
+    pub(crate) exchange: usize,
+    pub(crate) time: Timestamp,
+    /// SAs of its tunnel, where it is the first of an exchange that makes child SAs; `None` for a further one.
+    pub(crate) opens: Option<usize>,
+}
+
+/// A packet in clear.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClearMark {
+    /// Source and destination.
+    pub(crate) ends: (IpAddr, IpAddr),
+    /// IP bytes.
+    pub(crate) bytes: u32,
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
 }

@@ -4,6 +4,7 @@
 //! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
 
 use crate::decode::ClearMark;
+use crate::diagnosis::whole_run::Examples;
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -13,8 +14,6 @@ use std::net::IpAddr;
 const MOST_PAIRS: usize = 4_096;
 /// A packet taken out of ESP shows up in clear within microseconds of it. A second without ESP is a silence.
 const SILENT: i64 = NANOS_PER_SECOND;
-/// Frames kept as examples of each pair.
-const MOST_EXAMPLES: usize = 20;
 
 /// Source and destination of an inner packet.
 type InnerEnds = (IpAddr, IpAddr);
@@ -28,7 +27,7 @@ pub(crate) struct ClearPackets {
     /// IP bytes.
     pub(crate) bytes: u64,
     pub(crate) first: Timestamp,
-    pub(crate) frames: Vec<u64>,
+    pub(crate) frames: Examples,
 }
 
 #[derive(Debug, Default)]
@@ -36,21 +35,10 @@ pub(crate) struct ClearTraffic {
     inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
     /// The last of each direction: many packets between the same ends come in a row.
     newest: [Option<(TunnelIndex, InnerEnds)>; 2],
-    /// Last ESP packet of each direction, by tunnel.
-    last: Vec<[Option<Timestamp>; 2]>,
     found: HashMap<InnerEnds, ClearPackets>,
 }
 
 impl ClearTraffic {
-    /// An ESP packet.
-    #[inline]
-    pub(crate) fn esp(&mut self, tunnel: TunnelIndex, slot: usize, time: Timestamp) {
-        if tunnel >= self.last.len() {
-            self.last.resize(tunnel + 1, [None; 2]);
-        }
-        self.last[tunnel][slot] = Some(time);
-    }
-
     /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
     #[inline]
     pub(crate) fn inside(&mut self, tunnel: TunnelIndex, slot: usize, ends: InnerEnds, outer: [IpAddr; 2]) {
@@ -66,7 +54,12 @@ impl ClearTraffic {
     }
 
     /// A packet that is neither IPsec nor IKE.
-    pub(crate) fn outside(&mut self, packet: &ClearMark) {
+    /// `last`: the last ESP packet of a side of a tunnel.
+    pub(crate) fn outside(
+        &mut self,
+        packet: &ClearMark,
+        last: impl Fn(TunnelIndex, usize) -> Option<Timestamp>,
+    ) {
         let ClearMark {
             ends,
             bytes,
@@ -76,8 +69,7 @@ impl ClearTraffic {
         let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
             return;
         };
-        let last = self.last.get(tunnel).and_then(|lanes| lanes[slot]);
-        if last.is_some_and(|last| time.nanos_since(last) < SILENT) {
+        if last(tunnel, slot).is_some_and(|last| time.nanos_since(last) < SILENT) {
             return;
         }
         let found = self.found.entry(ends).or_insert_with(|| ClearPackets {
@@ -86,13 +78,11 @@ impl ClearTraffic {
             packets: 0,
             bytes: 0,
             first: time,
-            frames: Vec::new(),
+            frames: Examples::default(),
         });
         found.packets += 1;
         found.bytes += u64::from(bytes);
-        if found.frames.len() < MOST_EXAMPLES {
-            found.frames.push(frame);
-        }
+        found.frames.push(frame);
     }
 
     pub(crate) fn found(&self) -> Vec<&ClearPackets> {
@@ -127,26 +117,27 @@ mod tests {
     /// Inner 192.0.2.11 → 192.0.2.12 between the ends 192.0.2.1 and 192.0.2.2, until second 10.
     fn traffic() -> ClearTraffic {
         let mut traffic = ClearTraffic::default();
-        for second in 0..=10 {
-            traffic.esp(0, 0, at(second));
-            traffic.inside(0, 0, (host(11), host(12)), [host(1), host(2)]);
-            traffic.inside(0, 0, (host(1), host(12)), [host(1), host(2)]);
-        }
+        traffic.inside(0, 0, (host(11), host(12)), [host(1), host(2)]);
+        traffic.inside(0, 0, (host(1), host(12)), [host(1), host(2)]);
         traffic
+    }
+
+    fn last(_: TunnelIndex, _: usize) -> Option<Timestamp> {
+        Some(at(10))
     }
 
     #[test]
     fn what_was_inside_counts_once_the_tunnel_is_silent() {
         let mut traffic = traffic();
         let ends = (host(11), host(12));
-        traffic.outside(&clear(ends, 100, at(10).plus_nanos(1_000), 1));
+        traffic.outside(&clear(ends, 100, at(10).plus_nanos(1_000), 1), last);
         assert!(traffic.found().is_empty(), "just taken out of ESP");
-        traffic.outside(&clear(ends, 100, at(12), 2));
-        traffic.outside(&clear(ends, 60, at(13), 3));
+        traffic.outside(&clear(ends, 100, at(12), 2), last);
+        traffic.outside(&clear(ends, 60, at(13), 3), last);
         let found = traffic.found();
         assert_eq!(found.len(), 1);
         assert_eq!(
-            (found[0].packets, found[0].bytes, &found[0].frames[..]),
+            (found[0].packets, found[0].bytes, found[0].frames.frames()),
             (2, 160, &[2, 3][..])
         );
     }
@@ -155,7 +146,7 @@ mod tests {
     fn others_and_the_tunnels_own_ends_do_not() {
         let mut traffic = traffic();
         for ends in [(host(12), host(11)), (host(1), host(12)), (host(3), host(4))] {
-            traffic.outside(&clear(ends, 100, at(20), 1));
+            traffic.outside(&clear(ends, 100, at(20), 1), last);
         }
         assert!(traffic.found().is_empty());
     }

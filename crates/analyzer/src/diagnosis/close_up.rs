@@ -1,14 +1,13 @@
 //! The packets right around a rekey, kept for a plot of sequence numbers over time (a Stevens graph: W. R. Stevens, TCP/IP
 //! Illustrated, vol. 1, §20). They are picked while the packets of the rekey's window are still in memory, and thinned at once.
 
-mod point;
 mod points;
 mod thin;
 
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::Subject;
 use crate::diagnosis::scene::RekeyScene;
-pub(crate) use point::CloseUpPoint;
+pub(crate) use points::CloseUpPoint;
 
 use foldhash::HashMap;
 use points::{esp_points, tcp_points};
@@ -46,9 +45,8 @@ pub(crate) struct CloseUpRecord {
 impl CloseUpRecord {
     fn of(scene: &RekeyScene<'_>) -> CloseUpRecord {
         let switched = scene.data_switch();
-        let first_message = scene.exchange().and_then(|e| e.first_time());
         let first_switch = scene.lanes.iter().filter_map(|lane| lane.switched).min();
-        let began = first_message.or(first_switch).unwrap_or(switched);
+        let began = scene.first_message.or(first_switch).unwrap_or(switched);
         let to = switched.max(began).plus_nanos(AROUND);
         let from = began.plus_nanos(-AROUND).max(to.plus_nanos(-LONGEST));
         let span = from..=to;
@@ -77,10 +75,10 @@ fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<C
     let seen = scene.lane_packets(scene.data).filter(|p| span.contains(&p.time));
     let (all, tcp) = seen.fold((0, 0), |(all, tcp), p| {
         let payload = u64::from(p.payload);
-        (all + payload, tcp + if p.is_tcp() { payload } else { 0 })
+        (all + payload, tcp + if p.tcp { payload } else { 0 })
     });
     let mut of_each: HashMap<ConnectionId, u64> = HashMap::default();
-    for p in scene.lane_packets(scene.data).filter(|p| p.is_tcp()) {
+    for p in scene.lane_packets(scene.data).filter(|p| p.tcp) {
         *of_each.entry(p.connection).or_default() += u64::from(p.payload);
     }
     let (id, bytes) = of_each
@@ -92,30 +90,24 @@ fn busiest(scene: &RekeyScene<'_>, span: &RangeInclusive<Timestamp>) -> Option<C
 /// The close-ups of the rekeys whose windows closed: at most [`MOST_CLOSE_UPS`].
 #[derive(Debug, Default)]
 pub(crate) struct CloseUps {
-    /// Close-ups, with the pause of each.
+    /// Close-ups, with the pause of each: the longest first.
     kept: Vec<(i64, Subject, CloseUpRecord)>,
 }
 
 impl CloseUps {
-    /// Makes that of a rekey, unless there is no room for it: the one with the shortest pause gives way.
-    pub(crate) fn picked(&self, scene: &RekeyScene<'_>) -> Option<(i64, CloseUpRecord)> {
+    /// Keeps that of a rekey, unless there is no room for it: the one with the shortest pause gives way, of equal ones the latest.
+    pub(crate) fn take(&mut self, subject: Subject, scene: &RekeyScene<'_>) {
         let pause = longest_pause(scene);
-        let fits =
-            self.kept.len() < MOST_CLOSE_UPS || self.shortest().is_some_and(|(_, least)| least < pause);
-        fits.then(|| (pause, CloseUpRecord::of(scene)))
-    }
-
-    pub(crate) fn keep(&mut self, subject: Subject, (pause, record): (i64, CloseUpRecord)) {
-        if let Some((place, _)) = self.shortest().filter(|_| self.kept.len() >= MOST_CLOSE_UPS) {
-            self.kept.remove(place);
+        let shortest = self.kept.last().map_or(0, |kept| kept.0);
+        if self.kept.len() < MOST_CLOSE_UPS || shortest < pause {
+            self.keep(pause, subject, CloseUpRecord::of(scene));
         }
-        self.kept.push((pause, subject, record));
     }
 
-    /// The shortest pause; of equal ones the latest.
-    fn shortest(&self) -> Option<(usize, i64)> {
-        let pauses = self.kept.iter().map(|k| k.0).enumerate();
-        pauses.min_by_key(|&(place, pause)| (pause, Reverse(place)))
+    fn keep(&mut self, pause: i64, subject: Subject, record: CloseUpRecord) {
+        let place = self.kept.partition_point(|kept| kept.0 >= pause);
+        self.kept.insert(place, (pause, subject, record));
+        self.kept.truncate(MOST_CLOSE_UPS);
     }
 
     /// The close-up of a rekey.
@@ -126,7 +118,7 @@ impl CloseUps {
 
 /// Longest pause in new data between the start of the rekey and the end of recovery, nanoseconds; in packets where nothing can be read.
 fn longest_pause(scene: &RekeyScene<'_>) -> i64 {
-    let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.is_opened() || p.new > 0);
+    let goes_on = |p: &&&PacketRecord| p.slot() == scene.data && (!p.opened || p.new > 0);
     let (earlier, later) = scene
         .packets
         .split_at(scene.packets.partition_point(|p| p.time < scene.started));
@@ -163,7 +155,7 @@ mod tests {
         let mut all = CloseUps::default();
         for k in 0..MOST_CLOSE_UPS + 6 {
             let pause = if k >= MOST_CLOSE_UPS { 9 } else { 5 };
-            all.keep(Subject::Sa(k), (pause, record()));
+            all.keep(pause, Subject::Sa(k), record());
         }
         let kept: Vec<usize> = (0..MOST_CLOSE_UPS + 6)
             .filter(|k| all.of(Subject::Sa(*k)).is_some())

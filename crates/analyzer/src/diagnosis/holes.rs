@@ -19,15 +19,6 @@ const LEAST_JUMP: u32 = 2;
 const PATIENCE: i64 = NANOS_PER_SECOND;
 /// Most holes that are kept; a capture with more is a sample, not a capture.
 const MOST_HOLES: usize = 4_096;
-/// Evidence that a hole is the capture's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HoleProof {
-    /// The receiver acknowledged what the capture lacks.
-    Acknowledged,
-    /// Both directions went on behind it with a jump, and nothing in them was sent again.
-    BothWays,
-}
-
 /// One proven hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hole {
@@ -36,7 +27,6 @@ pub(crate) struct Hole {
     pub(crate) from: Timestamp,
     /// First packet of the capture behind it.
     pub(crate) to: Timestamp,
-    pub(crate) proof: HoleProof,
     /// The first packet of each direction behind it, and the acknowledgement.
     pub(crate) frames: [Option<u64>; 3],
     /// ESP numbers missing at its end, both directions.
@@ -91,27 +81,27 @@ impl Holes {
             && p.time.nanos_since(last) >= whole_run::LEAST_SILENCE
             && let Some(span) = silence_since(last, p.time)
         {
-            self.found.extend(
-                watch
-                    .begin(span, tunnel)
-                    .filter(|_| self.found.len() < MOST_HOLES),
-            );
+            let before = watch.begin(span, tunnel);
+            self.keep(before);
         }
         let watch = &mut self.watches[tunnel];
         watch.look_behind(p);
         watch.remember(p);
-        let over = watch.silence.as_ref().is_some_and(|s| s.is_over(p.time));
-        if over {
-            self.found
-                .extend(watch.end(tunnel).filter(|_| self.found.len() < MOST_HOLES));
+        if watch.silence.as_ref().is_some_and(|s| s.is_over(p.time)) {
+            let hole = watch.end(tunnel);
+            self.keep(hole);
         }
+    }
+
+    fn keep(&mut self, hole: Option<Hole>) {
+        self.found.extend(hole.filter(|_| self.found.len() < MOST_HOLES));
     }
 
     /// Decides on what is still open.
     pub(crate) fn finish(&mut self) {
-        for (tunnel, watch) in self.watches.iter_mut().enumerate() {
-            self.found
-                .extend(watch.end(tunnel).filter(|_| self.found.len() < MOST_HOLES));
+        for tunnel in 0..self.watches.len() {
+            let hole = self.watches[tunnel].end(tunnel);
+            self.keep(hole);
         }
         self.found.sort_by_key(|h| (h.from, h.tunnel));
     }
@@ -187,17 +177,14 @@ impl SuspectedHole {
     fn proven(&self, tunnel: TunnelIndex) -> Option<Hole> {
         let ack = self.acknowledged();
         let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && !self.goes_on;
-        let proof = match (ack, both) {
-            (Some(_), _) => HoleProof::Acknowledged,
-            (None, true) => HoleProof::BothWays,
-            (None, false) => return None,
-        };
+        if ack.is_none() && !both {
+            return None;
+        }
         let frame = |d: usize| self.jumps[d].filter(|j| j.0 >= LEAST_JUMP).map(|j| j.1);
         Some(Hole {
             tunnel,
             from: self.span.from,
             to: self.span.to,
-            proof,
             frames: [frame(0), frame(1), ack],
             missing: u64::from(self.jump(0)) + u64::from(self.jump(1)),
         })
@@ -279,7 +266,7 @@ mod tests {
         let found = holes(50, false, false);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].from, found[0].to), (at(991), at(1_500)));
-        assert_eq!((found[0].proof, found[0].missing), (HoleProof::Acknowledged, 100));
+        assert_eq!((found[0].frames[2].is_some(), found[0].missing), (true, 100));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod observer;
 mod record;
 mod recorder;
 mod scene;
-pub mod whole_run;
+pub(crate) mod whole_run;
 
 pub(crate) use clear::ClearPackets;
 pub(crate) use close_up::{CloseUpPoint, CloseUpRecord};
@@ -20,4 +20,5 @@ pub(crate) use filter::{MOST_FRAMES, display_filter};
 pub(crate) use holes::Hole;
 pub(crate) use observer::Diagnosis;
 pub(crate) use record::PacketRecord;
+pub(crate) use recorder::Subject;
 pub(crate) use whole_run::CaptureSilence;

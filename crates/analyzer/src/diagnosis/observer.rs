@@ -10,15 +10,13 @@ use crate::diagnosis::whole_run::WholeRun;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::diagnostic::Diagnostics;
-use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::Segment;
 
 /// The recorder, the counters, and what came out of the windows that closed.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     pub(crate) whole_run: WholeRun,
     holes: Holes,
     pub(crate) clear: ClearTraffic,
@@ -29,8 +27,6 @@ impl Diagnosis {
     /// Takes an ESP packet, which is `segment` to its connection. `begins`: it is the first of its SA. True when windows have to be closed.
     pub(crate) fn packet(&mut self, record: PacketRecord, begins: bool, segment: &Segment) -> bool {
         self.whole_run.take(&record);
-        self.clear
-            .esp(usize::from(record.tunnel), record.slot(), record.time);
         let whole_run = &self.whole_run;
         self.holes.take(usize::from(record.tunnel), segment, |from, to| {
             whole_run.longest_silence(from, to)
@@ -41,16 +37,6 @@ impl Diagnosis {
                 .sa_begins(record.sa(), tunnel, record.slot(), record.time);
         }
         self.recorder.push(record)
-    }
-
-    /// An exchange that makes child SAs begins `now`.
-    pub(crate) fn exchange_begins(&mut self, exchange: usize, tunnel: TunnelIndex, now: Timestamp) {
-        self.recorder.open(Subject::Exchange(exchange), tunnel, now);
-    }
-
-    /// A further message of it.
-    pub(crate) fn exchange_goes_on(&mut self, exchange: usize, now: Timestamp) {
-        self.recorder.extend(Subject::Exchange(exchange), now);
     }
 
     /// Looks at the windows that are due at `now`; with `None` at all that are left.
@@ -66,9 +52,9 @@ impl Diagnosis {
         while let Some(window) = self.recorder.take_due(now) {
             let packets = || self.recorder.packets(&window);
             let scene = RekeyScene::new(evidence, sas_of(window.tunnel), &window, packets);
-            if let Some(close_up) = scene.and_then(|scene| self.close_ups.picked(&scene)) {
-                self.close_ups.keep(window.subject, close_up);
-            }
+            scene
+                .into_iter()
+                .for_each(|scene| self.close_ups.take(window.subject, &scene));
         }
         if now.is_none() {
             self.recorder.forget_packets();
@@ -88,19 +74,8 @@ impl Diagnosis {
         subjects.find_map(|subject| self.close_ups.of(subject))
     }
 
-    /// Says which bounds were reached.
-    pub(crate) fn report_bounds(&self, diagnostics: &mut Diagnostics) {
-        let shortened = self.recorder.shortened;
-        if shortened > 0 {
-            diagnostics.count("close_up_shortened", "analysis", None, || {
-                Message::new("oddity-close-up-shortened").with("rekeys", shortened)
-            });
-        }
-        let without = self.recorder.unopened;
-        if without > 0 {
-            diagnostics.count("close_up_left_out", "analysis", None, || {
-                Message::new("oddity-close-up-left-out").with("rekeys", without)
-            });
-        }
+    /// Close-ups that lack packets, and rekeys that have none.
+    pub(crate) fn left_out(&self) -> (u64, u64) {
+        (self.recorder.shortened, self.recorder.unopened)
     }
 }

@@ -9,13 +9,6 @@ use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Segment};
 
-/// The bits of [`PacketRecord::bits`].
-mod bit {
-    pub(super) const B_TO_A: u8 = 1;
-    pub(super) const TCP: u8 = 8;
-    pub(super) const OPENED: u8 = 32;
-}
-
 /// One ESP packet. Lengths saturate at 65,535, which only packets merged by a network card reach.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PacketRecord {
@@ -41,7 +34,11 @@ pub(crate) struct PacketRecord {
     /// TCP flags.
     pub(crate) flags: u8,
     pub(crate) fragments: u8,
-    pub(super) bits: u8,
+    pub(crate) direction: Direction,
+    /// An inner TCP header was reached.
+    pub(crate) tcp: bool,
+    /// The packet was decrypted.
+    pub(crate) opened: bool,
 }
 
 impl PacketRecord {
@@ -57,7 +54,6 @@ impl PacketRecord {
     ) -> Self {
         let inner = &decoded.inner;
         let tcp = inner.tcp.as_ref();
-        let when = |condition: bool, bit: u8| if condition { bit } else { 0 };
         PacketRecord {
             time: pending.time,
             frame: pending.frame,
@@ -75,38 +71,20 @@ impl PacketRecord {
             largest_fragment: short(pending.largest_fragment),
             flags: tcp.map_or(0, |t| t.flags),
             fragments: u8::try_from(pending.fragments).unwrap_or(u8::MAX),
-            bits: when(association.direction == Direction::BToA, bit::B_TO_A)
-                | when(tcp.is_some(), bit::TCP)
-                | when(decoded.opened.is_some(), bit::OPENED),
+            direction: association.direction,
+            tcp: tcp.is_some(),
+            opened: decoded.opened.is_some(),
         }
-    }
-
-    fn is(&self, bit: u8) -> bool {
-        self.bits & bit != 0
     }
 
     /// Position of its internal direction in a pair.
     pub(crate) fn slot(&self) -> usize {
-        slot(if self.is(bit::B_TO_A) {
-            Direction::BToA
-        } else {
-            Direction::AToB
-        })
+        slot(self.direction)
     }
 
     /// The SA.
     pub(crate) fn sa(&self) -> SaIndex {
         self.sa as SaIndex
-    }
-
-    /// An inner TCP header was reached.
-    pub(crate) fn is_tcp(&self) -> bool {
-        self.is(bit::TCP)
-    }
-
-    /// Tells whether the packet was decrypted.
-    pub(crate) fn is_opened(&self) -> bool {
-        self.is(bit::OPENED)
     }
 
     /// Sequence number behind its payload.
@@ -116,7 +94,7 @@ impl PacketRecord {
 
     /// The acknowledgement number counts (a first SYN has none).
     pub(crate) fn acknowledges(&self) -> bool {
-        self.is_tcp() && self.flags & TcpHeader::ACK != 0
+        self.tcp && self.flags & TcpHeader::ACK != 0
     }
 }
 
@@ -148,7 +126,9 @@ mod tests {
                 largest_fragment: outer,
                 flags: 0,
                 fragments: 1,
-                bits: 0,
+                direction: Direction::AToB,
+                tcp: false,
+                opened: false,
             }
         }
     }

@@ -3,10 +3,8 @@
 
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{OpenWindow, Subject};
-use rekeyscope_ipsec::ike::timeline::Exchange;
-use rekeyscope_ipsec::rekey::{Evidence, pair, slot};
+use rekeyscope_ipsec::rekey::{Evidence, slot};
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Packets belong to the rekey for this long after the switch of the data direction: two doubled minimum retransmission timeouts
@@ -29,10 +27,8 @@ pub(crate) struct LaneChange {
 /// The packets of one rekey.
 #[derive(Debug)]
 pub(crate) struct RekeyScene<'a> {
-    evidence: Evidence<'a>,
-    tunnel: TunnelIndex,
-    /// Index of the exchange, where one was captured.
-    exchange: Option<usize>,
+    /// The first message, where an exchange was captured.
+    pub(crate) first_message: Option<Timestamp>,
     /// First exchange message; without one, the first packet on a new SA.
     pub(crate) started: Timestamp,
     /// End of the time that belongs to the rekey.
@@ -40,16 +36,14 @@ pub(crate) struct RekeyScene<'a> {
     pub(crate) lanes: [LaneChange; 2],
     /// The direction with more payload.
     pub(crate) data: usize,
-    /// Packets of the tunnel in the window, in capture order, up to the next rekey.
+    /// Packets of the tunnel in the window, in capture order.
     pub(crate) packets: Vec<&'a PacketRecord>,
-    /// The ones from the next rekey on: what is lost here may be sent again there.
-    beyond: Vec<&'a PacketRecord>,
 }
 
 impl<'a> RekeyScene<'a> {
     /// `None` where no SA begins, or none ends: an exchange that came to nothing makes no rekey here.
     pub(crate) fn new(
-        evidence: Evidence<'a>,
+        evidence: Evidence<'_>,
         own_sas: &[SaIndex],
         window: &OpenWindow,
         packets: impl FnOnce() -> Vec<&'a PacketRecord>,
@@ -64,66 +58,15 @@ impl<'a> RekeyScene<'a> {
             return None; // the tunnel's first SAs: nothing was renewed
         }
         let packets = packets();
-        let mut scene = RekeyScene {
-            evidence,
-            tunnel: window.tunnel,
-            exchange,
+        let first_message = exchange.and_then(|e| evidence.exchanges.get(e)?.first_time());
+        Some(RekeyScene {
+            first_message,
             started: window.opened,
             zone_end: switched.plus_nanos(RECOVERY),
             lanes,
             data: data_slot(&packets),
             packets,
-            beyond: Vec::new(),
-        };
-        scene.cut_at_next_rekey(own_sas);
-        Some(scene)
-    }
-
-    fn cut_at_next_rekey(&mut self, own_sas: &[SaIndex]) {
-        let own_end = self
-            .exchange()
-            .and_then(Exchange::last_time)
-            .unwrap_or(self.started);
-        let exchanges = self
-            .tunnel_exchanges()
-            .take_while(|&(e, ..)| Some(e) > self.exchange)
-            .filter(|(_, exchange, first)| pair::makes_children(exchange) && *first > own_end)
-            .map(|(.., first)| first);
-        let successors = own_sas.iter().rev().take(MOST_SAS).filter_map(|&sa| {
-            let association = &self.evidence.associations[sa];
-            let lane = &self.lanes[slot(association.direction)];
-            let (first, _) = association.first?;
-            (lane.new != Some(sa) && lane.switched.is_some_and(|own| first > own)).then_some(first)
-        });
-        if let Some(next) = exchanges.chain(successors).min() {
-            self.zone_end = self.zone_end.min(next);
-            let keep = self.packets.partition_point(|p| p.time < next);
-            self.beyond = self.packets.split_off(keep);
-        }
-    }
-
-    /// The exchange.
-    pub(crate) fn exchange(&self) -> Option<&'a Exchange> {
-        self.exchange.and_then(|e| self.evidence.exchanges.get(e))
-    }
-
-    /// The exchanges of this tunnel with the time of their first message, newest first (bounded).
-    fn tunnel_exchanges(&self) -> impl Iterator<Item = (usize, &'a Exchange, Timestamp)> {
-        let evidence = self.evidence;
-        let tunnel = self.tunnel;
-        (0..evidence.exchanges.len())
-            .rev()
-            .take(1_024)
-            .filter(move |&e| evidence.exchange_tunnels.get(e).copied().flatten() == Some(tunnel))
-            .filter_map(move |e| {
-                let exchange = &evidence.exchanges[e];
-                Some((e, exchange, exchange.first_time()?))
-            })
-    }
-
-    /// All packets of the window, also those from the next rekey on.
-    pub(crate) fn all_packets(&self) -> impl DoubleEndedIterator<Item = &'a PacketRecord> {
-        self.packets.iter().chain(&self.beyond).copied()
+        })
     }
 
     /// Packets of one direction.

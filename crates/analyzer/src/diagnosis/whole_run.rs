@@ -1,6 +1,7 @@
 //! Counters over the whole capture that need no window: sizes and fragments, SAs in use side by side,
 //! silences of everything, cleartext packets between the tunnel's ends.
 
+use crate::diagnosis::filter::MOST_FRAMES;
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -14,8 +15,6 @@ const LONG_SILENCE: i64 = NANOS_PER_SECOND;
 const MOST_LONG: usize = 4_096;
 /// Newest silences that are kept; older ones lie before every open window that matters.
 const MOST_KEPT: usize = 256;
-/// Frames kept as examples of each kind.
-const MOST_EXAMPLES: usize = 20;
 /// A TCP payload up to this is the remainder of a write that did not fit into a segment.
 const TINY_PAYLOAD: u16 = 64;
 /// A fragment that carries no more than this behind its headers is a remainder too.
@@ -41,8 +40,8 @@ pub(crate) struct CaptureSilence {
 pub(crate) struct Examples(Vec<u64>);
 
 impl Examples {
-    fn push(&mut self, frame: u64) {
-        if self.0.len() < MOST_EXAMPLES {
+    pub(super) fn push(&mut self, frame: u64) {
+        if self.0.len() < MOST_FRAMES {
             self.0.push(frame);
         }
     }
@@ -94,7 +93,7 @@ impl LaneCounters {
         } else {
             self.largest_whole = self.largest_whole.max(p.outer);
         }
-        if p.is_tcp() {
+        if p.tcp {
             self.take_tcp(p);
         }
         self.take_sa(p);
@@ -150,8 +149,6 @@ pub(crate) struct WholeRun {
     silences: VecDeque<CaptureSilence>,
     /// The first of those that are longer than [`LONG_SILENCE`].
     long_silences: Vec<CaptureSilence>,
-    /// One of them ended before the one before it did.
-    silences_out_of_order: bool,
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
     regressions: Examples,
@@ -188,7 +185,6 @@ impl WholeRun {
             if self.silences.len() >= MOST_KEPT {
                 self.silences.pop_front();
             }
-            self.silences_out_of_order |= self.silences.back().is_some_and(|last| last.to > time);
             let silence = CaptureSilence {
                 from,
                 to: time,
@@ -219,51 +215,12 @@ impl WholeRun {
 
     /// The longest silence within [from, to].
     pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<CaptureSilence> {
-        // In order, what ended before it begins is followed by nothing that lies within.
-        let newest_first = self.silences.iter().rev();
-        let may_lie_within = newest_first.take_while(|s| self.silences_out_of_order || s.to >= from);
-        let within = may_lie_within.filter(|s| s.from >= from && s.to <= to);
+        let within = self.silences.iter().filter(|s| s.from >= from && s.to <= to);
         within.max_by_key(|s| s.to.nanos_since(s.from)).copied()
     }
 
     /// The first of the long silences.
     pub(crate) fn long_silences(&self) -> &[CaptureSilence] {
         &self.long_silences
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// **Synthetic** frames, of which some come back by 400 ms: what a look at all of the silences that are kept finds.
-    #[test]
-    fn the_longest_silence_is_found_in_order_and_out_of_order() {
-        for comes_back in [None, Some(10), Some(300)] {
-            let mut run = WholeRun::default();
-            let mut all: Vec<CaptureSilence> = Vec::new();
-            let (mut millis, mut previous) = (0, None);
-            for frame in 0..600_u64 {
-                millis += 50 + (frame as i64 * 7_919) % 41;
-                if comes_back.is_some_and(|every| frame % every == 7) {
-                    millis -= 400;
-                }
-                let to = Timestamp(millis * NANOS_PER_MILLI);
-                run.take_frame(previous, to, frame);
-                let from = previous.replace(to).filter(|from| *from < to);
-                all.extend(from.map(|from| CaptureSilence {
-                    from,
-                    to,
-                    to_frame: frame,
-                }));
-                for since in [0, 200, 2_000, 40_000] {
-                    let from = to.plus_nanos(-since * NANOS_PER_MILLI);
-                    let kept = all.iter().rev().take(MOST_KEPT);
-                    let within = kept.filter(|s| s.from >= from && s.to <= to);
-                    let longest = within.max_by_key(|s| s.to.nanos_since(s.from)).copied();
-                    assert_eq!(run.longest_silence(from, to), longest, "frame {frame}");
-                }
-            }
-        }
     }
 }

@@ -48,7 +48,7 @@ fn everything(sources: &EventSources<'_>, holes: &[Event]) -> Vec<Event> {
     let busy = |from: Timestamp, to: Timestamp| {
         let mut all = (0..record.tunnels.tunnels.len()).filter(|&t| record.wants(t));
         all.any(|t| {
-            let packets = Direction::BOTH.map(|d| record.meters.packets_within(t, d, from, to));
+            let packets = Direction::BOTH.map(|d| record.meters.packets_within(t, d, (from, to)));
             packets.iter().sum::<f64>() >= LEAST_AROUND
         })
     };
@@ -93,7 +93,8 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
             let silences = sources
                 .record
                 .traffic
-                .side_silences((tunnel, direction), LEAST_SILENT);
+                .silences
+                .at_least((tunnel, direction), LEAST_SILENT);
             let silences = silences.map(|silence| (silence.from, silence.to));
             let all = silences.chain(tail).filter(|_| !said.is_empty());
             found.extend(all.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
@@ -118,7 +119,7 @@ fn of_side(
 ) -> Option<Event> {
     let settled = from.plus_nanos(LEAST_SILENT / 2);
     let next = said.get(said.partition_point(|m| m.time < settled))?;
-    let packets = |d, from, to| sources.record.meters.packets_within(tunnel, d, from, to);
+    let packets = |d, from, to| sources.record.meters.packets_within(tunnel, d, (from, to));
     let is_one = next.time < to
         && to.nanos_since(from) >= LEAST_SILENT
         && packets(direction, from.plus_nanos(-AROUND), from) >= LEAST_AROUND

@@ -23,9 +23,7 @@ impl Lane<'_> {
             finding("duplicate_sas", Severity::Info, message, c.return_frames.frames())
         })
     }
-}
 
-impl Lane<'_> {
     /// SAs of this direction carry different inner addresses: they are children for different subnets or hosts, side by side by intent.
     fn has_several_children(&self) -> bool {
         let own = self.record.sas.of_tunnel(self.tunnel).iter();

@@ -2,8 +2,7 @@
 
 use crate::diagnosis::ClearPackets;
 use crate::findings::lane::finding;
-use crate::pipeline::clock_event::{ClockEvent, Jump};
-use crate::pipeline::record::Record;
+use crate::pipeline::record::{ClockEvent, Jump, Record};
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_model::analysis::{Event, EventKind, Finding, Outage, Severity};
 use rekeyscope_model::text::{Message, grouped};
@@ -99,7 +98,7 @@ pub(crate) fn in_clear(record: &Record, outages: &[Outage], events: &[Event]) ->
             "cleartext_leak",
             Severity::Warning,
             vec![message],
-            &clear.frames,
+            clear.frames.frames(),
         ))
     };
     let clear = record.diagnosis.clear.found();

@@ -2,13 +2,14 @@
 //! §3.2).
 
 use crate::notices::run::{Repeats, RunList};
+use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_capture::layers::udp::is_ipsec_port;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 /// The quoted packet begins behind type, code, checksum and four bytes more.
 const HEADER: usize = 8;
@@ -89,20 +90,20 @@ impl IcmpError {
 type Quoted<'a> = (IpAddr, IpAddr, u8, &'a [u8]);
 
 fn quoted_v4(packet: &[u8]) -> Option<Quoted<'_>> {
-    let &[first, .., s0, s1, s2, s3, d0, d1, d2, d3] = packet.first_chunk::<20>()?;
-    let header = usize::from(first & 15) * 4;
-    let is_v4 = first >> 4 == 4 && header >= 20;
-    let (src, dst) = (Ipv4Addr::new(s0, s1, s2, s3), Ipv4Addr::new(d0, d1, d2, d3));
-    is_v4.then_some((src.into(), dst.into(), packet[9], packet.get(header..)?))
+    let header = Ipv4HeaderSlice::from_slice(packet).ok()?;
+    let (src, dst) = (header.source_addr().into(), header.destination_addr().into());
+    Some((src, dst, header.protocol().0, packet.get(header.slice().len()..)?))
 }
 
 fn quoted_v6(packet: &[u8]) -> Option<Quoted<'_>> {
-    let header = packet.first_chunk::<40>().filter(|h| h[0] >> 4 == 6)?;
-    let address = |at: usize| {
-        let bytes: [u8; 16] = header[at..at + 16].try_into().ok()?;
-        Some(IpAddr::V6(Ipv6Addr::from(bytes)))
-    };
-    Some((address(8)?, address(24)?, header[6], packet.get(40..)?))
+    let header = Ipv6HeaderSlice::from_slice(packet).ok()?;
+    let (src, dst) = (header.source_addr().into(), header.destination_addr().into());
+    Some((
+        src,
+        dst,
+        header.next_header().0,
+        packet.get(header.slice().len()..)?,
+    ))
 }
 
 /// Names of the codes (RFC 792, RFC 1122 §3.2.2.1, RFC 1812 §5.2.7.1).

@@ -1,7 +1,7 @@
 //! The JSON output of iperf3 (`--json`, 3.1 and later): its start in whole seconds, and the `sum` of each interval.
 
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use serde::Deserialize;
+use serde_json::Value;
 
 /// A run.
 pub(crate) struct Iperf3Run {
@@ -35,68 +35,34 @@ impl Iperf3Run {
     }
 }
 
-#[derive(Deserialize)]
-struct Output {
-    start: Iperf3Start,
-    #[serde(default)]
-    intervals: Vec<IntervalRow>,
-    error: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Iperf3Start {
-    timestamp: Option<Stamp>,
-}
-
-#[derive(Deserialize)]
-struct Stamp {
-    timesecs: i64,
-}
-
-#[derive(Deserialize)]
-struct IntervalRow {
-    sum: Iperf3Sum,
-}
-
-#[derive(Deserialize)]
-struct Iperf3Sum {
-    start: f64,
-    end: f64,
-    bytes: f64,
-    #[serde(default)]
-    sender: bool,
-}
-
 /// Reads it.
 pub(crate) fn parse(text: &[u8]) -> Result<Iperf3Run, String> {
-    let output: Output = serde_json::from_slice(text).map_err(|e| {
+    let output: Value = serde_json::from_slice(text).map_err(|e| {
         format!("it is not what 'iperf3 --json' writes ({e}); run iperf3 with --json --logfile FILE")
     })?;
-    let timesecs = output.start.timestamp.map(|t| t.timesecs);
-    let seconds = timesecs
-        .and_then(|s| s.checked_mul(NANOS_PER_SECOND))
-        .ok_or("it has no start.timestamp.timesecs; use iperf3 3.1 or newer")?;
-    let sane = |s: &Iperf3Sum| {
-        [s.start, s.end, s.bytes].iter().all(|v| v.is_finite())
-            && s.end > s.start
-            && s.start >= 0.0
-            && s.bytes >= 0.0
+    let seconds = output["start"]["timestamp"]["timesecs"].as_i64();
+    let start = seconds.and_then(|s| s.checked_mul(NANOS_PER_SECOND)).ok_or(
+        "it is not what 'iperf3 --json' writes: start.timestamp.timesecs is missing; use iperf3 3.1 or newer",
+    )?;
+    let rows = output["intervals"].as_array().into_iter().flatten();
+    let sums = rows.map(|row| &row["sum"]);
+    let interval = |sum: &Value| {
+        let [from, to, bytes] = ["start", "end", "bytes"].map(|field| sum[field].as_f64());
+        let interval = IperfInterval {
+            from: from.filter(|from| *from >= 0.0)?,
+            to: to.filter(|_| to > from)?,
+            bytes: bytes.filter(|bytes| *bytes >= 0.0)?,
+        };
+        Some((interval, sum["sender"] == true))
     };
-    let sums: Vec<Iperf3Sum> = output.intervals.into_iter().map(|r| r.sum).filter(sane).collect();
-    if sums.is_empty() {
-        let why = output.error.unwrap_or_else(|| "the run was too short".into());
+    let (intervals, senders): (Vec<IperfInterval>, Vec<bool>) = sums.filter_map(interval).unzip();
+    if intervals.is_empty() {
+        let why = output["error"].as_str().unwrap_or("the run was too short");
         return Err(format!("it has no intervals ({why})"));
     }
     Ok(Iperf3Run {
-        start: Timestamp(seconds),
-        counts_at_receiver: sums.iter().all(|s| !s.sender),
-        intervals: sums
-            .iter()
-            .map(|s| IperfInterval {
-                from: s.start,
-                to: s.end,
-                bytes: s.bytes,
-            })
-            .collect(),
+        start: Timestamp(start),
+        counts_at_receiver: !senders.contains(&true),
+        intervals,
     })
 }

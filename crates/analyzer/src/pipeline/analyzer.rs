@@ -22,17 +22,10 @@ mod stream;
 mod stretches;
 
 use crate::pipeline::options::Options;
-use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
 use crate::decode::{Batch, ClearMark, Decoded, Marked};
-use crate::diagnosis::Diagnosis;
-use crate::notices::{ControlLog, IcmpError, IcmpLog};
-use crate::pipeline::totals::Totals;
-use crate::throughput::connections::Connections;
-use crate::throughput::flow::FlowTable;
-use crate::throughput::meter::Meters;
-use crate::traffic::TrafficReading;
+use crate::notices::IcmpError;
 use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
@@ -42,12 +35,9 @@ use rekeyscope_capture::file::{Frame, InFlight, ReadBlock};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_capture::layers::l2tp_control;
-use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::overhead::UDP_HEADER;
-use rekeyscope_ipsec::rekey::Evidence;
-use rekeyscope_ipsec::sa::database::{SaDatabase, SaIndex};
+use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
-use rekeyscope_ipsec::sa::tunnel::TunnelTable;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_lanes::fetch_behind;
 use rekeyscope_model::analysis::Encapsulation;
@@ -93,11 +83,14 @@ impl Analyzer {
     /// everything (RFC 2409 §5).
     pub fn with_pre_shared_keys(
         options: Options,
-        mut keys: KeyMaterial,
+        keys: KeyMaterial,
         pre_shared_keys: Vec<SecretBytes>,
     ) -> Self {
-        let connections = Connections::new(options.account());
-        let point = options.two_points.then(PointRecord::default);
+        let key_files = key_files(&keys);
+        let record = Record {
+            key_files,
+            ..Record::new(options.clone(), keys, pre_shared_keys)
+        };
         Analyzer {
             framing: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
             framing_ahead: Some(Box::new(Framing::with_esp_ports(&options.esp_ports))),
@@ -112,29 +105,7 @@ impl Analyzer {
             spare: None,
             superseded: HashMap::new(),
             awaited: AwaitedKeys::default(),
-            record: Record {
-                options,
-                key_files: key_files(&keys),
-                timeline: Timeline::new(std::mem::take(&mut keys.ike))
-                    .with_seeds(std::mem::take(&mut keys.seeds))
-                    .with_pre_shared_keys(pre_shared_keys),
-                exchange_tunnels: Vec::new(),
-                tunnels: TunnelTable::default(),
-                sas: SaDatabase::new(keys),
-                snapshots: Vec::new(),
-                flows: FlowTable::new(),
-                connections,
-                meters: Meters::default(),
-                traffic: TrafficReading::default(),
-                totals: Totals::default(),
-                diagnostics: Diagnostics::default(),
-                diagnosis: Diagnosis::default(),
-                clock_events: Vec::new(),
-                control: ControlLog::default(),
-                icmp: IcmpLog::default(),
-                incomplete_ike: Vec::new(),
-                point,
-            },
+            record,
         }
     }
 
@@ -299,17 +270,10 @@ impl Analyzer {
 
     /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
     fn close_windows(&mut self, now: Option<Timestamp>) {
-        let record = &mut self.record;
-        let evidence = Evidence {
-            tunnels: &record.tunnels.tunnels,
-            exchanges: record.timeline.exchanges(),
-            exchange_tunnels: &record.exchange_tunnels,
-            associations: record.sas.associations(),
-            snapshots: &record.snapshots,
-        };
-        record
-            .diagnosis
-            .close(now, evidence, |tunnel| record.sas.of_tunnel(tunnel));
+        let mut diagnosis = std::mem::take(&mut self.record.diagnosis);
+        let sas_of = |tunnel| self.record.sas.of_tunnel(tunnel);
+        diagnosis.close(now, self.record.evidence(), sas_of);
+        self.record.diagnosis = diagnosis;
     }
 
     /// Tells whether the capture held this packet before; then that is all it counts as, and nothing where it is not `wanted`.

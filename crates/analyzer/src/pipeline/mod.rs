@@ -4,16 +4,11 @@
 //! accounted for, in capture order, the volume at an exchange's first message is exact.
 
 pub mod analyzer;
-mod choice;
-pub(crate) mod clock_event;
-pub(crate) mod key_place;
 mod options;
 pub(crate) mod point;
 pub(crate) mod record;
 pub mod spi_scan;
-mod totals;
 
 pub use analyzer::Analyzer;
-pub use choice::TunnelChoice;
-pub use options::{Options, Verify};
+pub use options::{Options, TunnelChoice};
 pub use record::Record;

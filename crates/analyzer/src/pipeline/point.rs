@@ -1,7 +1,7 @@
 //! The record of each packet for the comparison with another capture point ([`rekeyscope_impact::two_points`]).
 
 use rekeyscope_capture::framing::Datagram;
-use rekeyscope_impact::two_points::PointPacket;
+use rekeyscope_impact::two_points::{PointMessage, PointPacket};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
@@ -14,23 +14,13 @@ const MOST_PACKETS: usize = 1 << 21;
 /// IKE messages kept, 5 MB. The same.
 const MOST_MESSAGES: usize = 1 << 16;
 
-/// An IKE message. Its direction has the name that the tunnel's ends have while the capture is read.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KeptMessage {
-    pub(crate) time: Timestamp,
-    pub(crate) initiator_spi: IkeSpi,
-    pub(crate) message_id: u32,
-    pub(crate) digest: u64,
-    pub(crate) tunnel: TunnelIndex,
-    pub(crate) towards: Direction,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct PointRecord {
     pub(crate) packets: Vec<PointPacket>,
     /// All of them, also those for which there was no room.
     pub(crate) packets_seen: u64,
-    pub(crate) messages: Vec<KeptMessage>,
+    /// IKE messages. Their directions have the names that the tunnels' ends have while the capture is read.
+    pub(crate) messages: Vec<PointMessage>,
     /// The first packet for which there was no room.
     pub(crate) kept_until: Option<Timestamp>,
 }
@@ -56,7 +46,7 @@ impl PointRecord {
         datagram: &Datagram<'_>,
         bytes: &[u8],
         tunnel: TunnelIndex,
-        towards: Direction,
+        direction: Direction,
     ) {
         let (Some(spi), Some(id)) = (
             bytes.first_chunk::<8>(),
@@ -71,13 +61,13 @@ impl PointRecord {
         // Two captures of one run are compared: no seed.
         let mut hasher = DefaultHasher::new();
         hasher.write(bytes);
-        self.messages.push(KeptMessage {
+        self.messages.push(PointMessage {
             time: datagram.time,
             initiator_spi: IkeSpi(*spi),
             message_id: u32::from_be_bytes(*id),
             digest: hasher.finish(),
             tunnel,
-            towards,
+            direction,
         });
     }
 

@@ -3,23 +3,22 @@
 
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpLog};
-use crate::pipeline::clock_event::ClockEvent;
-use crate::pipeline::key_place::key_place;
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
-use crate::pipeline::totals::Totals;
-use crate::throughput::connections::Connections;
-use crate::throughput::flow::FlowTable;
-use crate::throughput::meter::Meters;
-use crate::traffic::TrafficReading;
+use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
 use rekeyscope_capture::framing::IncompleteIke;
 use rekeyscope_ipsec::ike::timeline::Timeline;
-use rekeyscope_ipsec::rekey::Snapshot;
+use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::database::SaDatabase;
 use rekeyscope_ipsec::sa::tunnel::{TunnelIndex, TunnelTable};
-use rekeyscope_keylog::KeyOrigin;
+use rekeyscope_keylog::{KeyMaterial, KeyOrigin, KeyRoad};
 use rekeyscope_model::analysis::KeyFile;
 use rekeyscope_model::diagnostic::Diagnostics;
+use rekeyscope_model::secret::SecretBytes;
+use rekeyscope_model::spi::Spi;
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// The record of an analysis.
 #[derive(Debug)]
@@ -57,6 +56,55 @@ pub(crate) fn place(record: &Record, origin: &KeyOrigin) -> String {
 }
 
 impl Record {
+    /// Nothing but the keys that will be tried.
+    pub(crate) fn new(options: Options, mut keys: KeyMaterial, pre_shared_keys: Vec<SecretBytes>) -> Self {
+        Record {
+            key_files: Vec::new(),
+            timeline: Timeline::new(std::mem::take(&mut keys.ike))
+                .with_seeds(std::mem::take(&mut keys.seeds))
+                .with_pre_shared_keys(pre_shared_keys),
+            exchange_tunnels: Vec::new(),
+            tunnels: TunnelTable::default(),
+            sas: SaDatabase::new(keys),
+            snapshots: Vec::new(),
+            flows: FlowTable::default(),
+            connections: Connections::new(options.account()),
+            meters: Meters::default(),
+            traffic: TrafficReading::default(),
+            totals: Totals::default(),
+            diagnostics: Diagnostics::default(),
+            diagnosis: Diagnosis::default(),
+            clock_events: Vec::new(),
+            control: ControlLog::default(),
+            icmp: IcmpLog::default(),
+            incomplete_ike: Vec::new(),
+            point: options.two_points.then(PointRecord::default),
+            options,
+        }
+    }
+
+    /// Times of the first and the last Delete of each SA, by the side that deletes, which receives on it, and its SPI.
+    pub(crate) fn deletes(&self) -> HashMap<(IpAddr, Spi), (Timestamp, Timestamp)> {
+        let mut deletes = HashMap::new();
+        for deletion in self.timeline.exchanges().iter().flat_map(|e| &e.deletes) {
+            let time = deletion.time;
+            let (first, last) = deletes.entry((deletion.by, deletion.spi)).or_insert((time, time));
+            (*first, *last) = (time.min(*first), time.max(*last));
+        }
+        deletes
+    }
+
+    /// The tables that rekeys are recognised by.
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            tunnels: &self.tunnels.tunnels,
+            exchanges: self.timeline.exchanges(),
+            exchange_tunnels: &self.exchange_tunnels,
+            associations: self.sas.associations(),
+            snapshots: &self.snapshots,
+        }
+    }
+
     /// Tells whether the user chose this tunnel. Those not chosen are decoded (a chosen one may be inside), and told of nowhere.
     pub(crate) fn wants(&self, tunnel: TunnelIndex) -> bool {
         self.options.tunnel.is_none_or(|choice| {
@@ -64,4 +112,60 @@ impl Record {
             ends.is_none_or(|ends| choice.takes(tunnel, ends))
         })
     }
+}
+
+/// A line of a key file, or of a Decryption Secrets Block of the capture.
+pub(crate) fn key_place(path: &str, block: Option<u64>, line: u64) -> String {
+    match block {
+        Some(block) => format!("{path}, Decryption Secrets Block {block}, line {line}"),
+        None => format!("{path}:{line}"),
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Totals {
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) first_time: Option<Timestamp>,
+    pub(crate) last_time: Option<Timestamp>,
+    pub(crate) previous_time: Option<Timestamp>,
+    /// The time that the frame has.
+    pub(crate) previous_raw_time: Option<Timestamp>,
+    pub(crate) cut_packets: u64,
+    pub(crate) time_regressions: u64,
+    pub(crate) ike_packets: u64,
+    pub(crate) esp_packets: u64,
+    pub(crate) capture_duplicates: u64,
+    pub(crate) oversized: u64,
+}
+
+/// File, line and road of a key.
+pub(crate) fn key_source(record: &Record, origin: &KeyOrigin) -> String {
+    let road = match origin.road {
+        KeyRoad::Explicit => "explicit",
+        KeyRoad::Mined => "mined",
+        KeyRoad::Derived => "derived",
+    };
+    format!("{} ({road})", place(record, origin))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Jump {
+    /// The clock was set.
+    Step,
+    /// Packets that come before those already read, or again.
+    OutOfOrder,
+    /// A long silence that may be either.
+    Undecided,
+}
+
+/// One jump.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClockEvent {
+    pub(crate) frame: u64,
+    pub(crate) jump: Jump,
+    /// Nanoseconds by which the frames' times jump, without the time that really passed.
+    pub(crate) nanos: i64,
+    /// The peers' clocks say so; otherwise its size is that of the silence.
+    pub(crate) measured: bool,
 }

@@ -1,12 +1,19 @@
-//! The one reading of what tunnels carried: ESP packets go to the crate `traffic`, and what its intervals do not hold stands beside them.
+//! The traffic of the tunnels. [`reading`] gives ESP packets to the crate `traffic`; beside it stand what its intervals do not hold
+//! ([`silences`], [`quiets`], [`volumes`]), the [`flow`]s, bytes over time ([`meters`]), and the [`connections`] of the account.
 
-mod inner_packet;
+mod connections;
+mod flow;
+#[cfg(test)]
+mod lab_test;
+mod meters;
 mod quiets;
 mod reading;
+mod series;
 mod silences;
-mod volumes;
 
-pub(crate) use inner_packet::inner_packet;
+pub(crate) use connections::Connections;
+pub(crate) use flow::FlowTable;
+pub(crate) use meters::Meters;
 pub(crate) use quiets::Quiet;
-pub(crate) use reading::TrafficReading;
+pub(crate) use reading::{TrafficReading, inner_packet};
 pub(crate) use silences::SideSilence;

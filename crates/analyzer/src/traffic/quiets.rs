@@ -1,4 +1,4 @@
-//! Silences that may be rest: nothing new came in a direction, or nothing at all passed in a tunnel. What they were is decided
+//! Silences that may be rest: nothing new came in a direction. What they were is decided
 //! when everything is known ([`crate::assembly`]).
 
 use foldhash::HashSet;
@@ -13,7 +13,7 @@ use rekeyscope_traffic::{
 
 /// Acknowledgements say what a direction delivered where inner TCP brings at least one in so many of its bytes.
 const ALL_OF_TCP: u64 = 2;
-/// Most silences that are kept of each kind, some 80 bytes each; what comes after later ones goes on with the transfer before.
+/// Most silences that are kept, some 80 bytes each; what comes after later ones goes on with the transfer before.
 const MOST_SILENCES: usize = 1 << 13;
 /// Tunnels that are watched, 1 KB each.
 const MOST_TUNNELS: usize = 1 << 12;
@@ -23,8 +23,6 @@ const MOST_WAITING: usize = 1 << 14;
 /// A silence, from the last new data of a direction to the next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quiet {
-    pub(crate) tunnel: TunnelIndex,
-    pub(crate) slot: usize,
     /// Last new data.
     pub(crate) from: Timestamp,
     /// First new data after it.
@@ -46,14 +44,6 @@ impl Quiet {
     }
 }
 
-/// Nothing at all passed in a tunnel, in either direction.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TunnelSilence {
-    pub(crate) tunnel: TunnelIndex,
-    pub(crate) from: Timestamp,
-    pub(crate) to: Timestamp,
-}
-
 /// One direction of a tunnel.
 #[derive(Debug, Default)]
 struct QuietWatch {
@@ -69,22 +59,15 @@ struct QuietWatch {
     answered_in: Option<i64>,
     /// New bytes of inner TCP, and all.
     bytes: (u64, u64),
-}
-
-#[derive(Debug, Default)]
-struct WatchedTunnel {
-    lanes: [QuietWatch; 2],
-    /// The last packet, in either direction.
-    latest: Option<Timestamp>,
+    quiets: Vec<Quiet>,
 }
 
 /// All tunnels.
 #[derive(Debug, Default)]
-pub(super) struct Quiets {
+pub(crate) struct Quiets {
     /// Tunnels by their index.
-    tunnels: Vec<WatchedTunnel>,
-    quiets: Vec<Quiet>,
-    silences: Vec<TunnelSilence>,
+    tunnels: Vec<[QuietWatch; 2]>,
+    kept: usize,
     left_out: u64,
 }
 
@@ -97,29 +80,28 @@ impl Quiets {
         tracker: &Tracker,
     ) {
         if tunnel >= self.tunnels.len() && tunnel < MOST_TUNNELS {
-            self.tunnels.resize_with(tunnel + 1, WatchedTunnel::default);
+            self.tunnels.resize_with(tunnel + 1, Default::default);
         }
         let Some(own) = self.tunnels.get_mut(tunnel) else {
             return;
         };
-        let silence = own
-            .latest
-            .replace(packet.time)
-            .filter(|from| packet.time.nanos_since(*from) >= LEAST_REST);
         let at = slot(packet.direction);
-        let quiet = own.lanes[at].take(sa, packet, segment).map(|quiet| Quiet {
-            tunnel,
-            slot: at,
-            ..quiet
-        });
+        if let Some(quiet) = own[at].take(sa, packet, segment) {
+            if self.kept < MOST_SILENCES {
+                self.kept += 1;
+                own[at].quiets.push(quiet);
+            } else {
+                self.left_out += 1;
+            }
+        }
         // Segments of a connection that is gone wait no more.
         let abandoned = tracker.settled().iter().filter(|one| one.fate == Fate::Abandoned);
         for gone in abandoned {
-            own.lanes[slot(gone.direction)].waits(gone.connection, false, packet.time);
+            own[slot(gone.direction)].waits(gone.connection, false, packet.time);
         }
         if matches!(packet.payload, InnerPayload::Tcp(_)) {
             for direction in Direction::BOTH {
-                let lane = &mut own.lanes[slot(direction)];
+                let lane = &mut own[slot(direction)];
                 if lane.waits(segment.connection, tracker.waits(direction), packet.time) {
                     let sender = tracker.sender(direction);
                     let least = sender.and_then(|sender| sender.rtt.min);
@@ -127,43 +109,16 @@ impl Quiets {
                 }
             }
         }
-        if let Some(quiet) = quiet {
-            keep(&mut self.quiets, quiet, &mut self.left_out);
-        }
-        if let Some(from) = silence {
-            let silence = TunnelSilence {
-                tunnel,
-                from,
-                to: packet.time,
-            };
-            keep(&mut self.silences, silence, &mut self.left_out);
-        }
     }
 
     /// Silences of a direction of a tunnel that may be rest, in order of time.
-    pub(super) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
-        self.quiets
-            .iter()
-            .filter(move |q| q.tunnel == tunnel && q.slot == slot)
-    }
-
-    /// Silences of a whole tunnel, in order of time.
-    pub(super) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
-        self.silences.iter().filter(move |s| s.tunnel == tunnel)
+    pub(crate) fn of(&self, tunnel: TunnelIndex, slot: usize) -> &[Quiet] {
+        self.tunnels.get(tunnel).map_or(&[], |own| &own[slot].quiets)
     }
 
     /// Silences that there was no room for.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
-    }
-}
-
-#[cold]
-fn keep<T>(list: &mut Vec<T>, found: T, left_out: &mut u64) {
-    if list.len() < MOST_SILENCES {
-        list.push(found);
-    } else {
-        *left_out += 1;
     }
 }
 
@@ -179,8 +134,6 @@ impl QuietWatch {
             .news
             .filter(|(news, _)| brings && packet.time.nanos_since(*news) >= LEAST_REST)
             .map(|(from, before)| Quiet {
-                tunnel: 0,
-                slot: 0,
                 from,
                 to: packet.time,
                 acknowledged: self

@@ -1,18 +1,18 @@
 //! The reading of all packets, in one pass.
 
-use super::quiets::{Quiet, Quiets, TunnelSilence};
-use super::silences::{SideSilence, SideSilences};
-use super::volumes::Volumes;
+use super::quiets::Quiets;
+use super::silences::SideSilences;
+use crate::decode::{Decoded, Pending};
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Event};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, Interval, LEAST_TIMEOUT, Outages, Packet, Preview, SealedLine,
-    SealedPacket, SealedTraffic, Segment, Tracker,
+    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, Outages, Packet, Preview,
+    SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -23,9 +23,9 @@ pub(crate) struct TrafficReading {
     outages: Outages,
     delivered: DeliveredBytes,
     sealed: SealedTraffic,
-    silences: SideSilences,
+    pub(crate) silences: SideSilences,
     volumes: Volumes,
-    quiets: Quiets,
+    pub(crate) quiets: Quiets,
     /// Acknowledged bytes of each tunnel, by direction, that the capture never showed.
     unseen: Vec<[u64; 2]>,
 }
@@ -55,8 +55,7 @@ impl TrafficReading {
         self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
         let direction = association.direction;
         self.silences.take(tunnel, direction, (packet.time, packet.frame));
-        self.volumes
-            .take(slot(direction), sa, packet.time, carried(association));
+        self.volumes.take(sa, packet.time, carried(association));
         let unseen = segment.acks.map_or(0, |acks| acks.unseen);
         if unseen > 0 {
             if tunnel >= self.unseen.len() {
@@ -135,16 +134,6 @@ impl TrafficReading {
         (self.outages.left_out(), self.quiets.left_out())
     }
 
-    /// Silences of a direction of a tunnel that may be rest, in order of time.
-    pub(crate) fn quiets(&self, tunnel: TunnelIndex, slot: usize) -> impl Iterator<Item = &Quiet> {
-        self.quiets.quiets(tunnel, slot)
-    }
-
-    /// Silences of a whole tunnel, in order of time.
-    pub(crate) fn silences(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &TunnelSilence> {
-        self.quiets.silences(tunnel)
-    }
-
     /// Time at which a direction sent the first data that was delivered.
     pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
         self.outages
@@ -161,25 +150,6 @@ impl TrafficReading {
         self.outages.open_since(&self.tracker, (tunnel, direction), end)
     }
 
-    /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
-    pub(crate) fn side_silences(
-        &self,
-        side: (TunnelIndex, Direction),
-        least: i64,
-    ) -> impl Iterator<Item = &SideSilence> {
-        self.silences.at_least(side, least)
-    }
-
-    /// The longest time for which the sender of a direction was silent within a stretch; `heard`: its IKE messages, time and frame.
-    pub(crate) fn longest_silence(
-        &self,
-        side: (TunnelIndex, Direction),
-        within: (Timestamp, Timestamp),
-        heard: &[(Timestamp, u64)],
-    ) -> SideSilence {
-        self.silences.longest(side, within, heard)
-    }
-
     /// Bytes that an SA had carried at a moment, as its lifetime counts them.
     pub(crate) fn volume_at(&self, sa: SaIndex, association: &Association, time: Timestamp) -> Option<u64> {
         let (last, _) = association.last?;
@@ -194,5 +164,133 @@ fn carried(association: &Association) -> u64 {
         counters.inner_bytes
     } else {
         counters.esp_bytes
+    }
+}
+
+/// The packet. Its SPI is the index of its SA: an SPI may come again, and a reused one begins to count anew.
+pub(crate) fn inner_packet(
+    sa: SaIndex,
+    association: &Association,
+    pending: &Pending,
+    decoded: &Decoded,
+    number: u64,
+) -> Packet {
+    let inner = &decoded.inner;
+    let opened = decoded.opened.is_some();
+    Packet {
+        time: pending.time,
+        frame: pending.frame,
+        tunnel: u32::try_from(association.tunnel).unwrap_or(u32::MAX),
+        direction: association.direction,
+        esp: Some(EspNumber {
+            spi: u32::try_from(sa).unwrap_or(u32::MAX),
+            number,
+        }),
+        tuple: inner.flow.filter(|_| opened),
+        ip_id: inner.ip_id,
+        payload: if opened {
+            payload(inner)
+        } else {
+            InnerPayload::Unread(pending.esp_bytes)
+        },
+    }
+}
+
+fn payload(inner: &Inner) -> InnerPayload {
+    match (inner.tcp, inner.echo) {
+        (Some(tcp), _) => InnerPayload::Tcp(tcp),
+        (None, Some(echo)) => InnerPayload::Echo {
+            request: echo.request,
+            id: echo.id,
+            seq: echo.seq,
+            bytes: inner.ip_bytes.max(inner.transport_bytes),
+        },
+        (None, None) => InnerPayload::Datagram(inner.transport_bytes),
+    }
+}
+
+/// Points of each SA. Where they are full, every second one goes: between two of 32 a steady transfer is a line.
+const MOST_POINTS: usize = 64;
+/// Points lie this far apart at first.
+const FIRST_STEP: i64 = 50 * NANOS_PER_MILLI;
+/// Most SAs with points, 24 MB; what later ones carried is known at their end only.
+const MOST_SAS: usize = 1 << 14;
+
+#[derive(Debug, Default)]
+struct VolumeCourse {
+    points: Vec<(Timestamp, u64)>,
+    /// The number of times at which every second point went.
+    thinned: u32,
+    /// The next point lies behind this.
+    due: Option<Timestamp>,
+}
+
+/// The courses of all SAs, by their index.
+#[derive(Debug, Default)]
+pub(super) struct Volumes(Vec<VolumeCourse>);
+
+impl Volumes {
+    /// Takes what an SA had carried with the packet of this moment, bytes.
+    #[inline]
+    pub(super) fn take(&mut self, sa: SaIndex, time: Timestamp, bytes: u64) {
+        if sa >= self.0.len() && sa < MOST_SAS {
+            self.0.resize_with(sa + 1, VolumeCourse::default);
+        }
+        if let Some(course) = self.0.get_mut(sa)
+            && course.due.is_none_or(|due| time >= due)
+        {
+            course.point(time, bytes);
+        }
+    }
+
+    /// Bytes that an SA had carried at `time`, between points by a line; `last`: its last packet, and all that it carried.
+    pub(super) fn at(&self, sa: SaIndex, time: Timestamp, last: (Timestamp, u64)) -> Option<u64> {
+        let points = &self.0.get(sa)?.points;
+        let behind = points.partition_point(|(point, _)| *point <= time);
+        let (from, low) = *points.get(behind.checked_sub(1)?)?;
+        let (to, high) = points.get(behind).copied().unwrap_or(last);
+        let whole = to.nanos_since(from);
+        if whole <= 0 || time >= to {
+            return Some(if time >= to { high } else { low });
+        }
+        let part = time.nanos_since(from) as f64 / whole as f64;
+        Some(low + (part * high.saturating_sub(low) as f64) as u64)
+    }
+}
+
+impl VolumeCourse {
+    #[cold]
+    fn point(&mut self, time: Timestamp, bytes: u64) {
+        if self.points.len() >= MOST_POINTS {
+            let mut index = 0;
+            self.points.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.thinned += 1;
+        }
+        self.points.push((time, bytes));
+        self.due = Some(time.plus_nanos(FIRST_STEP << self.thinned.min(20)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_steady_transfer_is_a_line_however_long_it_is() {
+        let mut volumes = Volumes::default();
+        let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
+        for ms in 0..100_000_u64 {
+            volumes.take(3, at(ms as i64), ms * 1_000);
+        }
+        let last = (at(99_999), 99_999_000);
+        for ms in [0, 10, 777, 50_123, 99_998] {
+            let told = volumes.at(3, at(ms), last).unwrap();
+            assert!(told.abs_diff(ms as u64 * 1_000) < 2_000, "{ms}: {told}");
+        }
+        assert!(volumes.0[3].points.len() <= MOST_POINTS);
+        assert_eq!(volumes.at(4, at(1), last), None);
     }
 }

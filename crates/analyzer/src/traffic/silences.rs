@@ -1,6 +1,5 @@
 //! The times in which each side of a tunnel sent no ESP.
 
-use foldhash::HashMap;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
@@ -28,82 +27,84 @@ impl SideSilence {
     }
 }
 
+/// A side, or both together.
+#[derive(Debug, Default)]
+struct Talk {
+    last: Option<Heard>,
+    silences: Vec<SideSilence>,
+}
+
 /// The silences of all tunnels.
 #[derive(Debug, Default)]
-pub(super) struct SideSilences {
-    /// The last packet of each side.
-    last: HashMap<TunnelIndex, [Option<Heard>; 2]>,
-    silences: HashMap<(TunnelIndex, usize), Vec<SideSilence>>,
+pub(crate) struct SideSilences {
+    /// By tunnel: each side, and both together.
+    talks: Vec<[Talk; 3]>,
     kept: usize,
-    current: Option<(TunnelIndex, [Option<Heard>; 2])>,
 }
+
+/// The place of both sides together in [`SideSilences::talks`].
+const BOTH: usize = 2;
 
 impl SideSilences {
     #[inline]
     pub(super) fn take(&mut self, tunnel: TunnelIndex, direction: Direction, (time, frame): Heard) {
-        if self.current.is_none_or(|(current, _)| current != tunnel) {
-            self.change_to(tunnel);
+        if tunnel >= self.talks.len() {
+            self.talks.resize_with(tunnel + 1, Default::default);
         }
-        let Some((_, last)) = &mut self.current else {
-            return;
-        };
-        let own = slot(direction);
-        let before = last[own].replace((time, frame));
-        if let Some((before, last_frame)) = before
-            && time.nanos_since(before) > LEAST_TIMEOUT
-        {
-            let silence = SideSilence {
-                from: before,
-                to: time,
-                last_frame: Some(last_frame),
-            };
-            self.keep((tunnel, own), silence);
+        for place in [slot(direction), BOTH] {
+            let talk = &mut self.talks[tunnel][place];
+            if let Some((from, last_frame)) = talk.last.replace((time, frame))
+                && time.nanos_since(from) > LEAST_TIMEOUT
+                && self.kept < MOST_SILENCES
+            {
+                self.kept += 1;
+                talk.silences.push(SideSilence {
+                    from,
+                    to: time,
+                    last_frame: Some(last_frame),
+                });
+            }
         }
     }
 
-    #[cold]
-    fn change_to(&mut self, tunnel: TunnelIndex) {
-        if let Some((current, last)) = self.current.take() {
-            self.last.insert(current, last);
-        }
-        let last = self.last.get(&tunnel).copied().unwrap_or_default();
-        self.current = Some((tunnel, last));
+    fn talk(&self, tunnel: TunnelIndex, place: usize) -> Option<&Talk> {
+        self.talks.get(tunnel).map(|talks| &talks[place])
     }
 
-    #[cold]
-    fn keep(&mut self, side: (TunnelIndex, usize), silence: SideSilence) {
-        if self.kept < MOST_SILENCES {
-            self.kept += 1;
-            self.silences.entry(side).or_default().push(silence);
-        }
+    /// Time of the last ESP packet of a side.
+    pub(crate) fn last(&self, tunnel: TunnelIndex, slot: usize) -> Option<Timestamp> {
+        Some(self.talk(tunnel, slot)?.last?.0)
+    }
+
+    /// The times in which nobody sent ESP in a tunnel, up to its last packet.
+    pub(crate) fn of_both(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &SideSilence> {
+        self.talk(tunnel, BOTH)
+            .into_iter()
+            .flat_map(|talk| &talk.silences)
     }
 
     /// The times of at least `least` nanoseconds in which the sender of a direction sent no ESP, up to its last packet.
-    pub(super) fn at_least(
+    pub(crate) fn at_least(
         &self,
         (tunnel, direction): (TunnelIndex, Direction),
         least: i64,
     ) -> impl Iterator<Item = &SideSilence> {
-        let kept = self.silences.get(&(tunnel, slot(direction)));
-        let kept = kept.into_iter().flatten();
+        let own = self.talk(tunnel, slot(direction)).into_iter();
+        let kept = own.flat_map(|talk| &talk.silences);
         kept.filter(move |silence| silence.nanos() >= least)
     }
 
     /// The longest time within `from` to `to` in which the sender of a direction sent no ESP, and nothing at `heard` (its IKE messages,
     /// in order of time).
-    pub(super) fn longest(
+    pub(crate) fn longest(
         &self,
         (tunnel, direction): (TunnelIndex, Direction),
         (from, to): (Timestamp, Timestamp),
         heard: &[Heard],
     ) -> SideSilence {
-        let side = (tunnel, slot(direction));
-        let last = match self.current {
-            Some((current, last)) if current == tunnel => last,
-            _ => self.last.get(&tunnel).copied().unwrap_or_default(),
-        };
+        let own = self.talk(tunnel, slot(direction));
         let whole = |last_frame| SideSilence { from, to, last_frame };
-        let open = match last[side.1] {
+        let open = match own.and_then(|talk| talk.last) {
             Some((last, frame)) if last < to => Some(SideSilence {
                 from: last,
                 ..whole(Some(frame))
@@ -111,7 +112,7 @@ impl SideSilences {
             None => Some(whole(None)),
             Some(_) => None,
         };
-        let kept = self.silences.get(&side).map_or(&[][..], Vec::as_slice);
+        let kept = own.map_or(&[][..], |talk| &talk.silences);
         let inside = kept
             .iter()
             .copied()

@@ -38,11 +38,7 @@ pub(super) struct Look<'a> {
 
 impl<'a> Look<'a> {
     pub(super) fn ends(&self, tunnel: usize) -> Option<TunnelEnds> {
-        let tunnel = self.analysis.tunnels.get(tunnel)?;
-        Some(TunnelEnds {
-            client: tunnel.a,
-            gateway: tunnel.b,
-        })
+        self.analysis.tunnels.get(tunnel).map(ends_of)
     }
 
     /// The ledger's entry of a rekey in a direction.
@@ -117,6 +113,13 @@ impl<'a> Look<'a> {
     }
 }
 
+pub(super) fn ends_of(tunnel: &Tunnel) -> TunnelEnds {
+    TunnelEnds {
+        client: tunnel.a,
+        gateway: tunnel.b,
+    }
+}
+
 pub(super) fn is_opened(sa: &SecurityAssociation) -> bool {
     sa.inner_bytes.is_some() || sa.key.status == KeyStatus::Verified || sa.protocol == Protocol::Ah
 }
@@ -137,11 +140,7 @@ pub(super) fn note_unread(analysis: &Analysis, unread: &mut UnreadStretches) {
         else {
             continue;
         };
-        let ends = TunnelEnds {
-            client: tunnel.a,
-            gateway: tunnel.b,
-        };
-        let known = unread.entry(ends).or_default();
+        let known = unread.entry(ends_of(tunnel)).or_default();
         match known.iter_mut().find(|(known, _)| *known == first) {
             Some(known) => known.1 = last,
             None => known.push_back((first, last)),

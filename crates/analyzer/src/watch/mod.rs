@@ -9,7 +9,6 @@
 //! event waits until what it says is settled ([`look::SETTLED`]), so that it is told once and within two seconds.
 
 pub mod kernel;
-mod known_names;
 mod look;
 mod news;
 mod outage_news;
@@ -224,14 +223,7 @@ impl LiveWatch {
         }
         let analysis = assemble(self.analyzer.so_far(now), info, &Asked::default());
         let events = self.news.of(&analysis, now, false, self.kept.is_some());
-        let (lately, seen) = (self.lately(now), (self.packets, self.newest));
-        account(
-            (&mut self.totals, &mut self.news),
-            (&analysis, lately),
-            &events,
-            seen,
-        );
-        self.totals.not_analysed = self.not_analysed_before + totals::not_analysed(&analysis);
+        self.account(&analysis, now, &events);
         if self.is_larger_than(PATIENCE) || self.is_larger_than(1.0) && is_quiet(&analysis, now) {
             (self.kept, self.keys) = (None, KeyMaterial::default());
             self.analyzer.leave_behind(self.lately(now));
@@ -243,20 +235,25 @@ impl LiveWatch {
 
     /// The end: what was not said, settled or not, and the document of what was not left behind.
     pub fn finish(mut self, info: &CaptureInfo, asked: &Asked) -> (Vec<WatchEvent>, Analysis, WatchTotals) {
-        let lately = self.lately(self.newest.unwrap_or_default());
-        let record = self.analyzer.finish();
+        let none = Analyzer::new(Options::default(), KeyMaterial::default());
+        let record = std::mem::replace(&mut self.analyzer, none).finish();
         let analysis = assemble(&record, info, asked);
         let now = record.totals.last_time.unwrap_or_default();
         let events = self.news.of(&analysis, now, true, self.kept.is_some());
-        let seen = (self.packets, self.newest);
-        account(
-            (&mut self.totals, &mut self.news),
-            (&analysis, lately),
-            &events,
-            seen,
-        );
-        self.totals.not_analysed = self.not_analysed_before + totals::not_analysed(&analysis);
+        self.account(&analysis, self.newest.unwrap_or_default(), &events);
         (events, analysis, self.totals)
+    }
+
+    /// Counts the events of a look, and what holds at it.
+    fn account(&mut self, analysis: &Analysis, now: Timestamp, events: &[WatchEvent]) {
+        let lately = self.lately(now);
+        let totals = &mut self.totals;
+        events.iter().for_each(|event| count(totals, event));
+        let settled = self.news.take_settled();
+        settled.into_iter().for_each(|rekey| settle(totals, rekey));
+        totals::observe(totals, analysis, lately);
+        (totals.packets, totals.last_packet) = (self.packets, self.newest);
+        totals.not_analysed = self.not_analysed_before + totals::not_analysed(analysis);
     }
 
     fn lately(&self, now: Timestamp) -> Timestamp {
@@ -276,21 +273,6 @@ impl LiveWatch {
         exceeds(size.associations, stayed.associations, most.sas)
             || exceeds(size.exchanges, stayed.exchanges, most.exchanges)
     }
-}
-
-/// Counts the events of a look, and what holds at it. `seen`: packets, and the time of the newest.
-fn account(
-    (totals, news): (&mut WatchTotals, &mut News),
-    (analysis, lately): (&Analysis, Timestamp),
-    events: &[WatchEvent],
-    seen: (u64, Option<Timestamp>),
-) {
-    events.iter().for_each(|event| count(totals, event));
-    news.take_settled()
-        .into_iter()
-        .for_each(|rekey| settle(totals, rekey));
-    totals::observe(totals, analysis, lately);
-    (totals.packets, totals.last_packet) = seen;
 }
 
 /// Tells whether no rekey, attempt or outage is under way.

@@ -1,17 +1,18 @@
 //! A document → the events that were not told before.
 
-use super::known_names::KnownNames;
 use super::look::{
     Look, REVIEWED, SETTLED, UnreadStretches, WatchedDirection, is_opened, keys_given, note_unread,
 };
 use super::outage_news::OutageNews;
 use super::totals::SettledRekey;
+use indexmap::IndexMap;
 use rekeyscope_model::analysis::*;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnd, TunnelEnds, WatchEvent};
 use std::collections::BTreeMap;
+use std::hash::Hash;
 
 /// Time after which a request is told as unanswered: a person wants to know, although an answer may still come.
 const UNANSWERED_AFTER: i64 = 10 * NANOS_PER_SECOND;
@@ -81,25 +82,13 @@ impl News {
             let costs = rekey.impact.iter().filter(|impact| impact.hurt);
             events.extend(costs.filter_map(|impact| self.cost((ends, rekey), impact, &look)));
         }
-        for attempt in &analysis.attempts {
-            let Some(ends) = look.ends(attempt.tunnel) else {
-                continue;
-            };
-            events.extend(self.attempt(ends, attempt, now, last));
-        }
+        let attempts = analysis.attempts.iter();
+        events.extend(attempts.filter_map(|attempt| self.attempt(attempt, &look)));
         self.outages.of(&look, &mut events);
-        for sa in &analysis.security_associations {
-            let Some(ends) = look.ends(sa.tunnel) else {
-                continue;
-            };
-            events.extend(self.keyless(ends, sa, &look));
-        }
-        for impact in &analysis.impact {
-            let Some(ends) = look.ends(impact.tunnel) else {
-                continue;
-            };
-            events.extend(self.verdict(ends, impact, &look));
-        }
+        let sas = analysis.security_associations.iter();
+        events.extend(sas.filter_map(|sa| self.keyless(sa, &look)));
+        let verdicts = analysis.impact.iter();
+        events.extend(verdicts.filter_map(|impact| self.verdict(impact, &look)));
         events.sort_by_key(|event| event.time);
         events
     }
@@ -220,13 +209,8 @@ impl News {
         })
     }
 
-    fn attempt(
-        &mut self,
-        ends: TunnelEnds,
-        attempt: &Attempt,
-        now: Timestamp,
-        last: bool,
-    ) -> Option<WatchEvent> {
+    fn attempt(&mut self, attempt: &Attempt, look: &Look<'_>) -> Option<WatchEvent> {
+        let (ends, now) = (look.ends(attempt.tunnel)?, look.now);
         if !attempt.outcome.failed() {
             return None;
         }
@@ -238,7 +222,7 @@ impl News {
             AttemptOutcome::Refused => true,
             _ => now.nanos_since(attempt.last_time) >= SETTLED,
         };
-        if !(last || is_certain) || !self.attempts.insert((ends, attempt.first_time), ()) {
+        if !(look.last || is_certain) || !self.attempts.insert((ends, attempt.first_time), ()) {
             return None;
         }
         Some(WatchEvent {
@@ -253,7 +237,8 @@ impl News {
         })
     }
 
-    fn keyless(&mut self, ends: TunnelEnds, sa: &SecurityAssociation, look: &Look<'_>) -> Option<WatchEvent> {
+    fn keyless(&mut self, sa: &SecurityAssociation, look: &Look<'_>) -> Option<WatchEvent> {
+        let ends = look.ends(sa.tunnel)?;
         let (first, last) = (sa.first_time?, sa.last_time?);
         let settled = |since| look.settled(since, SETTLED);
         let awaited = sa.packets >= KEY_PACKETS && settled(first) || settled(last);
@@ -276,7 +261,8 @@ impl News {
         })
     }
 
-    fn verdict(&mut self, ends: TunnelEnds, impact: &Impact, look: &Look<'_>) -> Option<WatchEvent> {
+    fn verdict(&mut self, impact: &Impact, look: &Look<'_>) -> Option<WatchEvent> {
+        let ends = look.ends(impact.tunnel)?;
         let (now, last) = (look.now, look.last);
         let (lane, verdict) = ((ends, impact.direction), impact.verdict);
         let says_something = |verdict| {
@@ -377,5 +363,33 @@ fn end_of(ends: TunnelEnds, address: Option<std::net::IpAddr>) -> TunnelEnd {
         Some(address) if address == ends.client => TunnelEnd::Client,
         Some(address) if address == ends.gateway => TunnelEnd::Gateway,
         _ => TunnelEnd::Unknown,
+    }
+}
+
+/// Most names of a kind that are known; the oldest are forgotten, which the analysis left behind long ago.
+const MOST_KNOWN: usize = 1 << 14;
+
+/// Values by name, with a bound: the oldest give way.
+#[derive(Debug)]
+pub(super) struct KnownNames<T, V = ()>(IndexMap<T, V>);
+
+impl<T, V> Default for KnownNames<T, V> {
+    fn default() -> Self {
+        KnownNames(IndexMap::new())
+    }
+}
+
+impl<T: Copy + Eq + Hash, V> KnownNames<T, V> {
+    /// True when it was not known.
+    pub(super) fn insert(&mut self, name: T, what: V) -> bool {
+        let new = self.0.insert(name, what).is_none();
+        if self.0.len() > MOST_KNOWN {
+            self.0.shift_remove_index(0);
+        }
+        new
+    }
+
+    pub(super) fn get_mut(&mut self, name: T) -> Option<&mut V> {
+        self.0.get_mut(&name)
     }
 }

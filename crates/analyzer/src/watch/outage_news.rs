@@ -17,7 +17,7 @@ const AGREED: i64 = 500 * NANOS_PER_MILLI;
 /// Difference of lengths, seconds, from which on an outage is told again: sentences give no more digits than a millisecond.
 const SAME_LENGTH_S: f64 = 0.001;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct KnownOutage {
     start: Timestamp,
     /// End and length, seconds, as told.
@@ -134,10 +134,8 @@ impl OutageNews {
                     .or_default()
                     .push_back(KnownOutage {
                         start: time,
-                        end: None,
                         announced: true,
-                        reviewed: false,
-                        absent: None,
+                        ..KnownOutage::default()
                     });
             }
             Occurrence::OutageEnded {
@@ -150,9 +148,7 @@ impl OutageNews {
                     None => known.push_back(KnownOutage {
                         start,
                         end,
-                        announced: false,
-                        reviewed: false,
-                        absent: None,
+                        ..KnownOutage::default()
                     }),
                 }
             }
@@ -189,8 +185,7 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
             start: outage.start,
             end: over.map(|end| (end, seconds)),
             announced: over.is_none(),
-            reviewed: false,
-            absent: None,
+            ..KnownOutage::default()
         });
         return Some(told);
     };

@@ -1,5 +1,6 @@
 //! Events → counters.
 
+use crate::watch::look::ends_of;
 use rekeyscope_model::analysis::{Analysis, Direction, KeyStatus, Protocol};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_model::watch::{
@@ -159,10 +160,7 @@ pub(super) fn observe(totals: &mut WatchTotals, analysis: &Analysis, lately: Tim
     totals.keys_missing = keyless.count() as u64;
     totals.tunnels.clear();
     for tunnel in in_use().filter_map(|sa| analysis.tunnels.get(sa.tunnel)) {
-        let ends = TunnelEnds {
-            client: tunnel.a,
-            gateway: tunnel.b,
-        };
+        let ends = ends_of(tunnel);
         // Counters at 0 make the first failure an increase.
         of_tunnel(totals, ends);
         if totals.tunnels.len() < MOST_TUNNELS {

@@ -47,44 +47,32 @@ impl SecretText {
     }
 }
 
-/// The keys that an export takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Wanted {
-    /// Not those that the packets refute.
-    #[default]
-    Usable,
-    /// Refuted keys too.
-    All,
-}
-
 /// The keys that an export can use: one per (source, destination, SPI), busiest first. Says what is left out, and what is not verified.
-fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
+fn usable<'r>(ring: &'r KeyRing, notes: &mut Vec<String>) -> Vec<&'r SaKey> {
     let mut seen: HashSet<(IpAddr, IpAddr, Spi)> = HashSet::new();
     let (mut wrong, mut half, mut reused) = (0_u64, 0_u64, 0_u64);
     let mut keys: Vec<&SaKey> = Vec::new();
     for key in &ring.esp {
-        if wanted == Wanted::Usable && key.proof.is_refuted() {
-            wrong += u64::from(key.proof == KeyProof::Contradicted);
-            half += u64::from(key.proof == KeyProof::NothingOpens);
+        if key.proof == KeyProof::Contradicted {
+            wrong += 1;
+        } else if key.proof == KeyProof::NothingOpens {
+            half += 1;
         } else if seen.insert((key.src, key.dst, key.spi)) {
             keys.push(key);
         } else {
             reused += 1;
         }
     }
-    let unverified = keys.iter().filter(|key| unverified(key.proof).is_some()).count() as u64;
+    let unverified = keys.iter().filter(|key| key.proof == KeyProof::Unchecked).count() as u64;
     let told = [
         (
             wrong,
-            format!(
-                "keys of {wrong} SAs are left out: the ICVs of their packets do not fit (--all-keys writes them all the same)"
-            ),
+            format!("keys of {wrong} SAs are left out: the ICVs of their packets do not fit"),
         ),
         (
             half,
             format!(
-                "keys of {half} SAs are left out: the integrity key fits, but no packet decrypts to anything (--all-keys writes \
-                 them all the same)"
+                "keys of {half} SAs are left out: the integrity key fits, but no packet decrypts to anything"
             ),
         ),
         (
@@ -106,23 +94,11 @@ fn usable<'r>(ring: &'r KeyRing, wanted: Wanted, notes: &mut Vec<String>) -> Vec
     keys
 }
 
-/// Why a key is not verified; `None` where it is.
-fn unverified(proof: KeyProof) -> Option<&'static str> {
-    Some(match proof {
-        KeyProof::Proven => return None,
-        KeyProof::Unchecked => "the packets neither prove nor refute it",
-        KeyProof::NothingOpens => "its integrity key fits, but no packet decrypts to anything",
-        KeyProof::Contradicted => "the ICVs of its packets do not fit",
-    })
-}
-
 /// Says of the row that follows that its key is not verified, where it is not: `#` begins a comment in Wireshark's tables and in
 /// tcpdump's files.
 fn comment(out: &mut SecretText, proof: KeyProof) {
-    if let Some(why) = unverified(proof) {
-        out.push("# The key in the next row is not verified: ")
-            .push(why)
-            .push("\n");
+    if proof == KeyProof::Unchecked {
+        out.push("# The key in the next row is not verified: the packets neither prove nor refute it\n");
     }
 }
 

@@ -29,13 +29,6 @@ pub enum KeyProof {
     Contradicted,
 }
 
-impl KeyProof {
-    /// The packets show that the key is not theirs.
-    pub fn is_refuted(self) -> bool {
-        matches!(self, KeyProof::NothingOpens | KeyProof::Contradicted)
-    }
-}
-
 /// The key of one SA, with the addresses of the capture (behind NAT a log knows others).
 #[derive(Debug, Clone)]
 pub struct SaKey {

@@ -8,8 +8,6 @@ use crate::time::Timestamp;
 plain_data! {
     /// Requests of the run beside the files.
     pub struct Settings {
-        /// `all`, `sample:N` or `first:K`.
-        pub verify: String,
         /// Rate that the tunnel should reach, bit/s.
         pub reference_bps: Option<f64>,
         /// Key files beside the capture were to be left alone.

@@ -90,7 +90,7 @@ plain_data! {
         pub verified: u64,
         /// The ICV does not fit.
         pub failed: u64,
-        /// Not checked: no key, a packet cut by the snap length, or `--verify`.
+        /// Not checked: no key, or a packet cut by the snap length.
         pub unchecked: u64,
     }
     /// Sequence numbers of an SA.

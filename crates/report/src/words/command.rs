@@ -23,7 +23,6 @@ pub(crate) fn command(analysis: &Analysis) -> String {
         }
         let tunnel = s.tunnel.iter();
         words.extend(tunnel.flat_map(|tunnel| ["--tunnel".into(), quoted(tunnel)]));
-        words.extend(["--verify".into(), quoted(&s.verify)]);
         let reference = s.reference_bps.map(|r| (r / 1e6).to_string());
         words.extend(reference.into_iter().flat_map(|r| ["--reference-mbps".into(), r]));
     }
@@ -74,7 +73,6 @@ mod tests {
     fn the_command_holds_what_was_asked_for() {
         let mut document = example::seven_rekeys();
         document.settings = Some(rekeyscope_model::analysis::Settings {
-            verify: "sample:10".into(),
             reference_bps: Some(94.5e6),
             no_keys: true,
             tunnel: Some("192.0.2.1".into()),
@@ -87,7 +85,6 @@ mod tests {
             " --psk-file \"my psk\"",
             " --esp-port 5555 --esp-port 6666",
             " --tunnel 192.0.2.1",
-            " --verify sample:10",
             " --reference-mbps 94.5",
         ] {
             assert!(command.contains(words), "{words} is not in {command}");

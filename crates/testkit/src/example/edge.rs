@@ -136,7 +136,7 @@ pub fn hostile(mut document: Analysis) -> Analysis {
         overlay.sentences = vec![evil(); 2];
     }
     if let Some(settings) = &mut document.settings {
-        settings.verify = evil();
+        settings.tunnel = Some(evil());
     }
     document.overhead.iter_mut().for_each(|o| o.suite = evil());
     document.flows.iter_mut().for_each(|f| f.protocol = evil());

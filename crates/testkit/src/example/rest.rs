@@ -161,7 +161,6 @@ pub fn with_overlays(mut document: Analysis) -> Analysis {
     };
     document.overlays = vec![iperf3, load];
     document.settings = Some(Settings {
-        verify: "all".into(),
         reference_bps: None,
         no_keys: false,
         tunnel: None,

@@ -3,8 +3,8 @@
 use crate::command::options::help::{INPUT, OUTPUT};
 use crate::command::options::input::Input;
 use crate::command::options::language::LanguageArgument;
+use crate::command::options::outputs::ReplaceArgument;
 use crate::command::options::refusal::{refuse_if, refused};
-use crate::command::options::replace::ReplaceArgument;
 use crate::command::sources::{self, Grouping, NamedCapture, is_document};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
@@ -32,19 +32,19 @@ pub(crate) struct CompareArguments {
 
     /// Write table and plot as one offline HTML file
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) html: Option<PathBuf>,
+    html: Option<PathBuf>,
 
     /// Write the comparison as JSON; - is standard output
     ///
     /// On standard output it takes the place of the report.
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) json: Option<PathBuf>,
+    json: Option<PathBuf>,
 
     /// Write the table as CSV; - is standard output
     ///
     /// On standard output it takes the place of the report.
     #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) csv: Option<PathBuf>,
+    csv: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) replace: ReplaceArgument,
@@ -62,17 +62,16 @@ impl CompareArguments {
         self.sources.iter().map(|source| self.input.of(source)).collect()
     }
 
+    /// Places of JSON, HTML and CSV.
+    pub(crate) fn results(&self) -> [&Option<PathBuf>; 3] {
+        [&self.json, &self.html, &self.csv]
+    }
+
     /// Looks for the captures among the files. A saved analysis is one of its own.
     pub(super) fn find_sources(&mut self) -> Result<(), clap::Error> {
-        let words: Vec<PathBuf> = std::iter::once(&self.input.capture)
-            .chain(&self.more)
-            .cloned()
-            .collect();
+        let words = self.input.with(&self.more);
         let on_stream = |paths: &[&PathBuf]| paths.iter().filter(|path| path.as_os_str() == "-").count() > 1;
-        let results: Vec<&PathBuf> = [&self.html, &self.json, &self.csv]
-            .into_iter()
-            .flatten()
-            .collect();
+        let results: Vec<&PathBuf> = self.results().into_iter().flatten().collect();
         refuse_if(
             on_stream(&results),
             "only one of --json, --html and --csv can go to standard output",

@@ -3,6 +3,7 @@
 use crate::command::options::help::{INPUT, KEYS, OUTPUT};
 use crate::command::sources::NamedCapture;
 use clap::{Args, ValueHint};
+use rekeyscope::assembly::Asked;
 use rekeyscope_capture::join::PieceSequence;
 use std::path::PathBuf;
 
@@ -66,6 +67,21 @@ impl Input {
             capture: source.name.clone(),
             pieces: source.pieces.clone(),
             ..self.clone()
+        }
+    }
+
+    /// The files that are named without an option: the capture and these.
+    pub(crate) fn with(&self, more: &[PathBuf]) -> Vec<PathBuf> {
+        [std::slice::from_ref(&self.capture), more].concat()
+    }
+
+    /// The request as the document has it, beyond the options of the analysis.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked {
+            path: self.capture.to_string_lossy().into_owned(),
+            no_keys: self.no_keys,
+            psk_files: self.psk_file.iter().map(|f| f.display().to_string()).collect(),
+            ..Asked::default()
         }
     }
 

@@ -6,7 +6,6 @@ use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
 use crate::command::sources::{self, Grouping};
 use clap::{Args, ValueHint};
-use rekeyscope::write::export::Wanted;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -33,10 +32,6 @@ pub(crate) struct KeysArguments {
     #[arg(long, help_heading = OUTPUT, num_args = 2, value_names = ["FORMAT", "PATH"])]
     export: Vec<OsString>,
 
-    /// With --export, also write keys that the packets refute
-    #[arg(long, help_heading = OUTPUT, requires = "export")]
-    all_keys: bool,
-
     /// With --export wireshark, read key files alone
     ///
     /// CAPTURE and MORE are key files then. What they name is written as it stands, and no packet proves it.
@@ -44,7 +39,7 @@ pub(crate) struct KeysArguments {
         long,
         help_heading = INPUT,
         requires = "export",
-        conflicts_with_all = ["keys", "no_keys", "psk_file", "esp_port", "join", "all_keys"]
+        conflicts_with_all = ["keys", "no_keys", "psk_file", "esp_port", "join"]
     )]
     pub(crate) claims: bool,
 
@@ -64,15 +59,6 @@ pub(crate) enum Export<'a> {
 }
 
 impl KeysArguments {
-    /// The keys that the exports take.
-    pub(crate) fn wanted(&self) -> Wanted {
-        if self.all_keys {
-            Wanted::All
-        } else {
-            Wanted::Usable
-        }
-    }
-
     /// The exports asked for.
     pub(crate) fn exports(&self) -> Result<Vec<Export<'_>>, clap::Error> {
         let pairs = self.export.chunks(2).map(|pair| match pair {
@@ -89,8 +75,7 @@ impl KeysArguments {
 
     /// The files that are named without an option.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let first = std::iter::once(&self.input.capture);
-        first.chain(&self.more).cloned().collect()
+        self.input.with(&self.more)
     }
 
     /// The capture, in however many files.

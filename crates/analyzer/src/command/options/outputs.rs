@@ -3,9 +3,8 @@
 use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
-use crate::command::options::replace::ReplaceArgument;
-use crate::command::options::values::folder;
 use clap::{Args, ValueEnum, ValueHint};
+use rekeyscope::write::inner::InnerLayers;
 use std::path::{Path, PathBuf};
 
 /// Formats for standard output.
@@ -81,6 +80,22 @@ pub(crate) struct OutputArguments {
 }
 
 impl OutputArguments {
+    /// Refuses results that are in each other's way. `more`: other files of the run; `inputs`: so many captures or documents are read.
+    pub(super) fn must_make_sense<'a>(
+        &'a self,
+        more: impl Iterator<Item = &'a Path>,
+        inputs: usize,
+        overlays: &OverlayArguments,
+    ) -> Result<(), clap::Error> {
+        self.one_at_most_on_stdout()?;
+        all_different(self.files().chain(more))?;
+        if inputs > 1 || self.wants_index() {
+            overlays.want_one_capture(inputs)?;
+            self.want_folders()?;
+        }
+        Ok(())
+    }
+
     /// No two results may want standard output.
     pub(super) fn one_at_most_on_stdout(&self) -> Result<(), clap::Error> {
         let wanted = [
@@ -117,7 +132,7 @@ impl OutputArguments {
 
     /// Several results do not go into one file. A folder ends with a slash, is there, or looks like
     /// none: no extension.
-    pub(super) fn want_folders(&self) -> Result<(), clap::Error> {
+    fn want_folders(&self) -> Result<(), clap::Error> {
         for (option, path) in [("--html", &self.html), ("--json", &self.json)] {
             let file = path
                 .as_deref()
@@ -184,7 +199,7 @@ impl OverlayArguments {
     }
 
     /// An overlay cannot belong to several captures.
-    pub(super) fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
+    fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
         refuse_if(
             captures > 1 && self.files().next().is_some(),
             "--iperf3 and --overlay belong to one capture: give one capture at a time",
@@ -230,4 +245,104 @@ pub(super) fn all_different<'a>(files: impl Iterator<Item = &'a Path>) -> Result
         }
     }
     Ok(())
+}
+
+/// `--force`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ReplaceArgument {
+    /// Let an output replace a capture (pcap or pcapng, also packed). Other files are replaced without this, and what the same run reads
+    /// never is
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) force: bool,
+}
+
+/// The parser of an option that names a folder.
+fn folder(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a folder: the tables are several files".into())
+    } else {
+        Ok(text.into())
+    }
+}
+
+/// Captures to write. Both need a file to read twice.
+#[derive(Debug, Args)]
+pub(crate) struct CopyArguments {
+    /// Write the decrypted packets as a capture
+    ///
+    /// The capture is pcapng with the original times; comments give SPI and generation. Only you can read the file.
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    pub(crate) write_inner: Option<PathBuf>,
+
+    /// With --write-inner, keep L2TP and PPP around the packets inside
+    #[arg(long, help_heading = OUTPUT, requires = "write_inner")]
+    pub(crate) keep_l2tp: bool,
+
+    /// Write the capture as pcapng with comments for Wireshark's expert information: at each rekey what it cost, and at each missing key
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = file)]
+    pub(crate) annotate: Option<PathBuf>,
+
+    /// With --annotate, put the verified ESP keys into that capture (pcapng Decryption Secrets Block). Whoever gets the file can read the
+    /// traffic; at first only you can read it
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) embed_keys: bool,
+}
+
+impl CopyArguments {
+    /// A copy is one of one file: an index of several captures has no place for copies of each, and pieces are several files.
+    pub(super) fn must_make_sense(&self, is_index: bool, has_pieces: bool) -> Result<(), clap::Error> {
+        let copies = self.write_inner.is_some() || self.annotate.is_some();
+        refuse_if(
+            copies && is_index,
+            "--write-inner and --annotate belong to one capture: give one capture at a time, and --html a file",
+        )?;
+        refuse_if(
+            copies && has_pieces,
+            "--write-inner and --annotate copy one file: join the pieces first, with mergecap -a -w FILE PIECE…",
+        )?;
+        refuse_if(
+            self.write_inner.is_some() && self.write_inner == self.annotate,
+            "--write-inner and --annotate name the same file: give each its own",
+        )?;
+        refuse_if(
+            self.embed_keys && self.annotate.is_none(),
+            "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
+        )
+    }
+
+    pub(crate) fn layers(&self) -> InnerLayers {
+        if self.keep_l2tp {
+            InnerLayers::Keep
+        } else {
+            InnerLayers::Strip
+        }
+    }
+}
+
+fn file(text: &str) -> Result<PathBuf, String> {
+    if text == "-" {
+        Err("expected a file: the report goes to standard output".into())
+    } else {
+        Ok(text.into())
+    }
+}
+
+/// `rekeyscope compact`.
+#[cfg(feature = "parquet")]
+#[derive(Debug, Args)]
+pub(crate) struct CompactArguments {
+    /// Folder that --parquet wrote to: a file per table and capture. Those that were put together are removed from it
+    #[arg(value_name = "FROM", value_hint = ValueHint::DirPath)]
+    pub(crate) from: PathBuf,
+
+    /// Folder for the new files: TABLE/month=YYYY-MM/part-….parquet, with day and gateway as columns. Another than FROM
+    #[arg(value_name = "INTO", value_hint = ValueHint::DirPath)]
+    pub(crate) into: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) replace: ReplaceArgument,
+
+    /// Write no notes to standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }

@@ -24,6 +24,7 @@ pub(super) fn why_not_here(word: &str) -> Option<String> {
         "--interest" => {
             "is gone: every verdict rests on the same shares of the transfer, which docs/method.md names; leave it out"
         }
+        "--verify" => "is gone: every ICV is checked; leave it out",
         "--png" if !cfg!(feature = "png") => {
             "is not in this program, which was built without PNG: 'cargo build --release' has it, and --svg writes the same plots"
         }

@@ -44,9 +44,7 @@ impl RingBuffer {
             .map(|(_, path)| path)
             .find(|path| is_plain_capture(path))
     }
-}
 
-impl RingBuffer {
     fn read_current(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.current {
             Some((_, file)) => file.read(into),

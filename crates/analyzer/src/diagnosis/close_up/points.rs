@@ -1,8 +1,8 @@
 //! Packets → points: of a TCP connection bytes over time, else ESP packets over time.
 
-use super::point::CloseUpPoint;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::scene::RekeyScene;
+use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Ranges, Segment};
@@ -18,7 +18,7 @@ pub(super) fn tcp_points(
     let mut sent_later = Ranges::default();
     let mut base = None;
     let mut points = [Vec::new(), Vec::new()];
-    for p in scene.all_packets().rev().take_while(|p| p.time >= *span.start()) {
+    for p in scene.packets.iter().rev().take_while(|p| p.time >= *span.start()) {
         let is_data = p.slot() == scene.data;
         let counts = if is_data { p.payload > 0 } else { p.acknowledges() };
         if p.connection != connection || !counts || p.flags & TcpHeader::SYN != 0 {
@@ -55,7 +55,7 @@ fn place(value: i64) -> u64 {
 pub(super) fn esp_points(scene: &RekeyScene<'_>, span: RangeInclusive<Timestamp>) -> [Vec<CloseUpPoint>; 2] {
     [scene.data, 1 - scene.data].map(|d| {
         let lane = scene.lanes[d];
-        let packets = || scene.all_packets().filter(move |p| p.slot() == d);
+        let packets = || scene.lane_packets(d);
         let of_old = packets().filter(|p| Some(p.sa()) == lane.old);
         let highest = of_old
             .map(|p| p.sequence)
@@ -87,4 +87,20 @@ fn point(p: &PacketRecord, value: i64) -> CloseUpPoint {
         lost: false,
         repeated: false,
     }
+}
+
+/// One packet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CloseUpPoint {
+    pub(crate) time: Timestamp,
+    pub(crate) frame: u64,
+    pub(crate) sa: SaIndex,
+    /// Bytes of a connection, or ESP packets.
+    pub(crate) value: i64,
+    /// TCP window field, unscaled.
+    pub(crate) window: u16,
+    /// Every byte of it is sent again later.
+    pub(crate) lost: bool,
+    /// The packet sends bytes again.
+    pub(crate) repeated: bool,
 }

@@ -1,6 +1,6 @@
 //! Fewer points that look the same: pauses keep both of their ends.
 
-use super::point::CloseUpPoint;
+use super::points::CloseUpPoint;
 use rekeyscope_ipsec::sa::database::SaIndex;
 
 /// Marked packets that stay: what was lost, and what was sent again.

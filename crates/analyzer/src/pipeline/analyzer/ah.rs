@@ -32,24 +32,17 @@ impl Analyzer {
         {
             point.packet(datagram, sa, ah.sequence);
         }
-        let mut pending = Pending::new(
-            sa,
-            datagram.frame,
-            datagram.time,
-            ah.outer_bytes,
-            ah.wire_len,
-            ends,
-            datagram.cut,
-            ah.sequence,
-        );
-        pending.fragments = datagram.fragments;
-        pending.largest_fragment = datagram.largest_fragment;
-        pending.nesting = self.nested.depth;
-        pending.authenticated = Some(Authenticated {
-            next_header: ah.next_header,
-            header_len: u32::try_from(ah.header_len).unwrap_or(u32::MAX),
-            around_ipsec,
-        });
+        let pending = Pending {
+            outer_bytes: ah.outer_bytes,
+            esp_bytes: ah.wire_len,
+            nesting: self.nested.depth,
+            authenticated: Some(Authenticated {
+                next_header: ah.next_header,
+                header_len: u32::try_from(ah.header_len).unwrap_or(u32::MAX),
+                around_ipsec,
+            }),
+            ..Pending::of(datagram, sa, ends, ah.sequence)
+        };
         // The rest of a packet that is around IPsec comes a second time, as that.
         let wanted = if around_ipsec {
             ah.header_len

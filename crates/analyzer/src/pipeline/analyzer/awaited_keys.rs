@@ -45,7 +45,7 @@ impl Analyzer {
             .sas
             .retain(|&(sa, since)| recent(since) && !sas[sa].opens());
         if self.batch.held_bytes() > MOST_BYTES {
-            self.awaited.forget();
+            self.awaited.sas.clear();
         }
         !self.awaited.sas.is_empty()
     }

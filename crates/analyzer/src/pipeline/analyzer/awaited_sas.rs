@@ -11,10 +11,3 @@ pub(super) struct AwaitedKeys {
     /// The SAs, each with the time of its first packet.
     pub(super) sas: Vec<(SaIndex, Timestamp)>,
 }
-
-impl AwaitedKeys {
-    /// Lets no packet wait any more.
-    pub(super) fn forget(&mut self) {
-        self.sas.clear();
-    }
-}

@@ -6,7 +6,7 @@
 //! From a step on, all times of the analysis are those of a clock that did not step.
 
 use crate::pipeline::analyzer::stretches::Stretches;
-use crate::pipeline::clock_event::{ClockEvent, Jump};
+use crate::pipeline::record::{ClockEvent, Jump};
 use rekeyscope_capture::file::{Frame, KeptFrames};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;

@@ -2,14 +2,14 @@
 
 use super::Analyzer;
 use crate::decode::Pending;
-use crate::pipeline::options::Verify;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
+use rekeyscope_ipsec::esp::header::spi_and_sequence;
 use rekeyscope_ipsec::sa::database::path::Arriving;
 use rekeyscope_ipsec::sa::database::{SaContext, SaIndex};
 use rekeyscope_ipsec::sa::specimen::Specimen;
 use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
 use rekeyscope_model::analysis::Encapsulation;
-use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::spi::IpsecProtocol;
 
 impl Analyzer {
     pub(super) fn push_esp(
@@ -21,14 +21,12 @@ impl Analyzer {
     ) {
         // A packet inside another was counted with that one.
         self.record.totals.esp_packets += u64::from(self.nested.depth == 0);
-        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
+        let Some((spi, sequence)) = spi_and_sequence(packet) else {
             self.record
                 .diagnostics
                 .note("too_short", "ESP", Some(datagram.frame), "oddity-esp-too-short");
             return;
         };
-        let spi = Spi(u32::from_be_bytes([s0, s1, s2, s3]));
-        let sequence = u32::from_be_bytes([n0, n1, n2, n3]);
         let whole = !datagram.cut;
         let specimen = Specimen { packet, whole };
         let arriving = Arriving {
@@ -57,28 +55,14 @@ impl Analyzer {
             self.open_waiting(sa);
         }
         self.await_key(sa, datagram.time);
-        let Datagram {
-            frame,
-            time,
-            outer_bytes,
-            wire_len,
-            cut,
-            ..
-        } = *datagram;
         let association = self.record.sas.get_mut(sa);
         let ends = (association.src, association.dst);
-        let mut pending = Pending::new(sa, frame, time, outer_bytes, wire_len, ends, cut, sequence);
-        pending.esn_high = association.esn_high(sequence);
-        pending.proven = association.proven;
-        pending.opens = association.opens();
-        pending.fragments = datagram.fragments;
-        pending.largest_fragment = datagram.largest_fragment;
-        pending.udp = udp.filter(|_| encapsulation == Encapsulation::Udp);
-        pending.nesting = self.nested.depth;
-        pending.check = match self.record.options.verify {
-            Verify::All => true,
-            Verify::Sample(n) => u64::from(sequence) % n.max(1) == 0,
-            Verify::First(n) => association.queued < n,
+        let pending = Pending {
+            esn_high: association.esn_high(sequence),
+            proven: association.proven,
+            opens: association.opens(),
+            nesting: self.nested.depth,
+            ..Pending::of(datagram, sa, ends, sequence)
         };
         association.queued += 1;
         let cipher = self.record.sas.associations()[sa].checker();

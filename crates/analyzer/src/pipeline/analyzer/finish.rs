@@ -3,6 +3,7 @@
 use super::Analyzer;
 use crate::pipeline::record::{Record, place};
 use rekeyscope_ipsec::esp::cipher::wipe_deep_stack;
+use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::text::Message;
@@ -18,22 +19,17 @@ impl Analyzer {
             self.open_waiting(sa);
         }
         self.flush();
-        self.record.connections.finish();
         self.nested.finish(&mut self.record.diagnostics);
         self.settle_initiators();
         self.close_windows(None);
-        self.record.diagnosis.report_bounds(&mut self.record.diagnostics);
         if let Some(framing) = &mut self.framing {
             framing.finish(&mut self.record.diagnostics);
         }
         self.take_incomplete();
         self.record.sas.settle_unused();
-        self.report_mining();
-        self.report_thin_proofs();
-        self.report_half_proofs();
-        self.report_wrong_keys();
-        self.report_closed_carriers();
-        self.report_bounds();
+        for (kind, layer, frame, message) in self.oddities() {
+            self.record.diagnostics.count(kind, layer, frame, || message);
+        }
         wipe_deep_stack();
         self.record
     }
@@ -46,99 +42,92 @@ impl Analyzer {
         self.record.incomplete_ike.extend(given_up);
     }
 
-    fn report_bounds(&mut self) {
-        if self.seen.forgotten() > 0 || self.duplicates.forgot() {
-            self.record
-                .diagnostics
-                .note("forgot_packets", "analysis", None, "oddity-forgot-packets");
+    /// Oddities that are known at the end only.
+    fn oddities(&self) -> Vec<Oddity> {
+        let record = &self.record;
+        let mut found = Vec::new();
+        let (stretches, silences) = record.traffic.left_out();
+        let (shortened, unopened) = record.diagnosis.left_out();
+        for (kind, id, what, left_out) in [
+            (
+                "stretches_left_out",
+                "oddity-stretches-left-out",
+                "stretches",
+                stretches,
+            ),
+            (
+                "silences_left_out",
+                "oddity-silences-left-out",
+                "silences",
+                silences,
+            ),
+            (
+                "close_up_shortened",
+                "oddity-close-up-shortened",
+                "rekeys",
+                shortened,
+            ),
+            (
+                "close_up_left_out",
+                "oddity-close-up-left-out",
+                "rekeys",
+                unopened,
+            ),
+        ] {
+            if left_out > 0 {
+                found.push((kind, "analysis", None, Message::new(id).with(what, left_out)));
+            }
         }
-        let (stretches, silences) = self.record.traffic.left_out();
-        if stretches > 0 {
-            self.record
-                .diagnostics
-                .count("stretches_left_out", "analysis", None, || {
-                    Message::new("oddity-stretches-left-out").with("stretches", stretches)
-                });
+        let forgot = self.seen.forgotten() > 0 || self.duplicates.forgot();
+        for (kind, id, is_so) in [
+            ("forgot_packets", "oddity-forgot-packets", forgot),
+            ("no_series", "oddity-no-series", record.meters.dropped() > 0),
+        ] {
+            found.extend(is_so.then(|| (kind, "analysis", None, Message::new(id))));
         }
-        if silences > 0 {
-            self.record
-                .diagnostics
-                .count("silences_left_out", "analysis", None, || {
-                    Message::new("oddity-silences-left-out").with("silences", silences)
-                });
-        }
-        if self.record.meters.dropped() > 0 {
-            self.record
-                .diagnostics
-                .note("no_series", "analysis", None, "oddity-no-series");
-        }
-    }
-
-    fn report_mining(&mut self) {
-        let (kind, message) = match self.record.sas.mining_effort() {
-            (0, _) => return,
-            (_, false) => ("mining", Message::new("oddity-mining")),
-            (_, true) => ("mining_gave_up", Message::new("oddity-mining-gave-up")),
+        let (trials, gave_up) = record.sas.mining_effort();
+        let (kind, id) = match gave_up {
+            false => ("mining", "oddity-mining"),
+            true => ("mining_gave_up", "oddity-mining-gave-up"),
         };
-        let (trials, _) = self.record.sas.mining_effort();
-        self.record.diagnostics.count(kind, "keys", None, || {
-            message.with("trials", trials).with("most", MOST_TRIALS_PER_SPI)
-        });
-    }
-
-    fn report_thin_proofs(&mut self) {
-        let wanted = self
-            .record
+        let mined = || {
+            Message::new(id)
+                .with("trials", trials)
+                .with("most", MOST_TRIALS_PER_SPI)
+        };
+        found.extend((trials > 0).then(|| (kind, "keys", None, mined())));
+        let wanted = record
             .sas
             .associations()
             .iter()
-            .filter(|a| self.record.wants(a.tunnel));
-        let thin = wanted.filter(|a| a.rests_on_one_packet());
-        let frames: Vec<Option<u64>> = thin.map(|a| a.first.map(|(_, frame)| frame)).collect();
-        for frame in frames {
-            self.record
-                .diagnostics
-                .note("one_packet_proof", "keys", frame, "oddity-one-packet-proof");
-        }
+            .filter(|a| record.wants(a.tunnel));
+        found.extend(wanted.flat_map(of_proof));
+        // Claims that fit no packet of the SA that they name, where another key does.
+        let wrong = record.sas.wrong_claims();
+        found.extend(wrong.iter().map(|claim| {
+            let message = Message::new("oddity-wrong-key").with("place", place(record, &claim.origin));
+            ("wrong_key", "keys", None, message)
+        }));
+        found.extend(self.closed_carriers());
+        found
     }
 
-    /// SAs whose integrity key fits and whose encryption key is not known: too few packets, or none of the keys.
-    fn report_half_proofs(&mut self) {
-        let sas = self.record.sas.associations().iter();
-        let half = sas.filter(|a| self.record.wants(a.tunnel) && !a.proven && a.icv.verified > 0);
-        let half: Vec<_> = half
-            .map(|a| (a.first.map(|(_, frame)| frame), a.lacking, a.icv.verified))
-            .collect();
-        for (frame, lacking, verified) in half {
-            let short = lacking.map(|lacking| lacking.packets_needed());
-            match short.filter(|needed| *needed > verified) {
-                Some(needed) => self
-                    .record
-                    .diagnostics
-                    .count("too_few_packets", "keys", frame, || {
-                        Message::new("oddity-too-few-packets").with("packets", needed)
-                    }),
-                None => self
-                    .record
-                    .diagnostics
-                    .note("half_a_key", "keys", frame, "oddity-half-a-key"),
-            }
-        }
-    }
-
-    /// Claims that fit no packet of the SA that they name, where another key does.
-    fn report_wrong_keys(&mut self) {
-        let wrong = self.record.sas.wrong_claims();
-        let places: Vec<String> = wrong
-            .iter()
-            .map(|claim| place(&self.record, &claim.origin))
-            .collect();
-        let first = places.first().cloned().unwrap_or_default();
-        for _ in &places {
-            self.record.diagnostics.count("wrong_key", "keys", None, || {
-                Message::new("oddity-wrong-key").with("place", first.clone())
-            });
-        }
+    /// A chosen tunnel inside ESP lacks what the SAs around it kept, and those are not in the document.
+    fn closed_carriers(&self) -> impl Iterator<Item = Oddity> {
+        let record = &self.record;
+        let around = self.nested.carriers.iter();
+        let around = around.filter(|&&t| self.nested.chosen_inside && !record.wants(t));
+        let sas = around.flat_map(|&tunnel| record.sas.of_tunnel(tunnel));
+        let sas = sas.map(|&sa| &record.sas.associations()[sa]);
+        let closed = sas.filter(|a| a.counters.opened < a.counters.packets);
+        closed.map(|a| {
+            (
+                "closed_around",
+                "ESP",
+                first_frame(a),
+                Message::new("oddity-closed-around"),
+            )
+        })
     }
 
     /// The side that began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
@@ -163,22 +152,30 @@ impl Analyzer {
             }
         }
     }
+}
 
-    /// A chosen tunnel inside ESP lacks what the SAs around it kept, and those are not in the document.
-    fn report_closed_carriers(&mut self) {
-        if !self.nested.chosen_inside {
-            return;
+/// Kind, layer, frame and sentence.
+type Oddity = (&'static str, &'static str, Option<u64>, Message);
+
+fn first_frame(a: &Association) -> Option<u64> {
+    a.first.map(|(_, frame)| frame)
+}
+
+/// Keys that rest on one packet, and SAs whose integrity key fits and whose encryption key is not known: too few packets, or none of the keys.
+fn of_proof(a: &Association) -> impl Iterator<Item = Oddity> {
+    let thin = a
+        .rests_on_one_packet()
+        .then(|| ("one_packet_proof", Message::new("oddity-one-packet-proof")));
+    let half = (!a.proven && a.icv.verified > 0).then(|| {
+        let needed = a.lacking.map(|lacking| lacking.packets_needed());
+        match needed.filter(|needed| *needed > a.icv.verified) {
+            Some(needed) => {
+                let message = Message::new("oddity-too-few-packets").with("packets", needed);
+                ("too_few_packets", message)
+            }
+            None => ("half_a_key", Message::new("oddity-half-a-key")),
         }
-        let around = self.nested.carriers.iter().filter(|&&t| !self.record.wants(t));
-        let sas = around.flat_map(|&tunnel| self.record.sas.of_tunnel(tunnel));
-        let closed = sas
-            .map(|&sa| &self.record.sas.associations()[sa])
-            .filter(|a| a.counters.opened < a.counters.packets);
-        let frames: Vec<Option<u64>> = closed.map(|a| a.first.map(|(_, frame)| frame)).collect();
-        for frame in frames {
-            self.record
-                .diagnostics
-                .note("closed_around", "ESP", frame, "oddity-closed-around");
-        }
-    }
+    });
+    let found = thin.into_iter().chain(half);
+    found.map(|(kind, message)| (kind, "keys", first_frame(a), message))
 }

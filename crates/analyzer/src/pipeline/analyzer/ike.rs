@@ -2,7 +2,8 @@
 //! before them was accounted for ([`IkeMark`]).
 
 use super::Analyzer;
-use crate::decode::{IkeMark, IkePart, Marked, PlacedMark};
+use crate::decode::{IkeMark, Marked};
+use crate::diagnosis::Subject;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair};
@@ -53,12 +54,7 @@ impl Analyzer {
         } else {
             &mut unheard
         };
-        let Datagram {
-            frame,
-            time,
-            fragments,
-            ..
-        } = *datagram;
+        let (frame, time) = (datagram.frame, datagram.time);
         let ends = tunnel.map(|tunnel| {
             let tunnel = &self.record.tunnels.tunnels[tunnel];
             let direction = tunnel.direction_of(&path);
@@ -72,7 +68,7 @@ impl Analyzer {
             dst,
             outer: (path.src, path.dst),
             udp,
-            ip_packets: fragments,
+            ip_packets: datagram.fragments,
         };
         let observed = self.record.timeline.push(context, message, diagnostics);
         let Some(tunnel) = tunnel else {
@@ -90,24 +86,20 @@ impl Analyzer {
     fn note_exchange(&mut self, tunnel: TunnelIndex, observed: Observed, time: Timestamp) {
         let Some(index) = observed.exchange else { return };
         let exchange = &self.record.timeline.exchanges()[index];
-        let part = match observed.first_of_exchange {
-            false => IkePart::Further,
-            true if pair::makes_children(exchange) && self.record.wants(tunnel) => IkePart::Opening {
-                sas: self.record.sas.of_tunnel(tunnel).len(),
-            },
-            true => IkePart::OtherOpening,
-        };
-        if observed.first_of_exchange {
+        let first = observed.first_of_exchange;
+        let makes = first && pair::makes_children(exchange) && self.record.wants(tunnel);
+        let opens = makes.then(|| self.record.sas.of_tunnel(tunnel).len());
+        if first {
             self.record.exchange_tunnels.resize(index + 1, None);
             self.record.exchange_tunnels[index] = Some(tunnel);
         }
-        let mark = IkeMark {
+        let mark = Marked::Ike(IkeMark {
             tunnel,
             exchange: index,
             time,
-            part,
-        };
-        if self.batch.mark(Marked::Ike(mark)) {
+            opens,
+        });
+        if (makes || !first) && self.batch.mark(mark) {
             self.hand_over();
         }
         if observed.children_changed {
@@ -116,23 +108,22 @@ impl Analyzer {
     }
 
     /// Everything before the mark was accounted for.
-    pub(super) fn take_mark(&mut self, mark: &PlacedMark) {
-        let IkeMark {
-            tunnel,
-            exchange,
-            time,
-            part,
-        } = match mark.of {
-            Marked::Ike(message) => message,
-            Marked::Clear(packet) => return self.record.diagnosis.clear.outside(&packet),
-        };
-        match part {
-            IkePart::Opening { sas } => {
-                self.take_snapshot(tunnel, exchange, sas);
-                self.record.diagnosis.exchange_begins(exchange, tunnel, time);
+    pub(super) fn take_mark(&mut self, (_, mark): &(usize, Marked)) {
+        match *mark {
+            Marked::Clear(packet) => {
+                let silences = &self.record.traffic.silences;
+                let last = |tunnel, slot| silences.last(tunnel, slot);
+                self.record.diagnosis.clear.outside(&packet, last);
             }
-            IkePart::OtherOpening => {}
-            IkePart::Further => self.record.diagnosis.exchange_goes_on(exchange, time),
+            Marked::Ike(message) => {
+                let subject = Subject::Exchange(message.exchange);
+                let Some(sas) = message.opens else {
+                    return self.record.diagnosis.recorder.extend(subject, message.time);
+                };
+                self.take_snapshot(message.tunnel, message.exchange, sas);
+                let recorder = &mut self.record.diagnosis.recorder;
+                recorder.open(subject, message.tunnel, message.time);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ impl Analyzer {
             // Called from within itself, by an IKE message inside ESP: the call further out goes on.
             return;
         }
-        while let Some(nested) = self.nested.next() {
+        while let Some(nested) = self.nested.waiting.pop_front() {
             let before = std::mem::replace(&mut self.nested.depth, nested.depth);
             self.push_nested(&nested);
             self.nested.depth = before;

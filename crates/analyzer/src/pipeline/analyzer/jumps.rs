@@ -3,13 +3,14 @@
 use super::Analyzer;
 use crate::decode::{Pending, decode_one};
 use crate::pipeline::analyzer::clock::Signs;
-use crate::pipeline::clock_event::{ClockEvent, Jump};
+use crate::pipeline::record::{ClockEvent, Jump};
 use rekeyscope_capture::file::{Frame, KeptFrames};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
+use rekeyscope_ipsec::esp::header::spi_and_sequence;
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::diagnostic::Diagnostics;
-use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::spi::IpsecProtocol;
 use rekeyscope_model::time::Timestamp;
 
 /// Jumps that are described one by one.
@@ -87,13 +88,9 @@ impl Analyzer {
     }
 
     fn look_at(&self, datagram: &Datagram<'_>, packet: &[u8], previous: Timestamp, signs: &mut Signs) {
-        let Some((&[s0, s1, s2, s3, n0, n1, n2, n3], _)) = packet.split_first_chunk::<8>() else {
+        let Some((spi, sequence)) = spi_and_sequence(packet) else {
             return;
         };
-        let (spi, sequence) = (
-            Spi(u32::from_be_bytes([s0, s1, s2, s3])),
-            u32::from_be_bytes([n0, n1, n2, n3]),
-        );
         let known = self.record.sas.newest(datagram.dst, IpsecProtocol::Esp, spi);
         let Some(sa) = known.filter(|&sa| self.record.sas.associations()[sa].counters.packets > 0) else {
             signs.strangers += 1;
@@ -124,8 +121,10 @@ impl Analyzer {
             .as_ref()
             .filter(|_| association.proven && !datagram.cut)?;
         let ends = (datagram.src, datagram.dst);
-        let mut pending = Pending::new(sa, 0, datagram.time, 0, 0, ends, false, sequence);
-        pending.opens = true;
+        let pending = Pending {
+            opens: true,
+            ..Pending::of(datagram, sa, ends, sequence)
+        };
         let esn_high = association.esn_high(sequence);
         let decoded = decode_one(&key.cipher, &pending, esn_high, packet, &mut Vec::new());
         decoded.opened.map(|_| decoded.inner)

@@ -1,6 +1,6 @@
 //! The key files as the document lists them.
 
-use crate::pipeline::key_place::key_place;
+use crate::pipeline::record::key_place;
 use rekeyscope_keylog::{KeyFileInfo, KeyMaterial};
 use rekeyscope_model::analysis::KeyFile;
 

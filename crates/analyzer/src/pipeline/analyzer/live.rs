@@ -3,18 +3,10 @@
 use super::Analyzer;
 use super::duplicates::Duplicates;
 use super::key_files::key_files;
-use crate::diagnosis::Diagnosis;
-use crate::notices::{ControlLog, IcmpLog};
 use crate::pipeline::record::Record;
-use crate::pipeline::totals::Totals;
-use crate::throughput::connections::Connections;
-use crate::throughput::flow::FlowTable;
-use crate::throughput::meter::Meters;
-use crate::traffic::TrafficReading;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
 use rekeyscope_keylog::KeyMaterial;
-use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashSet;
 
@@ -97,19 +89,14 @@ impl Analyzer {
             moved.is_some()
         });
         record.tunnels.leave_changes_behind();
-        record.flows = FlowTable::new();
-        record.connections = Connections::new(record.options.account());
-        record.meters = Meters::default();
-        record.traffic = TrafficReading::default();
-        record.totals = Totals::default();
-        record.diagnostics = Diagnostics::default();
-        record.diagnosis = Diagnosis::default();
-        record.clock_events = Vec::new();
-        record.control = ControlLog::default();
-        record.icmp = IcmpLog::default();
-        record.incomplete_ike = Vec::new();
+        let fresh = Record::new(record.options.clone(), KeyMaterial::default(), Vec::new());
+        let old = std::mem::replace(record, fresh);
+        record.key_files = old.key_files;
+        (record.timeline, record.exchange_tunnels) = (old.timeline, old.exchange_tunnels);
+        (record.tunnels, record.sas, record.snapshots) = (old.tunnels, old.sas, old.snapshots);
+        record.point = old.point;
         let superseded = self.superseded.drain();
-        self.awaited.forget();
+        self.awaited.sas.clear();
         self.superseded = superseded
             .filter_map(|(old, new)| Some((sas.get(old)?, sas.get(new)?)))
             .collect();

@@ -43,7 +43,7 @@ impl NestedFrame {
 /// The packets that wait, and the decoder for them: inner fragments are not outer ones.
 #[derive(Debug)]
 pub(super) struct NestedFrames {
-    waiting: VecDeque<NestedFrame>,
+    pub(super) waiting: VecDeque<NestedFrame>,
     pub(super) framing: Option<Box<Framing>>,
     /// Ports like 4500, by request.
     esp_ports: Vec<u16>,
@@ -109,10 +109,5 @@ impl NestedFrames {
             bare,
         });
         true
-    }
-
-    /// The next one to be looked at.
-    pub(super) fn next(&mut self) -> Option<NestedFrame> {
-        self.waiting.pop_front()
     }
 }

@@ -54,19 +54,11 @@ pub fn tables(material: &KeyMaterial) -> Tables {
         ike: ikev1_keys(material),
         ..KeyRing::default()
     };
-    let Tables {
-        ikev1,
-        ikev2,
-        ike_rows,
-        ..
-    } = wireshark::tables(&ring, super::Wanted::Usable);
     Tables {
         esp_sa: esp_sa.finish(),
         esp_rows,
-        ikev1,
-        ikev2,
-        ike_rows,
         notes,
+        ..wireshark::tables(&ring)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A secrets file for `tcpdump -E 'file NAME'`: `spi@dst algorithm:0xkey`, one SA per line. tcpdump knows CBC ciphers and ICVs
 //! of 96 bits, and checks none.
 
-use super::{SecretText, Wanted, comment, note_left_out, usable};
+use super::{SecretText, comment, note_left_out, usable};
 use crate::write::key_ring::{KeyRing, SaKey};
 use rekeyscope_model::secret::SecretBytes;
 
@@ -21,10 +21,10 @@ const HEADER: &str =
     "# As root: tcpdump -Z root -E 'file NAME' -r CAPTURE; without -Z root it may not read this file\n";
 
 /// Makes the file: SAs that occur in the capture, busiest first.
-pub fn secrets_file(ring: &KeyRing, wanted: Wanted) -> SecretsFile {
+pub fn secrets_file(ring: &KeyRing) -> SecretsFile {
     let mut notes = Vec::new();
     let mut left_out = Vec::new();
-    let keys = usable(ring, wanted, &mut notes);
+    let keys = usable(ring, &mut notes);
     let mut text = SecretText::for_rows(1 + keys.len());
     let mut rows = 0;
     for key in keys {
@@ -89,7 +89,7 @@ mod tests {
             sa_key(4, Encryption::AesCbc, 16, Integrity::HmacSha256_128),
             sa_key(5, Encryption::AesGcm { icv: 16 }, 16, Integrity::None),
         ];
-        let made = secrets_file(&ring(keys.clone()), Wanted::Usable);
+        let made = secrets_file(&ring(keys.clone()));
         let rows = text(&made.text);
         assert_eq!(
             rows.lines().nth(1).unwrap(),

@@ -3,7 +3,7 @@
 //! packet. So rows are checked here, and what Wireshark has no name for is left out.
 
 use super::esp_row::EspRow;
-use super::{SecretText, Wanted, comment, note_left_out, usable};
+use super::{SecretText, comment, note_left_out, usable};
 use crate::write::key_ring::KeyRing;
 use rekeyscope_ipsec::ike::proven::{ProvenIkeKey, ProvenIkev2Keys};
 use rekeyscope_model::algorithm::Encryption;
@@ -42,10 +42,10 @@ impl Tables {
 }
 
 /// Makes the tables: SAs that occur in the capture, with its addresses, busiest first.
-pub fn tables(ring: &KeyRing, wanted: Wanted) -> Tables {
+pub fn tables(ring: &KeyRing) -> Tables {
     let mut notes = Vec::new();
     let mut left_out = Vec::new();
-    let keys = usable(ring, wanted, &mut notes);
+    let keys = usable(ring, &mut notes);
     let (mut rows, mut newest): (Vec<EspRow>, Vec<EspRow>) = (Vec::new(), Vec::new());
     for key in keys {
         match EspRow::new(key) {
@@ -161,7 +161,7 @@ mod tests {
     use std::path::Path;
 
     fn tables(ring: &KeyRing) -> Tables {
-        super::tables(ring, Wanted::Usable)
+        super::tables(ring)
     }
 
     #[test]
@@ -259,12 +259,8 @@ mod tests {
             proof: KeyProof::Contradicted,
             ..sa_key(2, Encryption::AesCbc, 16, Integrity::HmacSha1_96)
         };
-        let all = || ring(vec![key(), key(), wrong.clone()]);
-        let made = super::tables(&all(), Wanted::Usable);
+        let made = super::tables(&ring(vec![key(), key(), wrong]));
         assert_eq!((made.esp_rows, made.notes.len()), (1, 2), "{:?}", made.notes);
-        let made = super::tables(&all(), Wanted::All);
-        assert_eq!(made.esp_rows, 2);
-        assert!(text(&made.esp_sa).contains("# The key in the next row is not verified: the ICVs"));
     }
 
     /// A table with rows that are not verified says so of each, and reads back; a verified key has no comment.
@@ -288,7 +284,7 @@ mod tests {
             told.contains("keys of 1 SAs are left out") && told.contains("1 of 2 SAs are not verified"),
             "{told}"
         );
-        let file = secrets_file(&ring, Wanted::Usable);
+        let file = secrets_file(&ring);
         for secret in [made.esp_sa, file.text] {
             let mut material = KeyMaterial::default();
             material.read_bytes(Path::new("t"), secret.expose());

@@ -15,13 +15,14 @@ pub struct KeyLengthError {
 }
 
 /// Result of checking a packet's ICV.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Icv {
     /// The ICV fits.
     Verified,
     /// The ICV does not fit, or the packet is too short to hold one.
     Failed,
     /// The transform has none, or the packet is cut.
+    #[default]
     Unchecked,
 }
 

@@ -1,0 +1,156 @@
+//! Inner transport flows, and their bytes. New bytes are those that the capture shows for the first time: of TCP as the tracker of `traffic`
+//! says, of every other protocol all.
+
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+use rekeyscope_ipsec::esp::inner::Inner;
+use rekeyscope_model::analysis::{Direction, Flow};
+use rekeyscope_model::flow::FiveTuple;
+use rekeyscope_traffic::{ConnectionId, Segment};
+use std::net::IpAddr;
+
+/// Most flows that are followed one by one, about 12 MB, and most of their connections, 1 MB. Every payload byte of further flows counts as
+/// new, and no row of the document has them.
+const MOST_FLOWS: usize = 1 << 16;
+const PROTOCOL_TCP: u8 = 6;
+/// Most flows in the document.
+const MOST_LISTED: usize = 1000;
+
+/// One direction of one flow in one tunnel.
+type DirectedFlow = (usize, Direction, FiveTuple);
+
+/// Sums over the packets of a flow.
+#[derive(Debug)]
+struct FlowState {
+    /// Transport payload bytes.
+    bytes: u64,
+    /// Bytes not seen before.
+    new_bytes: u64,
+    /// Bytes seen before. A keep-alive's byte is in neither.
+    retransmitted_bytes: u64,
+    packets: u64,
+    /// The flow's last connection.
+    connection: ConnectionId,
+}
+
+/// All flows of a capture. Holds at most [`MOST_FLOWS`].
+#[derive(Debug, Default)]
+pub(crate) struct FlowTable {
+    flows: IndexMap<DirectedFlow, FlowState, RandomState>,
+    /// A flow of each connection.
+    connections: HashMap<ConnectionId, usize>,
+}
+
+impl FlowTable {
+    /// Counts a decrypted packet, which is `segment` to its connection. A payload that holds no transport header (encrypted PPP, an unknown
+    /// protocol) counts as new; a control message has no payload. Gives the new bytes, and the connection where it is followed by itself.
+    pub(crate) fn observe(
+        &mut self,
+        tunnel: usize,
+        direction: Direction,
+        inner: &Inner,
+        segment: &Segment,
+    ) -> (u32, ConnectionId) {
+        let payload = inner.transport_bytes;
+        let key = inner.flow.map(|flow| (tunnel, direction, flow));
+        let room = self.flows.len() < MOST_FLOWS;
+        let Some(key) = key.filter(|key| room || self.flows.contains_key(key)) else {
+            return (payload, ConnectionId::NONE);
+        };
+        let new = if inner.tcp.is_some() { segment.new } else { payload };
+        let entry = self.flows.entry(key);
+        let place = entry.index();
+        let state = entry.or_insert(FlowState {
+            bytes: 0,
+            new_bytes: 0,
+            retransmitted_bytes: 0,
+            packets: 0,
+            connection: ConnectionId::NONE,
+        });
+        state.bytes += u64::from(payload);
+        state.new_bytes += u64::from(new);
+        state.retransmitted_bytes += u64::from(segment.again);
+        state.packets += 1;
+        if state.connection != segment.connection {
+            let known = self.connections.contains_key(&segment.connection);
+            if !known && self.connections.len() >= MOST_FLOWS {
+                return (new, ConnectionId::NONE);
+            }
+            state.connection = segment.connection;
+            self.connections.insert(segment.connection, place);
+        }
+        (new, state.connection)
+    }
+
+    /// The flows of a direction of a tunnel.
+    fn of(&self, tunnel: usize, direction: Direction) -> impl Iterator<Item = (&FiveTuple, &FlowState)> {
+        let all = self.flows.iter();
+        all.filter_map(move |(key, state)| ((key.0, key.1) == (tunnel, direction)).then_some((&key.2, state)))
+    }
+
+    /// Mean payload of the TCP packets of one direction of a tunnel, bytes.
+    pub(crate) fn mean_payload(&self, tunnel: usize, direction: Direction) -> f64 {
+        let own = self.of(tunnel, direction);
+        let tcp = own.filter(|(flow, _)| flow.protocol == PROTOCOL_TCP);
+        let (bytes, packets) = tcp.fold((0, 0), |(bytes, packets), (_, state)| {
+            (bytes + state.bytes, packets + state.packets)
+        });
+        bytes as f64 / packets.max(1) as f64
+    }
+
+    /// The ends of a connection as the packets of one direction have them.
+    pub(crate) fn flow_of(&self, connection: ConnectionId, direction: Direction) -> Option<FiveTuple> {
+        let (key, _) = self.flows.get_index(*self.connections.get(&connection)?)?;
+        let (of, flow) = (key.1, key.2);
+        Some(if of == direction { flow } else { flow.reversed() })
+    }
+
+    /// Source and destination of the flow with most new bytes of a direction of a tunnel, among those with the wanted ends.
+    pub(crate) fn busiest_ends(
+        &self,
+        tunnel: usize,
+        direction: Direction,
+        wanted: impl Fn((IpAddr, IpAddr)) -> bool,
+    ) -> Option<(IpAddr, IpAddr)> {
+        let own = self.of(tunnel, direction);
+        let own = own.map(|(flow, state)| ((flow.src, flow.dst), state.new_bytes));
+        let wanted = own.filter(|(ends, _)| wanted(*ends));
+        wanted.max_by_key(|(_, bytes)| *bytes).map(|(ends, _)| ends)
+    }
+
+    /// The [`MOST_LISTED`] flows with most bytes, most first; equal ones in the order of their keys. With their last connections.
+    pub(crate) fn flows(&self) -> Vec<(ConnectionId, Flow)> {
+        let mut listed: Vec<(&DirectedFlow, &FlowState)> = self.flows.iter().collect();
+        listed.sort_unstable_by_key(|(key, state)| (std::cmp::Reverse(state.bytes), **key));
+        listed.truncate(MOST_LISTED);
+        let described = listed
+            .into_iter()
+            .map(|(key, state)| (state.connection, document(key, state)));
+        described.collect()
+    }
+}
+
+fn document(&(tunnel, direction, key): &DirectedFlow, state: &FlowState) -> Flow {
+    let port = |port: u16| (port != 0).then_some(port);
+    Flow {
+        tunnel,
+        direction,
+        protocol: match key.protocol {
+            PROTOCOL_TCP => "tcp".to_owned(),
+            17 => "udp".to_owned(),
+            number => number.to_string(),
+        },
+        src: key.src,
+        src_port: port(key.src_port),
+        dst: key.dst,
+        dst_port: port(key.dst_port),
+        bytes: state.bytes,
+        new_bytes: state.new_bytes,
+        retransmitted_bytes: state.retransmitted_bytes,
+        packets: state.packets,
+        retransmitted_share: (key.protocol == PROTOCOL_TCP && state.bytes > 0)
+            .then(|| state.retransmitted_bytes as f64 / state.bytes as f64),
+        tcp: None,
+    }
+}
