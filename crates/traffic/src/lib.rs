@@ -22,7 +22,7 @@
 //! `cargo run -p rekeyscope-traffic --example trace` shows the way of a few packets.
 //!
 //! Everything streams in one pass. A packet of a usual transfer touches the ends of its connection's queue only. Bounds, and what
-//! happens at them, stand with each table; by the sizes given there they come to some 120 MB, which no flood has measured yet.
+//! happens at them, stand with each table; by the sizes given there they come to some 120 MB.
 
 mod delivered;
 mod outage;

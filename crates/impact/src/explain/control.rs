@@ -1,4 +1,4 @@
-//! Rows about the control plane: deleted (2), deleted first (3), refused (4), unanswered (5), both at once (6), SAs lost (10).
+//! Rows about the control plane: deleted, deleted first, refused, unanswered, both at once, SAs lost.
 
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SilencesOfSide};

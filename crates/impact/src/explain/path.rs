@@ -1,4 +1,4 @@
-//! Rows about the path and the capture: hole (1), address changed (11), silent (12), large packets (13), and what nothing explains (17).
+//! Rows about the path and the capture: hole, address changed, silent, large packets, and what nothing explains.
 
 use crate::explain::scene::SilencesOfSide;
 use crate::explain::view::{OutageView, seconds};
@@ -48,7 +48,7 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// Fragments of ICMP and the checks that belong to a silence.
+/// Events that belong to a silence: ICMP errors, and checks and echoes without an answer.
 const SIGNS_OF_SILENCE: &[EventKind] = &[
     EventKind::EverythingSilent,
     EventKind::Unreachable,

@@ -32,7 +32,15 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::EspSilent
         | ExplanationCause::Unheard
         | ExplanationCause::Unexplained => rekeys.iter().any(|rekey| begins_at(rekey, outage)),
-        _ => false,
+        ExplanationCause::CaptureHole
+        | ExplanationCause::Deleted
+        | ExplanationCause::BreakBeforeMake
+        | ExplanationCause::Refused
+        | ExplanationCause::Collision
+        | ExplanationCause::PeerLostSas
+        | ExplanationCause::AddressChanged
+        | ExplanationCause::LargePackets
+        | ExplanationCause::ReplayWindow => false,
     };
     let led_to = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     of_renewal && outage.end.is_some() && !attempts.iter().filter(led_to).any(|a| a.outcome.failed())

@@ -1,4 +1,4 @@
-//! Rows about the SAs: limit (7), new SA lost (8), deleted too early (9), slow exchange (14), replay window (15).
+//! Rows about the SAs: limit, new SA lost, deleted too early, slow exchange, replay window.
 
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};

@@ -134,7 +134,7 @@ pub struct OutageInScene {
     pub open: bool,
     /// The transfer ended in it: FIN, RST, or the program that sent is gone.
     pub over: bool,
-    /// Shorter than two retransmission timeouts: one of rows 2 to 10 must hold, else it is no outage.
+    /// Shorter than two retransmission timeouts: a row with `explains_short` must hold, else it is no outage.
     pub short: bool,
     /// The silence of a rekey: that nothing came is known, and the rows that say no more are left out.
     pub of_rekey: bool,

@@ -63,7 +63,7 @@ pub struct RekeyCost {
     pub silence: i64,
     /// Transmissions in the rekey's silences that brought nothing.
     pub in_vain: u32,
-    /// Reason for the interval that cost most.
+    /// Reason for the interval with the longest silence.
     pub why: LedgerWhy,
     /// Rate without the rekey, bytes a second.
     pub rate: f64,

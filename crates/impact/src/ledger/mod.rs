@@ -1,7 +1,7 @@
 //! Cost of rekeys and failures in one direction of a tunnel.
 //!
 //! An interval in which a rekey held the transfer up costs its length, less the time that the bytes which arrived in it take without the
-//! rekey: **cost = (to − from) − bytes / r0**. The same bytes are there so much later. No rate of the path enters.
+//! rekey: **cost = (to − from) − bytes / r0**. The same bytes are there so much later. The path's own rate enters only where no undisturbed time gives r0.
 //!
 //! ```text
 //! input      arrived bytes, transmissions in vain, rekeys, failed attempts

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! judged_direction  a direction and what is known of it
-//! judge       failed, shown, some, bounded, inconclusive; what each rekey cost
+//! judge       shown, some, bounded, inconclusive; what each rekey cost. Who assembles the document adds failed
 //! projection  what other lifetimes would give, and how much of a gap to a reference rate rekeys explain
 //! loss        seconds lost to rekeys and failures, where a sentence names them
 //! sentence    the verdict in words

@@ -53,7 +53,7 @@ account-part-unexplained-little = { $seconds } unexplained
 
 ## What could not be told
 
-account-no-tcp = No TCP could be read inside (keys are missing, or it carries something else), so waits for windows, buffers and applications, and losses, are not told apart.
+account-no-tcp = No TCP was seen inside (the transfer is another one, as of UDP, or keys are missing), so waits for windows, buffers and applications, and losses, are not told apart.
 # $labels: a list of labels
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
 account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth are only told together.
@@ -64,7 +64,11 @@ account-cut = The capture begins or ends in an outage, and what decides between 
 
 # $label of $seconds, $share of the time
 account-legend = { $label }: { $seconds } s ({ $share })
-account-stretch = { $label }: { $seconds }, frames { $from } to { $to }
+# $to: 0 where it lasts to the end
+account-stretch = { $label }: { $seconds }, frames { $from } to { $to ->
+    [0] the end
+   *[other] { $to }
+}
 account-filter = { $label }: { $filter }
 account-all = all
 

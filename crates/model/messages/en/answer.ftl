@@ -57,7 +57,9 @@ why-no-data = Rekeys cost what waits for them: here next to nothing did.
 do = Do: { $text }
 # $now: the rate as it was
 do-expected = Do: { $text } Expected: about { $rate } (now { $now }).
-do-lifetime = raise the kilobyte lifetime from { $limit } to { $lifetime } kB ({ $command }).
+# $place: do-lifetime-at, or nothing
+do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }).
+do-lifetime-at = {" "}at { $who }, which renews,
 do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }).
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.

@@ -21,7 +21,7 @@ event-unanswered = { $who } did not answer a request for a new SA ({ $count ->
 })
 event-answered-late = { $who } answered a request for a new SA that had been sent { $count } times
 event-checks-unheard = the answer of { $who } to a check is in the capture, and the check comes again
-event-answer-lost = the answer of { $who } is in the capture, and the request comes again
+event-answer-lost = a message of a renewal comes again, though the answer of { $who } is in the capture
 event-child-deleted = { $who } { $probably }deleted an SA{ $follows ->
     [nothing] , and none had taken its place
    *[another] {""}
@@ -30,7 +30,7 @@ event-ike-sa-deleted = { $who } { $probably }deleted the IKE SA{ $follows ->
     [nothing] , and none had taken its place
    *[another] {""}
 }
-event-deleted = { $who } { $probably }deleted something; what is encrypted
+event-deleted = { $who } { $probably }sent a Delete; what it names is encrypted
 event-limit-reached = an SA reached its limit
 event-collision = both sides { $probably }renewed at once
 event-address-changed = { $who } moved from { $from } to { $to }
@@ -41,7 +41,7 @@ event-invalid-spi = { $who } did not know an SPI ({ $count ->
 })
 event-new-ike-sa = { $who } began a new IKE SA
 event-ike-sa-rekeyed = { $who } { $probably }rekeyed the IKE SA
-event-initial-contact = { $who } said that it had no other SA
+event-initial-contact = { $who } said that it had no other SA (INITIAL_CONTACT)
 event-checks-unanswered = { $who } { $probably }did not answer { $count ->
     [one] one check whether it is alive
    *[other] { $count } checks whether it is alive

@@ -79,7 +79,7 @@ explains-unanswered = { $count ->
 } for a new SA got no answer, while other packets of { $who } came.
 explains-answered-late = a request for a new SA was sent { $count } times before { $who } answered it, after { $took }.
 explains-fragments = of a large IKE message only fragments came, and nothing answered it.
-explains-answer-lost = the answer is in this capture, and a message came again all the same: one of the exchange did not arrive.
+explains-answer-lost = a message of the renewal came again, though its answer is in this capture: one of them did not arrive at the other end.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
@@ -124,7 +124,7 @@ outage-renewal-computed = The renewal took { $took }, { $computed } of it for co
 outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end{ $esp ->
     [udp] , a lost NAT mapping and a restart
    *[plain] {" "}and a restart
-} look alike here.
+} look alike from this end.
 outage-since-renewal = It began with the renewal at { $moment }.
 outage-moments = They began at { $list }.
 outage-earlier = { $count ->
@@ -151,7 +151,7 @@ cure-refused = look into the log of { $who } for its reason: proposals, PFS grou
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500
-}, or large messages (IKE fragmentation, a smaller group).
+}. If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
@@ -163,7 +163,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
 }.
-cure-peer-silent = capture at the end of { $who }, too: that tells the path from { $who } itself. Not the rekeys.
+cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. Not the rekeys.
 cure-silent-renewed = make the lifetimes of both ends the same{ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}

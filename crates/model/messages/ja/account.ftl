@@ -50,16 +50,19 @@ account-part-unexplained-little = 原因不明 { $seconds }
 
 ## 判断できなかったこと
 
-account-no-tcp = 内側の TCP を読めないため（鍵がない、または別のプロトコル）、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
+account-no-tcp = 内側に TCP が見えないため（UDP などの転送か、鍵がない）、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
-account-not-testable = これらのパケットからは次のものを判断できません: { $labels }。
-account-cut = キャプチャが不通の途中で始まるか終わるため、次のどれであるかはこのキャプチャからは区別できません: { $labels }。
+account-not-testable = このキャプチャからは次のものが分かりません: { $labels }。
+account-cut = 不通の始めか終わりがキャプチャにないため、遅れのうち次のものは区別できません: { $labels }。
 
 ## レポートの表示
 
 account-legend = { $label }: { $seconds } 秒（{ $share }）
-account-stretch = { $label }: { $seconds }、フレーム { $from } ～ { $to }
+account-stretch = { $label }: { $seconds }、フレーム { $from } ～ { $to ->
+    [0] 最後
+   *[other] { $to }
+}
 account-filter = { $label }: { $filter }
 account-all = 合計
 

@@ -18,8 +18,8 @@ headline-not-down = 不通は見られません
 
 why-cause = 原因: { $cause }（影響のあった { $of } 回中 { $n } 回）。
 why-shared = { $all ->
-    [yes] 影響のあった { $of } 回すべてがこれに当たります。
-   *[no] 影響のあった { $of } 回中 { $n } 回がこれに当たります。
+    [yes] 影響のあった { $of } 回は、すべてこれが原因です。
+   *[no] 影響のあった { $of } 回のうち { $n } 回は、これが原因です。
 }
 why-silence-alone = 原因: 停止の間に失われたパケットはありません。鍵がないと、その時アプリケーションが休んでいた場合と区別できません。
 why-no-cause-cut = 原因: パケットが途中で切られて（snaplen）キャプチャされているため、鍵を確かめられず、中は見えません。
@@ -53,7 +53,8 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 
 do = 対策: { $text }
 do-expected = 対策: { $text }予測: 約 { $rate }（現在 { $now }）。
-do-lifetime = SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }）。
+do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }）。
+do-lifetime-at = 更新する側（{ $who }）で、
 do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。

@@ -14,7 +14,7 @@ event-refused = { $who }が新しい SA を{ $probably }拒否
 event-unanswered = { $who }が新しい SA の要求（送信 { $count } 回）に無応答
 event-answered-late = { $who }が新しい SA の要求に、{ $count } 回送られてから応答
 event-checks-unheard = 生存確認への{ $who }の応答はキャプチャにあるのに、確認が再送されている
-event-answer-lost = { $who }の応答はキャプチャにあるのに、要求が再送されている
+event-answer-lost = { $who }の応答はキャプチャにあるのに、更新のメッセージが再送されている
 event-child-deleted = { $who }が SA を{ $probably }削除{ $follows ->
     [nothing] 、代わりの SA なし
    *[another] {""}
@@ -31,7 +31,7 @@ event-port-changed = { $who }のポートが { $from } から { $to } に変化
 event-invalid-spi = { $who }が未知の SPI を通知（{ $count } 回）
 event-new-ike-sa = { $who }が新しい IKE SA のネゴシエーションを開始
 event-ike-sa-rekeyed = { $who }が IKE SA を{ $probably }リキー
-event-initial-contact = { $who }が、ほかの SA を持たないと通知
+event-initial-contact = { $who }が INITIAL_CONTACT を通知（ほかの SA なし）
 event-checks-unanswered = { $who }が生存確認 { $count } 回に{ $probably }無応答
 event-stop-ccn = { $who }が L2TP 制御コネクションを停止
 event-call-disconnected = { $who }が L2TP セッションを切断

@@ -16,7 +16,7 @@ outage-down-since = { $from }以後 { $seconds }、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }不通
 outage-nothing = 通信
 outage-nothing-to = { $to } 宛て
-outage-nothing-large = 全て
+outage-nothing-large = 大きなパケット
 
 outage-deleted = { $who }が{ $probably }{ $at } { $what ->
     [ike] IKE SA
@@ -25,7 +25,7 @@ outage-deleted = { $who }が{ $probably }{ $at } { $what ->
 outage-break-before-make = { $who }が{ $probably }{ $at }更新より先に SA を削除
 outage-refused = { $who }が{ $probably }{ $at }更新を拒否
 outage-unanswered = { $who }が{ $probably }{ $at }更新要求に無応答
-outage-answered-late = { $who }が{ $probably }{ $at }更新要求に遅れて応答
+outage-answered-late = { $who }の応答が{ $probably }遅延（更新要求は{ $at }送信）
 outage-answer-lost = 更新のメッセージが{ $probably }{ $at }届かず
 outage-collision = 両側が{ $probably }{ $at }同時に更新
 outage-limit-reached = SA が{ $probably }{ $at }寿命に到達
@@ -36,12 +36,12 @@ outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
 }が{ $probably }{ $at }変化
-outage-peer-silent = { $who }からの通信が{ $probably }{ $at }途絶
+outage-peer-silent = { $who }が{ $probably }{ $at }無応答になり
 outage-fragments = { $who }の要求が{ $probably }{ $at }一部しか届かず
 outage-unheard = { $who }のパケットが{ $probably }{ $at }届かなくなり
 outage-esp-silent = { $who }からの ESP が{ $probably }{ $at }途絶
 outage-path-silent = 両側からの通信が{ $probably }{ $at }途絶
-outage-large-packets = 大きなパケットが{ $probably }{ $at }通らず
+outage-large-packets = 大きなパケットが{ $probably }{ $at }通らなくなり
 outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引く
 outage-replay-window = { $who }が{ $probably }{ $at }遅れたパケットを破棄
 outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
@@ -75,7 +75,7 @@ explains-answer-lost = 応答はこのキャプチャにあるのに、メッセ
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
-explains-limit-learnt = SA { $count } 個で、同じところ（約 { $limit }）でデータが止まりました。
+explains-limit-learnt = SA { $count } 個がいずれも約 { $limit } に達したところでデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
@@ -98,14 +98,14 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
     [0] 失われたパケットも
    *[other] 届かなかったパケットが { $count } 個ありますが、
 }説明となるトンネルのイベントはありません。
-outage-dead = { $seconds }何も届かず、うち { $dead }は通れる経路がなく、残りは送信側の再送タイマー待ちです。
+outage-dead = { $seconds }何も届かず、うち { $dead }は通信できない状態で、残りは送信側の再送タイマー待ちです。
 outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
 outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }の更新で回復しました。{ $esp ->
     [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動
-   *[plain] 相手側での SA の寿命と再起動
-}はここでは区別できません。
+   *[plain] 相手側での SA の寿命、再起動
+}のどれが原因かは、この側のキャプチャでは区別できません。
 outage-since-renewal = { $moment }の更新から始まっています。
 outage-moments = 開始は { $list }です。
 outage-earlier = それ以前にも { $n } 回ありました。
@@ -133,7 +133,7 @@ cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $wh
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
 cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
-cure-peer-lost-sas = { $who }が再起動した理由を調べ、反対側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
+cure-peer-lost-sas = { $who }が再起動した理由を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
 cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。

@@ -3,8 +3,8 @@
 ## 数えている量
 
 rule-counting = { $side ->
-    [inbound] 受信側 SA の
-    [outbound] 送信側 SA の
+    [inbound] 受信方向の SA の
+    [outbound] 送信方向の SA の
     [b-to-a] クライアント向け SA の
     [a-to-b] ゲートウェイ向け SA の
    *[both] 両方向の
@@ -15,8 +15,8 @@ rule-counting = { $side ->
    *[packets] パケット数
 }
 trigger-expiring = 寿命を迎える{ $side ->
-    [inbound] 受信側 SA の
-    [outbound] 送信側 SA の
+    [inbound] 受信方向の SA の
+    [outbound] 送信方向の SA の
     [a-to-b] ゲートウェイ向け SA の
    *[b-to-a] クライアント向け SA の
 }{ $what ->

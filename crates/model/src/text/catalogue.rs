@@ -132,7 +132,18 @@ impl Catalogue {
 
     /// The same of sentences that are said already.
     pub fn sentences(&self, said: &[String]) -> String {
-        said.join(self.between_sentences())
+        let mut text = String::new();
+        for (place, sentence) in said.iter().enumerate() {
+            if place > 0 {
+                // A Japanese headline has no full stop of its own.
+                if self.language == Language::Japanese && !text.ends_with('。') {
+                    text.push('。');
+                }
+                text.push_str(self.between_sentences());
+            }
+            text.push_str(sentence);
+        }
+        text
     }
 
     /// A sentence of a document: as it stands there in English, otherwise said from its messages where this catalogue
@@ -143,7 +154,7 @@ impl Catalogue {
         }
         let said: Option<Vec<String>> = messages.iter().map(|m| self.attempt(m)).collect();
         match said {
-            Some(said) => Cow::Owned(said.join(self.between_sentences())),
+            Some(said) => Cow::Owned(self.sentences(&said)),
             None => Cow::Borrowed(english),
         }
     }

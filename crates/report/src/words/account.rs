@@ -69,8 +69,11 @@ pub(crate) fn stretch_length(stretch: &AccountEvidence) -> String {
     seconds_of(stretch.seconds, stretch.seconds)
 }
 
-/// Shows these frames in Wireshark, and all between them.
+/// Shows these frames in Wireshark, and all between them; all from `from` on where `to` is 0, because nothing ends the stretch.
 pub(crate) fn frames_filter(from: u64, to: u64) -> String {
+    if to == 0 {
+        return format!("frame.number >= {from}");
+    }
     format!("frame.number >= {from} && frame.number <= {to}")
 }
 

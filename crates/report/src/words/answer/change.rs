@@ -3,6 +3,7 @@
 use crate::words::advice::{self, LogSystem, WINDOWS_KILOBYTES};
 use crate::words::answer::loss::{loses_more, lost_most};
 use crate::words::answer::why;
+use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{KeysFit, format, keys_fit};
@@ -11,6 +12,7 @@ use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
     AccountLabel, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
 };
+use std::net::IpAddr;
 
 pub(super) fn change(focus: &Focus) -> String {
     let t = focus.t;
@@ -126,6 +128,7 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         let own = focus.rekeys(headline.tunnel);
         own.filter(|r| r.trigger.kind == TriggerKind::Volume)
     };
+    let renewing = renewing_side(by_volume());
     let Some(limit) = by_volume().filter_map(|r| r.trigger.limit_kilobytes).next() else {
         return learnt_limit(focus, headline, by_volume());
     };
@@ -138,6 +141,13 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let text = fill!(
         t,
         "do-lifetime",
+        place = renewing.map_or_else(String::new, |by| {
+            fill!(
+                t,
+                "do-lifetime-at",
+                who = side(t, focus.analysis.tunnels.get(headline.tunnel), Some(by))
+            )
+        }),
         limit = format::count(limit),
         lifetime = format::count(longer.lifetime_kilobytes),
         command = t.word(lifetime_command(focus))
@@ -148,6 +158,14 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         .without_bps(headline)
         .filter(|without| (without - expected).abs() < LEAST_SHARE * without);
     Some(expecting(focus, headline, &text, without.or(Some(expected))))
+}
+
+/// The side that begins all of these renewals: a responder of IKEv1 takes over the lifetime that the initiator proposes.
+fn renewing_side<'a>(mut rekeys: impl Iterator<Item = &'a Rekey>) -> Option<IpAddr> {
+    let first = rekeys.next()?.initiator?;
+    rekeys
+        .all(|rekey| rekey.initiator == Some(first))
+        .then_some(first)
 }
 
 /// A limit that no message shows: the point that line 2 names, else the most that an SA had carried when its renewal began. Windows renews
