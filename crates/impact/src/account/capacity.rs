@@ -4,14 +4,14 @@
 
 mod passed;
 
-use super::read::half::Half;
-use passed::BusyStretch;
+use super::half::Half;
+use super::times::{UNKNOWN, micros};
 pub(crate) use passed::Passed;
+use passed::{BusyStretch, Sent};
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::cell::LazyCell;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// Lengths of the stretches, nanoseconds.
 const STRETCHES: [i64; 5] = [
@@ -88,7 +88,7 @@ pub(crate) struct KnownRates {
 
 /// Looks at all connections of a direction together.
 pub(crate) fn path(
-    halves: &[Half],
+    halves: &[&Half],
     full: &FullWindows<'_>,
     (rtt, known): (i64, KnownRates),
     passed: &mut Passed,
@@ -104,7 +104,7 @@ pub(crate) fn path(
     let guessed = halves.iter().all(|half| half.blind && !half.shows_queues());
     let own_from = if guessed { OwnRate::Best } else { own_from };
     let told = told && own > 0.0;
-    let places = |half: &Half| if told { half.data.len() } else { 0 };
+    let places = |half: &&Half| if told { half.data.len() } else { 0 };
     let mut rates: Vec<Vec<f32>> = halves.iter().map(|half| vec![0.0; places(half)]).collect();
     if told {
         passed.near(rtt.max(LEAST_RATE_SPAN), own, &mut rates);
@@ -159,39 +159,28 @@ fn proof(
     full: &FullWindows<'_>,
     (length, rtt): (i64, i64),
 ) -> Option<f64> {
-    let times = &passed.times[stretch.data.clone()];
+    let sent = &passed.sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
-    if idle_at_an_edge(stretch, times, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
+    if idle_at_an_edge(stretch, sent, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
         return None;
     }
-    let (first, last) = (times.first()?, times.last()?);
-    let gaps = &passed.gaps[stretch.data.start..stretch.data.end - 1];
+    let mut gaps: Vec<i64> = sent.windows(2).map(|w| w[1].time - w[0].time).collect();
     if gaps.is_empty() {
         return None;
     }
-    let mean = (last - first) as f64 / gaps.len() as f64;
-    // Shorter than this no gap may be the usual one.
-    let mut least = (mean / BUSY) as i32;
-    while mean > BUSY * f64::from(least) {
-        least += 1;
-    }
-    let middle = place_of(0.5, gaps.len());
-    let busy = below(gaps, least) <= place_of(USUAL_GAP, gaps.len());
-    if busy && !flows_freely(passed, stretch.data.clone(), full, rtt) {
+    let mean = gaps.iter().sum::<i64>() as f64 / gaps.len() as f64;
+    let busy = mean <= BUSY * quantile(&mut gaps, USUAL_GAP, i64::cmp) as f64;
+    if busy && !flows_freely(sent, full, rtt) {
         let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
-        let usual = ABOVE_USUAL * bytes as f64 / times.len() as f64 * second;
-        // The median gap allows this rate, which is the usual case, where it is at most so long.
-        let longest = usual / stretch.rate;
-        if below(gaps, (longest as i32).saturating_add(1)) > middle {
-            return Some(stretch.rate);
-        }
-        let median = quantile(&mut gaps.to_vec(), 0.5, i32::cmp);
-        return Some(stretch.rate.min(usual / f64::from(median)));
+        let usual = ABOVE_USUAL * bytes as f64 / sent.len() as f64 * second;
+        return Some(
+            stretch
+                .rate
+                .min(usual / quantile(&mut gaps, 0.5, i64::cmp) as f64),
+        );
     }
-    let margin = (queue_margin(rtt) / 1_000) as u32;
-    let delays = &passed.delays[stretch.data.clone()];
-    let half_over = times.partition_point(|time| *time < stretch.begin + length / 2);
-    if queue(&delays[half_over..], margin) {
+    let half_over = sent.partition_point(|s| s.time < stretch.begin + length / 2);
+    if queue(sent[half_over..].iter().map(|s| s.delay), rtt) {
         let acks = &passed.acked[stretch.acks.clone()];
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
@@ -202,67 +191,49 @@ fn proof(
                 .min(ABOVE_USUAL * quantile(&mut rates, 0.5, f64::total_cmp))
         });
     }
-    let busy = || gaps.iter().all(|&gap| i64::from(gap) <= PAUSE);
-    let echoes = &passed.echoes[stretch.data.clone()];
-    (passed.echoed && queue(echoes, margin) && busy()).then_some(stretch.rate)
+    let even = gaps.iter().all(|&gap| gap <= PAUSE);
+    (even && queue(sent.iter().map(|s| s.echo), rtt)).then_some(stretch.rate)
+}
+
+/// The delay above its least that shows a queue, microseconds.
+fn margin(rtt: i64) -> u32 {
+    micros(queue_margin(rtt))
 }
 
 /// All delays that are known are above the margin.
-fn queue(delays: &[u32], margin: u32) -> bool {
-    delays.iter().all(|&us| us > margin) && delays.iter().any(|&us| us != u32::MAX)
+fn queue(mut delays: impl Iterator<Item = u32> + Clone, rtt: i64) -> bool {
+    let known = delays.clone().any(|us| us != UNKNOWN);
+    known && delays.all(|us| us > margin(rtt))
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is
 /// no rate of the path: 256 kB each half second went for 10 Mbit/s on a path of 30.
-fn idle_at_an_edge(stretch: &BusyStretch, times: &[i64], length: i64) -> i64 {
-    let before = times.first().map_or(length, |time| time - stretch.begin);
-    let behind = times.last().map_or(length, |time| stretch.begin + length - time);
+fn idle_at_an_edge(stretch: &BusyStretch, sent: &[Sent], length: i64) -> i64 {
+    let before = sent.first().map_or(length, |s| s.time - stretch.begin);
+    let behind = sent.last().map_or(length, |s| stretch.begin + length - s.time);
     before.max(behind)
 }
 
 /// No queue before or behind the capture, or, where delays do not tell of both, a full window: evenly spaced packets are then
 /// acknowledgements that come evenly.
-fn flows_freely(passed: &Passed, packets: Range<usize>, full: &FullWindows<'_>, rtt: i64) -> bool {
-    let margin = (queue_margin(rtt) / 1_000) as u32;
-    // Whether the median of those that are known is within the margin, which is not as long as none.
-    let margin = margin.min(u32::MAX - 1);
-    let usual = |delays: &[u32]| {
-        let (mut known, mut within) = (0, 0);
-        for &us in delays {
-            known += u32::from(us != u32::MAX);
-            within += u32::from(us <= margin);
-        }
+fn flows_freely(sent: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
+    // Whether the median of those that are known is within the margin.
+    let usual = |delay: fn(&Sent) -> u32| {
+        let known = sent.iter().map(delay).filter(|&us| us != UNKNOWN);
+        let within = known.clone().filter(|&us| us <= margin(rtt)).count();
+        let known = known.count();
         (known > 0).then_some(within > known / 2)
     };
-    match (
-        usual(&passed.delays[packets.clone()]),
-        usual(&passed.echoes[packets.clone()]),
-    ) {
+    match (usual(|s| s.delay), usual(|s| s.echo)) {
         (Some(delay), Some(echo)) => delay && echo,
-        _ => {
-            let full = |&k: &usize| {
-                let (half, index) = passed.place(k);
-                full[half][index]
-            };
-            2 * packets.clone().filter(full).count() >= packets.len()
-        }
+        _ => 2 * sent.iter().filter(|s| full[s.half][s.index]).count() >= sent.len(),
     }
-}
-
-/// How many gaps are shorter than `limit`.
-fn below(gaps: &[i32], limit: i32) -> usize {
-    gaps.iter().map(|&gap| u32::from(gap < limit)).sum::<u32>() as usize
 }
 
 /// The value that a share of `list` does not exceed; `list` is not empty.
 fn quantile<T: Copy>(list: &mut [T], share: f64, order: impl Fn(&T, &T) -> Ordering) -> T {
-    let place = place_of(share, list.len());
+    let place = (list.len().saturating_sub(1) as f64 * share).round() as usize;
     *list.select_nth_unstable_by(place, order).1
-}
-
-/// Its place among so many in order.
-fn place_of(share: f64, count: usize) -> usize {
-    (count.saturating_sub(1) as f64 * share).round() as usize
 }
 
 #[cfg(test)]

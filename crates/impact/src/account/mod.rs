@@ -24,12 +24,14 @@
 mod capacity;
 mod carried;
 mod connection;
+mod delays;
 mod flow;
+mod half;
 #[cfg(test)]
 mod made_up;
 mod overlay;
 mod packet;
-mod read;
+mod scale;
 mod surroundings;
 mod sweep;
 #[cfg(test)]

@@ -1,33 +1,22 @@
 //! Labels of waits.
 
 use super::surroundings::{Surroundings, touched};
-use super::sweep::episode::Episode;
-use super::sweep::step::{Step, StepLabel};
+use super::sweep::step::Step;
 use super::sweep::track::Track;
-use super::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 
 /// The label of a wait, and what it would be called without.
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 
-/// Labels of all steps. Some are cut first, where a hole of the capture begins or ends in them.
-pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> {
+/// Labels of all steps; a wait beyond `gap` is a pause. Some are cut first, where a hole of the capture begins or ends in them.
+pub(super) fn labels(track: &mut Track, around: &Surroundings, gap: i64) -> Vec<Labelled> {
+    track.settle();
     cut(track, around);
-    let times = track.facts.times;
-    let causes: Vec<AccountLabel> = track.episodes.iter().map(Episode::cause).collect();
     let label = |step: &Step| {
         if touched(&around.holes, step.from, step.to) {
             return (AccountLabel::CaptureHole, None);
         }
-        let cause = causes.get(step.kind.episode as usize).copied();
-        let label = match (step.kind.found, cause) {
-            (StepLabel::Label(label), _) => label,
-            (StepLabel::Episode, cause) => cause.unwrap_or(AccountLabel::PathLoss),
-            // Who cannot tell reordering from loss comes back alike.
-            (StepLabel::WayBack(_), Some(loss)) => loss,
-            (StepLabel::WayBack(label), None) => label,
-        };
-        between_full_windows(label, step, times)
+        between_full_windows(step.kind.found.unwrap_or(AccountLabel::PathLoss), step, gap)
     };
     track.steps.iter().map(label).collect()
 }
@@ -57,9 +46,9 @@ fn cut(track: &mut Track, around: &Surroundings) {
 
 /// Marks the time between two full windows as the receiver's, but for stalls that a loss explains. A larger window or buffer would win
 /// nothing where the path is at its limit.
-fn between_full_windows(label: AccountLabel, step: &Step, times: Times) -> Labelled {
+fn between_full_windows(label: AccountLabel, step: &Step, gap: i64) -> Labelled {
     use AccountLabel::{Capacity, PathLoss, QueueLoss, ReceiveWindow, Reordering, SendBuffer};
-    let stall = step.longest > times.gap;
+    let stall = step.longest > gap;
     let lost = matches!(label, PathLoss | QueueLoss | Reordering);
     let label = if step.kind.between_full && !(stall && lost) {
         ReceiveWindow

@@ -3,7 +3,7 @@
 use super::*;
 use crate::account::capacity::passed::{Sent, advances};
 use crate::account::made_up::{UNKNOWN, ack, at, data, half};
-use crate::account::read::data::Data;
+use crate::account::packet::AccountPacket;
 
 /// Above the least: so many milliseconds to the acknowledgement, and from what is echoed.
 fn packet(ms: i64, (delay, echo): (u32, u32)) -> Sent {
@@ -244,8 +244,7 @@ fn echoes_tell_of_a_queue_before_the_capture() {
 
 #[test]
 fn packets_flow_freely_without_a_queue_or_between_full_windows() {
-    let freely_of =
-        |sent: &[Sent], full: &FullWindows<'_>| flows_freely(&passed(sent, &[]), 0..sent.len(), full, RTT);
+    let freely_of = |sent: &[Sent], full: &FullWindows<'_>| flows_freely(sent, full, RTT);
     let freely = |delays, full| freely_of(&even(100, delays), &full_before(full, 10));
     assert!(freely((4, 4), 0));
     assert!(!freely((5, 4), 10) && !freely((4, 5), 10));
@@ -301,7 +300,7 @@ fn what_is_shorter_than_any_stretch_has_its_mean_rate() {
 }
 
 fn with_data(times: impl IntoIterator<Item = i64>) -> Half {
-    let sent = times.into_iter().map(|ms| Data {
+    let sent = times.into_iter().map(|ms| AccountPacket {
         acked_after: 7_500,
         ..data(ms, 0)
     });
@@ -319,12 +318,11 @@ fn packets_of_all_connections_stand_in_order_of_time() {
         ..with_data([10, 30])
     };
     let mut passed = Passed::default();
-    passed.refill(&[seen, with_data([20])]);
-    let shown: Vec<_> = (0..passed.times.len())
-        .map(|k| {
-            let (half, index) = passed.place(k);
-            (passed.times[k], half, index, passed.delays[k], passed.echoes[k])
-        })
+    passed.refill(&[&seen, &with_data([20])]);
+    let shown: Vec<_> = passed
+        .sent
+        .iter()
+        .map(|s| (s.time, s.half, s.index, s.delay, s.echo))
         .collect();
     assert_eq!(
         shown,
@@ -336,30 +334,12 @@ fn packets_of_all_connections_stand_in_order_of_time() {
     );
 }
 
-/// Once a piece of several connections was looked at, and where one is out of order.
-#[test]
-fn packets_of_one_connection_stand_in_order_of_time_too() {
-    let mut passed = Passed::default();
-    passed.refill(&[with_data([10]), with_data([20, 30])]);
-    let places = |passed: &Passed| [0, 1].map(|k| (passed.times[k], passed.place(k)));
-    passed.refill(&[with_data([40, 50])]);
-    assert_eq!(places(&passed), [(at(40), (0, 0)), (at(50), (0, 1))]);
-    passed.refill(&[with_data([50, 40])]);
-    assert_eq!(places(&passed), [(at(40), (0, 1)), (at(50), (0, 0))]);
-    assert_eq!((passed.times.len(), &passed.gaps[..]), (2, &[10_000_000][..]));
-}
-
 /// Nothing is said of packets where the path's rate is neither proven nor compared with anything.
 #[test]
 fn rates_are_told_where_the_path_is_known() {
     let seen = with_data((0..2_000).step_by(10));
     let told = |known: KnownRates| {
-        let path = path(
-            std::slice::from_ref(&seen),
-            &nothing_full(),
-            (RTT, known),
-            &mut Passed::default(),
-        );
+        let path = path(&[&seen], &nothing_full(), (RTT, known), &mut Passed::default());
         (path.own, path.own_from, path.rates[0].get(100).copied())
     };
     let known = |proven, reference| KnownRates { proven, reference };
@@ -370,7 +350,7 @@ fn rates_are_told_where_the_path_is_known() {
     assert_eq!(told(known(Some(2e5), None)), (2e5, OwnRate::Proven, Some(0.55)));
     let blind = Half { blind: true, ..seen };
     let path = path(
-        &[blind],
+        &[&blind],
         &nothing_full(),
         (RTT, known(Some(2e5), None)),
         &mut Passed::default(),

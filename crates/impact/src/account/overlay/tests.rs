@@ -1,33 +1,17 @@
 use super::*;
-use crate::account::made_up::{at, half, span, step};
-use crate::account::sweep::episode::Episode;
+use crate::account::made_up::{at, span, step};
 use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, ReceiveWindow, SendBuffer, Unexplained};
 
-/// Round trips of 40 ms: a pause has 60 ms, a timeout 200 ms.
-fn track(steps: Vec<Step>) -> Track {
-    let seen = crate::account::read::half::Half {
-        rtt: at(40),
-        ..half()
-    };
-    let mut track = Track::new(&seen);
-    track.steps = steps;
-    track
+/// A pause has 60 ms.
+fn labels(steps: Vec<Step>, around: &Surroundings) -> Vec<Labelled> {
+    super::labels(&mut track(steps), around, at(60))
 }
 
-/// The label of the time before the first loss of a capture.
-#[test]
-fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
-    let label = |overtaken: bool| {
-        let mut climbs = step(500, 520, SendBuffer);
-        (climbs.kind.found, climbs.kind.episode) = (StepLabel::WayBack(SendBuffer), 0);
-        let mut track = track(vec![climbs]);
-        let copy = crate::account::made_up::data(1_050, 0);
-        track.episodes = vec![Episode::begun(&copy, None, &half())];
-        track.episodes[0].overtaken = overtaken;
-        labels(&mut track, &Surroundings::default())[0].0
-    };
-    assert_eq!(label(false), PathLoss);
-    assert_eq!(label(true), AccountLabel::Reordering);
+fn track(steps: Vec<Step>) -> Track {
+    Track {
+        steps,
+        ..Track::default()
+    }
 }
 
 #[test]
@@ -37,7 +21,7 @@ fn what_the_capture_lacks_is_nobodys() {
         ..Surroundings::default()
     };
     let steps = vec![step(0, 20, Application), step(30, 40, Application)];
-    let found = labels(&mut track(steps), &around);
+    let found = labels(steps, &around);
     assert_eq!(found, [(CaptureHole, None), (Application, None)]);
 }
 
@@ -46,7 +30,7 @@ fn between_full_windows_everything_waits_for_the_receiver() {
     let one = |label, length, at_capacity| {
         let mut wait = step(0, length, label);
         (wait.kind.between_full, wait.kind.at_capacity) = (true, at_capacity);
-        labels(&mut track(vec![wait]), &Surroundings::default())[0]
+        labels(vec![wait], &Surroundings::default())[0]
     };
     assert_eq!(one(Application, 10, false), (ReceiveWindow, None));
     assert_eq!(one(PathLoss, 60, false), (ReceiveWindow, None));
@@ -56,7 +40,7 @@ fn between_full_windows_everything_waits_for_the_receiver() {
     assert_eq!(one(Application, 10, true), (Capacity, Some(ReceiveWindow)));
     let mut buffer = step(0, 10, SendBuffer);
     buffer.kind.at_capacity = true;
-    let found = labels(&mut track(vec![buffer]), &Surroundings::default());
+    let found = labels(vec![buffer], &Surroundings::default());
     assert_eq!(found, [(Capacity, Some(SendBuffer))]);
 }
 

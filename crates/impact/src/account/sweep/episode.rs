@@ -1,7 +1,7 @@
 //! Why something was sent again: an episode lasts from the first copy until all that was sent by then is acknowledged.
 
-use crate::account::read::data::{Ack, Data};
-use crate::account::read::half::Half;
+use crate::account::half::Half;
+use crate::account::packet::AccountPacket;
 use rekeyscope_model::analysis::AccountLabel;
 
 /// A copy that is acknowledged sooner than this share of the usual time was not needed.
@@ -27,11 +27,11 @@ pub(crate) struct Episode {
 
 impl Episode {
     /// An episode that begins with a copy. `smoothed`: time from data to acknowledgement, nanoseconds.
-    pub(crate) fn begun(copy: &Data, smoothed: Option<i64>, half: &Half) -> Episode {
+    pub(crate) fn begun(copy: &AccountPacket, smoothed: Option<i64>, half: &Half) -> Episode {
         let usual = smoothed.unwrap_or(0) as f64;
         Episode {
             end: copy.end(),
-            time: copy.time,
+            time: copy.time.0,
             soon: (TOO_SOON * usual).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64),
             answered_after: None,
             queue: false,
@@ -40,9 +40,9 @@ impl Episode {
         }
     }
 
-    pub(crate) fn is_answered(&mut self, ack: &Ack) {
+    pub(crate) fn is_answered(&mut self, ack: &AccountPacket) {
         if self.answered_after.is_none() && ack.ack >= self.end {
-            self.answered_after = Some(ack.time - self.time);
+            self.answered_after = Some(ack.time.0 - self.time);
         }
     }
 
@@ -98,7 +98,7 @@ mod tests {
             ..half()
         };
         let near = |ms: i64| {
-            let first = Data {
+            let first = AccountPacket {
                 seen_before: true,
                 ..data(10_000, 0)
             };

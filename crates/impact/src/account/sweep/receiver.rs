@@ -1,7 +1,7 @@
 //! The receiver's window, as the sender knows it.
 
-use crate::account::read::data::Ack;
-use crate::account::read::half::Half;
+use crate::account::half::Half;
+use crate::account::packet::AccountPacket;
 use std::collections::VecDeque;
 
 /// The window is full when less than a segment is left, and of a flight that stays as it is less than this share: whoever sends several
@@ -38,7 +38,7 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// Hears of a window, after the packet of `last`. Says whether more is allowed than before.
     #[inline]
-    pub(crate) fn opens(&mut self, half: &Half, ack: &Ack, at: i64, last: Option<i64>) -> bool {
+    pub(crate) fn opens(&mut self, half: &Half, ack: &AccountPacket, at: i64, last: Option<i64>) -> bool {
         self.window = half.window(ack);
         match (self.small_since, self.window < half.mss) {
             (None, true) => self.small_since = Some(at),
@@ -91,10 +91,6 @@ impl Receiver {
     #[inline]
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: impl Fn() -> bool) -> bool {
         let left = self.allowed.saturating_sub(nxt);
-        // Far from both: an eighth is more than `FULL`, two segments more than `FULL_INFERRED`.
-        if left > (self.window / 8).max(2 * half.mss) {
-            return false;
-        }
         let (left, mss) = (left as f64, half.mss as f64);
         let share = if changes() { 0.0 } else { FULL };
         let full = if half.scale_known {

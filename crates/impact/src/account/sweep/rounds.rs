@@ -1,7 +1,7 @@
 //! The rounds of a sender: one lasts until everything that was sent by its begin is acknowledged.
 
 use crate::account::capacity::queue_margin;
-use crate::account::read::half::Half;
+use crate::account::half::Half;
 
 /// Rounds that are remembered.
 const ROUNDS: usize = 8;
@@ -25,10 +25,6 @@ pub(crate) struct Rounds {
     last_least: i64,
     /// Largest flights of those that are over, newest first; 0 before the first.
     flights: [u64; ROUNDS],
-    /// The largest flight of the last two.
-    recent: u64,
-    /// What is larger is above it.
-    limit: u64,
     /// The last one is above the one before.
     pub(crate) grow: bool,
     /// The last two are hardly above two earlier ones.
@@ -39,8 +35,6 @@ pub(crate) struct Rounds {
     pub(crate) completed: u64,
     /// Nine tenths of the flight that does not grow any more.
     plateau: u64,
-    /// So many of the flights that are remembered, newest first, are the same.
-    alike: usize,
 }
 
 impl Rounds {
@@ -52,14 +46,11 @@ impl Rounds {
             least: i64::MAX,
             last_least: i64::MAX,
             flights: [0; ROUNDS],
-            recent: 0,
-            limit: u64::MAX,
             grow: false,
             flat: false,
             smallest: u64::MAX,
             completed: 0,
             plateau: u64::MAX,
-            alike: 0,
         }
     }
 
@@ -88,32 +79,18 @@ impl Rounds {
         self.completed += 1;
         self.ends = nxt;
         self.last_least = std::mem::replace(&mut self.least, i64::MAX);
-        if flight != self.flights[0] {
-            self.alike = 0;
-        }
-        // Once nothing else is remembered one more tells nothing new; and a sender that has lost something is never `lossless` again.
-        if self.alike < ROUNDS {
-            self.alike += 1;
-            self.remember(flight, lossless);
-        }
-        true
-    }
-
-    /// The largest flight of a round that is over.
-    fn remember(&mut self, flight: u64, lossless: bool) {
         self.flights.copy_within(..ROUNDS - 1, 1);
         self.flights[0] = flight;
         if self.completed > PARTIAL_ROUNDS {
             self.smallest = self.smallest.min(flight);
         }
-        self.recent = self.most_of(0);
-        self.limit = (FLAT * self.recent as f64) as u64;
         self.grow = self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64;
         self.flat = self.is_flat_over(3);
         if lossless && self.is_flat_over(ROUNDS - 2) {
             let most = self.flights.iter().max().copied().unwrap_or(0);
             self.plateau = (LEVEL * most as f64).ceil() as u64;
         }
+        true
     }
 
     /// How many are remembered.
@@ -123,12 +100,12 @@ impl Rounds {
 
     /// The last two are hardly above those `back` rounds and one more ago.
     fn is_flat_over(&self, back: usize) -> bool {
-        self.known() >= back + 2 && self.recent as f64 <= FLAT * self.most_of(back) as f64
+        self.known() >= back + 2 && self.most_of(0) as f64 <= FLAT * self.most_of(back) as f64
     }
 
     /// `flight` is above the largest of the last two.
     pub(crate) fn are_below(&self, flight: u64) -> bool {
-        flight > self.limit
+        self.completed > 0 && flight as f64 > FLAT * self.most_of(0) as f64
     }
 
     /// `flight` is as large as they are since they do not grow any more.
@@ -139,7 +116,7 @@ impl Rounds {
     /// The last two are above the first two that are remembered, by a segment and by less than half.
     pub(crate) fn climb(&self, segment: u64) -> bool {
         let rounds = self.known();
-        let (last, first) = (self.recent, self.most_of(rounds.saturating_sub(2)));
+        let (last, first) = (self.most_of(0), self.most_of(rounds.saturating_sub(2)));
         rounds >= 4 && last >= first + segment && 2 * last < 3 * first
     }
 
@@ -155,7 +132,7 @@ impl Rounds {
 
     /// The largest flight of this one and the last two.
     pub(crate) fn usual(&self) -> u64 {
-        self.recent.max(self.most)
+        self.most_of(0).max(self.most)
     }
 
     /// At most half of `flight` was under way for a round: a queue that it makes was not there all the time.

@@ -2,8 +2,8 @@
 
 use super::receiver::Receiver;
 use super::rounds::Rounds;
-use crate::account::read::data::{Ack, Data};
-use crate::account::read::half::Half;
+use crate::account::half::Half;
+use crate::account::packet::AccountPacket;
 use crate::account::times::UNKNOWN;
 use rekeyscope_traffic::RttEstimator;
 
@@ -53,7 +53,7 @@ pub(crate) struct TcpSender {
     pub(crate) application_until: i64,
     pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
-    pub(crate) under_way: Vec<Ack>,
+    pub(crate) under_way: Vec<AccountPacket>,
     /// The last time that its data showed that it had not heard the next of them.
     pub(crate) unheard_at: i64,
     /// Time at which the last acknowledgement reached the sender.
@@ -99,7 +99,7 @@ impl TcpSender {
     }
 
     /// Bytes under way once it has sent `data`.
-    pub(crate) fn flight_with(&self, data: &Data) -> u64 {
+    pub(crate) fn flight_with(&self, data: &AccountPacket) -> u64 {
         self.snd_nxt.max(data.end()).saturating_sub(self.snd_una)
     }
 
@@ -115,10 +115,10 @@ impl TcpSender {
 
     /// An acknowledgement reaches it. Says whether it is news.
     #[inline]
-    pub(crate) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
+    pub(crate) fn hears(&mut self, half: &Half, ack: &AccountPacket, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
-        if ack.after != UNKNOWN {
-            let after = i64::from(ack.after) * 1_000;
+        if ack.answers_after != UNKNOWN {
+            let after = i64::from(ack.answers_after) * 1_000;
             self.rounds.delayed(after);
             self.rtt.sample(after);
         }
@@ -146,9 +146,9 @@ impl TcpSender {
 
     /// It has sent `data`; so much is under way now.
     #[inline]
-    pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
-        self.last = Some((data.time, data.frame));
-        self.first_sent.get_or_insert(data.time);
+    pub(crate) fn has_sent(&mut self, half: &Half, data: &AccountPacket, flight: u64) {
+        self.last = Some((data.time.0, data.frame));
+        self.first_sent.get_or_insert(data.time.0);
         if data.end() > self.snd_nxt {
             self.snd_nxt = data.end();
             self.all_acked_since = None;
@@ -160,7 +160,7 @@ impl TcpSender {
         let changes = || self.ramping || self.rounds.grow || self.rounds.are_below(flight);
         self.touched = self.receiver.is_full(half, self.snd_nxt, changes);
         if self.touched {
-            self.touched_at = data.time;
+            self.touched_at = data.time.0;
         }
     }
 }
