@@ -9,7 +9,7 @@ use super::total::edges::undecided;
 use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
 use super::total::sums::{Compared, Facts, usual_window};
-use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, OwnedInterval, Owner, label_sums};
+use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, Owner, label_sums};
 use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::CONNECTION_SHARE;
@@ -82,7 +82,7 @@ impl LabelledDirection {
     /// Time from the first data to the last, or to the end of the capture where the tunnel died.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let (first, last) = (self.pieces.first()?, self.pieces.last()?);
-        Some((Timestamp(first.from), Timestamp(last.to)))
+        Some((first.from, last.to))
     }
 
     /// Rate that the path is proven to carry, bytes a second.
@@ -104,8 +104,8 @@ impl LabelledDirection {
         (tunnel, direction): (usize, Direction),
     ) -> Account {
         let labels = self.pieces.iter().map(|piece| LabelledTime {
-            from: Timestamp(piece.from),
-            to: Timestamp(piece.to),
+            from: piece.from,
+            to: piece.to,
             label: piece.label,
         });
         let labels: Vec<LabelledTime<AccountLabel>> = labels.collect();
@@ -156,7 +156,7 @@ impl LabelledDirection {
             not_testable,
             lost_seconds: totals.lost(nanos, bytes),
             labels: Facts::of(&seen).lines(&sums, &totals),
-            runs: drawn(&seen, start.0),
+            runs: drawn(&seen, start),
             sentence: String::new(),
             messages: Vec::new(),
         }
@@ -165,33 +165,17 @@ impl LabelledDirection {
 
 /// The pieces as they are seen: the time from the last arrival to the next one belongs to the owner that holds the data up.
 fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece> {
-    let owned = |own: &OwnedInterval| LabelledPiece {
-        from: own.from.0,
-        to: own.to.0,
+    let taken: Vec<(Timestamp, Timestamp)> = book.intervals.iter().map(|own| (own.from, own.to)).collect();
+    let owned = book.intervals.iter().filter(|own| own.from < own.to);
+    let owned = owned.map(|own| LabelledPiece {
+        from: own.from,
+        to: own.to,
         label: label_of(own.owner),
         also: None,
         frames: own.frames,
-    };
-    let owned: Vec<LabelledPiece> = book.intervals.iter().map(owned).collect();
-    let mut seen: Vec<LabelledPiece> = Vec::with_capacity(pieces.len() + owned.len());
-    for piece in pieces {
-        let mut from = piece.from;
-        let first = owned.partition_point(|own| own.to <= piece.from);
-        for own in owned[first..].iter().take_while(|own| own.from < piece.to) {
-            if own.from > from {
-                seen.push(LabelledPiece {
-                    from,
-                    to: own.from,
-                    ..*piece
-                });
-            }
-            from = from.max(own.to);
-        }
-        if from < piece.to {
-            seen.push(LabelledPiece { from, ..*piece });
-        }
-    }
-    seen.extend(owned.into_iter().filter(|own| own.from < own.to));
+    });
+    let left = pieces.iter().flat_map(|piece| piece.outside(&taken));
+    let mut seen: Vec<LabelledPiece> = left.chain(owned).collect();
     seen.sort_by_key(|piece| piece.from);
     seen
 }

@@ -18,7 +18,7 @@ pub(super) fn joined(mut list: Vec<TimeSpan>) -> Vec<TimeSpan> {
 }
 
 /// Parts of a stretch that lie outside of others, which are joined.
-pub(super) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
+pub(crate) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
     let mut left = Vec::new();
     let mut from = whole.0;
     let first = others.partition_point(|other| other.1 <= whole.0);

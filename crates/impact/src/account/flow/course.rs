@@ -34,17 +34,6 @@ pub(super) struct FlowBins {
     /// Number of the first bin: bin n begins at n times the width.
     first: i64,
     bins: Vec<FlowBin>,
-    /// The bin of the last value.
-    last: LastBin,
-}
-
-/// Where the last value fell.
-#[derive(Debug, Clone, Copy, Default)]
-struct LastBin {
-    begin: i64,
-    /// 0 before the first.
-    width: u64,
-    place: usize,
 }
 
 impl Default for FlowBins {
@@ -53,63 +42,40 @@ impl Default for FlowBins {
             width: FIRST_WIDTH,
             first: 0,
             bins: Vec::new(),
-            last: LastBin::default(),
         }
     }
 }
 
 impl FlowBins {
     /// The bin of a moment. What lies before the first one counts there.
-    // For each packet; a new bin is rare.
-    #[inline(always)]
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
-        // As without a sign an earlier one is far away.
-        let since = time.wrapping_sub(self.last.begin) as u64;
-        if since >= self.last.width {
-            self.last = self.place(time);
-        }
-        &mut self.bins[self.last.place]
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn place(&mut self, time: i64) -> LastBin {
         if self.bins.is_empty() {
             self.first = time.div_euclid(self.width);
         }
-        loop {
-            let number = time.div_euclid(self.width);
-            let place = usize::try_from(number - self.first).unwrap_or(0);
-            if place < MOST_BINS {
-                if place >= self.bins.len() {
-                    self.bins.resize(place + 1, FlowBin::default());
-                }
-                return LastBin {
-                    begin: number.saturating_mul(self.width),
-                    width: self.width as u64,
-                    place,
-                };
-            }
+        let place = |of: &Self| usize::try_from(time.div_euclid(of.width) - of.first).unwrap_or(0);
+        while place(self) >= MOST_BINS {
             self.coarsen();
         }
+        let place = place(self);
+        if place >= self.bins.len() {
+            self.bins.resize(place + 1, FlowBin::default());
+        }
+        &mut self.bins[place]
     }
 
     /// Doubles the width.
     fn coarsen(&mut self) {
-        let first = self.first.div_euclid(2);
-        let odd = (self.first - first * 2) as usize;
-        for place in 0..self.bins.len() {
-            let (bin, to) = (self.bins[place], (place + odd) / 2);
-            // What stood there has been moved.
-            if place == 0 || (place + odd).is_multiple_of(2) {
-                self.bins[to] = bin;
-            } else {
-                self.bins[to].rtt.merge(bin.rtt);
-                self.bins[to].flight.merge(bin.flight);
-            }
+        let odd = self.first.rem_euclid(2) as usize;
+        let mut wider = vec![FlowBin::default(); (self.bins.len() + odd).div_ceil(2)];
+        for (place, bin) in self.bins.iter().enumerate() {
+            wider[(place + odd) / 2].rtt.merge(bin.rtt);
+            wider[(place + odd) / 2].flight.merge(bin.flight);
         }
-        self.bins.truncate((self.bins.len() + odd).div_ceil(2));
-        (self.first, self.width) = (first, self.width * 2);
+        *self = FlowBins {
+            width: self.width * 2,
+            first: self.first.div_euclid(2),
+            bins: wider,
+        };
     }
 
     /// As the document has it; `None` where one bin holds everything.

@@ -129,11 +129,12 @@ mod tests {
     use super::*;
     use crate::account::made_up::{at, step};
     use AccountLabel::{Application, Capacity, ReceiveWindow, Rekey};
+    use rekeyscope_model::time::Timestamp;
 
     fn piece(from: i64, to: i64, label: AccountLabel, frames: (u64, u64)) -> LabelledPiece {
         LabelledPiece {
-            from: at(from),
-            to: at(to),
+            from: Timestamp(at(from)),
+            to: Timestamp(at(to)),
             label,
             also: None,
             frames,
