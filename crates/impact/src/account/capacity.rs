@@ -5,7 +5,7 @@
 mod passed;
 
 use super::half::Half;
-use super::times::{UNKNOWN, micros};
+use super::times::micros;
 pub(crate) use passed::Passed;
 use passed::{BusyStretch, Sent};
 use rekeyscope_model::analysis::OwnRate;
@@ -201,9 +201,9 @@ fn margin(rtt: i64) -> u32 {
 }
 
 /// All delays that are known are above the margin.
-fn queue(mut delays: impl Iterator<Item = u32> + Clone, rtt: i64) -> bool {
-    let known = delays.clone().any(|us| us != UNKNOWN);
-    known && delays.all(|us| us > margin(rtt))
+fn queue(delays: impl Iterator<Item = Option<u32>>, rtt: i64) -> bool {
+    let mut known = delays.flatten().peekable();
+    known.peek().is_some() && known.all(|us| us > margin(rtt))
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is
@@ -218,11 +218,10 @@ fn idle_at_an_edge(stretch: &BusyStretch, sent: &[Sent], length: i64) -> i64 {
 /// acknowledgements that come evenly.
 fn flows_freely(sent: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
     // Whether the median of those that are known is within the margin.
-    let usual = |delay: fn(&Sent) -> u32| {
-        let known = sent.iter().map(delay).filter(|&us| us != UNKNOWN);
-        let within = known.clone().filter(|&us| us <= margin(rtt)).count();
-        let known = known.count();
-        (known > 0).then_some(within > known / 2)
+    let usual = |delay: fn(&Sent) -> Option<u32>| {
+        let known: Vec<u32> = sent.iter().filter_map(delay).collect();
+        let within = known.iter().filter(|&&us| us <= margin(rtt)).count();
+        (!known.is_empty()).then_some(within > known.len() / 2)
     };
     match (usual(|s| s.delay), usual(|s| s.echo)) {
         (Some(delay), Some(echo)) => delay && echo,

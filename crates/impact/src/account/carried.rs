@@ -10,25 +10,14 @@ use super::sweep::track::Track;
 use rekeyscope_model::analysis::OwnRate;
 
 /// What stays of one direction.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Carried {
     pub(super) half: Half,
     /// `None` until it sends something.
     sender: Option<TcpSender>,
     pub(super) track: Track,
     /// C of the direction while it was open, bytes/s: the highest of its pieces.
-    pub(super) own: (f64, OwnRate),
-}
-
-impl Default for Carried {
-    fn default() -> Self {
-        Carried {
-            half: Half::default(),
-            sender: None,
-            track: Track::default(),
-            own: (0.0, OwnRate::Best),
-        }
-    }
+    pub(super) own: Option<(f64, OwnRate)>,
 }
 
 /// Memory for what passed on a path, used again for each piece.
@@ -42,7 +31,7 @@ pub(super) fn go_on(
     reference: Option<f64>,
     spare: &mut SpareMemory,
 ) {
-    let rates = connections.iter().map(|(_, carried)| carried.own);
+    let rates = connections.iter().filter_map(|(_, carried)| carried.own);
     let proven = rates.filter(|own| own.1 == OwnRate::Proven).map(|own| own.0);
     let known = KnownRates {
         proven: proven.max_by(f64::total_cmp),
@@ -66,7 +55,8 @@ pub(super) fn go_on(
     let path = path(&halves, &full, (rtt, known), &mut spare.0);
     drop(full);
     for (carried, rates) in open.into_iter().zip(&path.rates) {
-        carried.own = higher(carried.own, (path.own, path.own_from));
+        let own = (path.own, path.own_from);
+        carried.own = Some(carried.own.map_or(own, |before| higher(before, own)));
         carried.go_over(rates);
     }
 }

@@ -3,7 +3,7 @@
 use super::carried::{Carried, SpareMemory, go_on};
 use super::packet::AccountPacket;
 use super::surroundings::AccountSettings;
-use super::times::{UNKNOWN, micros};
+use super::times::micros;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
@@ -91,10 +91,11 @@ impl AccountConnection {
             let shows = settled.sent_once && settled.frame < kept.frame && nanos >= 0;
             let of_data = settled.fate == Fate::Arrived && settled.payload() > 0;
             if shows && of_data && settled.connection == segment.connection {
-                kept.answers_after = kept.answers_after.min(micros(nanos));
+                let after = micros(nanos);
+                kept.answers_after = Some(kept.answers_after.map_or(after, |least| least.min(after)));
                 let place = self.packets.binary_search_by_key(&settled.frame, |p| p.frame);
                 if let Some(data) = place.ok().and_then(|place| self.packets.get_mut(place)) {
-                    data.acked_after = micros(nanos);
+                    data.acked_after = Some(after);
                 }
             }
         }
@@ -116,13 +117,12 @@ impl AccountConnection {
         while heard.len() > 1 && heard.front().is_some_and(is_older) {
             heard.pop_front();
         }
-        let since = |stamp: Option<&(u32, Timestamp)>| {
-            stamp.map_or(UNKNOWN, |stamp| micros(packet.time.nanos_since(stamp.1)))
-        };
+        let since =
+            |stamp: Option<&(u32, Timestamp)>| stamp.map(|stamp| micros(packet.time.nanos_since(stamp.1)));
         if heard.front().is_some_and(|first| first.0 == echo) {
             packet.echo_after = since(heard.front());
             // An overtaken packet was sent before others that have passed already.
-            packet.unheard_after = if packet.late { UNKNOWN } else { since(heard.get(1)) };
+            packet.unheard_after = since(heard.get(1).filter(|_| !packet.late));
         }
     }
 
@@ -261,7 +261,7 @@ fn forget_small(connections: &[&mut AccountConnection], all: &mut [Option<Box<Ca
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{UNKNOWN, at};
+    use crate::account::made_up::at;
     use rekeyscope_traffic::{FiveTuple, InnerPayload, SackBlocks};
     use std::net::{IpAddr, Ipv4Addr};
 
@@ -377,13 +377,13 @@ mod tests {
             (70, AToB, 3_999, 1, 0),
         ];
         let of = tracked(&rows, 0, &[]);
-        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
-        let none = UNKNOWN;
-        assert_eq!(after, [45_000, none, 42_000, none, none, none, none]);
-        let answers: Vec<u32> = of.packets.iter().map(|p| p.answers_after).collect();
+        let after: Vec<Option<u32>> = of.packets.iter().map(|p| p.acked_after).collect();
+        let none = None;
+        assert_eq!(after, [Some(45_000), none, Some(42_000), none, none, none, none]);
+        let answers: Vec<Option<u32>> = of.packets.iter().map(|p| p.answers_after).collect();
         assert_eq!(
             answers,
-            [none, none, none, 45_000, none, 42_000, none],
+            [none, none, none, Some(45_000), none, Some(42_000), none],
             "the least"
         );
         let again: Vec<bool> = of.packets.iter().map(|p| p.again).collect();
@@ -406,11 +406,11 @@ mod tests {
             (160, BToA, 4_000, 0, ack),
         ];
         let of = tracked(&rows, 0, &[(3_000, 4_000)]);
-        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
-        assert_eq!(after[..3], [60_000, UNKNOWN, 40_000]);
+        let after: Vec<Option<u32>> = of.packets.iter().map(|p| p.acked_after).collect();
+        assert_eq!(after[..3], [Some(60_000), None, Some(40_000)]);
         assert_eq!(
             (of.packets[3].answers_after, of.packets[5].answers_after),
-            (40_000, UNKNOWN)
+            (Some(40_000), None)
         );
     }
 

@@ -1,7 +1,6 @@
 //! How long data and acknowledgements take.
 
 use super::packet::AccountPacket;
-use super::times::UNKNOWN;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use rekeyscope_traffic::BESIDE_RECEIVER;
 
@@ -18,10 +17,10 @@ const NEAR_PEAK: f64 = 0.8;
 /// Acknowledgements follow their data at once where the capture is beside the receiver: lags below this are theirs, bins.
 const FOLLOWING_LAGS: usize = 4;
 
-/// The lower of what is known, nanoseconds, and the least of further delays, microseconds; `u32::MAX` is none. Of many the one counts that
+/// The lower of what is known, nanoseconds, and the least of further delays, microseconds. Of many the one counts that
 /// half a percent does not reach: a capture's clock, or a busy machine, brings single ones forward (lab: 7 to 14 of 40 ms).
-pub(crate) fn lower(known: Option<i64>, delays: impl Iterator<Item = u32>) -> Option<i64> {
-    let mut delays: Vec<u32> = delays.filter(|&us| us != UNKNOWN).collect();
+pub(crate) fn lower(known: Option<i64>, delays: impl Iterator<Item = Option<u32>>) -> Option<i64> {
+    let mut delays: Vec<u32> = delays.flatten().collect();
     if delays.is_empty() {
         return known;
     }
@@ -77,7 +76,10 @@ mod tests {
     fn half_a_percent_of_the_delays_may_be_too_small() {
         let of = |small: usize, all: usize, known: Option<i64>| {
             let usual = std::iter::repeat_n(40, all - small);
-            lower(known, usual.chain(std::iter::repeat_n(7, small)).chain([UNKNOWN]))
+            lower(
+                known,
+                usual.chain(std::iter::repeat_n(7, small)).map(Some).chain([None]),
+            )
         };
         assert_eq!((of(1, 200, None), of(1, 199, None)), (Some(40_000), Some(7_000)));
         assert_eq!(of(2, 200, None), Some(7_000));
@@ -87,7 +89,7 @@ mod tests {
             "an earlier piece had less"
         );
         assert_eq!(of(2, 200, Some(20_000)), Some(7_000));
-        assert_eq!(lower(Some(5), [UNKNOWN].into_iter()), Some(5));
+        assert_eq!(lower(Some(5), [None].into_iter()), Some(5));
     }
 
     /// A burst each 100 ms at no even distance, each acknowledged after `d1`; the next one comes `lag` behind that.

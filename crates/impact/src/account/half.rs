@@ -15,7 +15,7 @@ const D2_SHARE: f64 = 0.95;
 const D2_MARGIN: i64 = NANOS_PER_MILLI;
 
 /// One direction of a connection. Times are nanoseconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Half {
     /// It can be read, and has sequence numbers.
     pub(crate) tcp: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Half {
     pub(crate) lag: Option<i64>,
     /// From an acknowledgement to what it releases, as it is used.
     pub(crate) d2: Option<i64>,
-    pub(crate) d2_from: D2Source,
+    pub(crate) d2_from: Option<D2Source>,
     /// Least round trip, of d2 as it is used.
     pub(crate) rtt: i64,
     /// Least round trip, as it was measured.
@@ -48,29 +48,6 @@ pub(crate) struct Half {
     pub(crate) begun: bool,
     /// It was closed.
     pub(crate) ended: bool,
-}
-
-impl Default for Half {
-    fn default() -> Self {
-        Half {
-            tcp: false,
-            data: Vec::new(),
-            acks: Vec::new(),
-            mss: 1,
-            scale: 0,
-            scale_known: false,
-            d1: None,
-            echoed: None,
-            lag: None,
-            d2: None,
-            d2_from: D2Source::None,
-            rtt: 0,
-            measured_rtt: None,
-            blind: false,
-            begun: false,
-            ended: false,
-        }
-    }
 }
 
 impl Half {
@@ -98,23 +75,24 @@ impl Half {
         if let (Some(d1), None) = (self.d1, handshake.or(self.echoed).or(self.lag)) {
             self.lag = pattern(&self.data, &self.acks, d1);
         }
-        let (d2, from) = match (handshake, self.echoed) {
-            (Some(half), Some(echoed)) if echoed < half => (Some(echoed), D2Source::Timestamps),
-            (Some(half), _) => (Some(half), D2Source::Handshake),
-            (None, Some(echoed)) => (Some(echoed), D2Source::Timestamps),
-            (None, None) if self.lag.is_some() => (self.lag, D2Source::Pattern),
-            (None, None) => (None, D2Source::None),
+        let told = match (handshake, self.echoed) {
+            (half, Some(echoed)) if half.is_none_or(|half| echoed < half) => {
+                Some((echoed, D2Source::Timestamps))
+            }
+            (Some(half), _) => Some((half, D2Source::Handshake)),
+            (None, _) => self.lag.map(|lag| (lag, D2Source::Pattern)),
         };
+        let (d2, from) = told.unzip();
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
         let stated = of.handshake.window_scale(receiver);
         self.scale_known = stated.is_some();
         self.scale =
             stated.unwrap_or_else(|| inferred_scale(&self.data, &self.acks, used.unwrap_or(0), self.scale));
         self.d2 = used.filter(|_| self.d1.is_some());
-        self.d2_from = if self.d1.is_some() { from } else { D2Source::None };
+        self.d2_from = from.filter(|_| self.d1.is_some());
         self.rtt = self.d1.unwrap_or(0) + used.unwrap_or(0);
         self.measured_rtt = self.d1.zip(d2).map(|(d1, d2)| d1 + d2);
-        self.blind = of.tcp && matches!(from, D2Source::Pattern | D2Source::None);
+        self.blind = of.tcp && matches!(from, Some(D2Source::Pattern) | None);
         self.begun = of.handshake.began(sender);
         true
     }

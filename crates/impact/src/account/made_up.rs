@@ -3,7 +3,6 @@
 use super::half::Half;
 use super::packet::AccountPacket;
 use super::sweep::step::{Step, StepKind};
-pub(super) use super::times::UNKNOWN;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::TcpHeader;

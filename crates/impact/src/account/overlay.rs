@@ -1,9 +1,11 @@
 //! Labels of waits.
 
-use super::surroundings::{Surroundings, touched};
+use super::surroundings::Surroundings;
 use super::sweep::step::Step;
 use super::sweep::track::Track;
+use crate::ledger::{joined, meets};
 use rekeyscope_model::analysis::AccountLabel;
+use rekeyscope_model::time::Timestamp;
 
 /// The label of a wait, and what it would be called without.
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
@@ -11,9 +13,10 @@ pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 /// Labels of all steps; a wait beyond `gap` is a pause. Some are cut first, where a hole of the capture begins or ends in them.
 pub(super) fn labels(track: &mut Track, around: &Surroundings, gap: i64) -> Vec<Labelled> {
     track.settle();
-    cut(track, around);
+    let holes = joined(around.holes.clone());
+    cut(&mut track.steps, &holes);
     let label = |step: &Step| {
-        if touched(&around.holes, step.from, step.to) {
+        if meets(&holes, (Timestamp(step.from), Timestamp(step.to))) {
             return (AccountLabel::CaptureHole, None);
         }
         between_full_windows(step.kind.found.unwrap_or(AccountLabel::PathLoss), step, gap)
@@ -22,26 +25,18 @@ pub(super) fn labels(track: &mut Track, around: &Surroundings, gap: i64) -> Vec<
 }
 
 /// Steps of several waits are cut where holes of the capture begin and end.
-fn cut(track: &mut Track, around: &Surroundings) {
-    let mut borders: Vec<i64> = around.holes.iter().flat_map(|s| [s.0.0, s.1.0]).collect();
-    if borders.is_empty() {
-        return;
-    }
-    borders.sort_unstable();
-    let mut pieces: Vec<Step> = Vec::with_capacity(track.steps.len());
-    for &step in &track.steps {
-        let mut rest = step;
-        let first = borders.partition_point(|b| *b <= step.from);
-        for &border in borders[first..].iter().take_while(|b| **b < step.to) {
-            if !step.is_one() && border > rest.from {
-                let [before, behind] = rest.split(border);
-                pieces.push(before);
-                rest = behind;
-            }
+fn cut(steps: &mut Vec<Step>, holes: &[(Timestamp, Timestamp)]) {
+    for border in holes.iter().flat_map(|hole| [hole.0.0, hole.1.0]) {
+        let place = steps.partition_point(|step| step.to <= border);
+        if let Some(step) = steps
+            .get_mut(place)
+            .filter(|step| step.from < border && !step.is_one())
+        {
+            let [before, behind] = step.split(border);
+            *step = before;
+            steps.insert(place + 1, behind);
         }
-        pieces.push(rest);
     }
-    track.steps = pieces;
 }
 
 /// Marks the time between two full windows as the receiver's, but for stalls that a loss explains. A larger window or buffer would win

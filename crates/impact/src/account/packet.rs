@@ -1,11 +1,11 @@
 //! A packet of a connection, with what the tracker and the packets before it say of it.
 
-use super::times::{UNKNOWN, micros};
+use super::times::micros;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::TcpHeader;
 
-/// One packet. Times since another packet are microseconds; `u32::MAX` where there is none, or that is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One packet. Times since another packet are microseconds; `None` where there is none, or that is not known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AccountPacket {
     /// Time at which the packet passed the capture. A clock that steps back by a little makes no wait negative: never less than before.
     pub time: Timestamp,
@@ -18,13 +18,13 @@ pub struct AccountPacket {
     /// The packet's TCP timestamp (RFC 7323 §3).
     pub stamp: u32,
     /// Time from the packet's data to its acknowledgement; not known where it was sent twice, or is not acknowledged yet.
-    pub acked_after: u32,
+    pub acked_after: Option<u32>,
     /// Least time from data that the packet is the first to acknowledge.
-    pub answers_after: u32,
+    pub answers_after: Option<u32>,
     /// Time from the first acknowledgement with the timestamp that the packet echoes.
-    pub echo_after: u32,
+    pub echo_after: Option<u32>,
     /// Time from the first acknowledgement that the sender had not heard when it sent this: the one with the next timestamp.
-    pub unheard_after: u32,
+    pub unheard_after: Option<u32>,
     /// TCP window field, unscaled.
     pub window: u16,
     /// Bytes of payload; a keep-alive brings nothing (RFC 9293 §3.8.4).
@@ -41,30 +41,6 @@ pub struct AccountPacket {
     pub again: bool,
     /// True where the capture had shown some of the bytes before.
     pub seen_before: bool,
-}
-
-impl Default for AccountPacket {
-    fn default() -> Self {
-        AccountPacket {
-            time: Timestamp(0),
-            frame: 0,
-            seq: 0,
-            ack: 0,
-            stamp: 0,
-            acked_after: UNKNOWN,
-            answers_after: UNKNOWN,
-            echo_after: UNKNOWN,
-            unheard_after: UNKNOWN,
-            window: 0,
-            payload: 0,
-            new: 0,
-            flags: 0,
-            reverse: false,
-            late: false,
-            again: false,
-            seen_before: false,
-        }
-    }
 }
 
 impl AccountPacket {
@@ -93,6 +69,7 @@ impl AccountPacket {
 
     /// Tells whether the sender had not heard `ack` when it sent this: what it echoes is older.
     pub(crate) fn did_not_hear(&self, ack: &AccountPacket) -> bool {
-        self.unheard_after != UNKNOWN && micros(self.time.nanos_since(ack.time)) <= self.unheard_after
+        self.unheard_after
+            .is_some_and(|after| micros(self.time.nanos_since(ack.time)) <= after)
     }
 }

@@ -301,7 +301,7 @@ fn timestamps_show_a_queue_before_the_capture() {
             p.stamp = u32::try_from(p.time.0 / NANOS_PER_MILLI).unwrap() + 1;
             let echoed = tick(p.time.0 - 60 * NANOS_PER_MILLI);
             let first = heard.iter().find(|time| tick(**time) == echoed);
-            p.echo_after = first.map_or(u32::MAX, |time| u32::try_from((p.time.0 - time) / 1_000).unwrap());
+            p.echo_after = first.map(|time| u32::try_from((p.time.0 - time) / 1_000).unwrap());
         }
         let flow = flows(&[one]).remove(0).1;
         let [.., last] = flow.course.unwrap().in_flight_bytes[..] else {
@@ -395,8 +395,7 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
             .map(
                 |(frame, (wait, seq, ack, payload, window, facts, stamp, delays))| {
                     let [reverse, late, again, seen_before, acknowledges, ends, syn] = facts;
-                    let [acked_after, answers_after, echo_after, unheard_after] =
-                        delays.map(|us| us.unwrap_or(u32::MAX));
+                    let [acked_after, answers_after, echo_after, unheard_after] = delays;
                     let place = |n: u32| Segment::ORIGIN + u64::from(n.wrapping_mul(0x0fff_ff00));
                     let flags = [
                         (acknowledges, TcpHeader::ACK),

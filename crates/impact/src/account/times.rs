@@ -8,13 +8,10 @@ const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
 
-/// Stands for a time that is not known, where times are microseconds.
-pub(crate) const UNKNOWN: u32 = u32::MAX;
-
-/// Microseconds, at most those below [`UNKNOWN`]; a negative time is as long.
+/// Microseconds, as many as fit; a negative time is as long.
 pub(crate) fn micros(nanos: i64) -> u32 {
     // A negative time is a huge one without its sign.
-    (nanos as u64 / 1_000).min(u64::from(UNKNOWN - 1)) as u32
+    u32::try_from(nanos as u64 / 1_000).unwrap_or(u32::MAX)
 }
 
 /// The times that the rules are made of.
@@ -49,10 +46,10 @@ mod tests {
     use crate::account::made_up::at;
 
     #[test]
-    fn microseconds_never_look_like_none() {
+    fn a_negative_time_is_a_long_one() {
         let longest = 1_000 * i64::from(u32::MAX);
         assert_eq!(micros(1_999), 1);
-        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX - 1; 3]);
+        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX; 3]);
     }
 
     #[test]

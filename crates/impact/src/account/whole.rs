@@ -8,9 +8,9 @@ use super::surroundings::{AccountSettings, Surroundings};
 use super::total::edges::undecided;
 use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
-use super::total::sums::{Compared, Facts, usual_window};
+use super::total::sums::{Compared, lines, usual_window};
 use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, Owner, label_sums};
-use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
+use rekeyscope_model::analysis::{Account, AccountLabel, D2Source, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::CONNECTION_SHARE;
 use std::cmp::Reverse;
@@ -26,7 +26,9 @@ const FEW_ROUND_TRIPS: i64 = 20;
 #[derive(Debug)]
 pub struct LabelledDirection {
     pieces: Vec<LabelledPiece>,
+    /// C, bytes/s.
     own: (f64, OwnRate),
+    /// The connection with most bytes.
     main: Half,
     scale_known: bool,
     window: Option<u32>,
@@ -43,7 +45,7 @@ pub fn label(
     settings: &AccountSettings,
 ) -> Option<LabelledDirection> {
     let (swept, flows) = swept(connections, slot, settings);
-    let own = swept.iter().map(|s| s.own).reduce(higher)?;
+    let own = swept.iter().filter_map(|s| s.own).reduce(higher)?;
     let main = swept.iter().max_by_key(|s| s.track.bytes())?.half.clone();
     let hides_queues = !main.shows_queues() || swept.iter().any(|s| s.track.hides_queues);
     let hides_growth = swept.iter().any(|s| s.track.hides_growth);
@@ -150,12 +152,12 @@ impl LabelledDirection {
             own_mbps: mbps(own.0),
             own_from: own.1,
             rtt_ms: self.main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
-            d2_from: self.main.d2_from,
+            d2_from: self.main.d2_from.unwrap_or(D2Source::None),
             scale_known: self.scale_known,
             window_bytes: self.window.map(u64::from),
             not_testable,
             lost_seconds: totals.lost(nanos, bytes),
-            labels: Facts::of(&seen).lines(&sums, &totals),
+            labels: lines(&seen, &sums, &totals),
             runs: drawn(&seen, start),
             sentence: String::new(),
             messages: Vec::new(),

@@ -114,14 +114,7 @@ pub fn compare(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Compa
     name(&mut captures);
     let mut notes_messages = agree_on_what_counts(&mut captures);
     let points: Vec<CapturePoint> = captures.iter().filter_map(point).collect();
-    let slope = line_through(&points).map(|line| Slope {
-        seconds_per_rekey: line.seconds_per_rekey,
-        low_s: line.interval_s.map(|i| i.0),
-        high_s: line.interval_s.map(|i| i.1),
-        seconds_per_gb_without: line.seconds_per_gb_without,
-        without_rekeys_bps: line.without_rekeys_bps,
-        captures: line.captures,
-    });
+    let slope = line_through(&points);
     let gaps = gap::gaps(&captures);
     let mut comparison = Comparison {
         schema_version: SCHEMA_VERSION,

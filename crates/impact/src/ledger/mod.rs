@@ -38,7 +38,7 @@ pub use ownership::Owner;
 pub use price::RATE_SIDE;
 pub use sealed::{SealedBook, sealed_ledger, was_over};
 pub use slow::SlowRekeys;
-pub(crate) use spans::without;
+pub(crate) use spans::{joined, meets, without};
 pub use sums::{LabelSum, LabelledTime, label_sums};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Data and acknowledgements that passed on a path, and what can be asked of them: rates, stretches.
 
 use crate::account::half::Half;
-use crate::account::times::UNKNOWN;
+use crate::account::times::micros;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use std::ops::Range;
 pub(super) struct Sent {
     pub(super) time: i64,
     pub(super) bytes: u32,
-    /// Above the connection's least, microseconds; `u32::MAX` where not known.
-    pub(super) delay: u32,
-    pub(super) echo: u32,
+    /// Above the connection's least, microseconds.
+    pub(super) delay: Option<u32>,
+    pub(super) echo: Option<u32>,
     /// Its connection, and its place there.
     pub(super) half: usize,
     pub(super) index: usize,
@@ -151,14 +151,7 @@ fn running(values: impl Iterator<Item = u64>) -> Vec<u64> {
 
 /// The packets with data of one of them.
 fn sent_by(half: usize, h: &Half) -> impl Iterator<Item = Sent> {
-    let above = |us: u32, least: Option<i64>| {
-        let least = u32::try_from(least.unwrap_or(0) / 1_000).unwrap_or(UNKNOWN);
-        if us == UNKNOWN {
-            us
-        } else {
-            us.saturating_sub(least)
-        }
-    };
+    let above = |us: Option<u32>, least: Option<i64>| Some(us?.saturating_sub(micros(least.unwrap_or(0))));
     h.data.iter().enumerate().map(move |(index, p)| Sent {
         time: p.time.0,
         bytes: u32::from(p.payload),

@@ -2,12 +2,15 @@
 
 use super::*;
 use crate::account::capacity::passed::{Sent, advances};
-use crate::account::made_up::{UNKNOWN, ack, at, data, half};
+use crate::account::made_up::{ack, at, data, half};
 use crate::account::packet::AccountPacket;
+
+/// Stands for a delay that is not known.
+const UNKNOWN: u32 = u32::MAX;
 
 /// Above the least: so many milliseconds to the acknowledgement, and from what is echoed.
 fn packet(ms: i64, (delay, echo): (u32, u32)) -> Sent {
-    let us = |ms: u32| if ms == UNKNOWN { UNKNOWN } else { ms * 1_000 };
+    let us = |ms: u32| (ms != UNKNOWN).then(|| ms * 1_000);
     Sent {
         time: at(ms),
         bytes: 1_000,
@@ -221,9 +224,9 @@ fn acknowledgements_tell_the_rate_of_a_queue_in_front() {
     begins
         .iter_mut()
         .filter(|s| s.time < at(500))
-        .for_each(|s| s.delay = 0);
+        .for_each(|s| s.delay = Some(0));
     assert_eq!(proven(&begins, &acked, 90_000.0), Some(90_000.0));
-    begins.iter_mut().find(|s| s.time == at(500)).unwrap().delay = 4_000;
+    begins.iter_mut().find(|s| s.time == at(500)).unwrap().delay = Some(4_000);
     assert_eq!(proven(&begins, &acked, 90_000.0), None);
 }
 
@@ -254,11 +257,11 @@ fn packets_flow_freely_without_a_queue_or_between_full_windows() {
     }
     // The middle one of the delays that are known counts.
     let mut mixed = even(100, (UNKNOWN, 0));
-    for (sent, delay) in mixed.iter_mut().zip([9_000, 0, 9_000]) {
+    for (sent, delay) in mixed.iter_mut().zip([9_000, 0, 9_000].map(Some)) {
         sent.delay = delay;
     }
     assert!(!freely_of(&mixed, &nothing_full()));
-    mixed[2].delay = 0;
+    mixed[2].delay = Some(0);
     assert!(freely_of(&mixed, &nothing_full()));
 }
 
@@ -301,7 +304,7 @@ fn what_is_shorter_than_any_stretch_has_its_mean_rate() {
 
 fn with_data(times: impl IntoIterator<Item = i64>) -> Half {
     let sent = times.into_iter().map(|ms| AccountPacket {
-        acked_after: 7_500,
+        acked_after: Some(7_500),
         ..data(ms, 0)
     });
     Half {
@@ -327,9 +330,9 @@ fn packets_of_all_connections_stand_in_order_of_time() {
     assert_eq!(
         shown,
         [
-            (at(10), 0, 0, 500, UNKNOWN),
-            (at(20), 1, 0, 7_500, UNKNOWN),
-            (at(30), 0, 1, 500, UNKNOWN)
+            (at(10), 0, 0, Some(500), None),
+            (at(20), 1, 0, Some(7_500), None),
+            (at(30), 0, 1, Some(500), None)
         ]
     );
 }

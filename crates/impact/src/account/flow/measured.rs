@@ -4,7 +4,7 @@ use super::course::FlowBins;
 use super::median::Median;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
-use crate::account::times::{UNKNOWN, micros};
+use crate::account::times::micros;
 use rekeyscope_model::analysis::{Direction, FlowTcp};
 use rekeyscope_traffic::Handshake;
 use std::collections::VecDeque;
@@ -61,14 +61,10 @@ impl Measured {
                 self.waiting.pop_front();
             }
         }
-        if ack.answers_after == UNKNOWN {
-            return;
-        }
-        self.receiver_half.add(ack.answers_after);
-        let after = i64::from(ack.answers_after) * 1_000;
-        let rtt = self
-            .sender_half
-            .map_or(ack.answers_after, |own| micros(after + own));
+        let Some(after) = ack.answers_after else { return };
+        self.receiver_half.add(after);
+        let nanos = i64::from(after) * 1_000;
+        let rtt = self.sender_half.map_or(after, |own| micros(nanos + own));
         if self.sender_half.is_some() {
             self.both_halves.add(rtt);
         }
@@ -88,10 +84,7 @@ impl Measured {
 
     /// Everything below was acknowledged when it sent this, as the timestamp says that it echoes: packets may queue before the capture.
     fn echoes(&mut self, data: &AccountPacket, waited: bool) -> Option<u64> {
-        if data.echo_after == UNKNOWN {
-            return None;
-        }
-        let after = i64::from(data.echo_after) * 1_000;
+        let after = i64::from(data.echo_after?) * 1_000;
         let heard = data.time.0 - after;
         while let Some(ack) = self.waiting.front() {
             if ack.time.0 <= heard + SAME_ECHO {
@@ -148,7 +141,7 @@ mod tests {
         let (half, mut of) = measured();
         for (ms, after) in [(100, 30), (110, 50), (120, 40)] {
             let heard = AccountPacket {
-                answers_after: micros(at(after)),
+                answers_after: Some(micros(at(after))),
                 ..ack(ms, 0, 9_000)
             };
             of.hears(&half, &heard);
@@ -171,13 +164,9 @@ mod tests {
     }
 
     /// It echoes an acknowledgement that passed so long before.
-    fn echo(ms: i64, start: u64, before: u32) -> AccountPacket {
+    fn echo(ms: i64, start: u64, before: Option<u32>) -> AccountPacket {
         AccountPacket {
-            echo_after: if before == UNKNOWN {
-                UNKNOWN
-            } else {
-                before * 1_000
-            },
+            echo_after: before.map(|ms| ms * 1_000),
             ..data(ms, start)
         }
     }
@@ -192,7 +181,7 @@ mod tests {
     #[test]
     fn the_flight_is_what_the_sender_had_not_heard_of() {
         let (half, mut of) = measured();
-        of.sends(&echo(5, 0, UNKNOWN), (1_234, 1_000), false);
+        of.sends(&echo(5, 0, None), (1_234, 1_000), false);
         assert_eq!(of.largest_flight, 1_234, "by the least delay");
         of.largest_flight = 0;
         for heard in [
@@ -203,10 +192,10 @@ mod tests {
             of.hears(&half, &heard);
         }
         // Sent when the first two had been heard.
-        of.sends(&echo(50, 9_000, 30), (1, 10_000), false);
+        of.sends(&echo(50, 9_000, Some(30)), (1, 10_000), false);
         assert_eq!(of.largest_flight, 10_000 - 2_000);
         of.largest_flight = 0;
-        of.sends(&echo(51, 10_000, 21), (1, 11_000), false);
+        of.sends(&echo(51, 10_000, Some(21)), (1, 11_000), false);
         assert_eq!(of.largest_flight, 11_000 - 3_000);
     }
 
@@ -215,11 +204,11 @@ mod tests {
         let half_of = |change: fn(&mut AccountPacket), waited: bool| {
             let (half, mut of) = measured();
             of.hears(&half, &stamped(10, 1_000, 1));
-            let mut first = echo(25, 1_000, 15);
+            let mut first = echo(25, 1_000, Some(15));
             change(&mut first);
             of.sends(&first, (1, 2_000), waited);
             // The second on the same acknowledgement waited for its turn.
-            of.sends(&echo(28, 2_000, 18), (1, 3_000), false);
+            of.sends(&echo(28, 2_000, Some(18)), (1, 3_000), false);
             of.sender_half
         };
         assert_eq!(half_of(|_| (), false), Some(at(15)));
@@ -228,7 +217,7 @@ mod tests {
         let (half, mut of) = measured();
         of.sender_half = None;
         of.hears(&half, &stamped(10, 1_000, 1));
-        of.sends(&echo(25, 1_000, 15), (1, 2_000), false);
+        of.sends(&echo(25, 1_000, Some(15)), (1, 2_000), false);
         assert_eq!(of.sender_half, None);
     }
 }

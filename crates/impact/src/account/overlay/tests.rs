@@ -51,29 +51,20 @@ fn several(from: i64, to: i64) -> Step {
     }
 }
 
-fn cut_at(steps: Vec<Step>, around: &Surroundings) -> Vec<(i64, i64, u64)> {
-    let mut track = track(steps);
-    cut(&mut track, around);
+fn cut_at(mut steps: Vec<Step>, from: i64, to: i64) -> Vec<(i64, i64, u64)> {
+    cut(&mut steps, &[span(from, to)]);
     let ms = |nanos: i64| nanos / at(1);
-    track
-        .steps
-        .iter()
-        .map(|s| (ms(s.from), ms(s.to), s.bytes))
-        .collect()
+    steps.iter().map(|s| (ms(s.from), ms(s.to), s.bytes)).collect()
 }
 
 #[test]
 fn steps_of_several_waits_are_cut_where_a_hole_begins_and_ends() {
-    let hole = |from, to| Surroundings {
-        holes: vec![span(from, to)],
-        ..Surroundings::default()
-    };
     let steps = || vec![several(0, 20), several(20, 40)];
     assert_eq!(
-        cut_at(steps(), &hole(5, 30),),
+        cut_at(steps(), 5, 30),
         [(0, 5, 250), (5, 20, 750), (20, 30, 500), (30, 40, 500)]
     );
-    assert_eq!(cut_at(steps(), &hole(20, 40),), [(0, 20, 1_000), (20, 40, 1_000)]);
+    assert_eq!(cut_at(steps(), 20, 40), [(0, 20, 1_000), (20, 40, 1_000)]);
     let one = vec![step(0, 20, Unexplained)];
-    assert_eq!(cut_at(one, &hole(5, 30),), [(0, 20, 1_000)], "one wait");
+    assert_eq!(cut_at(one, 5, 30), [(0, 20, 1_000)], "one wait");
 }

@@ -8,7 +8,7 @@ use super::track::Track;
 use crate::account::capacity::queue_margin;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
-use crate::account::times::{Times, UNKNOWN};
+use crate::account::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 
@@ -93,7 +93,7 @@ impl Sweep<'_> {
     /// The acknowledgement behind the one that `data` echoes had been on its way for so long that something queued.
     fn waited_in_queue(&self, data: &AccountPacket) -> bool {
         let usual = self.half.d2.unwrap_or(0) + queue_margin(self.half.rtt);
-        data.unheard_after != UNKNOWN && i64::from(data.unheard_after) * 1_000 > usual
+        data.unheard_after.is_some_and(|us| i64::from(us) * 1_000 > usual)
     }
 
     /// The last round shows that packets queue.

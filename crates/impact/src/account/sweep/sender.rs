@@ -4,7 +4,6 @@ use super::receiver::Receiver;
 use super::rounds::Rounds;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
-use crate::account::times::UNKNOWN;
 use rekeyscope_traffic::RttEstimator;
 
 /// Its first flight, segments (RFC 6928).
@@ -117,8 +116,7 @@ impl TcpSender {
     #[inline]
     pub(crate) fn hears(&mut self, half: &Half, ack: &AccountPacket, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
-        if ack.answers_after != UNKNOWN {
-            let after = i64::from(ack.answers_after) * 1_000;
+        if let Some(after) = ack.answers_after.map(|us| i64::from(us) * 1_000) {
             self.rounds.delayed(after);
             self.rtt.sample(after);
         }
