@@ -1,7 +1,6 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
 use super::episode::Episode;
-use super::rounds::queued_above;
 use super::sender::{FIRST_FLIGHT, TcpSender};
 use super::step::{Step, StepKind};
 use super::track::Track;
@@ -69,19 +68,23 @@ impl Sweep<'_> {
         let waited = self.waited_in_queue(data);
         while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time.0 + d2 <= now) {
             if waited && data.did_not_hear(ack) {
-                self.sender.unheard_at = now;
+                self.sender.unheard_at = Some(now);
                 return;
             }
             let due = ack.time.0 + d2;
-            let held = self.sender.unheard_at > due;
+            let held = self.sender.unheard_at.is_some_and(|unheard| unheard > due);
             // After a rest the first data tells nothing: it waited for something else.
-            let follows = now - self.sender.unheard_at < self.times.gap;
+            let follows = self
+                .sender
+                .unheard_at
+                .is_some_and(|unheard| now - unheard < self.times.gap);
             let at = if held && follows { now } else { due };
-            self.sender.heard_at = at.max(self.sender.heard_at);
+            let at = self.sender.heard_at.map_or(at, |before| before.max(at));
+            self.sender.heard_at = Some(at);
             if let Some(measured) = &mut self.track.measured {
                 measured.hears(self.half, ack);
             }
-            if self.sender.hears(self.half, ack, self.sender.heard_at)
+            if self.sender.hears(self.half, ack, at)
                 && let Some(episode) = &mut self.track.episode
             {
                 episode.is_answered(ack);
@@ -98,7 +101,7 @@ impl Sweep<'_> {
 
     /// The last round shows that packets queue.
     fn queues(&self) -> bool {
-        self.sender.rounds.queues(queued_above(self.half))
+        self.sender.rounds.queues(self.half)
     }
 
     /// How near to C it is there; less than 0 where nobody knows.
@@ -218,7 +221,7 @@ impl Sweep<'_> {
         let sender = &mut *self.sender;
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(from));
         let allowed = sender.receiver.allowed_at(now - times.released);
-        let clocked = sender.told > now - times.released;
+        let clocked = sender.told.is_some_and(|told| told > now - times.released);
         let could = data.end() <= allowed && sender.flight() + data.payload() <= sender.proven;
         let recovering = sender.recovery_point.is_some();
         if nanos > times.released && !recovering && !waited {
@@ -273,10 +276,10 @@ impl Sweep<'_> {
             let queues = queued && nanos < times.gap;
             let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues;
             if slow || sender.all_acked() && idle {
-                sender.application_until = now + times.rtt;
+                sender.application_until = Some(now + times.rtt);
                 return Some(Application);
             }
-        } else if nanos <= times.released && now <= sender.application_until && !anew {
+        } else if nanos <= times.released && sender.application_until >= Some(now) && !anew {
             return Some(Application);
         }
         if sender.touched && clocked {
@@ -288,15 +291,17 @@ impl Sweep<'_> {
         if sender.ramping {
             return None;
         }
-        let flat = sender.rounds.flat;
+        let flat = sender.rounds.flat();
         if anew && sender.loss_seen.is_none() {
             return Some(Growth);
         }
         if sender.rounds.are_level_with(flight) || flat && sender.loss_seen.is_none() {
             let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
             // An inferred window counts while it is full now and then.
-            let window_known =
-                self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
+            let window_known = self.half.scale_known
+                || sender
+                    .touched_at
+                    .is_some_and(|full| now - full <= SINCE_FULL * times.rtt);
             let stands = (waited || queued) && nanos < times.gap;
             return Some(if sender.waits_unclocked > sender.waits_clocked && !stands {
                 Application
@@ -320,7 +325,7 @@ impl Sweep<'_> {
         }
         let few_rounds = sender.rounds.completed < FIRST_ROUNDS;
         let grows = if few_rounds {
-            self.half.begun || sender.rounds.grow
+            self.half.begun || sender.rounds.grow()
         } else {
             !flat
         };

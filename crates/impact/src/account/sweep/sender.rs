@@ -10,9 +10,9 @@ use rekeyscope_traffic::RttEstimator;
 pub(crate) const FIRST_FLIGHT: u64 = 10;
 
 /// The state of a sender.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TcpSender {
-    /// Its last packet with data: time, number, IPv4 identification.
+    /// Its last packet with data: time, number.
     pub(crate) last: Option<(i64, u64)>,
     /// When the first one passed, in whatever piece.
     pub(crate) first_sent: Option<i64>,
@@ -23,7 +23,7 @@ pub(crate) struct TcpSender {
     pub(crate) receiver: Receiver,
     pub(crate) rounds: Rounds,
     /// The last acknowledgement that told it something.
-    pub(crate) told: i64,
+    pub(crate) told: Option<i64>,
     pub(crate) all_acked_since: Option<i64>,
     /// Where it began anew after a rest: rounds that were over, and the next byte.
     pub(crate) began_anew: Option<(u64, u64)>,
@@ -32,7 +32,7 @@ pub(crate) struct TcpSender {
     /// The receiver's window is full.
     pub(crate) touched: bool,
     /// It was, last.
-    pub(crate) touched_at: i64,
+    pub(crate) touched_at: Option<i64>,
     /// Sums of waits that an acknowledgement ended, and that none did though more could have been sent; they fade.
     pub(crate) waits_clocked: f64,
     pub(crate) waits_unclocked: f64,
@@ -49,46 +49,25 @@ pub(crate) struct TcpSender {
     pub(crate) before_loss: u64,
     /// It has not come back since.
     pub(crate) ramping: bool,
-    pub(crate) application_until: i64,
+    pub(crate) application_until: Option<i64>,
     pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
     pub(crate) under_way: Vec<AccountPacket>,
     /// The last time that its data showed that it had not heard the next of them.
-    pub(crate) unheard_at: i64,
+    pub(crate) unheard_at: Option<i64>,
     /// Time at which the last acknowledgement reached the sender.
-    pub(crate) heard_at: i64,
+    pub(crate) heard_at: Option<i64>,
 }
 
 impl TcpSender {
     /// One that has sent nothing. Sequence numbers begin with `first`.
     pub(crate) fn new(first: u64, mss: u64) -> TcpSender {
         TcpSender {
-            last: None,
-            first_sent: None,
             snd_una: first,
             snd_nxt: first,
-            receiver: Receiver::default(),
             rounds: Rounds::new(first),
-            told: i64::MIN / 2,
-            all_acked_since: None,
-            began_anew: None,
             proven: FIRST_FLIGHT * mss,
-            touched: false,
-            touched_at: i64::MIN / 2,
-            waits_clocked: 0.0,
-            waits_unclocked: 0.0,
-            waits_at: 0,
-            rtt: RttEstimator::default(),
-            recovery_point: None,
-            loss_seen: None,
-            lost_from_known_flight: false,
-            before_loss: 0,
-            ramping: false,
-            application_until: i64::MIN,
-            late_seen: None,
-            under_way: Vec::new(),
-            unheard_at: i64::MIN / 2,
-            heard_at: i64::MIN / 2,
+            ..TcpSender::default()
         }
     }
 
@@ -122,7 +101,7 @@ impl TcpSender {
         }
         let news = ack.ack > self.snd_una;
         if more || news {
-            self.told = at;
+            self.told = Some(at);
         }
         if news {
             self.snd_una = ack.ack;
@@ -155,10 +134,10 @@ impl TcpSender {
         if self.recovery_point.is_none() {
             self.proven = self.proven.max(flight);
         }
-        let changes = || self.ramping || self.rounds.grow || self.rounds.are_below(flight);
+        let changes = || self.ramping || self.rounds.grow() || self.rounds.are_below(flight);
         self.touched = self.receiver.is_full(half, self.snd_nxt, changes);
         if self.touched {
-            self.touched_at = data.time.0;
+            self.touched_at = Some(data.time.0);
         }
     }
 }
@@ -194,11 +173,11 @@ mod tests {
         let mut of = sender();
         of.has_sent(&half(), &data(0, 0), 1_000);
         assert!(!of.hears(&half(), &ack(1, 0, 5_000), at(10)));
-        assert_eq!(of.told, at(10), "it may send more");
+        assert_eq!(of.told, Some(at(10)), "it may send more");
         assert!(!of.hears(&half(), &ack(2, 0, 5_000), at(20)));
-        assert_eq!(of.told, at(10));
+        assert_eq!(of.told, Some(at(10)));
         assert!(of.hears(&half(), &ack(3, 500, 4_500), at(30)));
-        assert_eq!((of.told, of.snd_una), (at(30), 500));
+        assert_eq!((of.told, of.snd_una), (Some(at(30)), 500));
     }
 
     #[test]
@@ -232,6 +211,6 @@ mod tests {
         of.has_sent(&half(), &data(5, 1_000), 2_000);
         assert!(!of.touched, "a segment is left");
         of.has_sent(&half(), &data(6, 1_500), 2_500);
-        assert_eq!((of.touched, of.touched_at), (true, at(6)));
+        assert_eq!((of.touched, of.touched_at), (true, Some(at(6))));
     }
 }

@@ -207,7 +207,10 @@ mod tests {
         );
         let frames: Vec<u64> = lines[0].evidence.iter().map(|e| e.from_frame).collect();
         assert_eq!(frames, [2, 4, 3], "each pair of frames once");
-        assert_eq!(lines[0].evidence[0].seconds, 0.5, "the longer of two with the same frames");
+        assert_eq!(
+            lines[0].evidence[0].seconds, 0.5,
+            "the longer of two with the same frames"
+        );
     }
 
     /// By the packets that waited with it.

@@ -79,7 +79,7 @@ impl Made {
 
     /// The acknowledgement that released it came so long ago.
     fn told(mut self, ms: i64) -> Made {
-        self.sender.told = at(NOW - ms);
+        self.sender.told = Some(at(NOW - ms));
         self
     }
 
@@ -232,7 +232,7 @@ fn a_sender_with_nothing_under_way_is_idle() {
 #[test]
 fn what_follows_at_once_on_the_applications_words_is_the_applications() {
     let follows = |until: i64, wait: i64| {
-        with(|m| (m.sender.application_until, m.wait) = (at(NOW + until), wait))
+        with(|m| (m.sender.application_until, m.wait) = (Some(at(NOW + until)), wait))
             .told(2)
             .label()
     };
@@ -241,7 +241,7 @@ fn what_follows_at_once_on_the_applications_words_is_the_applications() {
         (Application, Growth, Growth)
     );
     let (_, until) = made().told(500).judged(|sweep| sweep.sender.application_until);
-    assert_eq!(until, at(NOW + 40), "for a round trip");
+    assert_eq!(until, Some(at(NOW + 40)), "for a round trip");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_burst_after_a_rest_is_growth_from_its_eleventh_segment_on() {
     let burst = |sent: u64, lost: bool, rounds: u64| {
         with(|m| {
             m.sender.began_anew = Some((0, 100_000 - sent));
-            (m.sender.application_until, m.wait) = (at(NOW + 10), 1);
+            (m.sender.application_until, m.wait) = (Some(at(NOW + 10)), 1);
             m.sender.rounds.completed = rounds;
             (m.sender.loss_seen, m.sender.before_loss) = (lost.then_some(0), 50_000);
         })
@@ -290,7 +290,7 @@ fn a_flight_that_does_not_grow_waits_for_window_or_buffer() {
     // A window of an inferred scale counts while it is full now and then: eight round trips.
     for (ms, expected) in [(320, ReceiveWindow), (321, SendBuffer)] {
         let mut inferred = plateau(45_000);
-        (inferred.half.scale_known, inferred.sender.touched_at) = (false, at(NOW - ms));
+        (inferred.half.scale_known, inferred.sender.touched_at) = (false, Some(at(NOW - ms)));
         assert_eq!(inferred.label(), expected, "full {ms} ms ago");
     }
 }
