@@ -35,15 +35,7 @@ pub(crate) struct Judgement {
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
     pub(crate) measured: MeasuredFlows,
     /// Data of each transfer that arrived, by the ledger.
-    pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>,
-}
-
-/// Bytes that arrived between two moments.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ArrivedRun {
-    pub(crate) from: Timestamp,
-    pub(crate) to: Timestamp,
-    pub(crate) bytes: u64,
+    pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<TransmissionRun>>,
 }
 
 /// Results for one direction.
@@ -55,7 +47,7 @@ struct JudgedLine {
     projection: Vec<Projection>,
     rekeys: Vec<(usize, RekeyImpact)>,
     flows: Vec<(ConnectionId, usize, FlowTcp)>,
-    arrived: Option<((TunnelIndex, Direction), Vec<ArrivedRun>)>,
+    arrived: Option<((TunnelIndex, Direction), Vec<TransmissionRun>)>,
 }
 
 impl JudgedLine {
@@ -364,12 +356,7 @@ fn judge_traffic(
         kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
     }
     kept.ledger = Some(ledger);
-    let runs = arrived.iter().map(|run| ArrivedRun {
-        from: run.from,
-        to: run.to,
-        bytes: run.bytes,
-    });
-    kept.arrived = Some(((tunnel, direction), runs.collect()));
+    kept.arrived = Some(((tunnel, direction), arrived));
     kept
 }
 

@@ -1,16 +1,16 @@
 //! The throughput part of the document: bytes count when the copy that arrived passes, as in the ledger; in directions without a transfer, when
 //! they pass first.
 
-use crate::assembly::judgement::ArrivedRun;
 use crate::pipeline::record::Record;
 use crate::throughput::series::highest_rate;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Direction, Rekey, RekeySeries, Series, TunnelSeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_traffic::TransmissionRun;
 use std::collections::HashMap;
 
-type Arrived = HashMap<(TunnelIndex, Direction), Vec<ArrivedRun>>;
+type Arrived = HashMap<(TunnelIndex, Direction), Vec<TransmissionRun>>;
 
 /// What is shown around a rekey at full resolution: this long before the exchange …
 const BEFORE_NANOS: i64 = 2 * NANOS_PER_SECOND;
@@ -61,7 +61,7 @@ pub(crate) fn series(
 }
 
 /// Replaces the bins of a series by what arrived in them. A run that lies in several bins gives to each by its time.
-fn fill(bins: &mut [u64], runs: &[ArrivedRun], (start, width): (Timestamp, i64)) {
+fn fill(bins: &mut [u64], runs: &[TransmissionRun], (start, width): (Timestamp, i64)) {
     bins.fill(0);
     let end = start.plus_nanos(width.saturating_mul(bins.len() as i64));
     let first = runs.partition_point(|run| run.to < start);
@@ -121,10 +121,17 @@ mod tests {
 
     #[test]
     fn runs_give_their_bytes_by_time_and_lose_none() {
-        let run = |from, to, bytes| ArrivedRun {
+        let run = |from, to, bytes| TransmissionRun {
             from: Timestamp(from),
             to: Timestamp(to),
+            frames: (0, 0),
+            spi: None,
+            packets: 1,
+            superfluous: 0,
             bytes,
+            acknowledged: None,
+            lacking_since: Timestamp(from),
+            beyond_gap: false,
         };
         let mut bins = [7; 4];
         let runs = [run(0, 0, 100), run(5, 25, 1_001), run(39, 45, 60), run(90, 90, 5)];

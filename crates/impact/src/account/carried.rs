@@ -1,7 +1,5 @@
 //! What stays of one direction of a connection between two pieces, and how a piece is gone over.
 
-use super::capacity::{FullWindows, KnownRates, Passed, path};
-use super::connection::AccountConnection;
 use super::flow::measured::Measured;
 use super::half::Half;
 use super::sweep::rules::sweep;
@@ -20,50 +18,9 @@ pub(super) struct Carried {
     pub(super) own: Option<(f64, OwnRate)>,
 }
 
-/// Memory for what passed on a path, used again for each piece.
-#[derive(Debug, Default)]
-pub struct SpareMemory(Passed);
-
-/// Goes over the packets of all connections of a direction, which share a path. `reference`: bytes/s.
-pub(super) fn go_on(
-    connections: &mut [(&AccountConnection, &mut Carried)],
-    slot: usize,
-    reference: Option<f64>,
-    spare: &mut SpareMemory,
-) {
-    let rates = connections.iter().filter_map(|(_, carried)| carried.own);
-    let proven = rates.filter(|own| own.1 == OwnRate::Proven).map(|own| own.0);
-    let known = KnownRates {
-        proven: proven.max_by(f64::total_cmp),
-        reference,
-    };
-    let mut open: Vec<&mut Carried> = Vec::new();
-    for (connection, carried) in connections {
-        if carried.half.read(connection, slot) {
-            carried.begin();
-            open.push(carried);
-        }
-    }
-    let Some(main) = open.iter().max_by_key(|carried| carried.half.new_bytes()) else {
-        return;
-    };
-    let rtt = main.half.rtt;
-    let halves: Vec<&Half> = open.iter().map(|carried| &carried.half).collect();
-    let full = FullWindows::new(Box::new(|| {
-        open.iter().map(|carried| carried.full_windows()).collect()
-    }));
-    let path = path(&halves, &full, (rtt, known), &mut spare.0);
-    drop(full);
-    for (carried, rates) in open.into_iter().zip(&path.rates) {
-        let own = (path.own, path.own_from);
-        carried.own = Some(carried.own.map_or(own, |before| higher(before, own)));
-        carried.go_over(rates);
-    }
-}
-
 impl Carried {
     /// The first piece with data begins.
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         if let (None, Some(first)) = (&self.sender, self.half.data.first()) {
             self.sender = Some(TcpSender::new(first.seq, self.half.mss));
             self.track.measured = Measured::new(&self.half);
@@ -71,7 +28,7 @@ impl Carried {
     }
 
     /// Makes steps of the piece. `rates`: how near to C it is at each packet, or empty.
-    fn go_over(&mut self, rates: &[f32]) {
+    pub(super) fn go_over(&mut self, rates: &[f32]) {
         let first = self.track.steps.len();
         if let Some(sender) = &mut self.sender {
             sweep(&self.half, rates, sender, &mut self.track);
@@ -81,7 +38,7 @@ impl Carried {
     }
 
     /// Of each packet of the piece, whether the window was full before it.
-    fn full_windows(&self) -> Vec<bool> {
+    pub(super) fn full_windows(&self) -> Vec<bool> {
         let (Some(mut sender), mut track) = (self.sender.clone(), Track::default()) else {
             return Vec::new();
         };

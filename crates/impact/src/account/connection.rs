@@ -1,25 +1,20 @@
 //! A connection whose packets are kept until there are too many of them.
 
-use super::carried::{Carried, SpareMemory, go_on};
+use super::carried::Carried;
 use super::packet::AccountPacket;
-use super::surroundings::AccountSettings;
 use super::times::micros;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{
-    CONNECTION_SHARE, Fate, Handshake, InnerPayload, Packet, Segment, SegmentKind, TcpHeader, Tracker,
-};
+use rekeyscope_traffic::{Fate, Handshake, InnerPayload, Packet, Segment, SegmentKind, TcpHeader, Tracker};
 use std::collections::VecDeque;
 
-/// Most steps that are kept of a direction of a tunnel: 6 MB.
-const MOST_STEPS: usize = 1 << 16;
 /// Timestamps that wait to be echoed: one a millisecond for over a minute, 1 MB. A sender may never echo any.
 const MOST_STAMPS: usize = 1 << 16;
 
 /// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
 #[derive(Debug, Clone, Default)]
 pub struct AccountConnection {
-    /// In order of the capture, behind those that [`fold`] took; it takes what came by [`AccountConnection::push`].
+    /// In order of the capture, behind those that [`fold`](super::fold) took; it takes what came by [`AccountConnection::push`].
     pub packets: Vec<AccountPacket>,
     /// Names it for whoever keeps it.
     pub number: u32,
@@ -29,7 +24,7 @@ pub struct AccountConnection {
     pub tcp: bool,
     /// New bytes of each direction.
     pub bytes: [u64; 2],
-    /// What [`fold`] made of packets, of each direction.
+    /// What [`fold`](super::fold) made of packets, of each direction.
     pub(super) carried: [Option<Box<Carried>>; 2],
     /// Timestamps of each direction that wait to be echoed, and when each came first.
     pub(super) stamps: [VecDeque<(u32, Timestamp)>; 2],
@@ -126,7 +121,7 @@ impl AccountConnection {
         }
     }
 
-    /// Takes the next packet, for [`fold`].
+    /// Takes the next packet, for [`fold`](super::fold).
     pub fn push(&mut self, packet: AccountPacket) {
         let time = self.latest.map_or(packet.time, |latest| latest.max(packet.time));
         self.latest = Some(time);
@@ -214,54 +209,11 @@ impl AccountConnection {
     }
 }
 
-/// Goes over the packets of all connections of a tunnel and forgets them. Later packets go on where these end; the account is the
-/// same but for what lies across the border: a copy whose original is gone has no rekey as its cause.
-///
-/// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one. The memory of the packets
-/// stays.
-pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings, spare: &mut SpareMemory) {
-    for slot in [0, 1] {
-        let mut all: Vec<Option<Box<Carried>>> = connections
-            .iter_mut()
-            .map(|connection| connection.carried[slot].take())
-            .collect();
-        forget_small(connections, &mut all, slot);
-        let pairs = connections.iter().zip(&mut all);
-        let mut open: Vec<(&AccountConnection, &mut Carried)> = pairs
-            .filter_map(|(connection, carried)| Some((&**connection, carried.as_deref_mut()?)))
-            .collect();
-        go_on(&mut open, slot, settings.reference(), spare);
-        while open.iter().map(|(_, own)| own.track.steps.len()).sum::<usize>() > MOST_STEPS {
-            open.iter_mut().for_each(|(_, own)| own.track.coarsen());
-        }
-        for (connection, carried) in connections.iter_mut().zip(all) {
-            connection.carried[slot] = carried;
-        }
-    }
-    connections
-        .iter_mut()
-        .for_each(|connection| connection.packets.clear());
-}
-
-/// Of a direction, what there was and is of connections that carry hardly anything of it.
-fn forget_small(connections: &[&mut AccountConnection], all: &mut [Option<Box<Carried>>], slot: usize) {
-    let new = |c: &AccountConnection| c.sent(slot).map(|p| u64::from(p.new)).sum::<u64>();
-    let now: u64 = connections.iter().map(|c| new(c)).sum();
-    let ever: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= CONNECTION_SHARE * whole as f64;
-    for (connection, carried) in connections.iter().zip(all) {
-        if counts(new(connection), now) || carried.is_some() && counts(connection.bytes[slot], ever) {
-            carried.get_or_insert_default();
-        } else {
-            *carried = None;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::account::made_up::at;
+    use crate::account::{AccountSettings, SpareMemory, fold};
     use rekeyscope_traffic::{FiveTuple, InnerPayload, SackBlocks};
     use std::net::{IpAddr, Ipv4Addr};
 

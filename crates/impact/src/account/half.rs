@@ -1,13 +1,12 @@
 //! One direction of a connection: how long its data and acknowledgements take, and the packets of the piece that is gone over.
 
-use super::connection::AccountConnection;
 use super::delays::{lower, pattern};
 use super::packet::AccountPacket;
 use super::scale::inferred_scale;
 use super::times::Times;
 use rekeyscope_model::analysis::{D2Source, Direction};
 use rekeyscope_model::time::NANOS_PER_MILLI;
-use rekeyscope_traffic::{BESIDE_RECEIVER, TcpHeader};
+use rekeyscope_traffic::{BESIDE_RECEIVER, Handshake, TcpHeader};
 
 /// A handshake may be a little slower than what follows; too large a d2 makes waits for the window look like the application's.
 const D2_SHARE: f64 = 0.95;
@@ -52,17 +51,23 @@ pub(crate) struct Half {
 
 impl Half {
     /// Takes the next piece of a direction, and learns from it. Says whether the piece has data: without, what is acknowledged tells nothing.
-    pub(crate) fn read(&mut self, of: &AccountConnection, slot: usize) -> bool {
+    pub(crate) fn read(
+        &mut self,
+        packets: &[AccountPacket],
+        (handshake, tcp): (&Handshake, bool),
+        slot: usize,
+    ) -> bool {
         let [sender, receiver] = [slot, 1 - slot].map(|slot| Direction::BOTH[slot]);
-        let resets = of.packets.iter().any(|p| p.has(TcpHeader::RST));
-        self.ended |= resets || of.sent(slot).any(|p| p.has(TcpHeader::FIN));
-        self.data = of.sent(slot).filter(|p| p.payload > 0).copied().collect();
+        let sent = |slot: usize| packets.iter().filter(move |p| p.slot() == slot);
+        let resets = packets.iter().any(|p| p.has(TcpHeader::RST));
+        self.ended |= resets || sent(slot).any(|p| p.has(TcpHeader::FIN));
+        self.data = sent(slot).filter(|p| p.payload > 0).copied().collect();
         if self.data.is_empty() {
             return false;
         }
-        self.tcp = of.tcp;
-        if of.tcp {
-            self.acks = of.sent(1 - slot).filter(|p| p.acknowledges()).copied().collect();
+        self.tcp = tcp;
+        if tcp {
+            self.acks = sent(1 - slot).filter(|p| p.acknowledges()).copied().collect();
             self.echoed = lower(self.echoed, self.data.iter().map(|p| p.echo_after));
         }
         self.mss = self
@@ -71,11 +76,11 @@ impl Half {
             .map(AccountPacket::payload)
             .fold(self.mss, u64::max);
         self.d1 = lower(self.d1, self.data.iter().map(|p| p.acked_after));
-        let handshake = of.handshake.half(sender);
-        if let (Some(d1), None) = (self.d1, handshake.or(self.echoed).or(self.lag)) {
+        let sent_half = handshake.half(sender);
+        if let (Some(d1), None) = (self.d1, sent_half.or(self.echoed).or(self.lag)) {
             self.lag = pattern(&self.data, &self.acks, d1);
         }
-        let told = match (handshake, self.echoed) {
+        let told = match (sent_half, self.echoed) {
             (half, Some(echoed)) if half.is_none_or(|half| echoed < half) => {
                 Some((echoed, D2Source::Timestamps))
             }
@@ -84,7 +89,7 @@ impl Half {
         };
         let (d2, from) = told.unzip();
         let used = d2.map(|d2| ((d2 as f64 * D2_SHARE) as i64 - D2_MARGIN).max(0));
-        let stated = of.handshake.window_scale(receiver);
+        let stated = handshake.window_scale(receiver);
         self.scale_known = stated.is_some();
         self.scale =
             stated.unwrap_or_else(|| inferred_scale(&self.data, &self.acks, used.unwrap_or(0), self.scale));
@@ -92,8 +97,8 @@ impl Half {
         self.d2_from = from.filter(|_| self.d1.is_some());
         self.rtt = self.d1.unwrap_or(0) + used.unwrap_or(0);
         self.measured_rtt = self.d1.zip(d2).map(|(d1, d2)| d1 + d2);
-        self.blind = of.tcp && matches!(from, Some(D2Source::Pattern) | None);
-        self.begun = of.handshake.began(sender);
+        self.blind = tcp && matches!(from, Some(D2Source::Pattern) | None);
+        self.begun = handshake.began(sender);
         true
     }
 

@@ -9,7 +9,7 @@
 //! sweep      the packets of a half in order of time → one step per wait for a data packet: the rules; what is known of the sender,
 //!            its rounds, the receiver's window; why something was sent again (episode); all steps (track)
 //! flow       what is measured on the way: round trips, the window, the data in flight
-//! carried    what stays of a direction between two pieces, and how a piece is gone over
+//! carried, fold   what stays of a direction between two pieces, and how the pieces of all connections are gone over
 //! overlay    the label of every step; holes of the capture
 //! total      several connections → stretches of one direction (join), the lines of the account (sums), what is drawn (strip)
 //! whole      the account: what the ledger says of rekeys and failures, and the other labels
@@ -27,6 +27,7 @@ mod carried;
 mod connection;
 mod delays;
 mod flow;
+mod fold;
 mod half;
 #[cfg(test)]
 mod made_up;
@@ -41,8 +42,8 @@ mod times;
 mod total;
 mod whole;
 
-pub use carried::SpareMemory;
-pub use connection::{AccountConnection, fold};
+pub use connection::AccountConnection;
+pub use fold::{SpareMemory, fold};
 pub use packet::AccountPacket;
 pub use surroundings::{AccountSettings, Death, Surroundings};
 pub use whole::{LabelledDirection, label};

@@ -1,7 +1,8 @@
 //! The account of one direction of a tunnel: its connections, their labels, what the ledger takes of them, the sums.
 
-use super::carried::{Carried, SpareMemory, go_on, higher};
+use super::carried::{Carried, higher};
 use super::connection::AccountConnection;
+use super::fold::{SpareMemory, go_on};
 use super::half::Half;
 use super::overlay::labels;
 use super::surroundings::{AccountSettings, Surroundings};

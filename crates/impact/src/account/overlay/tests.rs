@@ -1,6 +1,6 @@
 use super::*;
 use crate::account::made_up::{at, span, step};
-use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, ReceiveWindow, SendBuffer, Unexplained};
+use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, ReceiveWindow, SendBuffer};
 
 /// A pause has 60 ms.
 fn labels(steps: Vec<Step>, around: &Surroundings) -> Vec<Labelled> {
@@ -42,29 +42,4 @@ fn between_full_windows_everything_waits_for_the_receiver() {
     buffer.kind.at_capacity = true;
     let found = labels(vec![buffer], &Surroundings::default());
     assert_eq!(found, [(Capacity, Some(SendBuffer))]);
-}
-
-fn several(from: i64, to: i64) -> Step {
-    Step {
-        longest: at(1),
-        ..step(from, to, Unexplained)
-    }
-}
-
-fn cut_at(mut steps: Vec<Step>, from: i64, to: i64) -> Vec<(i64, i64, u64)> {
-    cut(&mut steps, &[span(from, to)]);
-    let ms = |nanos: i64| nanos / at(1);
-    steps.iter().map(|s| (ms(s.from), ms(s.to), s.bytes)).collect()
-}
-
-#[test]
-fn steps_of_several_waits_are_cut_where_a_hole_begins_and_ends() {
-    let steps = || vec![several(0, 20), several(20, 40)];
-    assert_eq!(
-        cut_at(steps(), 5, 30),
-        [(0, 5, 250), (5, 20, 750), (20, 30, 500), (30, 40, 500)]
-    );
-    assert_eq!(cut_at(steps(), 20, 40), [(0, 20, 1_000), (20, 40, 1_000)]);
-    let one = vec![step(0, 20, Unexplained)];
-    assert_eq!(cut_at(one, 5, 30), [(0, 20, 1_000)], "one wait");
 }

@@ -54,26 +54,4 @@ impl Step {
         self.window = next.window;
         self.packets += next.packets;
     }
-
-    /// The part before `time` and the rest; the bytes as if they had come evenly.
-    pub(crate) fn split(&self, time: i64) -> [Step; 2] {
-        let share = (time - self.from) as f64 / (self.to - self.from) as f64;
-        let bytes = ((self.bytes as f64 * share) as u64).min(self.bytes);
-        let before = Step {
-            to: time,
-            bytes,
-            ..*self
-        };
-        let behind = Step {
-            from: time,
-            bytes: self.bytes - bytes,
-            ..*self
-        };
-        [before, behind]
-    }
-
-    /// It is one wait.
-    pub(crate) fn is_one(&self) -> bool {
-        self.longest >= self.to - self.from
-    }
 }
