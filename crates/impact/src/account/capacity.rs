@@ -6,6 +6,7 @@ mod passed;
 
 use super::half::Half;
 use super::times::micros;
+use crate::ledger::LEAST_GAP;
 pub(crate) use passed::Passed;
 use passed::{BusyStretch, Sent};
 use rekeyscope_model::analysis::OwnRate;
@@ -28,8 +29,10 @@ const SHORT: i64 = NANOS_PER_SECOND / 10;
 const FAST: f64 = 5e7;
 /// A stretch holds at least so many round trips.
 const ROUND_TRIPS: i64 = 4;
-/// Of the best stretch's rate.
-const NEAR_BEST: f64 = 0.75;
+/// A rate of so much of the best one is near it: the stretches that are asked for a proof, and a path before which packets queue.
+pub(crate) const NEAR_BEST: f64 = 0.75;
+/// What is at its limit has so much of it: the path's rate, a window, a flight that does not grow any more.
+pub(crate) const AT_LIMIT: f64 = 0.9;
 /// Most stretches of a length that are looked at.
 const MOST_STRETCHES: usize = 40;
 /// A busy link: the mean gap between packets is at most so many times the one that 40 % of them do not exceed.
@@ -42,20 +45,12 @@ const ABOVE_USUAL: f64 = 1.02;
 const PROVEN_SHARE: f64 = 0.3;
 /// See [`PROVEN_SHARE`].
 const LEAST_PROVEN: usize = 2;
-/// Of the proofs' rates.
-const OF_PROOFS: f64 = 0.75;
-/// Without a proof, the best stretch of at least this length.
-const LEAST_BEST: i64 = NANOS_PER_SECOND / 2;
 /// A queue: the delay is above its least by this, and by [`QUEUE_OF_RTT`] of the round trip.
 const QUEUE: i64 = 4 * NANOS_PER_MILLI;
 /// See [`QUEUE`].
 const QUEUE_OF_RTT: f64 = 0.15;
-/// A pause in a stretch: its delays may be the sender's.
-const PAUSE: i64 = 50 * NANOS_PER_MILLI;
-/// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`PAUSE`]: so much its rate is too low at most.
+/// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`LEAST_GAP`]: so much its rate is too low at most.
 const EDGE_OF_STRETCH: i64 = 8;
-/// Shortest time over which a rate is compared with C.
-const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
 
 /// What the path carries.
 #[derive(Debug)]
@@ -107,7 +102,7 @@ pub(crate) fn path(
     let places = |half: &&Half| if told { half.data.len() } else { 0 };
     let mut rates: Vec<Vec<f32>> = halves.iter().map(|half| vec![0.0; places(half)]).collect();
     if told {
-        passed.near(rtt.max(LEAST_RATE_SPAN), own, &mut rates);
+        passed.near(rtt.max(SHORT), own, &mut rates);
     }
     Path { own, own_from, rates }
 }
@@ -121,12 +116,12 @@ fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate)
         }
         // Whoever sends without acknowledgements may send evenly at any rate.
         let proves = length >= ROUND_TRIPS * rtt && !passed.acked.is_empty();
-        if !proves && length < LEAST_BEST {
+        if !proves && length < STRETCHES[1] {
             continue;
         }
         let stretches = passed.stretches(length);
         let highest = stretches.iter().map(|s| s.rate).fold(0.0, f64::max);
-        if length >= LEAST_BEST {
+        if length >= STRETCHES[1] {
             best = best.max(highest);
         }
         if !proves {
@@ -143,7 +138,7 @@ fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate)
             .filter_map(|s| proof(s, passed, full, (length, rtt)))
             .collect();
         if proofs.len() >= LEAST_PROVEN && proofs.len() as f64 >= PROVEN_SHARE * good.len() as f64 {
-            proven = proven.max(quantile(&mut proofs, OF_PROOFS, f64::total_cmp));
+            proven = proven.max(quantile(&mut proofs, 0.75, f64::total_cmp));
         }
     }
     if proven > 0.0 {
@@ -161,7 +156,7 @@ fn proof(
 ) -> Option<f64> {
     let sent = &passed.sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
-    if idle_at_an_edge(stretch, sent, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
+    if idle_at_an_edge(stretch, sent, length) > LEAST_GAP.min(length / EDGE_OF_STRETCH) {
         return None;
     }
     let mut gaps: Vec<i64> = sent.windows(2).map(|w| w[1].time - w[0].time).collect();
@@ -191,7 +186,7 @@ fn proof(
                 .min(ABOVE_USUAL * quantile(&mut rates, 0.5, f64::total_cmp))
         });
     }
-    let even = gaps.iter().all(|&gap| gap <= PAUSE);
+    let even = gaps.iter().all(|&gap| gap <= LEAST_GAP);
     (even && queue(sent.iter().map(|s| s.echo), rtt)).then_some(stretch.rate)
 }
 

@@ -2,14 +2,11 @@
 
 use super::carried::Carried;
 use super::packet::AccountPacket;
-use super::times::micros;
+use super::times::{MOST_STAMPS, micros};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{Fate, Handshake, InnerPayload, Packet, Segment, SegmentKind, TcpHeader, Tracker};
 use std::collections::VecDeque;
-
-/// Timestamps that wait to be echoed: one a millisecond for over a minute, 1 MB. A sender may never echo any.
-const MOST_STAMPS: usize = 1 << 16;
 
 /// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
 #[derive(Debug, Clone, Default)]

@@ -4,8 +4,8 @@ use super::packet::AccountPacket;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use rekeyscope_traffic::BESIDE_RECEIVER;
 
-/// Of so many delays one may be too small.
-const OUTLIERS: usize = 200;
+/// One in so many measurements may be off: a clock that brings a packet forward, an acknowledgement that was lost.
+pub(crate) const OUTLIERS: usize = 200;
 /// The pattern of acknowledgements and data is looked for in so much of the beginning.
 const PATTERN_SPAN: i64 = 60 * NANOS_PER_SECOND;
 /// The longest d2 that is looked for in it, bins of 1 ms.
@@ -14,8 +14,6 @@ const LONGEST_LAG: usize = 1_000;
 const LEAST_PEAK: f64 = 0.25;
 /// The first lag with so much of the highest correlation counts.
 const NEAR_PEAK: f64 = 0.8;
-/// Acknowledgements follow their data at once where the capture is beside the receiver: lags below this are theirs, bins.
-const FOLLOWING_LAGS: usize = 4;
 
 /// The lower of what is known, nanoseconds, and the least of further delays, microseconds. Of many the one counts that
 /// half a percent does not reach: a capture's clock, or a busy machine, brings single ones forward (lab: 7 to 14 of 40 ms).
@@ -60,8 +58,10 @@ pub(crate) fn pattern(data: &[AccountPacket], acks: &[AccountPacket], d1: i64) -
         .map(|lag| dot(&sent[lag..], &acked) / scale)
         .collect();
     let highest = |from: usize| peaks.iter().skip(from).copied().fold(0.0, f64::max);
-    let follows = d1 < BESIDE_RECEIVER && highest(FOLLOWING_LAGS) >= highest(0) / 2.0;
-    let from = if follows { FOLLOWING_LAGS } else { 0 };
+    // Acknowledgements follow their data at once where the capture is beside the receiver: shorter lags are theirs.
+    let beyond = (BESIDE_RECEIVER / NANOS_PER_MILLI) as usize + 1;
+    let follows = d1 < BESIDE_RECEIVER && highest(beyond) >= highest(0) / 2.0;
+    let from = if follows { beyond } else { 0 };
     let peak = highest(from);
     let first = (from..peaks.len()).find(|&lag| peaks[lag] >= NEAR_PEAK * peak)?;
     (peak >= LEAST_PEAK).then_some(first as i64 * NANOS_PER_MILLI)

@@ -1,14 +1,12 @@
 //! The shift of the receiver's window (RFC 7323 §2.2), where no handshake says it.
 
+use super::delays::OUTLIERS;
 use super::packet::AccountPacket;
 use rekeyscope_traffic::{LARGEST_WINDOW_SCALE, TcpHeader};
 
-/// One in so many packets may lie beyond the window: its acknowledgement was lost.
-const BEYOND: usize = 200;
-
-/// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window.
+/// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window: its acknowledgement may be lost.
 pub(crate) fn inferred_scale(data: &[AccountPacket], acks: &[AccountPacket], d2: i64, least: u8) -> u8 {
-    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * BEYOND <= data.len();
+    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * OUTLIERS <= data.len();
     (least..LARGEST_WINDOW_SCALE)
         .find(fits)
         .unwrap_or(LARGEST_WINDOW_SCALE)

@@ -8,6 +8,9 @@ const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
 
+/// Timestamps that wait to be echoed: one a millisecond for four seconds, longer than a round trip takes. A sender may never echo any.
+pub(crate) const MOST_STAMPS: usize = 4096;
+
 /// Microseconds, as many as fit; a negative time is as long.
 pub(crate) fn micros(nanos: i64) -> u32 {
     // A negative time is a huge one without its sign.

@@ -30,7 +30,7 @@ mod sums;
 mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
-pub(crate) use input::{DOWN_BEFORE, RuleTimes};
+pub(crate) use input::{DOWN_BEFORE, LEAST_GAP, RuleTimes};
 pub use input::{
     FailedSpan, LEAST_COST, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume,
 };

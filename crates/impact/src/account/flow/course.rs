@@ -9,7 +9,7 @@ const MOST_BINS: usize = 1024;
 const FIRST_WIDTH: i64 = 10 * NANOS_PER_MILLI;
 
 /// Lowest, mean and highest of values.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spread {
     low: u32,
     high: u32,
@@ -95,27 +95,22 @@ impl FlowBins {
     }
 }
 
-impl Default for Spread {
-    fn default() -> Self {
-        Spread {
-            low: u32::MAX,
-            high: 0,
-            count: 0,
-            sum: 0,
-        }
-    }
-}
-
 impl Spread {
     pub(super) fn add(&mut self, value: u32) {
-        self.low = self.low.min(value);
-        self.high = self.high.max(value);
-        self.count += 1;
-        self.sum += u64::from(value);
+        self.merge(Spread {
+            low: value,
+            high: value,
+            count: 1,
+            sum: u64::from(value),
+        });
     }
 
     fn merge(&mut self, other: Spread) {
-        self.low = self.low.min(other.low);
+        self.low = match (self.count, other.count) {
+            (0, _) => other.low,
+            (_, 0) => self.low,
+            _ => self.low.min(other.low),
+        };
         self.high = self.high.max(other.high);
         self.count += other.count;
         self.sum += other.sum;

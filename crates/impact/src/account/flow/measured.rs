@@ -4,16 +4,13 @@ use super::course::FlowBins;
 use super::median::Median;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
-use crate::account::times::micros;
+use crate::account::times::{MOST_STAMPS, micros};
 use rekeyscope_model::analysis::{Direction, FlowTcp};
 use rekeyscope_traffic::Handshake;
 use std::collections::VecDeque;
 
 /// Two packets that echo the same acknowledgement say so within this, nanoseconds: times are read in microseconds.
 const SAME_ECHO: i64 = 2_000;
-
-/// Acknowledgements that wait to be echoed, of a queue before the capture: 160 kB.
-const MOST_WAITING: usize = 4096;
 
 /// One direction of a connection: 230 kB at most, mostly 30 to 70.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +54,7 @@ impl Measured {
         self.largest_window = self.largest_window.max(half.window(ack));
         if ack.stamp != 0 {
             self.waiting.push_back(*ack);
-            if self.waiting.len() > MOST_WAITING {
+            if self.waiting.len() > MOST_STAMPS {
                 self.waiting.pop_front();
             }
         }

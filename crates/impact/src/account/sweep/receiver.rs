@@ -1,20 +1,13 @@
 //! The receiver's window, as the sender knows it.
 
+use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT};
+use crate::account::capacity::AT_LIMIT;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
 use std::collections::VecDeque;
 
-/// The window is full when less than a segment is left, and of a flight that stays as it is less than this share: whoever sends several
-/// segments at once waits for room for them.
-const FULL: f64 = 0.1;
-/// Or, where its scale is inferred, less than so many segments, of a window of at least [`LEAST_INFERRED`].
+/// A window of an inferred scale is full where less than so many segments are left of it.
 const FULL_INFERRED: f64 = 1.5;
-/// See [`FULL_INFERRED`].
-const LEAST_INFERRED: u64 = 10;
-/// An inferred window limits only while it does not grow: a receiver that opens it on demand keeps it at a multiple of the flight.
-const STEADY: f64 = 1.05;
-/// Rounds over which it does not.
-const STEADY_ROUNDS: usize = 5;
 
 /// What the receiver allows.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +20,7 @@ pub(crate) struct Receiver {
     /// Its last window, bytes.
     pub(crate) window: u64,
     /// Its windows at the ends of rounds, newest first, and how many rounds ended.
-    at_round_ends: [u64; STEADY_ROUNDS],
+    at_round_ends: [u64; FIRST_ROUNDS],
     rounds: usize,
     /// The window is smaller than a segment since then.
     small_since: Option<i64>,
@@ -66,7 +59,7 @@ impl Receiver {
 
     /// A round ended.
     pub(crate) fn round_ends(&mut self) {
-        self.at_round_ends.copy_within(..STEADY_ROUNDS - 1, 1);
+        self.at_round_ends.copy_within(..FIRST_ROUNDS - 1, 1);
         self.at_round_ends[0] = self.window;
         self.rounds += 1;
     }
@@ -87,12 +80,13 @@ impl Receiver {
         std::mem::take(&mut self.small) + until_now
     }
 
-    /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
+    /// Less than a segment may be sent beyond `nxt`; of a flight that stays as it is, so little that the window is at its limit: whoever
+    /// sends several segments at once waits for room for them. `changes`: the flight grows, or comes back after a loss.
     #[inline]
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: impl Fn() -> bool) -> bool {
         let left = self.allowed.saturating_sub(nxt);
         let (left, mss) = (left as f64, half.mss as f64);
-        let share = if changes() { 0.0 } else { FULL };
+        let share = if changes() { 0.0 } else { 1.0 - AT_LIMIT };
         let full = if half.scale_known {
             left < mss.max(share * self.window as f64)
         } else {
@@ -101,13 +95,12 @@ impl Receiver {
         self.allowed > 0 && full
     }
 
-    /// Whether a window of an inferred scale can limit anything.
+    /// Whether a window of an inferred scale can limit anything: only while it does not grow, because a receiver that opens it on demand keeps
+    /// it at a multiple of the flight, and where it holds a first flight.
     fn inferred_limits(&self, half: &Half) -> bool {
-        let earlier = self.at_round_ends[STEADY_ROUNDS / 2..].iter().max();
-        let steady = STEADY * earlier.copied().unwrap_or(0) as f64;
-        self.rounds >= STEADY_ROUNDS
-            && self.window as f64 <= steady
-            && self.window >= LEAST_INFERRED * half.mss
+        let earlier = self.at_round_ends[FIRST_ROUNDS / 2..].iter().max();
+        let steady = FLAT * earlier.copied().unwrap_or(0) as f64;
+        self.rounds >= FIRST_ROUNDS && self.window as f64 <= steady && self.window >= FIRST_FLIGHT * half.mss
     }
 }
 
@@ -213,11 +206,11 @@ mod tests {
         assert!(!inferred(&[20_000; 4], 20_000, 0), "of four rounds only");
         assert!(inferred(&[10_000; 5], 10_000, 0) && !inferred(&[9_999; 5], 9_999, 0));
         // Compared with the older three of the last five rounds.
-        assert!(inferred(&[20_000, 1, 1, 1, 1], 21_000, 0));
-        assert!(!inferred(&[20_000, 1, 1, 1, 1], 21_001, 0));
-        assert!(inferred(&[1, 1, 20_000, 1, 1], 21_000, 0));
+        assert!(inferred(&[20_000, 1, 1, 1, 1], 21_200, 0));
+        assert!(!inferred(&[20_000, 1, 1, 1, 1], 21_201, 0));
+        assert!(inferred(&[1, 1, 20_000, 1, 1], 21_200, 0));
         assert!(
-            !inferred(&[1, 1, 1, 20_000, 20_000], 21_000, 0),
+            !inferred(&[1, 1, 1, 20_000, 20_000], 21_200, 0),
             "it has just grown"
         );
         assert!(!inferred(&[20_000, 1, 1, 1, 1, 1], 20_000, 0), "six rounds ago");

@@ -1,17 +1,20 @@
 //! The rounds of a sender: one lasts until everything that was sent by its begin is acknowledged.
 
-use crate::account::capacity::queue_margin;
+use crate::account::capacity::{AT_LIMIT, queue_margin};
 use crate::account::half::Half;
 
+/// The first flight of a sender, segments (RFC 6928).
+pub(crate) const FIRST_FLIGHT: u64 = 10;
 /// Rounds that are remembered.
-const ROUNDS: usize = 8;
-/// A flight is flat while its last rounds are at most so much above earlier ones.
-const FLAT: f64 = 1.06;
-/// A flight is as large as that which does not grow any more where it has so much of it.
-const LEVEL: f64 = 0.9;
+pub(crate) const ROUNDS: usize = 8;
+/// Two rounds, three before them: so many show whether a flight grows. A sender that begins, or begins anew, grows in as many whatever they
+/// look like.
+pub(crate) const FIRST_ROUNDS: usize = 5;
+/// A flight, or a window, stays as it is while it is at most so much above what it was.
+pub(crate) const FLAT: f64 = 1.06;
 
 /// Rounds that a capture may have begun in.
-const PARTIAL_ROUNDS: u64 = 2;
+const PARTIAL_ROUNDS: usize = 2;
 
 /// The last rounds.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +31,7 @@ pub(crate) struct Rounds {
     /// The smallest flight, but for the first rounds, of which a capture that begins later sees a part.
     smallest: Option<u64>,
     /// Rounds that are over.
-    pub(crate) completed: u64,
+    pub(crate) completed: usize,
     /// Nine tenths of the flight that does not grow any more.
     plateau: Option<u64>,
 }
@@ -74,7 +77,7 @@ impl Rounds {
         }
         if lossless && self.is_flat_over(ROUNDS - 2) {
             let most = self.flights.iter().max().copied().unwrap_or(0);
-            self.plateau = Some((LEVEL * most as f64).ceil() as u64);
+            self.plateau = Some((AT_LIMIT * most as f64).ceil() as u64);
         }
         true
     }
@@ -86,12 +89,12 @@ impl Rounds {
 
     /// The last two are hardly above two earlier ones.
     pub(crate) fn flat(&self) -> bool {
-        self.is_flat_over(3)
+        self.is_flat_over(FIRST_ROUNDS - 2)
     }
 
     /// How many are remembered.
     fn known(&self) -> usize {
-        (self.completed as usize).min(ROUNDS)
+        self.completed.min(ROUNDS)
     }
 
     /// The last two are hardly above those `back` rounds and one more ago.

@@ -1,41 +1,31 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
 use super::episode::Episode;
-use super::sender::{FIRST_FLIGHT, TcpSender};
+use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT, ROUNDS};
+use super::sender::TcpSender;
 use super::step::{Step, StepKind};
 use super::track::Track;
-use crate::account::capacity::queue_margin;
+use crate::account::capacity::{AT_LIMIT, NEAR_BEST, queue_margin};
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
 use crate::account::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_model::time::NANOS_PER_SECOND;
 
-/// After so long without anything under way, or three round trips, a sender begins anew (RFC 5681 §4.1).
-const IDLE: i64 = 300 * NANOS_PER_MILLI;
 /// The flight after a timeout, segments.
 const AFTER_TIMEOUT: u64 = 2;
 /// Half-life of what is known of a sender: sums of waits fall with exp(−t/2 s).
 const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 /// Since loss, for this long or ten round trips, a wait is not the application's.
 const SINCE_LOSS: i64 = NANOS_PER_SECOND;
-/// Round trips for which a full window of an inferred scale says that it is the right one: as many as a plateau has.
-const SINCE_FULL: i64 = 8;
-/// Rounds in which a sender that begins, or begins anew, grows whatever they look like.
-const FIRST_ROUNDS: u64 = 5;
 /// CUBIC is back at W segments after the cube root of this times W, seconds: (1 − 0.7) / 0.4 (RFC 9438 §4.2, §5).
 const CUBIC_BACK: f64 = 0.75;
-/// A path that carries so much of C is at its limit.
-const AT_LIMIT: f64 = 0.9;
-/// So much, where packets queue.
-const AT_LIMIT_QUEUED: f64 = 0.75;
-/// A flight is back after a loss when it has so much of what it was.
-const BACK_AFTER_LOSS: f64 = 1.05;
 
 /// Goes over the next piece of a connection: one step for each packet with data. `rates`: how near to C it is at each, or empty.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) {
     let times = half.times();
-    let acks = [std::mem::take(&mut sender.under_way), half.acks.clone()].concat();
+    let mut acks = std::mem::take(&mut sender.under_way);
+    acks.extend_from_slice(&half.acks);
     let mut acks = acks.iter();
     let mut sweep = Sweep {
         half,
@@ -118,7 +108,8 @@ impl Sweep<'_> {
             self.sender.late_seen = Some(now);
         }
         let all_acked = self.sender.all_acked();
-        if all_acked && nanos > IDLE.max(3 * self.times.rtt) {
+        // After a timeout without anything under way a sender begins anew (RFC 5681 §4.1).
+        if all_acked && nanos > self.times.long {
             self.sender.proven = FIRST_FLIGHT * self.half.mss;
             self.sender.began_anew = Some((self.sender.rounds.completed, self.sender.snd_nxt));
         }
@@ -171,7 +162,7 @@ impl Sweep<'_> {
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let mut episode = Episode::begun(data, self.sender.rtt.smoothed, self.half);
+            let mut episode = Episode::begun(data, self.sender.rtt.smoothed);
             episode.queue = busy || self.queues();
             episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time.0 - t <= 2 * rtt);
             self.track.begins(episode);
@@ -214,7 +205,7 @@ impl Sweep<'_> {
         let (now, nanos) = (data.time.0, data.time.0 - from);
         let (rate, queued) = (self.rate(k), self.queues());
         let fills = rate >= AT_LIMIT;
-        let queues = rate >= AT_LIMIT_QUEUED && queued;
+        let queues = rate >= NEAR_BEST && queued;
         let slower = rate < 0.6;
         // Behind a queue packets come as the link lets them through, however they were sent.
         let waited = self.waited_in_queue(data);
@@ -301,7 +292,7 @@ impl Sweep<'_> {
             let window_known = self.half.scale_known
                 || sender
                     .touched_at
-                    .is_some_and(|full| now - full <= SINCE_FULL * times.rtt);
+                    .is_some_and(|full| now - full <= ROUNDS as i64 * times.rtt);
             let stands = (waited || queued) && nanos < times.gap;
             return Some(if sender.waits_unclocked > sender.waits_clocked && !stands {
                 Application
@@ -319,7 +310,7 @@ impl Sweep<'_> {
                 Unexplained
             });
         }
-        let back_at = BACK_AFTER_LOSS * sender.before_loss as f64;
+        let back_at = FLAT * sender.before_loss as f64;
         if sender.loss_seen.is_some() && (flight_after as f64) < back_at {
             return None;
         }

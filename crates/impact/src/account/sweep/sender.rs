@@ -1,13 +1,10 @@
 //! What is known of a sender from its data and the acknowledgements that reached it.
 
 use super::receiver::Receiver;
-use super::rounds::Rounds;
+use super::rounds::{FIRST_FLIGHT, Rounds};
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
 use rekeyscope_traffic::RttEstimator;
-
-/// Its first flight, segments (RFC 6928).
-pub(crate) const FIRST_FLIGHT: u64 = 10;
 
 /// The state of a sender.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +23,7 @@ pub(crate) struct TcpSender {
     pub(crate) told: Option<i64>,
     pub(crate) all_acked_since: Option<i64>,
     /// Where it began anew after a rest: rounds that were over, and the next byte.
-    pub(crate) began_anew: Option<(u64, u64)>,
+    pub(crate) began_anew: Option<(usize, u64)>,
     /// A flight that was there, bytes.
     pub(crate) proven: u64,
     /// The receiver's window is full.

