@@ -65,27 +65,24 @@ enum CarriedLine {
 }
 
 impl CarriedLine {
+    /// Times of all transmissions: begin and end of each run.
+    fn times(&self) -> Vec<(Timestamp, Timestamp)> {
+        let time = |run: &TransmissionRun| (run.from, run.to);
+        match self {
+            CarriedLine::Read(line) => line.arrived.iter().chain(&line.in_vain).map(time).collect(),
+            CarriedLine::Sealed(line) => line.data.iter().map(time).collect(),
+        }
+    }
+
     /// Times of the first transmission and of the last.
     fn span(&self) -> Option<(Timestamp, Timestamp)> {
-        let ends = |runs: &mut dyn Iterator<Item = &TransmissionRun>| {
-            runs.map(|run| (run.from, run.to))
-                .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
-        };
-        match self {
-            CarriedLine::Read(line) => ends(&mut line.arrived.iter().chain(&line.in_vain)),
-            CarriedLine::Sealed(line) => ends(&mut line.data.iter()),
-        }
+        let ends = |a: (Timestamp, Timestamp), b: (Timestamp, Timestamp)| (a.0.min(b.0), a.1.max(b.1));
+        self.times().into_iter().reduce(ends)
     }
 
     /// A rest lasts from the last transmission that counts to the next one: what a control connection sends in between is no transfer.
     fn widen(&self, rests: &mut Vec<(Timestamp, Timestamp)>) {
-        let mut times: Vec<(Timestamp, Timestamp)> = match self {
-            CarriedLine::Read(line) => {
-                let runs = line.arrived.iter().chain(&line.in_vain);
-                runs.map(|run| (run.from, run.to)).collect()
-            }
-            CarriedLine::Sealed(line) => line.data.iter().map(|run| (run.from, run.to)).collect(),
-        };
+        let mut times = self.times();
         times.sort_unstable();
         for (from, to) in rests.iter_mut() {
             let next = times.partition_point(|run| run.0 < *to);
