@@ -1,4 +1,4 @@
-//! What the path can carry, and how near to it the transfer is at every packet.
+//! The rate that the path can carry, and how near to it the transfer is at every packet.
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
@@ -22,7 +22,7 @@ const STRETCHES: [i64; 5] = [
     NANOS_PER_SECOND / 10,
     NANOS_PER_SECOND / 20,
 ];
-/// So short ones are looked at on a fast path where longer ones prove nothing: of it a piece holds too little for those.
+/// Stretches as short as this are looked at on a fast path where longer ones prove nothing: a piece holds too little of it for those.
 const SHORT: i64 = NANOS_PER_SECOND / 10;
 /// A fast path carries so much, bytes/s: 400 Mbit/s. Of that 32,768 packets with an acknowledgement for each are 0.4 s, in which two stretches of
 /// 0.2 s lie, the fewest that prove anything.
@@ -31,7 +31,7 @@ const FAST: f64 = 5e7;
 const ROUND_TRIPS: i64 = 4;
 /// A rate of so much of the best one is near it: the stretches that are asked for a proof, and a path before which packets queue.
 pub(crate) const NEAR_BEST: f64 = 0.75;
-/// What is at its limit has so much of it: the path's rate, a window, a flight that does not grow any more.
+/// A rate, a window or a flight that does not grow any more is at its limit where it has so much of it.
 pub(crate) const AT_LIMIT: f64 = 0.9;
 /// Most stretches of a length that are looked at.
 const MOST_STRETCHES: usize = 40;
@@ -52,7 +52,7 @@ const QUEUE_OF_RTT: f64 = 0.15;
 /// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`LEAST_GAP`]: so much its rate is too low at most.
 const EDGE_OF_STRETCH: i64 = 8;
 
-/// What the path carries.
+/// The rate of a path.
 #[derive(Debug)]
 pub(crate) struct Path {
     /// C, bytes/s.
@@ -72,12 +72,12 @@ pub(crate) fn queue_margin(rtt: i64) -> i64 {
 /// queues.
 pub(crate) type FullWindows<'a> = LazyCell<Vec<Vec<bool>>, Box<dyn FnOnce() -> Vec<Vec<bool>> + 'a>>;
 
-/// What is known of a path from elsewhere, bytes/s.
+/// Rates of a path that are known from elsewhere, bytes/s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownRates {
-    /// What earlier pieces proved.
+    /// The highest rate that earlier pieces proved.
     pub(crate) proven: Option<f64>,
-    /// What it is compared with.
+    /// The rate that the transfer is compared with.
     pub(crate) reference: Option<f64>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn path(
         (own, _) => own,
     };
     let told = own_from == OwnRate::Proven || known.reference.is_some_and(|r| r <= 1.1 * own);
-    // Where neither delays nor a round trip that is known show a queue, even packets may be the first rounds of a long path: enough
+    // Even packets may be the first rounds of a long path where neither delays nor a round trip that is known show a queue: enough
     // for the rules, but no proof.
     let guessed = halves.iter().all(|half| half.blind && !half.shows_queues());
     let own_from = if guessed { OwnRate::Best } else { own_from };

@@ -1,4 +1,4 @@
-//! What stays of one direction of a connection between two pieces, and how a piece is gone over.
+//! State of one direction of a connection between two pieces, and how a piece is gone over.
 
 use super::flow::measured::Measured;
 use super::half::Half;
@@ -7,7 +7,7 @@ use super::sweep::sender::TcpSender;
 use super::sweep::track::Track;
 use rekeyscope_model::analysis::OwnRate;
 
-/// What stays of one direction.
+/// State of one direction.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Carried {
     pub(super) half: Half,
@@ -37,7 +37,7 @@ impl Carried {
         (self.half.data, self.half.acks) = (Vec::new(), Vec::new());
     }
 
-    /// Of each packet of the piece, whether the window was full before it.
+    /// Says of each packet of the piece whether the window was full before it.
     pub(super) fn full_windows(&self) -> Vec<bool> {
         let (Some(mut sender), mut track) = (self.sender.clone(), Track::default()) else {
             return Vec::new();
@@ -52,7 +52,7 @@ impl Carried {
     }
 }
 
-/// What is proven counts more than what was merely seen.
+/// A rate that is proven counts more than one that was merely seen.
 pub(super) fn higher(a: (f64, OwnRate), b: (f64, OwnRate)) -> (f64, OwnRate) {
     let rank = |own: (f64, OwnRate)| (own.1 == OwnRate::Proven, own.0);
     if rank(b) > rank(a) { b } else { a }

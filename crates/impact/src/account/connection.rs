@@ -17,11 +17,11 @@ pub struct AccountConnection {
     pub number: u32,
     /// The packets that opened it.
     pub handshake: Handshake,
-    /// It is TCP that can be read.
+    /// True for TCP that can be read.
     pub tcp: bool,
     /// New bytes of each direction.
     pub bytes: [u64; 2],
-    /// What [`fold`](super::fold) made of packets, of each direction.
+    /// State that [`fold`](super::fold) made of packets, of each direction.
     pub(super) carried: [Option<Box<Carried>>; 2],
     /// Timestamps of each direction that wait to be echoed, and when each came first.
     pub(super) stamps: [VecDeque<(u32, Timestamp)>; 2],
@@ -138,7 +138,7 @@ impl AccountConnection {
         self.handshake.window_scale(Direction::BOTH[1 - slot])
     }
 
-    /// What was folded of it.
+    /// The connection without the packets that were not folded.
     #[must_use]
     pub fn without_packets(&self) -> AccountConnection {
         AccountConnection {
@@ -147,7 +147,7 @@ impl AccountConnection {
         }
     }
 
-    /// Its packets and what was folded, to be folded elsewhere. What stays is the same connection without them; `memory` is for its next
+    /// Packets and state, to be folded elsewhere. The same connection without them stays; `memory` is for its next
     /// packets. [`AccountConnection::rejoin`] takes them back.
     #[must_use]
     pub fn part(&mut self, memory: Vec<AccountPacket>) -> AccountConnection {
@@ -175,7 +175,7 @@ impl AccountConnection {
         }
     }
 
-    /// It without packets and what was folded.
+    /// The connection without packets and state.
     fn stub(&self) -> AccountConnection {
         AccountConnection {
             number: self.number,
@@ -186,7 +186,7 @@ impl AccountConnection {
         }
     }
 
-    /// It has carried something.
+    /// True once the connection has carried something.
     #[must_use]
     pub fn has_data(&self) -> bool {
         self.is_folded() || self.packets.iter().any(|p| p.new > 0)

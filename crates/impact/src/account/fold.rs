@@ -40,7 +40,7 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
         .for_each(|connection| connection.packets.clear());
 }
 
-/// Of a direction, what there was and is of connections that carry hardly anything of it.
+/// Forgets the state of connections that carry hardly anything of a direction, and begins it for the others.
 fn forget_small(connections: &[&mut AccountConnection], all: &mut [Option<Box<Carried>>], slot: usize) {
     let new = |c: &AccountConnection| c.sent(slot).map(|p| u64::from(p.new)).sum::<u64>();
     let now: u64 = connections.iter().map(|c| new(c)).sum();

@@ -16,7 +16,7 @@ const D2_MARGIN: i64 = NANOS_PER_MILLI;
 /// One direction of a connection. Times are nanoseconds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Half {
-    /// It can be read, and has sequence numbers.
+    /// True for TCP that can be read: the packets have sequence numbers.
     pub(crate) tcp: bool,
     /// Packets with data of the piece that is gone over.
     pub(crate) data: Vec<AccountPacket>,
@@ -26,7 +26,7 @@ pub(crate) struct Half {
     pub(crate) mss: u64,
     /// Shift of the receiver's window.
     pub(crate) scale: u8,
-    /// It stands in the handshake.
+    /// True where the handshake says the shift.
     pub(crate) scale_known: bool,
     /// Least time from data to its acknowledgement; `None` without acknowledgements.
     pub(crate) d1: Option<i64>,
@@ -43,9 +43,9 @@ pub(crate) struct Half {
     pub(crate) measured_rtt: Option<i64>,
     /// Neither handshake nor timestamps: what limits the flight cannot be told.
     pub(crate) blind: bool,
-    /// Its first packets are there, so that data was under way without a queue of its own.
+    /// True where the capture has the first packets, so that data was under way without a queue of its own.
     pub(crate) begun: bool,
-    /// It was closed.
+    /// True once the connection was closed.
     pub(crate) ended: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a tunnel beside the packets of its connections.
+//! Knowledge of a tunnel beside the packets of its connections.
 
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -14,16 +14,16 @@ pub struct Death {
 }
 
 impl Death {
-    /// It came within this of the last data.
+    /// Requests and outages end the last data where they come within this of it.
     const NEAR: i64 = 10 * NANOS_PER_SECOND;
 
-    /// It ended what was sent until then.
+    /// Tells whether the death ended data that lasted until `last`.
     pub(crate) fn ended(&self, last: i64) -> bool {
         self.from.0 <= last + Death::NEAR && self.last_asked.0 >= last - Death::NEAR && self.ends.0 > last
     }
 }
 
-/// What happened around one direction of a tunnel. All lists in order of time.
+/// Events around one direction of a tunnel. All lists are in order of time.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Stretches that the capture lacks, or in which its clock was set.
@@ -40,7 +40,7 @@ pub struct Surroundings {
     pub left_open: Option<Timestamp>,
 }
 
-/// What an account is asked for.
+/// Settings of an account.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountSettings {
     /// The rate to compare with, bit/s.

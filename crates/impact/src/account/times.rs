@@ -30,7 +30,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
+    /// The times of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
     pub(crate) fn of(rtt: i64, d2: i64) -> Times {
         let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
         let rules = RuleTimes::of(rtt);

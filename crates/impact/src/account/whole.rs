@@ -183,7 +183,7 @@ fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece
     seen
 }
 
-/// What the packets of every connection that counts say, up to the last, and what was measured of their flows.
+/// Goes over the packets of every connection that counts, up to the last. Returns the flows' measurements, too.
 fn swept(
     connections: &[&AccountConnection],
     slot: usize,

@@ -13,12 +13,12 @@ pub(super) struct Sent {
     /// Above the connection's least, microseconds.
     pub(super) delay: Option<u32>,
     pub(super) echo: Option<u32>,
-    /// Its connection, and its place there.
+    /// The packet's connection, and its place there.
     pub(super) half: usize,
     pub(super) index: usize,
 }
 
-/// What passed on a path, of all connections together.
+/// Data and acknowledgements that passed on a path, of all connections together.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {
     /// In order of time: the packets of a capture may not be.
@@ -32,7 +32,7 @@ pub(crate) struct Passed {
 }
 
 impl Passed {
-    /// What the packets of these connections say.
+    /// Takes the packets of these connections.
     pub(super) fn refill(&mut self, halves: &[&Half]) {
         self.sent.clear();
         self.acked.clear();

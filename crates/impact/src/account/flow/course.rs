@@ -17,7 +17,7 @@ pub(super) struct Spread {
     sum: u64,
 }
 
-/// What falls into one bin.
+/// Values of one bin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FlowBin {
     /// Microseconds.
@@ -29,7 +29,7 @@ pub(super) struct FlowBin {
 /// Bins in order of time: 49 kB at most.
 #[derive(Debug, Clone)]
 pub(super) struct FlowBins {
-    /// Of a bin, nanoseconds.
+    /// Width of a bin, nanoseconds.
     width: i64,
     /// Number of the first bin: bin n begins at n times the width.
     first: i64,
@@ -78,7 +78,7 @@ impl FlowBins {
         };
     }
 
-    /// As the document has it; `None` where one bin holds everything.
+    /// The course as the document has it; `None` where one bin holds everything.
     pub(super) fn document(&self, whole: bool) -> Option<FlowCourse> {
         let millis = |us: u64| us as f64 / 1_000.0;
         (self.bins.len() > 1).then(|| FlowCourse {

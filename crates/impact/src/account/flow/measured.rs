@@ -36,7 +36,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Of a connection whose first piece is `half`; `None` without sequence numbers.
+    /// Begins with the first piece of a connection, `half`; `None` without sequence numbers.
     pub(crate) fn new(half: &Half) -> Option<Box<Measured>> {
         half.tcp.then(|| {
             Box::new(Measured {
@@ -92,7 +92,7 @@ impl Measured {
             self.heard = self.heard.max(ack.ack);
             self.waiting.pop_front();
         }
-        // What follows on the same acknowledgement has waited for its turn.
+        // Later data on the same acknowledgement has waited for its turn.
         let first = heard > self.echoed.saturating_add(SAME_ECHO);
         self.echoed = self.echoed.max(heard);
         if first && !waited && !data.again && self.sender_half.is_some() {
@@ -101,7 +101,7 @@ impl Measured {
         (self.heard > 0).then_some(self.heard)
     }
 
-    /// As the document has it. `drawn`: with its course.
+    /// The measurements as the document has them. `drawn`: with their course.
     pub(crate) fn document(&self, handshake: &Handshake, drawn: bool) -> FlowTcp {
         let [one, other] = Direction::BOTH.map(|side| handshake.half(side));
         let round_trip = one.zip(other).map(|(one, other)| one + other);

@@ -18,7 +18,7 @@ pub(crate) struct Episode {
     pub(crate) queue: bool,
     /// A smaller ESP number came late right before.
     pub(crate) overtaken: bool,
-    /// What is sent again passed the capture before.
+    /// True where the capture had shown the bytes before they were sent again.
     seen: bool,
 }
 

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// A window of an inferred scale is full where less than so many segments are left of it.
 const FULL_INFERRED: f64 = 1.5;
 
-/// What the receiver allows.
+/// The receiver's window and its history.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Receiver {
     /// The highest byte that it ever allowed, and when it was raised.
@@ -17,14 +17,14 @@ pub(crate) struct Receiver {
     raised: VecDeque<(i64, u64)>,
     raised_at: i64,
     allowed_then: u64,
-    /// Its last window, bytes.
+    /// The last window, bytes.
     pub(crate) window: u64,
-    /// Its windows at the ends of rounds, newest first, and how many rounds ended.
+    /// Windows at the ends of rounds, newest first, and how many rounds ended.
     at_round_ends: [u64; FIRST_ROUNDS],
     rounds: usize,
     /// The window is smaller than a segment since then.
     small_since: Option<i64>,
-    /// For so long since the last packet, nanoseconds.
+    /// The time since the last packet for which it was, nanoseconds.
     small: i64,
 }
 
@@ -72,7 +72,7 @@ impl Receiver {
         self.allowed_then
     }
 
-    /// For how long the window was smaller than a segment since the last packet, nanoseconds, when the next one passes at `now`.
+    /// The time for which the window was smaller than a segment since the last packet, nanoseconds, when the next one passes at `now`.
     pub(crate) fn small_until(&mut self, now: i64, last: Option<i64>) -> i64 {
         let since = self.small_since.map(|since| since.max(last.unwrap_or(now)));
         self.small_since = since.map(|_| now);

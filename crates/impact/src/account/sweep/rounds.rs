@@ -21,9 +21,9 @@ const PARTIAL_ROUNDS: usize = 2;
 pub(crate) struct Rounds {
     /// This one ends when so much is acknowledged.
     ends: u64,
-    /// Its largest flight, bytes.
+    /// The round's largest flight, bytes.
     most: u64,
-    /// Its least delay, and that of the one before, nanoseconds.
+    /// The round's least delay, and that of the one before, nanoseconds.
     least: Option<i64>,
     last_least: Option<i64>,
     /// Largest flights of those that are over, newest first; 0 before the first.
@@ -50,7 +50,7 @@ impl Rounds {
         self.least = Some(self.least.map_or(nanos, |least| least.min(nanos)));
     }
 
-    /// So much was under way.
+    /// Takes the bytes that were under way.
     pub(crate) fn flew(&mut self, flight: u64) {
         self.most = self.most.max(flight);
     }

@@ -217,7 +217,7 @@ impl Sweep<'_> {
         let recovering = sender.recovery_point.is_some();
         if nanos > times.released && !recovering && !waited {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
-            // Which of the two is larger is all that is asked between: both fade alike.
+            // Both sums fade alike, because only the larger of them is asked for.
             let fade = libm::exp(-((now - sender.waits_at) as f64) / MEMORY);
             sender.waits_at = now;
             sender.waits_clocked *= fade;
@@ -251,7 +251,7 @@ impl Sweep<'_> {
             }
             return None;
         }
-        // It begins anew, and has sent more than the application's next words: a burst takes its time whatever went before.
+        // A sender that begins anew has sent more than the application's next words: a burst takes its time whatever went before.
         let begun = sender
             .began_anew
             .filter(|(round, _)| sender.rounds.completed - round < FIRST_ROUNDS);

@@ -1,4 +1,4 @@
-//! What is known of a sender from its data and the acknowledgements that reached it.
+//! A sender, as its data and the acknowledgements that reached it show it.
 
 use super::receiver::Receiver;
 use super::rounds::{FIRST_FLIGHT, Rounds};
@@ -9,7 +9,7 @@ use rekeyscope_traffic::RttEstimator;
 /// The state of a sender.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TcpSender {
-    /// Its last packet with data: time, number.
+    /// The last packet with data: time, number.
     pub(crate) last: Option<(i64, u64)>,
     /// When the first one passed, in whatever piece.
     pub(crate) first_sent: Option<i64>,
@@ -22,18 +22,18 @@ pub(crate) struct TcpSender {
     /// The last acknowledgement that told it something.
     pub(crate) told: Option<i64>,
     pub(crate) all_acked_since: Option<i64>,
-    /// Where it began anew after a rest: rounds that were over, and the next byte.
+    /// The point where it began anew after a rest: rounds that were over, and the next byte.
     pub(crate) began_anew: Option<(usize, u64)>,
     /// A flight that was there, bytes.
     pub(crate) proven: u64,
     /// The receiver's window is full.
     pub(crate) touched: bool,
-    /// It was, last.
+    /// The last time that it was full.
     pub(crate) touched_at: Option<i64>,
     /// Sums of waits that an acknowledgement ended, and that none did though more could have been sent; they fade.
     pub(crate) waits_clocked: f64,
     pub(crate) waits_unclocked: f64,
-    /// They have faded until then.
+    /// The time until which they have faded.
     pub(crate) waits_at: i64,
     /// Time from data to its acknowledgement.
     pub(crate) rtt: RttEstimator,
@@ -44,7 +44,7 @@ pub(crate) struct TcpSender {
     pub(crate) lost_from_known_flight: bool,
     /// Flight before the last episode.
     pub(crate) before_loss: u64,
-    /// It has not come back since.
+    /// True until the flight has come back.
     pub(crate) ramping: bool,
     pub(crate) application_until: Option<i64>,
     pub(crate) late_seen: Option<i64>,
@@ -118,7 +118,7 @@ impl TcpSender {
         news
     }
 
-    /// It has sent `data`; so much is under way now.
+    /// Sends `data`; so much is under way now.
     #[inline]
     pub(crate) fn has_sent(&mut self, half: &Half, data: &AccountPacket, flight: u64) {
         self.last = Some((data.time.0, data.frame));

@@ -6,7 +6,7 @@ use rekeyscope_model::time::NANOS_PER_MILLI;
 /// Short waits that are alike are counted together for so long.
 const TOGETHER: i64 = 20 * NANOS_PER_MILLI;
 
-/// What waits that are counted together have in common.
+/// Facts that waits have in common that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepKind {
     /// `None`: what its episode of loss turns out to be.

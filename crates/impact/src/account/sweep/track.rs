@@ -51,7 +51,7 @@ impl Track {
         self.settled = self.steps.len();
     }
 
-    /// What was captured before its first loss, which has just begun, is the way back from a loss that was not: as far as nothing else
+    /// The steps before the first loss, which has just begun, are the way back from a loss that the capture does not hold: as far as nothing else
     /// explains it. Who cannot tell reordering from loss comes back alike. `window_known`: an inferred window is the largest flight, which
     /// comes right before a loss.
     pub(crate) fn comes_back(&mut self, window_known: bool) {
@@ -84,7 +84,7 @@ impl Track {
     pub(crate) fn mark_full(&mut self, first: usize, times: Times) {
         let apart = times.rtt * 3 / 2 + BETWEEN_TOUCHES;
         let steps = &mut self.steps[first..];
-        // That a wait began with a full window says that the packet before it filled it.
+        // A wait that began with a full window says that the packet before it filled it.
         let mut last: Option<usize> = None;
         for k in 1..steps.len() {
             if !steps[k].touched {

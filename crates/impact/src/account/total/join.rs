@@ -10,7 +10,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Bytes lose their weight with exp(−t/1 s).
 const DECAY: f64 = NANOS_PER_SECOND as f64;
-/// What every open connection weighs, bytes: a segment.
+/// Every open connection weighs this, bytes: a segment.
 const LEAST_WEIGHT: f64 = 1_500.0;
 /// Weights are taken anew at least this often, in a transfer that is not too long for it.
 const STEP: i64 = NANOS_PER_SECOND / 10;
@@ -60,7 +60,7 @@ pub(crate) fn joined(pieces: impl Iterator<Item = LabelledPiece>) -> Vec<Labelle
 pub(crate) struct LabelledSteps {
     pub(crate) steps: Vec<Step>,
     pub(crate) labels: Vec<Labelled>,
-    /// It was closed.
+    /// True where the connection was closed.
     pub(crate) ended: bool,
 }
 

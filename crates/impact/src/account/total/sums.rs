@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Stretches that stand for a label.
 const EVIDENCE: usize = 3;
 
-/// What every line is compared with.
+/// The whole that every line is compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compared {
     pub(crate) nanos: i64,
