@@ -1,17 +1,18 @@
-//! What the path can carry, and how near to it the transfer is at every packet.
+//! The rate that the path can carry, and how near to it the transfer is at every packet.
 //!
 //! The best stretches are looked at: each proves that nothing faster goes through if its packets come back to back, or queue.
 
 mod passed;
 
-use super::read::half::Half;
-use passed::BusyStretch;
+use super::half::Half;
+use super::times::micros;
+use crate::ledger::LEAST_GAP;
 pub(crate) use passed::Passed;
+use passed::{BusyStretch, Sent};
 use rekeyscope_model::analysis::OwnRate;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::cell::LazyCell;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// Lengths of the stretches, nanoseconds.
 const STRETCHES: [i64; 5] = [
@@ -21,15 +22,17 @@ const STRETCHES: [i64; 5] = [
     NANOS_PER_SECOND / 10,
     NANOS_PER_SECOND / 20,
 ];
-/// So short ones are looked at on a fast path where longer ones prove nothing: of it a piece holds too little for those.
+/// Stretches as short as this are looked at on a fast path where longer ones prove nothing: a piece holds too little of it for those.
 const SHORT: i64 = NANOS_PER_SECOND / 10;
 /// A fast path carries so much, bytes/s: 400 Mbit/s. Of that 32,768 packets with an acknowledgement for each are 0.4 s, in which two stretches of
 /// 0.2 s lie, the fewest that prove anything.
 const FAST: f64 = 5e7;
 /// A stretch holds at least so many round trips.
 const ROUND_TRIPS: i64 = 4;
-/// Of the best stretch's rate.
-const NEAR_BEST: f64 = 0.75;
+/// A rate of so much of the best one is near it: the stretches that are asked for a proof, and a path before which packets queue.
+pub(crate) const NEAR_BEST: f64 = 0.75;
+/// A rate, a window or a flight that does not grow any more is at its limit where it has so much of it.
+pub(crate) const AT_LIMIT: f64 = 0.9;
 /// Most stretches of a length that are looked at.
 const MOST_STRETCHES: usize = 40;
 /// A busy link: the mean gap between packets is at most so many times the one that 40 % of them do not exceed.
@@ -42,22 +45,14 @@ const ABOVE_USUAL: f64 = 1.02;
 const PROVEN_SHARE: f64 = 0.3;
 /// See [`PROVEN_SHARE`].
 const LEAST_PROVEN: usize = 2;
-/// Of the proofs' rates.
-const OF_PROOFS: f64 = 0.75;
-/// Without a proof, the best stretch of at least this length.
-const LEAST_BEST: i64 = NANOS_PER_SECOND / 2;
 /// A queue: the delay is above its least by this, and by [`QUEUE_OF_RTT`] of the round trip.
 const QUEUE: i64 = 4 * NANOS_PER_MILLI;
 /// See [`QUEUE`].
 const QUEUE_OF_RTT: f64 = 0.15;
-/// A pause in a stretch: its delays may be the sender's.
-const PAUSE: i64 = 50 * NANOS_PER_MILLI;
-/// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`PAUSE`]: so much its rate is too low at most.
+/// At each edge of a stretch nothing comes for at most this part of it, nor for longer than [`LEAST_GAP`]: so much its rate is too low at most.
 const EDGE_OF_STRETCH: i64 = 8;
-/// Shortest time over which a rate is compared with C.
-const LEAST_RATE_SPAN: i64 = 100 * NANOS_PER_MILLI;
 
-/// What the path carries.
+/// The rate of a path.
 #[derive(Debug)]
 pub(crate) struct Path {
     /// C, bytes/s.
@@ -77,18 +72,18 @@ pub(crate) fn queue_margin(rtt: i64) -> i64 {
 /// queues.
 pub(crate) type FullWindows<'a> = LazyCell<Vec<Vec<bool>>, Box<dyn FnOnce() -> Vec<Vec<bool>> + 'a>>;
 
-/// What is known of a path from elsewhere, bytes/s.
+/// Rates of a path that are known from elsewhere, bytes/s.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownRates {
-    /// What earlier pieces proved.
+    /// The highest rate that earlier pieces proved.
     pub(crate) proven: Option<f64>,
-    /// What it is compared with.
+    /// The rate that the transfer is compared with.
     pub(crate) reference: Option<f64>,
 }
 
 /// Looks at all connections of a direction together.
 pub(crate) fn path(
-    halves: &[Half],
+    halves: &[&Half],
     full: &FullWindows<'_>,
     (rtt, known): (i64, KnownRates),
     passed: &mut Passed,
@@ -99,15 +94,15 @@ pub(crate) fn path(
         (own, _) => own,
     };
     let told = own_from == OwnRate::Proven || known.reference.is_some_and(|r| r <= 1.1 * own);
-    // Where neither delays nor a round trip that is known show a queue, even packets may be the first rounds of a long path: enough
+    // Even packets may be the first rounds of a long path where neither delays nor a round trip that is known show a queue: enough
     // for the rules, but no proof.
     let guessed = halves.iter().all(|half| half.blind && !half.shows_queues());
     let own_from = if guessed { OwnRate::Best } else { own_from };
     let told = told && own > 0.0;
-    let places = |half: &Half| if told { half.data.len() } else { 0 };
+    let places = |half: &&Half| if told { half.data.len() } else { 0 };
     let mut rates: Vec<Vec<f32>> = halves.iter().map(|half| vec![0.0; places(half)]).collect();
     if told {
-        passed.near(rtt.max(LEAST_RATE_SPAN), own, &mut rates);
+        passed.near(rtt.max(SHORT), own, &mut rates);
     }
     Path { own, own_from, rates }
 }
@@ -121,12 +116,12 @@ fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate)
         }
         // Whoever sends without acknowledgements may send evenly at any rate.
         let proves = length >= ROUND_TRIPS * rtt && !passed.acked.is_empty();
-        if !proves && length < LEAST_BEST {
+        if !proves && length < STRETCHES[1] {
             continue;
         }
         let stretches = passed.stretches(length);
         let highest = stretches.iter().map(|s| s.rate).fold(0.0, f64::max);
-        if length >= LEAST_BEST {
+        if length >= STRETCHES[1] {
             best = best.max(highest);
         }
         if !proves {
@@ -143,7 +138,7 @@ fn own_rate(passed: &Passed, full: &FullWindows<'_>, rtt: i64) -> (f64, OwnRate)
             .filter_map(|s| proof(s, passed, full, (length, rtt)))
             .collect();
         if proofs.len() >= LEAST_PROVEN && proofs.len() as f64 >= PROVEN_SHARE * good.len() as f64 {
-            proven = proven.max(quantile(&mut proofs, OF_PROOFS, f64::total_cmp));
+            proven = proven.max(quantile(&mut proofs, 0.75, f64::total_cmp));
         }
     }
     if proven > 0.0 {
@@ -159,39 +154,28 @@ fn proof(
     full: &FullWindows<'_>,
     (length, rtt): (i64, i64),
 ) -> Option<f64> {
-    let times = &passed.times[stretch.data.clone()];
+    let sent = &passed.sent[stretch.data.clone()];
     let second = NANOS_PER_SECOND as f64;
-    if idle_at_an_edge(stretch, times, length) > PAUSE.min(length / EDGE_OF_STRETCH) {
+    if idle_at_an_edge(stretch, sent, length) > LEAST_GAP.min(length / EDGE_OF_STRETCH) {
         return None;
     }
-    let (first, last) = (times.first()?, times.last()?);
-    let gaps = &passed.gaps[stretch.data.start..stretch.data.end - 1];
+    let mut gaps: Vec<i64> = sent.windows(2).map(|w| w[1].time - w[0].time).collect();
     if gaps.is_empty() {
         return None;
     }
-    let mean = (last - first) as f64 / gaps.len() as f64;
-    // Shorter than this no gap may be the usual one.
-    let mut least = (mean / BUSY) as i32;
-    while mean > BUSY * f64::from(least) {
-        least += 1;
-    }
-    let middle = place_of(0.5, gaps.len());
-    let busy = below(gaps, least) <= place_of(USUAL_GAP, gaps.len());
-    if busy && !flows_freely(passed, stretch.data.clone(), full, rtt) {
+    let mean = gaps.iter().sum::<i64>() as f64 / gaps.len() as f64;
+    let busy = mean <= BUSY * quantile(&mut gaps, USUAL_GAP, i64::cmp) as f64;
+    if busy && !flows_freely(sent, full, rtt) {
         let bytes = passed.sent_before[stretch.data.end] - passed.sent_before[stretch.data.start];
-        let usual = ABOVE_USUAL * bytes as f64 / times.len() as f64 * second;
-        // The median gap allows this rate, which is the usual case, where it is at most so long.
-        let longest = usual / stretch.rate;
-        if below(gaps, (longest as i32).saturating_add(1)) > middle {
-            return Some(stretch.rate);
-        }
-        let median = quantile(&mut gaps.to_vec(), 0.5, i32::cmp);
-        return Some(stretch.rate.min(usual / f64::from(median)));
+        let usual = ABOVE_USUAL * bytes as f64 / sent.len() as f64 * second;
+        return Some(
+            stretch
+                .rate
+                .min(usual / quantile(&mut gaps, 0.5, i64::cmp) as f64),
+        );
     }
-    let margin = (queue_margin(rtt) / 1_000) as u32;
-    let delays = &passed.delays[stretch.data.clone()];
-    let half_over = times.partition_point(|time| *time < stretch.begin + length / 2);
-    if queue(&delays[half_over..], margin) {
+    let half_over = sent.partition_point(|s| s.time < stretch.begin + length / 2);
+    if queue(sent[half_over..].iter().map(|s| s.delay), rtt) {
         let acks = &passed.acked[stretch.acks.clone()];
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
@@ -202,67 +186,48 @@ fn proof(
                 .min(ABOVE_USUAL * quantile(&mut rates, 0.5, f64::total_cmp))
         });
     }
-    let busy = || gaps.iter().all(|&gap| i64::from(gap) <= PAUSE);
-    let echoes = &passed.echoes[stretch.data.clone()];
-    (passed.echoed && queue(echoes, margin) && busy()).then_some(stretch.rate)
+    let even = gaps.iter().all(|&gap| gap <= LEAST_GAP);
+    (even && queue(sent.iter().map(|s| s.echo), rtt)).then_some(stretch.rate)
+}
+
+/// The delay above its least that shows a queue, microseconds.
+fn margin(rtt: i64) -> u32 {
+    micros(queue_margin(rtt))
 }
 
 /// All delays that are known are above the margin.
-fn queue(delays: &[u32], margin: u32) -> bool {
-    delays.iter().all(|&us| us > margin) && delays.iter().any(|&us| us != u32::MAX)
+fn queue(delays: impl Iterator<Item = Option<u32>>, rtt: i64) -> bool {
+    let mut known = delays.flatten().peekable();
+    known.peek().is_some() && known.all(|us| us > margin(rtt))
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is
 /// no rate of the path: 256 kB each half second went for 10 Mbit/s on a path of 30.
-fn idle_at_an_edge(stretch: &BusyStretch, times: &[i64], length: i64) -> i64 {
-    let before = times.first().map_or(length, |time| time - stretch.begin);
-    let behind = times.last().map_or(length, |time| stretch.begin + length - time);
+fn idle_at_an_edge(stretch: &BusyStretch, sent: &[Sent], length: i64) -> i64 {
+    let before = sent.first().map_or(length, |s| s.time - stretch.begin);
+    let behind = sent.last().map_or(length, |s| stretch.begin + length - s.time);
     before.max(behind)
 }
 
 /// No queue before or behind the capture, or, where delays do not tell of both, a full window: evenly spaced packets are then
 /// acknowledgements that come evenly.
-fn flows_freely(passed: &Passed, packets: Range<usize>, full: &FullWindows<'_>, rtt: i64) -> bool {
-    let margin = (queue_margin(rtt) / 1_000) as u32;
-    // Whether the median of those that are known is within the margin, which is not as long as none.
-    let margin = margin.min(u32::MAX - 1);
-    let usual = |delays: &[u32]| {
-        let (mut known, mut within) = (0, 0);
-        for &us in delays {
-            known += u32::from(us != u32::MAX);
-            within += u32::from(us <= margin);
-        }
-        (known > 0).then_some(within > known / 2)
+fn flows_freely(sent: &[Sent], full: &FullWindows<'_>, rtt: i64) -> bool {
+    // Whether the median of those that are known is within the margin.
+    let usual = |delay: fn(&Sent) -> Option<u32>| {
+        let known: Vec<u32> = sent.iter().filter_map(delay).collect();
+        let within = known.iter().filter(|&&us| us <= margin(rtt)).count();
+        (!known.is_empty()).then_some(within > known.len() / 2)
     };
-    match (
-        usual(&passed.delays[packets.clone()]),
-        usual(&passed.echoes[packets.clone()]),
-    ) {
+    match (usual(|s| s.delay), usual(|s| s.echo)) {
         (Some(delay), Some(echo)) => delay && echo,
-        _ => {
-            let full = |&k: &usize| {
-                let (half, index) = passed.place(k);
-                full[half][index]
-            };
-            2 * packets.clone().filter(full).count() >= packets.len()
-        }
+        _ => 2 * sent.iter().filter(|s| full[s.half][s.index]).count() >= sent.len(),
     }
-}
-
-/// How many gaps are shorter than `limit`.
-fn below(gaps: &[i32], limit: i32) -> usize {
-    gaps.iter().map(|&gap| u32::from(gap < limit)).sum::<u32>() as usize
 }
 
 /// The value that a share of `list` does not exceed; `list` is not empty.
 fn quantile<T: Copy>(list: &mut [T], share: f64, order: impl Fn(&T, &T) -> Ordering) -> T {
-    let place = place_of(share, list.len());
+    let place = (list.len().saturating_sub(1) as f64 * share).round() as usize;
     *list.select_nth_unstable_by(place, order).1
-}
-
-/// Its place among so many in order.
-fn place_of(share: f64, count: usize) -> usize {
-    (count.saturating_sub(1) as f64 * share).round() as usize
 }
 
 #[cfg(test)]

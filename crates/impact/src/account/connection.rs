@@ -1,45 +1,32 @@
 //! A connection whose packets are kept until there are too many of them.
 
-use super::carried::{Carried, SpareMemory, go_on};
-use super::packet::{AccountPacket, Source};
-use super::surroundings::AccountSettings;
-use super::times::micros;
+use super::carried::Carried;
+use super::packet::AccountPacket;
+use super::times::{MOST_STAMPS, micros};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{
-    CONNECTION_SHARE, Fate, Handshake, Packet, Segment, SegmentKind, Settlement, TcpHeader, Tracker,
-};
-
-/// Most steps that are kept of a direction of a tunnel: 6 MB.
-const MOST_STEPS: usize = 1 << 16;
+use rekeyscope_traffic::{Fate, Handshake, InnerPayload, Packet, Segment, SegmentKind, TcpHeader, Tracker};
+use std::collections::VecDeque;
 
 /// One inner connection, or what takes the place of one: a UDP flow, or everything of a tunnel that cannot be read.
 #[derive(Debug, Clone, Default)]
 pub struct AccountConnection {
-    /// In order of the capture, behind those that [`fold`] took; it takes what came by [`AccountConnection::push`].
+    /// In order of the capture, behind those that [`fold`](super::fold) took; it takes what came by [`AccountConnection::push`].
     pub packets: Vec<AccountPacket>,
     /// Names it for whoever keeps it.
     pub number: u32,
     /// The packets that opened it.
     pub handshake: Handshake,
-    /// It is TCP that can be read.
+    /// True for TCP that can be read.
     pub tcp: bool,
     /// New bytes of each direction.
     pub bytes: [u64; 2],
-    /// What [`fold`] made of packets, of each direction.
+    /// State that [`fold`](super::fold) made of packets, of each direction.
     pub(super) carried: [Option<Box<Carried>>; 2],
-    /// What came by [`AccountConnection::push`] since then, of each direction.
-    pub(super) pushed: [Pushed; 2],
-    /// Index behind the last packet of each direction that is known to be acknowledged.
-    pub(super) acked: [usize; 2],
-}
-
-/// What the packets of one direction bring that were not folded yet.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pushed {
-    new_bytes: u64,
-    /// Some of them have payload.
-    carries: bool,
+    /// Timestamps of each direction that wait to be echoed, and when each came first.
+    pub(super) stamps: [VecDeque<(u32, Timestamp)>; 2],
+    /// Time of the last packet.
+    pub(super) latest: Option<Timestamp>,
 }
 
 impl AccountConnection {
@@ -53,62 +40,90 @@ impl AccountConnection {
     }
 
     /// Takes the next packet of the capture, which the tracker has just taken. `sent`: bytes of payload, and how many of them are new.
-    // Called in three places, of which one is each packet's.
-    #[inline(always)]
-    pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker, sent: (u16, u16)) {
+    pub fn take(
+        &mut self,
+        packet: &Packet,
+        segment: &Segment,
+        tracker: &Tracker,
+        (payload, new): (u16, u16),
+    ) {
         if segment.kind == SegmentKind::Duplicate {
             return;
         }
         if segment.flags & TcpHeader::SYN != 0 || self.handshake.is_under_way() {
             self.handshake = tracker.handshake().copied().unwrap_or_default();
         }
-        let mut kept = AccountPacket::new(packet, segment, sent);
+        let keeps_alive = segment.kind == SegmentKind::KeepAlive;
+        let mut kept = AccountPacket {
+            time: self
+                .latest
+                .map_or(segment.time, |latest| latest.max(segment.time)),
+            frame: segment.frame,
+            seq: segment.seq,
+            ack: segment.acks.map_or(0, |acks| acks.ack),
+            payload: if keeps_alive { 0 } else { payload },
+            new,
+            flags: segment.flags,
+            reverse: segment.direction == Direction::BToA,
+            late: segment.behind > 0,
+            again: segment.kind == SegmentKind::Retransmission,
+            seen_before: segment.again > 0,
+            ..AccountPacket::default()
+        };
+        if let InnerPayload::Tcp(header) = &packet.payload {
+            kept.window = header.window;
+            if let Some((stamp, echo)) = header.timestamps {
+                kept.stamp = stamp;
+                self.echo(&mut kept, echo);
+            }
+        }
         for settled in tracker.settled() {
             let nanos = settled.shown.0.nanos_since(settled.time);
             // An acknowledgement that was captured before its data, or is older by the frames' times, tells no time.
             let shows = settled.sent_once && settled.frame < kept.frame && nanos >= 0;
             let of_data = settled.fate == Fate::Arrived && settled.payload() > 0;
             if shows && of_data && settled.connection == segment.connection {
-                kept.answers(nanos);
-                self.acknowledged(settled, micros(nanos));
+                let after = micros(nanos);
+                kept.answers_after = Some(kept.answers_after.map_or(after, |least| least.min(after)));
+                let place = self.packets.binary_search_by_key(&settled.frame, |p| p.frame);
+                if let Some(data) = place.ok().and_then(|place| self.packets.get_mut(place)) {
+                    data.acked_after = Some(after);
+                }
             }
         }
         self.push(kept);
     }
 
-    /// Notes that data was acknowledged, after so many microseconds. Most are in the order in which they were sent.
-    #[inline]
-    fn acknowledged(&mut self, settled: &Settlement, after: u32) {
-        let acked = &mut self.acked[usize::from(settled.direction == Direction::BToA)];
-        let begins = self
-            .packets
-            .get(*acked)
-            .is_some_and(|next| next.frame <= settled.frame);
-        let place = if begins {
-            let more = self.packets[*acked..]
-                .iter()
-                .position(|p| p.frame >= settled.frame);
-            more.map(|more| *acked + more)
-        } else {
-            self.packets
-                .binary_search_by_key(&settled.frame, |p| p.frame)
-                .ok()
-        };
-        if let Some(place) = place
-            && let Some(data) = self.packets.get_mut(place).filter(|p| p.frame == settled.frame)
-        {
-            data.acked_after = after;
-            *acked = (*acked).max(place + 1);
+    /// Notes when the acknowledgement passed whose timestamp a packet echoes, and the first one with the next timestamp. Those before it
+    /// are not asked for again.
+    fn echo(&mut self, packet: &mut AccountPacket, echo: u32) {
+        let own = packet.slot();
+        if packet.acknowledges() && self.stamps[own].back().is_none_or(|last| last.0 != packet.stamp) {
+            self.stamps[own].push_back((packet.stamp, packet.time));
+            if self.stamps[own].len() > MOST_STAMPS {
+                self.stamps[own].pop_front();
+            }
+        }
+        let heard = &mut self.stamps[1 - own];
+        let is_older = |stamp: &(u32, Timestamp)| (echo.wrapping_sub(stamp.0) as i32) > 0;
+        while heard.len() > 1 && heard.front().is_some_and(is_older) {
+            heard.pop_front();
+        }
+        let since =
+            |stamp: Option<&(u32, Timestamp)>| stamp.map(|stamp| micros(packet.time.nanos_since(stamp.1)));
+        if heard.front().is_some_and(|first| first.0 == echo) {
+            packet.echo_after = since(heard.front());
+            // An overtaken packet was sent before others that have passed already.
+            packet.unheard_after = since(heard.get(1).filter(|_| !packet.late));
         }
     }
 
-    /// Takes the next packet, for [`fold`].
+    /// Takes the next packet, for [`fold`](super::fold).
     pub fn push(&mut self, packet: AccountPacket) {
-        let (slot, new) = (packet.slot(), u64::from(packet.new));
-        self.bytes[slot] += new;
-        self.pushed[slot].new_bytes += new;
-        self.pushed[slot].carries |= packet.payload > 0;
-        self.packets.push(packet);
+        let time = self.latest.map_or(packet.time, |latest| latest.max(packet.time));
+        self.latest = Some(time);
+        self.bytes[packet.slot()] += u64::from(packet.new);
+        self.packets.push(AccountPacket { time, ..packet });
     }
 
     /// Something of it was folded.
@@ -123,7 +138,7 @@ impl AccountConnection {
         self.handshake.window_scale(Direction::BOTH[1 - slot])
     }
 
-    /// What was folded of it.
+    /// The connection without the packets that were not folded.
     #[must_use]
     pub fn without_packets(&self) -> AccountConnection {
         AccountConnection {
@@ -132,15 +147,16 @@ impl AccountConnection {
         }
     }
 
-    /// Its packets and what was folded, to be folded elsewhere. What stays is the same connection without them; `memory` is for its next
+    /// Packets and state, to be folded elsewhere. The same connection without them stays; `memory` is for its next
     /// packets. [`AccountConnection::rejoin`] takes them back.
     #[must_use]
     pub fn part(&mut self, memory: Vec<AccountPacket>) -> AccountConnection {
         let stub = AccountConnection {
             packets: memory,
+            stamps: std::mem::take(&mut self.stamps),
+            latest: self.latest,
             ..self.stub()
         };
-        self.acked = [0; 2];
         std::mem::replace(self, stub)
     }
 
@@ -159,7 +175,7 @@ impl AccountConnection {
         }
     }
 
-    /// It without packets and what was folded.
+    /// The connection without packets and state.
     fn stub(&self) -> AccountConnection {
         AccountConnection {
             number: self.number,
@@ -170,7 +186,7 @@ impl AccountConnection {
         }
     }
 
-    /// It has carried something.
+    /// True once the connection has carried something.
     #[must_use]
     pub fn has_data(&self) -> bool {
         self.is_folded() || self.packets.iter().any(|p| p.new > 0)
@@ -179,93 +195,22 @@ impl AccountConnection {
     /// Keeps what lies in a time only.
     pub fn retain(&mut self, within: std::ops::RangeInclusive<Timestamp>) {
         self.packets.retain(|p| within.contains(&p.time));
-        for swept in self.carried.iter_mut().flatten().filter_map(|c| c.swept.as_mut()) {
-            swept.track.steps.retain(|s| within.contains(&Timestamp(s.to)));
+        for carried in self.carried.iter_mut().flatten() {
+            carried.track.steps.retain(|s| within.contains(&Timestamp(s.to)));
         }
     }
 
-    pub(super) fn source(&self, slot: usize) -> Source<'_> {
-        Source {
-            packets: &self.packets,
-            handshake: &self.handshake,
-            tcp: self.tcp,
-            slot,
-        }
-    }
-
-    /// What was made of its packets in direction `slot` so far.
-    pub(super) fn carried(&self, slot: usize) -> Carried {
-        self.carried[slot].as_deref().cloned().unwrap_or_default()
-    }
-}
-
-/// Goes over the packets of all connections of a tunnel and forgets them. Later packets go on where these end; the account is the
-/// same but for what lies across the border: a copy whose original is gone has no rekey as its cause.
-///
-/// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one. The memory of the packets
-/// stays.
-pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings, spare: &mut SpareMemory) {
-    let mut all: Vec<[Option<Box<Carried>>; 2]> = connections
-        .iter_mut()
-        .map(|connection| std::mem::take(&mut connection.carried))
-        .collect();
-    for slot in [0, 1] {
-        forget_small(connections, &mut all, slot);
-    }
-    let largest = (0..connections.len()).max_by_key(|&place| connections[place].packets.len());
-    for (place, (connection, carried)) in connections.iter().zip(&mut all).enumerate() {
-        if Some(place) == largest {
-            spare.lend(carried, connection.packets.len());
-        }
-        for (slot, carried) in carried.iter_mut().enumerate() {
-            if let Some(carried) = carried {
-                let quiet = !connection.pushed[slot].carries;
-                carried.reading.read_piece(&connection.source(slot), quiet);
-            }
-        }
-    }
-    for slot in [0, 1] {
-        let pairs = connections.iter().zip(&mut all);
-        let mut open: Vec<(Source<'_>, &mut Carried)> = pairs
-            .filter_map(|(connection, carried)| {
-                Some((connection.source(slot), carried[slot].as_deref_mut()?))
-            })
-            .collect();
-        go_on(&mut open, slot, settings.reference(), spare);
-        let steps = |all: &[(Source<'_>, &mut Carried)]| all.iter().map(|(_, c)| c.steps()).sum::<usize>();
-        while steps(&open) > MOST_STEPS {
-            open.iter_mut().for_each(|(_, carried)| carried.coarsen());
-        }
-    }
-    for (connection, carried) in connections.iter_mut().zip(all) {
-        connection.carried = carried;
-        connection.packets.clear();
-        connection.acked = [0; 2];
-        connection.pushed = [Pushed::default(); 2];
-    }
-}
-
-/// Of a direction, what there was and is of connections that carry hardly anything of it.
-fn forget_small(connections: &[&mut AccountConnection], all: &mut [[Option<Box<Carried>>; 2]], slot: usize) {
-    let now: u64 = connections.iter().map(|c| c.pushed[slot].new_bytes).sum();
-    let ever: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |part: u64, whole: u64| part > 0 && part as f64 >= CONNECTION_SHARE * whole as f64;
-    for (connection, carried) in connections.iter().zip(all) {
-        let carried = &mut carried[slot];
-        if counts(connection.pushed[slot].new_bytes, now)
-            || carried.is_some() && counts(connection.bytes[slot], ever)
-        {
-            carried.get_or_insert_default();
-        } else {
-            *carried = None;
-        }
+    /// Packets that one direction has sent and that were not folded yet.
+    pub(super) fn sent(&self, slot: usize) -> impl Iterator<Item = &AccountPacket> + Clone {
+        self.packets.iter().filter(move |p| p.slot() == slot)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{UNKNOWN, at};
+    use crate::account::made_up::at;
+    use crate::account::{AccountSettings, SpareMemory, fold};
     use rekeyscope_traffic::{FiveTuple, InnerPayload, SackBlocks};
     use std::net::{IpAddr, Ipv4Addr};
 
@@ -381,13 +326,13 @@ mod tests {
             (70, AToB, 3_999, 1, 0),
         ];
         let of = tracked(&rows, 0, &[]);
-        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
-        let none = UNKNOWN;
-        assert_eq!(after, [45_000, none, 42_000, none, none, none, none]);
-        let answers: Vec<u32> = of.packets.iter().map(|p| p.answers_after).collect();
+        let after: Vec<Option<u32>> = of.packets.iter().map(|p| p.acked_after).collect();
+        let none = None;
+        assert_eq!(after, [Some(45_000), none, Some(42_000), none, none, none, none]);
+        let answers: Vec<Option<u32>> = of.packets.iter().map(|p| p.answers_after).collect();
         assert_eq!(
             answers,
-            [none, none, none, 45_000, none, 42_000, none],
+            [none, none, none, Some(45_000), none, Some(42_000), none],
             "the least"
         );
         let again: Vec<bool> = of.packets.iter().map(|p| p.again).collect();
@@ -410,11 +355,11 @@ mod tests {
             (160, BToA, 4_000, 0, ack),
         ];
         let of = tracked(&rows, 0, &[(3_000, 4_000)]);
-        let after: Vec<u32> = of.packets.iter().map(|p| p.acked_after).collect();
-        assert_eq!(after[..3], [60_000, UNKNOWN, 40_000]);
+        let after: Vec<Option<u32>> = of.packets.iter().map(|p| p.acked_after).collect();
+        assert_eq!(after[..3], [Some(60_000), None, Some(40_000)]);
         assert_eq!(
             (of.packets[3].answers_after, of.packets[5].answers_after),
-            (40_000, UNKNOWN)
+            (Some(40_000), None)
         );
     }
 

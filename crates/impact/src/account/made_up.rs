@@ -1,11 +1,11 @@
 //! Parts of connections made up for tests of single rules. Times are milliseconds, segments have 1,000 bytes.
 
-use super::read::data::{Ack, Data};
-use super::read::half::Half;
-use super::sweep::step::{NONE, Step, StepKind, StepLabel};
-pub(super) use super::times::UNKNOWN;
-use rekeyscope_model::analysis::{AccountLabel, D2Source};
+use super::half::Half;
+use super::packet::AccountPacket;
+use super::sweep::step::{Step, StepKind};
+use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_traffic::TcpHeader;
 
 pub(super) fn at(ms: i64) -> i64 {
     ms * NANOS_PER_MILLI
@@ -19,49 +19,34 @@ pub(super) fn span(from: i64, to: i64) -> (Timestamp, Timestamp) {
 pub(super) fn half() -> Half {
     Half {
         tcp: true,
-        data: Vec::new(),
-        acks: Vec::new(),
         mss: 1_000,
-        scale: 0,
         scale_known: true,
-        d1: None,
-        echoed: None,
-        d2: None,
-        d2_from: D2Source::None,
-        rtt: 0,
-        measured_rtt: None,
-        blind: false,
         begun: true,
-        ended: false,
+        ..Half::default()
     }
 }
 
 /// A segment that begins with this byte.
-pub(super) fn data(ms: i64, start: u64) -> Data {
-    Data {
-        time: at(ms),
+pub(super) fn data(ms: i64, start: u64) -> AccountPacket {
+    AccountPacket {
+        time: Timestamp(at(ms)),
         frame: ms as u64,
-        start,
-        acked_after: UNKNOWN,
-        echo_after: UNKNOWN,
-        unheard_after: UNKNOWN,
+        seq: start,
         payload: 1_000,
         new: 1_000,
-        again: false,
-        seen_before: false,
-        late: false,
+        ..AccountPacket::default()
     }
 }
 
 /// Everything below this byte, with a window of so many bytes.
-pub(super) fn ack(ms: i64, ack: u64, window: u16) -> Ack {
-    Ack {
-        time: at(ms),
+pub(super) fn ack(ms: i64, ack: u64, window: u16) -> AccountPacket {
+    AccountPacket {
+        time: Timestamp(at(ms)),
         ack,
-        stamp: 0,
         window,
-        unscaled: false,
-        after: UNKNOWN,
+        flags: TcpHeader::ACK,
+        reverse: true,
+        ..AccountPacket::default()
     }
 }
 
@@ -74,14 +59,12 @@ pub(super) fn step(from: i64, to: i64, label: AccountLabel) -> Step {
         bytes: 1_000,
         longest: at(to - from),
         kind: StepKind {
-            found: StepLabel::Label(label),
-            episode: NONE,
+            found: Some(label),
             between_full: false,
             at_capacity: false,
         },
         window: 0,
         packets: 1,
         touched: false,
-        all_acked: false,
     }
 }

@@ -1,65 +1,33 @@
 //! Labels of waits.
 
-use super::surroundings::{Surroundings, touched};
-use super::sweep::episode::Episode;
-use super::sweep::step::{Step, StepLabel};
+use super::surroundings::Surroundings;
+use super::sweep::step::Step;
 use super::sweep::track::Track;
-use super::times::Times;
+use crate::ledger::{joined, meets};
 use rekeyscope_model::analysis::AccountLabel;
+use rekeyscope_model::time::Timestamp;
 
 /// The label of a wait, and what it would be called without.
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 
-/// Labels of all steps. Some are cut first, where a hole of the capture begins or ends in them.
-pub(super) fn labels(track: &mut Track, around: &Surroundings) -> Vec<Labelled> {
-    cut(track, around);
-    let times = track.facts.times;
-    let causes: Vec<AccountLabel> = track.episodes.iter().map(Episode::cause).collect();
+/// Labels of all steps; a wait beyond `gap` is a pause. A step that meets a hole of the capture is of the hole: several waits are 20 ms.
+pub(super) fn labels(track: &mut Track, around: &Surroundings, gap: i64) -> Vec<Labelled> {
+    track.settle();
+    let holes = joined(around.holes.clone());
     let label = |step: &Step| {
-        if touched(&around.holes, step.from, step.to) {
+        if meets(&holes, (Timestamp(step.from), Timestamp(step.to))) {
             return (AccountLabel::CaptureHole, None);
         }
-        let cause = causes.get(step.kind.episode as usize).copied();
-        let label = match (step.kind.found, cause) {
-            (StepLabel::Label(label), _) => label,
-            (StepLabel::Episode, cause) => cause.unwrap_or(AccountLabel::PathLoss),
-            // Who cannot tell reordering from loss comes back alike.
-            (StepLabel::WayBack(_), Some(loss)) => loss,
-            (StepLabel::WayBack(label), None) => label,
-        };
-        between_full_windows(label, step, times)
+        between_full_windows(step.kind.found.unwrap_or(AccountLabel::PathLoss), step, gap)
     };
     track.steps.iter().map(label).collect()
 }
 
-/// Steps of several waits are cut where holes of the capture begin and end.
-fn cut(track: &mut Track, around: &Surroundings) {
-    let mut borders: Vec<i64> = around.holes.iter().flat_map(|s| [s.0.0, s.1.0]).collect();
-    if borders.is_empty() {
-        return;
-    }
-    borders.sort_unstable();
-    let mut pieces: Vec<Step> = Vec::with_capacity(track.steps.len());
-    for &step in &track.steps {
-        let mut rest = step;
-        let first = borders.partition_point(|b| *b <= step.from);
-        for &border in borders[first..].iter().take_while(|b| **b < step.to) {
-            if !step.is_one() && border > rest.from {
-                let [before, behind] = rest.split(border);
-                pieces.push(before);
-                rest = behind;
-            }
-        }
-        pieces.push(rest);
-    }
-    track.steps = pieces;
-}
-
 /// Marks the time between two full windows as the receiver's, but for stalls that a loss explains. A larger window or buffer would win
 /// nothing where the path is at its limit.
-fn between_full_windows(label: AccountLabel, step: &Step, times: Times) -> Labelled {
+fn between_full_windows(label: AccountLabel, step: &Step, gap: i64) -> Labelled {
     use AccountLabel::{Capacity, PathLoss, QueueLoss, ReceiveWindow, Reordering, SendBuffer};
-    let stall = step.longest > times.gap;
+    let stall = step.longest > gap;
     let lost = matches!(label, PathLoss | QueueLoss | Reordering);
     let label = if step.kind.between_full && !(stall && lost) {
         ReceiveWindow

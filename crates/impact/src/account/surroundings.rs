@@ -1,4 +1,4 @@
-//! What is known of a tunnel beside the packets of its connections.
+//! Knowledge of a tunnel beside the packets of its connections.
 
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -14,16 +14,16 @@ pub struct Death {
 }
 
 impl Death {
-    /// It came within this of the last data.
+    /// Requests and outages end the last data where they come within this of it.
     const NEAR: i64 = 10 * NANOS_PER_SECOND;
 
-    /// It ended what was sent until then.
+    /// Tells whether the death ended data that lasted until `last`.
     pub(crate) fn ended(&self, last: i64) -> bool {
         self.from.0 <= last + Death::NEAR && self.last_asked.0 >= last - Death::NEAR && self.ends.0 > last
     }
 }
 
-/// What happened around one direction of a tunnel. All lists in order of time.
+/// Events around one direction of a tunnel. All lists are in order of time.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Stretches that the capture lacks, or in which its clock was set.
@@ -40,7 +40,7 @@ pub struct Surroundings {
     pub left_open: Option<Timestamp>,
 }
 
-/// What an account is asked for.
+/// Settings of an account.
 #[derive(Debug, Clone, Copy)]
 pub struct AccountSettings {
     /// The rate to compare with, bit/s.
@@ -54,36 +54,10 @@ impl AccountSettings {
     }
 }
 
-/// Number of the last begun of a list of spans, in order of their begins, that may still go on.
-const OVERLAPPING: usize = 8;
-
-/// A stretch touches one of `spans`.
-pub(crate) fn touched(spans: &[(Timestamp, Timestamp)], from: i64, to: i64) -> bool {
-    let begun = spans.partition_point(|s| to > s.0.0);
-    spans[begun.saturating_sub(OVERLAPPING)..begun]
-        .iter()
-        .any(|s| from < s.1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{at, span};
-
-    /// Of what has begun the last eight are asked: longer ago nothing goes on.
-    #[test]
-    fn eight_spans_may_overlap() {
-        let spans = |n: i64| -> Vec<_> { (0..n).map(|k| span(k, if k == 0 { 1_000 } else { 20 })).collect() };
-        assert!(touched(&spans(8), at(500), at(501)));
-        assert!(!touched(&spans(9), at(500), at(501)));
-    }
-
-    #[test]
-    fn a_stretch_touches_a_span_by_more_than_an_edge() {
-        let touches = |from, to| touched(&[span(100, 200)], at(from), at(to));
-        assert!(!touches(0, 100) && touches(0, 101));
-        assert!(touches(199, 300) && !touches(200, 300));
-    }
+    use crate::account::made_up::at;
 
     #[test]
     fn a_tunnel_that_dies_near_the_last_data_ended_it() {

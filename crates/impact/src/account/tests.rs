@@ -290,11 +290,18 @@ fn timestamps_show_a_queue_before_the_capture() {
     let mean_of_last = |stamped: bool| {
         let mut one = window_limited(100, 0, 0.6, 12);
         one.handshake = handshaken(5 * NANOS_PER_MILLI, 100 * NANOS_PER_MILLI, 0);
-        for p in &mut one.packets {
-            let millis = |nanos: i64| u32::try_from(nanos / NANOS_PER_MILLI).unwrap_or(0) + 1;
-            p.stamped = stamped;
-            p.stamp = millis(p.time.0);
-            p.echo = millis(p.time.0 - 60 * NANOS_PER_MILLI);
+        let heard: Vec<i64> = one
+            .packets
+            .iter()
+            .filter(|p| p.reverse)
+            .map(|p| p.time.0)
+            .collect();
+        for p in one.packets.iter_mut().filter(|_| stamped) {
+            let tick = |nanos: i64| nanos - nanos % NANOS_PER_MILLI;
+            p.stamp = u32::try_from(p.time.0 / NANOS_PER_MILLI).unwrap() + 1;
+            let echoed = tick(p.time.0 - 60 * NANOS_PER_MILLI);
+            let first = heard.iter().find(|time| tick(**time) == echoed);
+            p.echo_after = first.map(|time| u32::try_from((p.time.0 - time) / 1_000).unwrap());
         }
         let flow = flows(&[one]).remove(0).1;
         let [.., last] = flow.course.unwrap().in_flight_bytes[..] else {
@@ -375,12 +382,9 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         0u32..40,
         0u16..3,
         any::<u16>(),
-        any::<[bool; 8]>(),
-        any::<(u32, u32)>(),
-        [
-            proptest::option::of(0u32..500_000),
-            proptest::option::of(0u32..500_000),
-        ],
+        any::<[bool; 7]>(),
+        0u32..8,
+        std::array::from_fn::<_, 4, _>(|_| proptest::option::of(0u32..500_000)),
     );
     let list = proptest::collection::vec(packet, 0..120);
     let opened = proptest::option::of((0i64..9, 9i64..90, 0u8..20));
@@ -389,18 +393,9 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
         let packets: Vec<AccountPacket> = (1u64..)
             .zip(list)
             .map(
-                |(frame, (wait, seq, ack, payload, window, facts, (stamp, echo), delays))| {
-                    let [
-                        reverse,
-                        late,
-                        again,
-                        seen_before,
-                        acknowledges,
-                        stamped,
-                        ends,
-                        syn,
-                    ] = facts;
-                    let [acked_after, answers_after] = delays.map(|us| us.unwrap_or(u32::MAX));
+                |(frame, (wait, seq, ack, payload, window, facts, stamp, delays))| {
+                    let [reverse, late, again, seen_before, acknowledges, ends, syn] = facts;
+                    let [acked_after, answers_after, echo_after, unheard_after] = delays;
                     let place = |n: u32| Segment::ORIGIN + u64::from(n.wrapping_mul(0x0fff_ff00));
                     let flags = [
                         (acknowledges, TcpHeader::ACK),
@@ -414,8 +409,9 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         frame,
                         seq: place(seq),
                         ack: place(ack),
-                        stamp: stamp % 8,
-                        echo: echo % 8,
+                        stamp,
+                        echo_after,
+                        unheard_after,
                         payload: payload * MSS,
                         new: payload * MSS / 2,
                         window,
@@ -425,7 +421,6 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         late,
                         again,
                         seen_before,
-                        stamped,
                         flags: flags.iter().map(|&(set, flag)| u8::from(set) * flag).sum(),
                     }
                 },

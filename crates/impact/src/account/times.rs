@@ -8,13 +8,13 @@ const RELEASED: i64 = 2 * NANOS_PER_MILLI;
 /// See [`RELEASED`].
 const RELEASED_OF_RTT: f64 = 0.1;
 
-/// Stands for a time that is not known, where times are microseconds.
-pub(crate) const UNKNOWN: u32 = u32::MAX;
+/// Timestamps that wait to be echoed: one a millisecond for four seconds, longer than a round trip takes. A sender may never echo any.
+pub(crate) const MOST_STAMPS: usize = 4096;
 
-/// Microseconds, at most those below [`UNKNOWN`]; a negative time is as long.
+/// Microseconds, as many as fit; a negative time is as long.
 pub(crate) fn micros(nanos: i64) -> u32 {
     // A negative time is a huge one without its sign.
-    (nanos as u64 / 1_000).min(u64::from(UNKNOWN - 1)) as u32
+    u32::try_from(nanos as u64 / 1_000).unwrap_or(u32::MAX)
 }
 
 /// The times that the rules are made of.
@@ -30,7 +30,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
+    /// The times of a connection. The nearer the capture is to the sender, the sooner it sees what an acknowledgement releases.
     pub(crate) fn of(rtt: i64, d2: i64) -> Times {
         let share = |of: i64| (of as f64 * RELEASED_OF_RTT) as i64;
         let rules = RuleTimes::of(rtt);
@@ -49,10 +49,10 @@ mod tests {
     use crate::account::made_up::at;
 
     #[test]
-    fn microseconds_never_look_like_none() {
+    fn a_negative_time_is_a_long_one() {
         let longest = 1_000 * i64::from(u32::MAX);
         assert_eq!(micros(1_999), 1);
-        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX - 1; 3]);
+        assert_eq!([i64::MAX, longest, -1].map(micros), [u32::MAX; 3]);
     }
 
     #[test]

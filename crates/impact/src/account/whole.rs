@@ -1,17 +1,17 @@
 //! The account of one direction of a tunnel: its connections, their labels, what the ledger takes of them, the sums.
 
-use super::carried::{Carried, SpareMemory, Swept, go_on, higher};
+use super::carried::{Carried, higher};
 use super::connection::AccountConnection;
+use super::fold::{SpareMemory, go_on};
+use super::half::Half;
 use super::overlay::labels;
-use super::packet::Source;
 use super::surroundings::{AccountSettings, Surroundings};
-use super::sweep::track::TrackFacts;
 use super::total::edges::undecided;
 use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
-use super::total::sums::{Compared, Facts, usual_window};
-use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, OwnedInterval, Owner, label_sums};
-use rekeyscope_model::analysis::{Account, AccountLabel, Direction, FlowTcp, OwnRate};
+use super::total::sums::{Compared, lines, usual_window};
+use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, Owner, label_sums};
+use rekeyscope_model::analysis::{Account, AccountLabel, D2Source, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::CONNECTION_SHARE;
 use std::cmp::Reverse;
@@ -27,8 +27,10 @@ const FEW_ROUND_TRIPS: i64 = 20;
 #[derive(Debug)]
 pub struct LabelledDirection {
     pieces: Vec<LabelledPiece>,
+    /// C, bytes/s.
     own: (f64, OwnRate),
-    main: TrackFacts,
+    /// The connection with most bytes.
+    main: Half,
     scale_known: bool,
     window: Option<u32>,
     connections: usize,
@@ -44,24 +46,21 @@ pub fn label(
     settings: &AccountSettings,
 ) -> Option<LabelledDirection> {
     let (swept, flows) = swept(connections, slot, settings);
-    let own = swept.iter().map(|s| s.own).reduce(higher)?;
-    let main = swept.iter().max_by_key(|s| s.track.bytes())?.track.facts;
-    let hides_queues = !main.shows_queues || swept.iter().any(|s| s.track.hides_queues);
+    let own = swept.iter().filter_map(|s| s.own).reduce(higher)?;
+    let main = swept.iter().max_by_key(|s| s.track.bytes())?.half.clone();
+    let hides_queues = !main.shows_queues() || swept.iter().any(|s| s.track.hides_queues);
     let hides_growth = swept.iter().any(|s| s.track.hides_growth);
-    let blind = swept.iter().any(|s| s.track.facts.blind);
-    let scale_known = swept.iter().all(|s| s.track.facts.scale_known);
-    let labelled = swept.into_iter().map(|Swept { mut track, .. }| {
-        let labels = labels(&mut track, around);
-        LabelledSteps {
-            labels,
-            steps: track.steps,
-            ended: track.facts.ended,
-        }
+    let blind = swept.iter().any(|s| s.half.blind);
+    let scale_known = swept.iter().all(|s| s.half.scale_known);
+    let labelled = swept.into_iter().map(|mut of| LabelledSteps {
+        labels: labels(&mut of.track, around, of.half.times().gap),
+        steps: of.track.steps,
+        ended: of.half.ended,
     });
     let labelled: Vec<LabelledSteps> = labelled.collect();
     let pieces = pieces(&labelled, around);
     let nanos: i64 = pieces.iter().map(LabelledPiece::nanos).sum();
-    let brief = !scale_known && nanos < FEW_ROUND_TRIPS * main.times.rtt;
+    let brief = !scale_known && nanos < FEW_ROUND_TRIPS * main.rtt;
     Some(LabelledDirection {
         not_testable: not_testable(&main, (blind || brief, hides_queues, hides_growth), own.1),
         window: usual_window(&labelled).filter(|_| scale_known),
@@ -86,7 +85,7 @@ impl LabelledDirection {
     /// Time from the first data to the last, or to the end of the capture where the tunnel died.
     pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
         let (first, last) = (self.pieces.first()?, self.pieces.last()?);
-        Some((Timestamp(first.from), Timestamp(last.to)))
+        Some((first.from, last.to))
     }
 
     /// Rate that the path is proven to carry, bytes a second.
@@ -108,8 +107,8 @@ impl LabelledDirection {
         (tunnel, direction): (usize, Direction),
     ) -> Account {
         let labels = self.pieces.iter().map(|piece| LabelledTime {
-            from: Timestamp(piece.from),
-            to: Timestamp(piece.to),
+            from: piece.from,
+            to: piece.to,
             label: piece.label,
         });
         let labels: Vec<LabelledTime<AccountLabel>> = labels.collect();
@@ -154,13 +153,13 @@ impl LabelledDirection {
             own_mbps: mbps(own.0),
             own_from: own.1,
             rtt_ms: self.main.measured_rtt.map(|rtt| rtt as f64 / 1e6),
-            d2_from: self.main.d2_from,
+            d2_from: self.main.d2_from.unwrap_or(D2Source::None),
             scale_known: self.scale_known,
             window_bytes: self.window.map(u64::from),
             not_testable,
             lost_seconds: totals.lost(nanos, bytes),
-            labels: Facts::of(&seen).lines(&sums, &totals),
-            runs: drawn(&seen, start.0),
+            labels: lines(&seen, &sums, &totals),
+            runs: drawn(&seen, start),
             sentence: String::new(),
             messages: Vec::new(),
         }
@@ -169,71 +168,54 @@ impl LabelledDirection {
 
 /// The pieces as they are seen: the time from the last arrival to the next one belongs to the owner that holds the data up.
 fn with_owners(pieces: &[LabelledPiece], book: &LedgerBook) -> Vec<LabelledPiece> {
-    let owned = |own: &OwnedInterval| LabelledPiece {
-        from: own.from.0,
-        to: own.to.0,
+    let taken: Vec<(Timestamp, Timestamp)> = book.intervals.iter().map(|own| (own.from, own.to)).collect();
+    let owned = book.intervals.iter().filter(|own| own.from < own.to);
+    let owned = owned.map(|own| LabelledPiece {
+        from: own.from,
+        to: own.to,
         label: label_of(own.owner),
         also: None,
         frames: own.frames,
-    };
-    let owned: Vec<LabelledPiece> = book.intervals.iter().map(owned).collect();
-    let mut seen: Vec<LabelledPiece> = Vec::with_capacity(pieces.len() + owned.len());
-    for piece in pieces {
-        let mut from = piece.from;
-        let first = owned.partition_point(|own| own.to <= piece.from);
-        for own in owned[first..].iter().take_while(|own| own.from < piece.to) {
-            if own.from > from {
-                seen.push(LabelledPiece {
-                    from,
-                    to: own.from,
-                    ..*piece
-                });
-            }
-            from = from.max(own.to);
-        }
-        if from < piece.to {
-            seen.push(LabelledPiece { from, ..*piece });
-        }
-    }
-    seen.extend(owned.into_iter().filter(|own| own.from < own.to));
+    });
+    let left = pieces.iter().flat_map(|piece| piece.outside(&taken));
+    let mut seen: Vec<LabelledPiece> = left.chain(owned).collect();
     seen.sort_by_key(|piece| piece.from);
     seen
 }
 
-/// What the packets of every connection that counts say, up to the last.
+/// Goes over the packets of every connection that counts, up to the last. Returns the flows' measurements, too.
 fn swept(
     connections: &[&AccountConnection],
     slot: usize,
     settings: &AccountSettings,
-) -> (Vec<Swept>, Vec<(u32, FlowTcp)>) {
+) -> (Vec<Carried>, Vec<(u32, FlowTcp)>) {
     let all: u64 = connections.iter().map(|c| c.bytes[slot]).sum();
-    let counts = |c: &&&AccountConnection| c.bytes[slot] as f64 >= CONNECTION_SHARE * all as f64;
-    let counting: Vec<&AccountConnection> = connections.iter().filter(counts).copied().collect();
-    let mut carried: Vec<Carried> = counting.iter().map(|c| c.carried(slot)).collect();
-    let sources = counting.iter().map(|c| c.source(slot));
-    let mut open: Vec<(Source<'_>, &mut Carried)> = sources.zip(&mut carried).collect();
-    for (source, carried) in &mut open {
-        carried.reading.read(source);
-    }
+    let counts = |c: &&AccountConnection| c.bytes[slot] as f64 >= CONNECTION_SHARE * all as f64;
+    let mut counting: Vec<&AccountConnection> = connections.iter().copied().filter(counts).collect();
+    let carried = |c: &&AccountConnection| c.carried[slot].as_deref().cloned().unwrap_or_default();
+    let mut swept: Vec<Carried> = counting.iter().map(carried).collect();
+    let mut open: Vec<(&AccountConnection, &mut Carried)> =
+        counting.iter().copied().zip(&mut swept).collect();
     go_on(&mut open, slot, settings.reference(), &mut SpareMemory::default());
-    let mut busiest: Vec<(&AccountConnection, &Carried)> = counting.into_iter().zip(&carried).collect();
+    let mut busiest: Vec<(&AccountConnection, &Carried)> = counting.drain(..).zip(&swept).collect();
     busiest.sort_by_key(|(c, _)| Reverse(c.bytes[slot]));
     let flow = |(n, (c, own)): (usize, &(&AccountConnection, &Carried))| {
-        Some((c.number, own.flow(n < MOST_COURSES)?))
+        let measured = own.track.measured.as_ref()?;
+        Some((c.number, measured.document(&c.handshake, n < MOST_COURSES)))
     };
     let flows = busiest.iter().enumerate().filter_map(flow).collect();
-    let swept = carried.into_iter().filter_map(|c| c.swept);
-    (swept.filter(|s| !s.track.steps.is_empty()).collect(), flows)
+    swept.retain(|own| !own.track.steps.is_empty());
+    (swept, flows)
 }
 
 /// Labels that cannot be told from others here.
 fn not_testable(
-    main: &TrackFacts,
+    main: &Half,
     (blind, hides_queues, hides_growth): (bool, bool, bool),
     own_from: OwnRate,
 ) -> Vec<AccountLabel> {
     use AccountLabel::*;
-    let mut list = if !main.d2_known || !main.tcp {
+    let mut list = if main.d2.is_none() || !main.tcp {
         vec![ZeroWindow, ReceiveWindow, SendBuffer, Application, Growth]
     } else if blind {
         // Only their sum.
@@ -246,7 +228,7 @@ fn not_testable(
             list.push(label);
         }
     }
-    if !main.acknowledged {
+    if main.d1.is_none() {
         list.extend([PathLoss, QueueLoss, Reordering]);
     }
     if own_from == OwnRate::Best {
@@ -265,29 +247,26 @@ mod tests {
 
     #[test]
     fn what_cannot_be_tested_is_listed() {
-        let seen = crate::account::read::half::Half {
+        let seen = Half {
             d1: Some(at(30)),
             d2: Some(at(10)),
             ..half()
         };
-        let facts = || TrackFacts::of(&seen);
-        let list = |main: TrackFacts, hides: (bool, bool, bool)| not_testable(&main, hides, OwnRate::Proven);
+        let facts = || seen.clone();
+        let list = |main: Half, hides: (bool, bool, bool)| not_testable(&main, hides, OwnRate::Proven);
         assert_eq!(list(facts(), (false, false, false)), []);
         assert_eq!(list(facts(), (false, true, false)), [SendBuffer]);
         assert_eq!(list(facts(), (false, false, true)), [Growth]);
         let sum = [ReceiveWindow, SendBuffer, Application, Growth];
         assert_eq!(list(facts(), (true, true, true)), sum, "each once");
         let all = [ZeroWindow, ReceiveWindow, SendBuffer, Application, Growth];
-        for change in [
-            |f: &mut TrackFacts| f.d2_known = false,
-            |f: &mut TrackFacts| f.tcp = false,
-        ] {
+        for change in [|f: &mut Half| f.d2 = None, |f: &mut Half| f.tcp = false] {
             let mut main = facts();
             change(&mut main);
             assert_eq!(list(main, (false, false, false)), all);
         }
         let mut main = facts();
-        main.acknowledged = false;
+        main.d1 = None;
         assert_eq!(
             list(main, (false, false, false)),
             [PathLoss, QueueLoss, Reordering]

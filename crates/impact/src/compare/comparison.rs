@@ -13,8 +13,9 @@ pub use rekeyscope_model::analysis::comparison::{
 };
 
 use crate::compare::line::{CapturePoint, line_through};
+use crate::verdict::cost_of_a_rekey;
 use rekeyscope_model::analysis::{
-    Analysis, Counted, Direction, Estimate, Generator, Impact, Ledger, SecurityAssociation, Verdict,
+    Analysis, Counted, Direction, Generator, Impact, SecurityAssociation, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language, Message, Said};
 use std::collections::BTreeMap;
@@ -55,7 +56,8 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
         seconds_per_gb: point.map(|p| p.seconds_per_gb),
         rekey_cost_s: headline
             .zip(ledger)
-            .and_then(|(i, ledger)| mean_cost(ledger, i.rekeys_used)),
+            .filter(|(i, ledger)| i.rekeys_used.max(ledger.rekeys.len()) > 0)
+            .map(|(i, ledger)| cost_of_a_rekey(ledger, i.rekeys_used)),
         at_least: ledger.is_some_and(|ledger| ledger.at_least),
         account: headline.and_then(|i| gap::of_direction(analysis, i.tunnel, i.direction)),
         inner_bytes,
@@ -66,22 +68,6 @@ pub fn row_of(path: &str, analysis: &Analysis) -> ComparedCapture {
         left_out: point.is_none().then_some(why_not.sentence),
         left_out_messages: why_not.messages,
     }
-}
-
-/// Cost of a rekey: the mean over all within the transfer, with the least and the most.
-fn mean_cost(ledger: &Ledger, used: usize) -> Option<Estimate> {
-    let used = used.max(ledger.rekeys.len());
-    let costs = || ledger.rekeys.iter().map(|own| own.cost_seconds);
-    let all_cost = ledger.rekeys.len() == used;
-    (used > 0).then(|| Estimate {
-        estimate: ledger.cost_seconds / used as f64,
-        low: if all_cost {
-            costs().fold(f64::INFINITY, f64::min)
-        } else {
-            0.0
-        },
-        high: costs().fold(0.0, f64::max),
-    })
 }
 
 fn point(row: &ComparedCapture) -> Option<CapturePoint> {
@@ -114,14 +100,7 @@ pub fn compare(mut captures: Vec<ComparedCapture>, unread: Vec<Unread>) -> Compa
     name(&mut captures);
     let mut notes_messages = agree_on_what_counts(&mut captures);
     let points: Vec<CapturePoint> = captures.iter().filter_map(point).collect();
-    let slope = line_through(&points).map(|line| Slope {
-        seconds_per_rekey: line.seconds_per_rekey,
-        low_s: line.interval_s.map(|i| i.0),
-        high_s: line.interval_s.map(|i| i.1),
-        seconds_per_gb_without: line.seconds_per_gb_without,
-        without_rekeys_bps: line.without_rekeys_bps,
-        captures: line.captures,
-    });
+    let slope = line_through(&points);
     let gaps = gap::gaps(&captures);
     let mut comparison = Comparison {
         schema_version: SCHEMA_VERSION,

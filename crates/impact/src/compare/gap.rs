@@ -3,13 +3,11 @@
 #[cfg(test)]
 mod tests;
 
+use crate::compare::line::GIGABYTE;
 use crate::tell::account;
 use rekeyscope_model::analysis::comparison::ComparedCapture;
 use rekeyscope_model::analysis::{Account, AccountGap, AccountGapLine, AccountLabel, Analysis, Direction};
 use std::collections::BTreeMap;
-
-/// Bytes of a gigabyte.
-const GIGABYTE: f64 = 1e9;
 
 /// The account of one direction, without its stretches: what a comparison keeps of it.
 pub(crate) fn of_direction(analysis: &Analysis, tunnel: usize, direction: Direction) -> Option<Account> {

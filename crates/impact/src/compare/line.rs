@@ -4,10 +4,11 @@
 //! seconds per rekey, the intercept the time a gigabyte takes without any. Nothing is known about what else differs
 //! between the captures (suite, client, time of day): the slope takes it all for rekeys or noise.
 
+use rekeyscope_model::analysis::comparison::Slope;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Bytes of a gigabyte.
-const GIGABYTE: f64 = 1e9;
+pub(crate) const GIGABYTE: f64 = 1e9;
 /// Two-sided 95 % interval.
 const TWO_SIDED_95: f64 = 0.975;
 /// Rekeys per gigabyte that differ by less than this share of their mean do not span a line.
@@ -39,24 +40,9 @@ fn t_quantile(p: f64, freedom: usize) -> f64 {
         .map_or(f64::INFINITY, |t| (t.inverse_cdf(p) * 1e6).round() / 1e6)
 }
 
-/// The line through the captures.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FittedLine {
-    /// Slope: seconds per rekey.
-    pub seconds_per_rekey: f64,
-    /// Its 95 % interval (t with n − 2 degrees of freedom); `None` for two captures, through which a line always fits.
-    pub interval_s: Option<(f64, f64)>,
-    /// Intercept: seconds per gigabyte without rekeys.
-    pub seconds_per_gb_without: f64,
-    /// Rate without rekeys, bit/s; `None` where the line gives no positive time.
-    pub without_rekeys_bps: Option<f64>,
-    /// Captures.
-    pub captures: usize,
-}
-
 /// Least squares of seconds per GB on rekeys per GB. `None` with fewer than two captures, or when all have the same
 /// rekeys per GB.
-pub(crate) fn line_through(points: &[CapturePoint]) -> Option<FittedLine> {
+pub(crate) fn line_through(points: &[CapturePoint]) -> Option<Slope> {
     let n = points.len() as f64;
     let mean = |f: fn(&CapturePoint) -> f64| points.iter().map(f).sum::<f64>() / n;
     let (mean_x, mean_y) = (mean(|p| p.rekeys_per_gb), mean(|p| p.seconds_per_gb));
@@ -73,13 +59,13 @@ pub(crate) fn line_through(points: &[CapturePoint]) -> Option<FittedLine> {
     let residual = |p: &CapturePoint| p.seconds_per_gb - intercept - slope * p.rekeys_per_gb;
     let squares: f64 = points.iter().map(|p| residual(p).powi(2)).sum();
     let freedom = points.len() - 2;
-    let interval_s = (freedom > 0).then(|| {
-        let half = t_quantile(TWO_SIDED_95, freedom) * (squares / freedom as f64 / sxx).sqrt();
-        (slope - half, slope + half)
-    });
-    Some(FittedLine {
+    // A line always fits through two captures.
+    let half =
+        (freedom > 0).then(|| t_quantile(TWO_SIDED_95, freedom) * (squares / freedom as f64 / sxx).sqrt());
+    Some(Slope {
         seconds_per_rekey: slope,
-        interval_s,
+        low_s: half.map(|half| slope - half),
+        high_s: half.map(|half| slope + half),
         seconds_per_gb_without: intercept,
         without_rekeys_bps: (intercept > 0.0).then(|| 8.0 * GIGABYTE / intercept),
         captures: points.len(),
@@ -108,7 +94,7 @@ mod tests {
         let c = line_through(&[point(250e6), point(500e6), point(1e9)]).unwrap();
         assert!((c.seconds_per_rekey - 0.5).abs() < 1e-9);
         assert!((c.without_rekeys_bps.unwrap() / 700e6 - 1.0).abs() < 1e-9);
-        let (low, high) = c.interval_s.unwrap();
+        let (low, high) = c.low_s.zip(c.high_s).unwrap();
         assert!(low <= 0.5 + 1e-9 && high >= 0.5 - 1e-9 && high - low < 1e-6);
     }
 
@@ -119,14 +105,14 @@ mod tests {
         let c = line_through(&points).unwrap();
         assert!((c.seconds_per_rekey - 0.7).abs() < 1e-12);
         let half = 4.302_65 * (2.3_f64 / 2.0 / 5.0).sqrt();
-        let (low, high) = c.interval_s.unwrap();
+        let (low, high) = c.low_s.zip(c.high_s).unwrap();
         assert!((high - 0.7 - half).abs() < 1e-3 && (0.7 - low - half).abs() < 1e-3);
     }
 
     #[test]
     fn two_captures_have_no_interval_and_equal_ones_no_slope() {
         let two = line_through(&[synthetic_point(4.0, 13.0), synthetic_point(1.0, 12.0)]).unwrap();
-        assert_eq!((two.interval_s, two.captures), (None, 2));
+        assert_eq!((two.low_s, two.high_s, two.captures), (None, None, 2));
         assert!((two.seconds_per_rekey - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(
             line_through(&[synthetic_point(4.0, 13.0), synthetic_point(4.0, 12.0)]),

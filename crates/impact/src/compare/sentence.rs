@@ -1,6 +1,6 @@
 //! The comparison in words.
 
-use crate::tell::words::{interval, percent, rate, seconds};
+use crate::tell::words::{interval, percent, rate, seconds, three_digits};
 use crate::verdict::INTEREST;
 use rekeyscope_model::analysis::AccountGap;
 use rekeyscope_model::analysis::comparison::{ComparedCapture, Comparison, Slope};
@@ -68,11 +68,10 @@ fn densities(used: &[&ComparedCapture]) -> Arg {
 }
 
 fn figures(value: f64) -> String {
-    match value {
-        0.0 => "0".to_owned(),
-        v if v >= 99.95 => format!("{v:.0}"),
-        v if v >= 9.995 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
+    if value == 0.0 {
+        "0".to_owned()
+    } else {
+        three_digits(value)
     }
 }
 

@@ -664,7 +664,7 @@ fn the_refusal_comes_before_the_delete_that_it_leads_to() {
 fn the_table_names_every_cause() {
     let causes: Vec<ExplanationCause> = ROWS.iter().flat_map(|row| row.causes).copied().collect();
     for cause in ExplanationCause::ALL {
-        assert!(causes.contains(&cause), "{cause}");
+        assert!(causes.contains(cause), "{cause}");
     }
     let mut ids: Vec<&str> = ROWS.iter().map(|row| row.id).collect();
     ids.sort_unstable();

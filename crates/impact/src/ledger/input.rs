@@ -14,7 +14,7 @@ const BELOW_LIMIT: f64 = 1.0 - SAME_LIMIT;
 /// A new SA that carries its first packet later than this after the exchange was not waited for.
 const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
 /// The shortest silence that counts: Linux delays an acknowledgement by 40 ms (`TCP_DELACK_MIN`), which makes gaps that are nobody's.
-const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
+pub(crate) const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
 /// The tunnel was down before anybody asked where a silence began earlier than this before the first message, or three round trips: a
 /// receiver delays no acknowledgement longer (RFC 9293 §3.8.6.3).
 pub(crate) const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;

@@ -30,7 +30,7 @@ mod sums;
 mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
-pub(crate) use input::{DOWN_BEFORE, RuleTimes};
+pub(crate) use input::{DOWN_BEFORE, LEAST_GAP, RuleTimes};
 pub use input::{
     FailedSpan, LEAST_COST, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume,
 };
@@ -38,6 +38,7 @@ pub use ownership::Owner;
 pub use price::RATE_SIDE;
 pub use sealed::{SealedBook, sealed_ledger, was_over};
 pub use slow::SlowRekeys;
+pub(crate) use spans::{joined, meets, without};
 pub use sums::{LabelSum, LabelledTime, label_sums};
 
 #[cfg(test)]

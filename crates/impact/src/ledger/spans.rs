@@ -4,7 +4,7 @@ use super::input::TimeSpan;
 use rekeyscope_model::time::Timestamp;
 
 /// Joins stretches that overlap or touch.
-pub(super) fn joined(mut list: Vec<TimeSpan>) -> Vec<TimeSpan> {
+pub(crate) fn joined(mut list: Vec<TimeSpan>) -> Vec<TimeSpan> {
     list.retain(|span| span.0 < span.1);
     list.sort_unstable();
     let mut all: Vec<TimeSpan> = Vec::with_capacity(list.len());
@@ -18,7 +18,7 @@ pub(super) fn joined(mut list: Vec<TimeSpan>) -> Vec<TimeSpan> {
 }
 
 /// Parts of a stretch that lie outside of others, which are joined.
-pub(super) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
+pub(crate) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
     let mut left = Vec::new();
     let mut from = whole.0;
     let first = others.partition_point(|other| other.1 <= whole.0);
@@ -35,7 +35,7 @@ pub(super) fn without(whole: TimeSpan, others: &[TimeSpan]) -> Vec<TimeSpan> {
 }
 
 /// Whether a stretch meets one of those that are joined.
-pub(super) fn meets(spans: &[TimeSpan], (from, to): TimeSpan) -> bool {
+pub(crate) fn meets(spans: &[TimeSpan], (from, to): TimeSpan) -> bool {
     let first = spans.partition_point(|span| span.1 <= from);
     spans.get(first).is_some_and(|span| span.0 < to)
 }

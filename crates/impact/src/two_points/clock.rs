@@ -12,7 +12,8 @@ const LEAST_SPAN_S: f64 = 10.0;
 /// Time stamps that cross by less than this fit: interrupts are this late.
 const STAMP_NOISE_S: f64 = 50e-6;
 const PPM: f64 = 1e6;
-const MS: f64 = 1e3;
+/// Milliseconds in a second.
+pub(crate) const MS: f64 = 1e3;
 /// Steps of a search; each leaves two thirds, so that 2e-3 become less than 1e-20.
 const STEPS: usize = 100;
 

@@ -1,7 +1,7 @@
 //! The comparison as a whole.
 
 use crate::tell::two_points as tell;
-use crate::two_points::clock::{ClockLine, Clouds, LagOrigin};
+use crate::two_points::clock::{ClockLine, Clouds, LagOrigin, MS};
 use crate::two_points::lane::{PointLane, PointLaneKey, lanes};
 use crate::two_points::messages::{Seen, messages};
 use crate::two_points::numbers::{SaMatch, matches};
@@ -20,7 +20,6 @@ const MOST_MARGIN_S: f64 = 2.0;
 const SAME_MESSAGE_S: f64 = 0.25;
 /// A sender that skips more numbers at once did not lose packets.
 const LARGEST_HOLE: i64 = 1 << 20;
-const MS: f64 = 1e3;
 
 /// The comparison of this capture with another one, with what each of these rekeys lost.
 pub fn two_points(here: &PointTrace, there: &PointTrace, rekeys: &[RekeyAt]) -> TwoPoints {

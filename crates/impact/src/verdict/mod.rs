@@ -21,4 +21,5 @@ pub use judge::{judge, rekey_costs};
 pub use judged_direction::JudgedDirection;
 pub use limits::{INTEREST, LEAST_SHARE};
 pub use loss::named_loss;
+pub(crate) use projection::cost_of_a_rekey;
 pub use projection::{PROJECTED_KILOBYTES, project};

@@ -31,6 +31,22 @@ pub(super) fn explained_share(of: &JudgedDirection<'_>, ledger: &Ledger) -> Opti
     })
 }
 
+/// Cost of a rekey, seconds: the mean over all of a transfer, with the least and the most. `observed`: how many of them were seen.
+pub(crate) fn cost_of_a_rekey(ledger: &Ledger, observed: usize) -> Estimate {
+    let observed = observed.max(ledger.rekeys.len());
+    let costs = || ledger.rekeys.iter().map(|own| own.cost_seconds);
+    let all_cost = ledger.rekeys.len() == observed;
+    Estimate {
+        estimate: ledger.cost_seconds / observed as f64,
+        low: if all_cost {
+            costs().fold(f64::INFINITY, f64::min)
+        } else {
+            0.0
+        },
+        high: costs().fold(0.0, f64::max),
+    }
+}
+
 /// Rates to expect at other lifetimes: rekeys come as often as the volume says, and each costs the mean of those that were seen; the ends
 /// are those if all of them cost what the one did that cost least, or most. `counted_per_byte`: what the SA counts for a byte that arrives.
 pub fn project(of: &JudgedDirection<'_>, counted_per_byte: f64) -> Vec<Projection> {
@@ -43,15 +59,7 @@ pub fn project(of: &JudgedDirection<'_>, counted_per_byte: f64) -> Vec<Projectio
     if ledger.rekeys.is_empty() || !counted_per_byte.is_finite() || counted_per_byte <= 0.0 {
         return Vec::new();
     }
-    let observed = of.observed.len().max(ledger.rekeys.len());
-    let costs = || ledger.rekeys.iter().map(|own| own.cost_seconds);
-    let least = if ledger.rekeys.len() < observed {
-        0.0
-    } else {
-        costs().fold(f64::INFINITY, f64::min)
-    };
-    let most = costs().fold(0.0, f64::max);
-    let mean = ledger.cost_seconds / observed as f64;
+    let cost = cost_of_a_rekey(ledger, of.observed.len());
     let at = |kilobytes: u64| {
         let rekeys = ledger.bytes as f64 * counted_per_byte / (kilobytes * LIFETIME_KILOBYTE) as f64;
         Some(Projection {
@@ -59,9 +67,9 @@ pub fn project(of: &JudgedDirection<'_>, counted_per_byte: f64) -> Vec<Projectio
             direction: of.direction,
             lifetime_kilobytes: kilobytes,
             expected_bps: Estimate {
-                estimate: rate(ledger, rekeys * mean)?,
-                low: rate(ledger, rekeys * most)?,
-                high: rate(ledger, rekeys * least)?,
+                estimate: rate(ledger, rekeys * cost.estimate)?,
+                low: rate(ledger, rekeys * cost.high)?,
+                high: rate(ledger, rekeys * cost.low)?,
             },
         })
     };

@@ -107,6 +107,7 @@ pub fn read(outer: &str, inner: &str) -> Result<LabCapture> {
                 frame: number(frame),
                 spi: place.spi,
                 bytes: number::<u32>(ip_length).saturating_sub(headers),
+                missing: 0,
             };
             sealed.push((direction(dst, responder), packet));
         } else {

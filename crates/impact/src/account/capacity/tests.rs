@@ -2,12 +2,15 @@
 
 use super::*;
 use crate::account::capacity::passed::{Sent, advances};
-use crate::account::made_up::{UNKNOWN, ack, at, data, half};
-use crate::account::read::data::Data;
+use crate::account::made_up::{ack, at, data, half};
+use crate::account::packet::AccountPacket;
+
+/// Stands for a delay that is not known.
+const UNKNOWN: u32 = u32::MAX;
 
 /// Above the least: so many milliseconds to the acknowledgement, and from what is echoed.
 fn packet(ms: i64, (delay, echo): (u32, u32)) -> Sent {
-    let us = |ms: u32| if ms == UNKNOWN { UNKNOWN } else { ms * 1_000 };
+    let us = |ms: u32| (ms != UNKNOWN).then(|| ms * 1_000);
     Sent {
         time: at(ms),
         bytes: 1_000,
@@ -221,9 +224,9 @@ fn acknowledgements_tell_the_rate_of_a_queue_in_front() {
     begins
         .iter_mut()
         .filter(|s| s.time < at(500))
-        .for_each(|s| s.delay = 0);
+        .for_each(|s| s.delay = Some(0));
     assert_eq!(proven(&begins, &acked, 90_000.0), Some(90_000.0));
-    begins.iter_mut().find(|s| s.time == at(500)).unwrap().delay = 4_000;
+    begins.iter_mut().find(|s| s.time == at(500)).unwrap().delay = Some(4_000);
     assert_eq!(proven(&begins, &acked, 90_000.0), None);
 }
 
@@ -244,8 +247,7 @@ fn echoes_tell_of_a_queue_before_the_capture() {
 
 #[test]
 fn packets_flow_freely_without_a_queue_or_between_full_windows() {
-    let freely_of =
-        |sent: &[Sent], full: &FullWindows<'_>| flows_freely(&passed(sent, &[]), 0..sent.len(), full, RTT);
+    let freely_of = |sent: &[Sent], full: &FullWindows<'_>| flows_freely(sent, full, RTT);
     let freely = |delays, full| freely_of(&even(100, delays), &full_before(full, 10));
     assert!(freely((4, 4), 0));
     assert!(!freely((5, 4), 10) && !freely((4, 5), 10));
@@ -255,11 +257,11 @@ fn packets_flow_freely_without_a_queue_or_between_full_windows() {
     }
     // The middle one of the delays that are known counts.
     let mut mixed = even(100, (UNKNOWN, 0));
-    for (sent, delay) in mixed.iter_mut().zip([9_000, 0, 9_000]) {
+    for (sent, delay) in mixed.iter_mut().zip([9_000, 0, 9_000].map(Some)) {
         sent.delay = delay;
     }
     assert!(!freely_of(&mixed, &nothing_full()));
-    mixed[2].delay = 0;
+    mixed[2].delay = Some(0);
     assert!(freely_of(&mixed, &nothing_full()));
 }
 
@@ -301,8 +303,8 @@ fn what_is_shorter_than_any_stretch_has_its_mean_rate() {
 }
 
 fn with_data(times: impl IntoIterator<Item = i64>) -> Half {
-    let sent = times.into_iter().map(|ms| Data {
-        acked_after: 7_500,
+    let sent = times.into_iter().map(|ms| AccountPacket {
+        acked_after: Some(7_500),
         ..data(ms, 0)
     });
     Half {
@@ -319,34 +321,20 @@ fn packets_of_all_connections_stand_in_order_of_time() {
         ..with_data([10, 30])
     };
     let mut passed = Passed::default();
-    passed.refill(&[seen, with_data([20])]);
-    let shown: Vec<_> = (0..passed.times.len())
-        .map(|k| {
-            let (half, index) = passed.place(k);
-            (passed.times[k], half, index, passed.delays[k], passed.echoes[k])
-        })
+    passed.refill(&[&seen, &with_data([20])]);
+    let shown: Vec<_> = passed
+        .sent
+        .iter()
+        .map(|s| (s.time, s.half, s.index, s.delay, s.echo))
         .collect();
     assert_eq!(
         shown,
         [
-            (at(10), 0, 0, 500, UNKNOWN),
-            (at(20), 1, 0, 7_500, UNKNOWN),
-            (at(30), 0, 1, 500, UNKNOWN)
+            (at(10), 0, 0, Some(500), None),
+            (at(20), 1, 0, Some(7_500), None),
+            (at(30), 0, 1, Some(500), None)
         ]
     );
-}
-
-/// Once a piece of several connections was looked at, and where one is out of order.
-#[test]
-fn packets_of_one_connection_stand_in_order_of_time_too() {
-    let mut passed = Passed::default();
-    passed.refill(&[with_data([10]), with_data([20, 30])]);
-    let places = |passed: &Passed| [0, 1].map(|k| (passed.times[k], passed.place(k)));
-    passed.refill(&[with_data([40, 50])]);
-    assert_eq!(places(&passed), [(at(40), (0, 0)), (at(50), (0, 1))]);
-    passed.refill(&[with_data([50, 40])]);
-    assert_eq!(places(&passed), [(at(40), (0, 1)), (at(50), (0, 0))]);
-    assert_eq!((passed.times.len(), &passed.gaps[..]), (2, &[10_000_000][..]));
 }
 
 /// Nothing is said of packets where the path's rate is neither proven nor compared with anything.
@@ -354,12 +342,7 @@ fn packets_of_one_connection_stand_in_order_of_time_too() {
 fn rates_are_told_where_the_path_is_known() {
     let seen = with_data((0..2_000).step_by(10));
     let told = |known: KnownRates| {
-        let path = path(
-            std::slice::from_ref(&seen),
-            &nothing_full(),
-            (RTT, known),
-            &mut Passed::default(),
-        );
+        let path = path(&[&seen], &nothing_full(), (RTT, known), &mut Passed::default());
         (path.own, path.own_from, path.rates[0].get(100).copied())
     };
     let known = |proven, reference| KnownRates { proven, reference };
@@ -370,7 +353,7 @@ fn rates_are_told_where_the_path_is_known() {
     assert_eq!(told(known(Some(2e5), None)), (2e5, OwnRate::Proven, Some(0.55)));
     let blind = Half { blind: true, ..seen };
     let path = path(
-        &[blind],
+        &[&blind],
         &nothing_full(),
         (RTT, known(Some(2e5), None)),
         &mut Passed::default(),

@@ -9,7 +9,7 @@ const MOST_BINS: usize = 1024;
 const FIRST_WIDTH: i64 = 10 * NANOS_PER_MILLI;
 
 /// Lowest, mean and highest of values.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spread {
     low: u32,
     high: u32,
@@ -17,7 +17,7 @@ pub(super) struct Spread {
     sum: u64,
 }
 
-/// What falls into one bin.
+/// Values of one bin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FlowBin {
     /// Microseconds.
@@ -29,22 +29,11 @@ pub(super) struct FlowBin {
 /// Bins in order of time: 49 kB at most.
 #[derive(Debug, Clone)]
 pub(super) struct FlowBins {
-    /// Of a bin, nanoseconds.
+    /// Width of a bin, nanoseconds.
     width: i64,
     /// Number of the first bin: bin n begins at n times the width.
     first: i64,
     bins: Vec<FlowBin>,
-    /// The bin of the last value.
-    last: LastBin,
-}
-
-/// Where the last value fell.
-#[derive(Debug, Clone, Copy, Default)]
-struct LastBin {
-    begin: i64,
-    /// 0 before the first.
-    width: u64,
-    place: usize,
 }
 
 impl Default for FlowBins {
@@ -53,66 +42,43 @@ impl Default for FlowBins {
             width: FIRST_WIDTH,
             first: 0,
             bins: Vec::new(),
-            last: LastBin::default(),
         }
     }
 }
 
 impl FlowBins {
     /// The bin of a moment. What lies before the first one counts there.
-    // For each packet; a new bin is rare.
-    #[inline(always)]
     pub(super) fn at(&mut self, time: i64) -> &mut FlowBin {
-        // As without a sign an earlier one is far away.
-        let since = time.wrapping_sub(self.last.begin) as u64;
-        if since >= self.last.width {
-            self.last = self.place(time);
-        }
-        &mut self.bins[self.last.place]
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn place(&mut self, time: i64) -> LastBin {
         if self.bins.is_empty() {
             self.first = time.div_euclid(self.width);
         }
-        loop {
-            let number = time.div_euclid(self.width);
-            let place = usize::try_from(number - self.first).unwrap_or(0);
-            if place < MOST_BINS {
-                if place >= self.bins.len() {
-                    self.bins.resize(place + 1, FlowBin::default());
-                }
-                return LastBin {
-                    begin: number.saturating_mul(self.width),
-                    width: self.width as u64,
-                    place,
-                };
-            }
+        let place = |of: &Self| usize::try_from(time.div_euclid(of.width) - of.first).unwrap_or(0);
+        while place(self) >= MOST_BINS {
             self.coarsen();
         }
+        let place = place(self);
+        if place >= self.bins.len() {
+            self.bins.resize(place + 1, FlowBin::default());
+        }
+        &mut self.bins[place]
     }
 
     /// Doubles the width.
     fn coarsen(&mut self) {
-        let first = self.first.div_euclid(2);
-        let odd = (self.first - first * 2) as usize;
-        for place in 0..self.bins.len() {
-            let (bin, to) = (self.bins[place], (place + odd) / 2);
-            // What stood there has been moved.
-            if place == 0 || (place + odd).is_multiple_of(2) {
-                self.bins[to] = bin;
-            } else {
-                self.bins[to].rtt.merge(bin.rtt);
-                self.bins[to].flight.merge(bin.flight);
-            }
+        let odd = self.first.rem_euclid(2) as usize;
+        let mut wider = vec![FlowBin::default(); (self.bins.len() + odd).div_ceil(2)];
+        for (place, bin) in self.bins.iter().enumerate() {
+            wider[(place + odd) / 2].rtt.merge(bin.rtt);
+            wider[(place + odd) / 2].flight.merge(bin.flight);
         }
-        self.bins.truncate((self.bins.len() + odd).div_ceil(2));
-        (self.first, self.width) = (first, self.width * 2);
+        *self = FlowBins {
+            width: self.width * 2,
+            first: self.first.div_euclid(2),
+            bins: wider,
+        };
     }
 
-    /// As the document has it; `None` where one bin holds everything.
+    /// The course as the document has it; `None` where one bin holds everything.
     pub(super) fn document(&self, whole: bool) -> Option<FlowCourse> {
         let millis = |us: u64| us as f64 / 1_000.0;
         (self.bins.len() > 1).then(|| FlowCourse {
@@ -129,27 +95,22 @@ impl FlowBins {
     }
 }
 
-impl Default for Spread {
-    fn default() -> Self {
-        Spread {
-            low: u32::MAX,
-            high: 0,
-            count: 0,
-            sum: 0,
-        }
-    }
-}
-
 impl Spread {
     pub(super) fn add(&mut self, value: u32) {
-        self.low = self.low.min(value);
-        self.high = self.high.max(value);
-        self.count += 1;
-        self.sum += u64::from(value);
+        self.merge(Spread {
+            low: value,
+            high: value,
+            count: 1,
+            sum: u64::from(value),
+        });
     }
 
     fn merge(&mut self, other: Spread) {
-        self.low = self.low.min(other.low);
+        self.low = match (self.count, other.count) {
+            (0, _) => other.low,
+            (_, 0) => self.low,
+            _ => self.low.min(other.low),
+        };
         self.high = self.high.max(other.high);
         self.count += other.count;
         self.sum += other.sum;

@@ -1,4 +1,4 @@
-//! What the packets of a connection say of one of its flows: round trips, the receiver's window, the data in flight.
+//! Measurements of one flow of a connection: round trips, the receiver's window, the data in flight.
 
 mod course;
 pub(super) mod measured;

@@ -1,33 +1,17 @@
 use super::*;
-use crate::account::made_up::{at, half, span, step};
-use crate::account::sweep::episode::Episode;
-use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, ReceiveWindow, SendBuffer, Unexplained};
+use crate::account::made_up::{at, span, step};
+use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, ReceiveWindow, SendBuffer};
 
-/// Round trips of 40 ms: a pause has 60 ms, a timeout 200 ms.
-fn track(steps: Vec<Step>) -> Track {
-    let seen = crate::account::read::half::Half {
-        rtt: at(40),
-        ..half()
-    };
-    let mut track = Track::new(&seen);
-    track.steps = steps;
-    track
+/// A pause has 60 ms.
+fn labels(steps: Vec<Step>, around: &Surroundings) -> Vec<Labelled> {
+    super::labels(&mut track(steps), around, at(60))
 }
 
-/// The label of the time before the first loss of a capture.
-#[test]
-fn the_way_back_from_an_unseen_loss_is_the_next_losss() {
-    let label = |overtaken: bool| {
-        let mut climbs = step(500, 520, SendBuffer);
-        (climbs.kind.found, climbs.kind.episode) = (StepLabel::WayBack(SendBuffer), 0);
-        let mut track = track(vec![climbs]);
-        let copy = crate::account::made_up::data(1_050, 0);
-        track.episodes = vec![Episode::begun(&copy, None, &half())];
-        track.episodes[0].overtaken = overtaken;
-        labels(&mut track, &Surroundings::default())[0].0
-    };
-    assert_eq!(label(false), PathLoss);
-    assert_eq!(label(true), AccountLabel::Reordering);
+fn track(steps: Vec<Step>) -> Track {
+    Track {
+        steps,
+        ..Track::default()
+    }
 }
 
 #[test]
@@ -37,7 +21,7 @@ fn what_the_capture_lacks_is_nobodys() {
         ..Surroundings::default()
     };
     let steps = vec![step(0, 20, Application), step(30, 40, Application)];
-    let found = labels(&mut track(steps), &around);
+    let found = labels(steps, &around);
     assert_eq!(found, [(CaptureHole, None), (Application, None)]);
 }
 
@@ -46,7 +30,7 @@ fn between_full_windows_everything_waits_for_the_receiver() {
     let one = |label, length, at_capacity| {
         let mut wait = step(0, length, label);
         (wait.kind.between_full, wait.kind.at_capacity) = (true, at_capacity);
-        labels(&mut track(vec![wait]), &Surroundings::default())[0]
+        labels(vec![wait], &Surroundings::default())[0]
     };
     assert_eq!(one(Application, 10, false), (ReceiveWindow, None));
     assert_eq!(one(PathLoss, 60, false), (ReceiveWindow, None));
@@ -56,40 +40,6 @@ fn between_full_windows_everything_waits_for_the_receiver() {
     assert_eq!(one(Application, 10, true), (Capacity, Some(ReceiveWindow)));
     let mut buffer = step(0, 10, SendBuffer);
     buffer.kind.at_capacity = true;
-    let found = labels(&mut track(vec![buffer]), &Surroundings::default());
+    let found = labels(vec![buffer], &Surroundings::default());
     assert_eq!(found, [(Capacity, Some(SendBuffer))]);
-}
-
-fn several(from: i64, to: i64) -> Step {
-    Step {
-        longest: at(1),
-        ..step(from, to, Unexplained)
-    }
-}
-
-fn cut_at(steps: Vec<Step>, around: &Surroundings) -> Vec<(i64, i64, u64)> {
-    let mut track = track(steps);
-    cut(&mut track, around);
-    let ms = |nanos: i64| nanos / at(1);
-    track
-        .steps
-        .iter()
-        .map(|s| (ms(s.from), ms(s.to), s.bytes))
-        .collect()
-}
-
-#[test]
-fn steps_of_several_waits_are_cut_where_a_hole_begins_and_ends() {
-    let hole = |from, to| Surroundings {
-        holes: vec![span(from, to)],
-        ..Surroundings::default()
-    };
-    let steps = || vec![several(0, 20), several(20, 40)];
-    assert_eq!(
-        cut_at(steps(), &hole(5, 30),),
-        [(0, 5, 250), (5, 20, 750), (20, 30, 500), (30, 40, 500)]
-    );
-    assert_eq!(cut_at(steps(), &hole(20, 40),), [(0, 20, 1_000), (20, 40, 1_000)]);
-    let one = vec![step(0, 20, Unexplained)];
-    assert_eq!(cut_at(one, &hole(5, 30),), [(0, 20, 1_000)], "one wait");
 }

@@ -1,13 +1,10 @@
 //! Why something was sent again: an episode lasts from the first copy until all that was sent by then is acknowledged.
 
-use crate::account::read::data::{Ack, Data};
-use crate::account::read::half::Half;
+use crate::account::packet::AccountPacket;
 use rekeyscope_model::analysis::AccountLabel;
 
 /// A copy that is acknowledged sooner than this share of the usual time was not needed.
 const TOO_SOON: f64 = 0.7;
-/// Or than this share of the least time.
-const TOO_SOON_OF_LEAST: f64 = 0.8;
 
 /// One episode.
 #[derive(Debug, Clone)]
@@ -21,18 +18,17 @@ pub(crate) struct Episode {
     pub(crate) queue: bool,
     /// A smaller ESP number came late right before.
     pub(crate) overtaken: bool,
-    /// What is sent again passed the capture before.
+    /// True where the capture had shown the bytes before they were sent again.
     seen: bool,
 }
 
 impl Episode {
     /// An episode that begins with a copy. `smoothed`: time from data to acknowledgement, nanoseconds.
-    pub(crate) fn begun(copy: &Data, smoothed: Option<i64>, half: &Half) -> Episode {
-        let usual = smoothed.unwrap_or(0) as f64;
+    pub(crate) fn begun(copy: &AccountPacket, smoothed: Option<i64>) -> Episode {
         Episode {
             end: copy.end(),
-            time: copy.time,
-            soon: (TOO_SOON * usual).max(TOO_SOON_OF_LEAST * half.d1.unwrap_or(0) as f64),
+            time: copy.time.0,
+            soon: TOO_SOON * smoothed.unwrap_or(0) as f64,
             answered_after: None,
             queue: false,
             overtaken: false,
@@ -40,9 +36,9 @@ impl Episode {
         }
     }
 
-    pub(crate) fn is_answered(&mut self, ack: &Ack) {
+    pub(crate) fn is_answered(&mut self, ack: &AccountPacket) {
         if self.answered_after.is_none() && ack.ack >= self.end {
-            self.answered_after = Some(ack.time - self.time);
+            self.answered_after = Some(ack.time.0 - self.time);
         }
     }
 
@@ -66,15 +62,11 @@ impl Episode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{ack, at, data, half};
+    use crate::account::made_up::{ack, at, data};
 
-    /// A copy at 10 s; acknowledgements take 30 ms, mostly 40.
+    /// A copy at 10 s; acknowledgements mostly take 40 ms.
     fn copy() -> Episode {
-        let half = Half {
-            d1: Some(at(30)),
-            ..half()
-        };
-        Episode::begun(&data(10_000, 0), Some(at(40)), &half)
+        Episode::begun(&data(10_000, 0), Some(at(40)))
     }
 
     #[test]
@@ -92,24 +84,6 @@ mod tests {
         assert_eq!(cause(28, true), AccountLabel::PathLoss);
         assert_eq!(cause(27, false), AccountLabel::PathLoss, "it never got so far");
         assert_eq!(cause(-1, true), AccountLabel::PathLoss);
-        // 80 % of the least time, where that is more.
-        let half = Half {
-            d1: Some(at(100)),
-            ..half()
-        };
-        let near = |ms: i64| {
-            let first = Data {
-                seen_before: true,
-                ..data(10_000, 0)
-            };
-            let mut episode = Episode::begun(&first, Some(at(40)), &half);
-            episode.is_answered(&ack(10_000 + ms, 1_000, 0));
-            episode.cause()
-        };
-        assert_eq!(
-            (near(79), near(80)),
-            (AccountLabel::Reordering, AccountLabel::PathLoss)
-        );
     }
 
     #[test]

@@ -1,22 +1,15 @@
 //! The receiver's window, as the sender knows it.
 
-use crate::account::read::data::Ack;
-use crate::account::read::half::Half;
+use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT};
+use crate::account::capacity::AT_LIMIT;
+use crate::account::half::Half;
+use crate::account::packet::AccountPacket;
 use std::collections::VecDeque;
 
-/// The window is full when less than a segment is left, and of a flight that stays as it is less than this share: whoever sends several
-/// segments at once waits for room for them.
-const FULL: f64 = 0.1;
-/// Or, where its scale is inferred, less than so many segments, of a window of at least [`LEAST_INFERRED`].
+/// A window of an inferred scale is full where less than so many segments are left of it.
 const FULL_INFERRED: f64 = 1.5;
-/// See [`FULL_INFERRED`].
-const LEAST_INFERRED: u64 = 10;
-/// An inferred window limits only while it does not grow: a receiver that opens it on demand keeps it at a multiple of the flight.
-const STEADY: f64 = 1.05;
-/// Rounds over which it does not.
-const STEADY_ROUNDS: usize = 5;
 
-/// What the receiver allows.
+/// The receiver's window and its history.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Receiver {
     /// The highest byte that it ever allowed, and when it was raised.
@@ -24,21 +17,21 @@ pub(crate) struct Receiver {
     raised: VecDeque<(i64, u64)>,
     raised_at: i64,
     allowed_then: u64,
-    /// Its last window, bytes.
+    /// The last window, bytes.
     pub(crate) window: u64,
-    /// Its windows at the ends of rounds, newest first, and how many rounds ended.
-    at_round_ends: [u64; STEADY_ROUNDS],
+    /// Windows at the ends of rounds, newest first, and how many rounds ended.
+    at_round_ends: [u64; FIRST_ROUNDS],
     rounds: usize,
     /// The window is smaller than a segment since then.
     small_since: Option<i64>,
-    /// For so long since the last packet, nanoseconds.
+    /// The time since the last packet for which it was, nanoseconds.
     small: i64,
 }
 
 impl Receiver {
     /// Hears of a window, after the packet of `last`. Says whether more is allowed than before.
     #[inline]
-    pub(crate) fn opens(&mut self, half: &Half, ack: &Ack, at: i64, last: Option<i64>) -> bool {
+    pub(crate) fn opens(&mut self, half: &Half, ack: &AccountPacket, at: i64, last: Option<i64>) -> bool {
         self.window = half.window(ack);
         match (self.small_since, self.window < half.mss) {
             (None, true) => self.small_since = Some(at),
@@ -66,7 +59,7 @@ impl Receiver {
 
     /// A round ended.
     pub(crate) fn round_ends(&mut self) {
-        self.at_round_ends.copy_within(..STEADY_ROUNDS - 1, 1);
+        self.at_round_ends.copy_within(..FIRST_ROUNDS - 1, 1);
         self.at_round_ends[0] = self.window;
         self.rounds += 1;
     }
@@ -79,7 +72,7 @@ impl Receiver {
         self.allowed_then
     }
 
-    /// For how long the window was smaller than a segment since the last packet, nanoseconds, when the next one passes at `now`.
+    /// The time for which the window was smaller than a segment since the last packet, nanoseconds, when the next one passes at `now`.
     pub(crate) fn small_until(&mut self, now: i64, last: Option<i64>) -> i64 {
         let since = self.small_since.map(|since| since.max(last.unwrap_or(now)));
         self.small_since = since.map(|_| now);
@@ -87,16 +80,13 @@ impl Receiver {
         std::mem::take(&mut self.small) + until_now
     }
 
-    /// Hardly anything may be sent beyond `nxt`. `changes`: the flight grows, or comes back after a loss.
+    /// Less than a segment may be sent beyond `nxt`; of a flight that stays as it is, so little that the window is at its limit: whoever
+    /// sends several segments at once waits for room for them. `changes`: the flight grows, or comes back after a loss.
     #[inline]
     pub(crate) fn is_full(&self, half: &Half, nxt: u64, changes: impl Fn() -> bool) -> bool {
         let left = self.allowed.saturating_sub(nxt);
-        // Far from both: an eighth is more than `FULL`, two segments more than `FULL_INFERRED`.
-        if left > (self.window / 8).max(2 * half.mss) {
-            return false;
-        }
         let (left, mss) = (left as f64, half.mss as f64);
-        let share = if changes() { 0.0 } else { FULL };
+        let share = if changes() { 0.0 } else { 1.0 - AT_LIMIT };
         let full = if half.scale_known {
             left < mss.max(share * self.window as f64)
         } else {
@@ -105,13 +95,12 @@ impl Receiver {
         self.allowed > 0 && full
     }
 
-    /// Whether a window of an inferred scale can limit anything.
+    /// Whether a window of an inferred scale can limit anything: only while it does not grow, because a receiver that opens it on demand keeps
+    /// it at a multiple of the flight, and where it holds a first flight.
     fn inferred_limits(&self, half: &Half) -> bool {
-        let earlier = self.at_round_ends[STEADY_ROUNDS / 2..].iter().max();
-        let steady = STEADY * earlier.copied().unwrap_or(0) as f64;
-        self.rounds >= STEADY_ROUNDS
-            && self.window as f64 <= steady
-            && self.window >= LEAST_INFERRED * half.mss
+        let earlier = self.at_round_ends[FIRST_ROUNDS / 2..].iter().max();
+        let steady = FLAT * earlier.copied().unwrap_or(0) as f64;
+        self.rounds >= FIRST_ROUNDS && self.window as f64 <= steady && self.window >= FIRST_FLIGHT * half.mss
     }
 }
 
@@ -217,11 +206,11 @@ mod tests {
         assert!(!inferred(&[20_000; 4], 20_000, 0), "of four rounds only");
         assert!(inferred(&[10_000; 5], 10_000, 0) && !inferred(&[9_999; 5], 9_999, 0));
         // Compared with the older three of the last five rounds.
-        assert!(inferred(&[20_000, 1, 1, 1, 1], 21_000, 0));
-        assert!(!inferred(&[20_000, 1, 1, 1, 1], 21_001, 0));
-        assert!(inferred(&[1, 1, 20_000, 1, 1], 21_000, 0));
+        assert!(inferred(&[20_000, 1, 1, 1, 1], 21_200, 0));
+        assert!(!inferred(&[20_000, 1, 1, 1, 1], 21_201, 0));
+        assert!(inferred(&[1, 1, 20_000, 1, 1], 21_200, 0));
         assert!(
-            !inferred(&[1, 1, 1, 20_000, 20_000], 21_000, 0),
+            !inferred(&[1, 1, 1, 20_000, 20_000], 21_200, 0),
             "it has just grown"
         );
         assert!(!inferred(&[20_000, 1, 1, 1, 1, 1], 20_000, 0), "six rounds ago");

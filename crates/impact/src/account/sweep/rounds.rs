@@ -1,46 +1,39 @@
 //! The rounds of a sender: one lasts until everything that was sent by its begin is acknowledged.
 
-use crate::account::capacity::queue_margin;
-use crate::account::read::half::Half;
+use crate::account::capacity::{AT_LIMIT, queue_margin};
+use crate::account::half::Half;
 
+/// The first flight of a sender, segments (RFC 6928).
+pub(crate) const FIRST_FLIGHT: u64 = 10;
 /// Rounds that are remembered.
-const ROUNDS: usize = 8;
-/// A flight is flat while its last rounds are at most so much above earlier ones.
-const FLAT: f64 = 1.06;
-/// A flight is as large as that which does not grow any more where it has so much of it.
-const LEVEL: f64 = 0.9;
+pub(crate) const ROUNDS: usize = 8;
+/// Two rounds, three before them: so many show whether a flight grows. A sender that begins, or begins anew, grows in as many whatever they
+/// look like.
+pub(crate) const FIRST_ROUNDS: usize = 5;
+/// A flight, or a window, stays as it is while it is at most so much above what it was.
+pub(crate) const FLAT: f64 = 1.06;
 
 /// Rounds that a capture may have begun in.
-const PARTIAL_ROUNDS: u64 = 2;
+const PARTIAL_ROUNDS: usize = 2;
 
 /// The last rounds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Rounds {
     /// This one ends when so much is acknowledged.
     ends: u64,
-    /// Its largest flight, bytes.
+    /// The round's largest flight, bytes.
     most: u64,
-    /// Its least delay, and that of the one before, nanoseconds.
-    least: i64,
-    last_least: i64,
+    /// The round's least delay, and that of the one before, nanoseconds.
+    least: Option<i64>,
+    last_least: Option<i64>,
     /// Largest flights of those that are over, newest first; 0 before the first.
     flights: [u64; ROUNDS],
-    /// The largest flight of the last two.
-    recent: u64,
-    /// What is larger is above it.
-    limit: u64,
-    /// The last one is above the one before.
-    pub(crate) grow: bool,
-    /// The last two are hardly above two earlier ones.
-    pub(crate) flat: bool,
     /// The smallest flight, but for the first rounds, of which a capture that begins later sees a part.
-    smallest: u64,
+    smallest: Option<u64>,
     /// Rounds that are over.
-    pub(crate) completed: u64,
+    pub(crate) completed: usize,
     /// Nine tenths of the flight that does not grow any more.
-    plateau: u64,
-    /// So many of the flights that are remembered, newest first, are the same.
-    alike: usize,
+    plateau: Option<u64>,
 }
 
 impl Rounds {
@@ -48,27 +41,16 @@ impl Rounds {
     pub(crate) fn new(first: u64) -> Rounds {
         Rounds {
             ends: first,
-            most: 0,
-            least: i64::MAX,
-            last_least: i64::MAX,
-            flights: [0; ROUNDS],
-            recent: 0,
-            limit: u64::MAX,
-            grow: false,
-            flat: false,
-            smallest: u64::MAX,
-            completed: 0,
-            plateau: u64::MAX,
-            alike: 0,
+            ..Rounds::default()
         }
     }
 
     /// Data took so long to be acknowledged.
     pub(crate) fn delayed(&mut self, nanos: i64) {
-        self.least = self.least.min(nanos);
+        self.least = Some(self.least.map_or(nanos, |least| least.min(nanos)));
     }
 
-    /// So much was under way.
+    /// Takes the bytes that were under way.
     pub(crate) fn flew(&mut self, flight: u64) {
         self.most = self.most.max(flight);
     }
@@ -87,59 +69,53 @@ impl Rounds {
         let flight = std::mem::take(&mut self.most);
         self.completed += 1;
         self.ends = nxt;
-        self.last_least = std::mem::replace(&mut self.least, i64::MAX);
-        if flight != self.flights[0] {
-            self.alike = 0;
+        self.last_least = self.least.take();
+        self.flights.copy_within(..ROUNDS - 1, 1);
+        self.flights[0] = flight;
+        if self.completed > PARTIAL_ROUNDS {
+            self.smallest = Some(self.smallest.map_or(flight, |smallest| smallest.min(flight)));
         }
-        // Once nothing else is remembered one more tells nothing new; and a sender that has lost something is never `lossless` again.
-        if self.alike < ROUNDS {
-            self.alike += 1;
-            self.remember(flight, lossless);
+        if lossless && self.is_flat_over(ROUNDS - 2) {
+            let most = self.flights.iter().max().copied().unwrap_or(0);
+            self.plateau = Some((AT_LIMIT * most as f64).ceil() as u64);
         }
         true
     }
 
-    /// The largest flight of a round that is over.
-    fn remember(&mut self, flight: u64, lossless: bool) {
-        self.flights.copy_within(..ROUNDS - 1, 1);
-        self.flights[0] = flight;
-        if self.completed > PARTIAL_ROUNDS {
-            self.smallest = self.smallest.min(flight);
-        }
-        self.recent = self.most_of(0);
-        self.limit = (FLAT * self.recent as f64) as u64;
-        self.grow = self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64;
-        self.flat = self.is_flat_over(3);
-        if lossless && self.is_flat_over(ROUNDS - 2) {
-            let most = self.flights.iter().max().copied().unwrap_or(0);
-            self.plateau = (LEVEL * most as f64).ceil() as u64;
-        }
+    /// The last one is above the one before.
+    pub(crate) fn grow(&self) -> bool {
+        self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64
+    }
+
+    /// The last two are hardly above two earlier ones.
+    pub(crate) fn flat(&self) -> bool {
+        self.is_flat_over(FIRST_ROUNDS - 2)
     }
 
     /// How many are remembered.
     fn known(&self) -> usize {
-        (self.completed as usize).min(ROUNDS)
+        self.completed.min(ROUNDS)
     }
 
     /// The last two are hardly above those `back` rounds and one more ago.
     fn is_flat_over(&self, back: usize) -> bool {
-        self.known() >= back + 2 && self.recent as f64 <= FLAT * self.most_of(back) as f64
+        self.known() >= back + 2 && self.most_of(0) as f64 <= FLAT * self.most_of(back) as f64
     }
 
     /// `flight` is above the largest of the last two.
     pub(crate) fn are_below(&self, flight: u64) -> bool {
-        flight > self.limit
+        self.completed > 0 && flight as f64 > FLAT * self.most_of(0) as f64
     }
 
     /// `flight` is as large as they are since they do not grow any more.
     pub(crate) fn are_level_with(&self, flight: u64) -> bool {
-        flight >= self.plateau
+        self.plateau.is_some_and(|plateau| flight >= plateau)
     }
 
     /// The last two are above the first two that are remembered, by a segment and by less than half.
     pub(crate) fn climb(&self, segment: u64) -> bool {
         let rounds = self.known();
-        let (last, first) = (self.recent, self.most_of(rounds.saturating_sub(2)));
+        let (last, first) = (self.most_of(0), self.most_of(rounds.saturating_sub(2)));
         rounds >= 4 && last >= first + segment && 2 * last < 3 * first
     }
 
@@ -155,23 +131,21 @@ impl Rounds {
 
     /// The largest flight of this one and the last two.
     pub(crate) fn usual(&self) -> u64 {
-        self.recent.max(self.most)
+        self.most_of(0).max(self.most)
     }
 
     /// At most half of `flight` was under way for a round: a queue that it makes was not there all the time.
     pub(crate) fn were_smaller_than(&self, flight: u64) -> bool {
-        self.smallest <= flight / 2
+        self.smallest.is_some_and(|smallest| smallest <= flight / 2)
     }
 
-    /// Packets queue: the last round's least delay is above the one that shows it ([`queued_above`]).
-    pub(crate) fn queues(&self, above: Option<i64>) -> bool {
-        self.last_least != i64::MAX && above.is_some_and(|above| self.last_least > above)
+    /// Packets queue: the last round's least delay is above the least of all, by what shows it.
+    pub(crate) fn queues(&self, half: &Half) -> bool {
+        let least = half.d1.map(|d1| d1 + queue_margin(half.rtt));
+        self.last_least
+            .zip(least)
+            .is_some_and(|(last, least)| last > least)
     }
-}
-
-/// A delay of an acknowledgement above this one shows that packets queue, nanoseconds.
-pub(crate) fn queued_above(half: &Half) -> Option<i64> {
-    Some(half.d1? + queue_margin(half.rtt))
 }
 
 #[cfg(test)]
@@ -205,20 +179,20 @@ mod tests {
 
     #[test]
     fn flat_are_two_rounds_hardly_above_those_three_before() {
-        assert!(rounds(&[100, 100, 1, 106, 106], true).flat);
-        assert!(!rounds(&[100, 100, 1, 106, 107], true).flat);
-        assert!(rounds(&[1, 100, 1, 106, 1], true).flat && rounds(&[100, 1, 1, 1, 106], true).flat);
-        assert!(!rounds(&[100; 4], true).flat, "four rounds tell nothing");
+        assert!(rounds(&[100, 100, 1, 106, 106], true).flat());
+        assert!(!rounds(&[100, 100, 1, 106, 107], true).flat());
+        assert!(rounds(&[1, 100, 1, 106, 1], true).flat() && rounds(&[100, 1, 1, 1, 106], true).flat());
+        assert!(!rounds(&[100; 4], true).flat(), "four rounds tell nothing");
     }
 
     #[test]
     fn a_plateau_is_the_highest_of_eight_rounds_without_loss() {
         let eight = [100, 90, 80, 80, 80, 80, 106, 90];
-        assert_eq!(rounds(&eight, true).plateau, 96);
-        assert_eq!(rounds(&eight, false).plateau, u64::MAX);
-        assert_eq!(rounds(&eight[..7], true).plateau, u64::MAX);
+        assert_eq!(rounds(&eight, true).plateau, Some(96));
+        assert_eq!(rounds(&eight, false).plateau, None);
+        assert_eq!(rounds(&eight[..7], true).plateau, None);
         let rises = [100, 90, 80, 80, 80, 80, 107, 90];
-        assert_eq!(rounds(&rises, true).plateau, u64::MAX);
+        assert_eq!(rounds(&rises, true).plateau, None);
     }
 
     #[test]
@@ -260,8 +234,8 @@ mod tests {
         assert_eq!((of.last(), of.usual()), (200, 200));
         of.flew(250);
         assert_eq!((of.last(), of.usual()), (200, 250));
-        assert!(rounds(&[100, 107], true).grow && !rounds(&[100, 106], true).grow);
-        assert!(!rounds(&[100], true).grow);
+        assert!(rounds(&[100, 107], true).grow() && !rounds(&[100, 106], true).grow());
+        assert!(!rounds(&[100], true).grow());
         assert_eq!(rounds(&[300, 100], true).usual(), 300);
     }
 
@@ -288,9 +262,8 @@ mod tests {
                 rtt: at(20),
                 ..half()
             };
-            rounds.queues(queued_above(&half))
+            rounds.queues(&half)
         };
         assert_eq!([Some(15), Some(14), None].map(queues), [true, false, false]);
-        assert!(!Rounds::new(0).queues(Some(0)));
     }
 }

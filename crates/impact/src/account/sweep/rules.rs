@@ -1,127 +1,97 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
-//!
-//! What is done for each packet stands in other files and is marked `#[inline]`: whether the compiler puts it here, it decides anew with every
-//! change elsewhere, and a tenth of the time of the sweep hangs on it.
 
 use super::episode::Episode;
-use super::rounds::queued_above;
-use super::sender::{FIRST_FLIGHT, TcpSender};
-use super::step::{NONE, Step, StepKind, StepLabel};
+use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT, ROUNDS};
+use super::sender::TcpSender;
+use super::step::{Step, StepKind};
 use super::track::Track;
-use crate::account::capacity::queue_margin;
-use crate::account::read::data::{Ack, Data};
-use crate::account::read::half::Half;
-use crate::account::times::{Times, UNKNOWN};
+use crate::account::capacity::{AT_LIMIT, NEAR_BEST, queue_margin};
+use crate::account::half::Half;
+use crate::account::packet::AccountPacket;
+use crate::account::times::Times;
 use rekeyscope_model::analysis::AccountLabel;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+use rekeyscope_model::time::NANOS_PER_SECOND;
 
-/// After so long without anything under way, or three round trips, a sender begins anew (RFC 5681 §4.1).
-const IDLE: i64 = 300 * NANOS_PER_MILLI;
 /// The flight after a timeout, segments.
 const AFTER_TIMEOUT: u64 = 2;
 /// Half-life of what is known of a sender: sums of waits fall with exp(−t/2 s).
 const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
 /// Since loss, for this long or ten round trips, a wait is not the application's.
 const SINCE_LOSS: i64 = NANOS_PER_SECOND;
-/// Round trips for which a full window of an inferred scale says that it is the right one: as many as a plateau has.
-const SINCE_FULL: i64 = 8;
-/// Rounds in which a sender that begins, or begins anew, grows whatever they look like.
-const FIRST_ROUNDS: u64 = 5;
 /// CUBIC is back at W segments after the cube root of this times W, seconds: (1 − 0.7) / 0.4 (RFC 9438 §4.2, §5).
 const CUBIC_BACK: f64 = 0.75;
-/// A path that carries so much of C is at its limit.
-const AT_LIMIT: f64 = 0.9;
-/// So much, where packets queue.
-const AT_LIMIT_QUEUED: f64 = 0.75;
-/// A flight is back after a loss when it has so much of what it was.
-const BACK_AFTER_LOSS: f64 = 1.05;
 
-/// Goes over the next piece of a connection: one step for each packet with data, or for several ([`Track::add`]). `rates`: how near to
-/// C it is at each, or empty.
+/// Goes over the next piece of a connection: one step for each packet with data. `rates`: how near to C it is at each, or empty.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) {
-    let (d2, queued_above) = (half.d2.unwrap_or(0), queued_above(half));
+    let times = half.times();
+    let mut acks = std::mem::take(&mut sender.under_way);
+    acks.extend_from_slice(&half.acks);
+    let mut acks = acks.iter();
     let mut sweep = Sweep {
         half,
         rates,
-        d2,
-        times: track.facts.times,
-        queued_above,
-        queue_margin: queue_margin(half.rtt),
-        queues: sender.rounds.queues(queued_above),
+        times,
         sender,
         track,
     };
-    let before = std::mem::take(&mut sweep.sender.under_way);
-    let (mut before, mut acks) = (before.iter(), half.acks.iter());
     for (k, data) in half.data.iter().enumerate() {
-        if before.len() > 0 {
-            sweep.hear_until(data, &mut before);
-        }
         sweep.hear_until(data, &mut acks);
         sweep.send(k, data);
     }
-    sweep.sender.under_way = [before.as_slice(), acks.as_slice()].concat();
+    sweep.sender.under_way = acks.as_slice().to_vec();
 }
 
 #[derive(Debug)]
 struct Sweep<'a> {
     half: &'a Half,
     rates: &'a [f32],
-    /// From an acknowledgement to what it releases.
-    d2: i64,
     times: Times,
     sender: &'a mut TcpSender,
     track: &'a mut Track,
-    /// See [`queued_above`].
-    queued_above: Option<i64>,
-    /// See [`queue_margin`].
-    queue_margin: i64,
-    /// The last round shows that packets queue.
-    queues: bool,
 }
 
 impl Sweep<'_> {
     /// Takes those of the acknowledgements that have reached the sender when it sends `data`. One that waits in a queue reaches it later
     /// than d2, the least delay, and the data that echoes an older one shows it: then the first data that echoes it tells when.
-    fn hear_until(&mut self, data: &Data, acks: &mut std::slice::Iter<'_, Ack>) {
-        let d2 = self.d2;
+    fn hear_until(&mut self, data: &AccountPacket, acks: &mut std::slice::Iter<'_, AccountPacket>) {
+        let (d2, now) = (self.half.d2.unwrap_or(0), data.time.0);
         let waited = self.waited_in_queue(data);
-        while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time + d2 <= data.time) {
+        while let Some(ack) = acks.as_slice().first().filter(|ack| ack.time.0 + d2 <= now) {
             if waited && data.did_not_hear(ack) {
-                self.sender.unheard_at = data.time;
+                self.sender.unheard_at = Some(now);
                 return;
             }
-            let due = ack.time + d2;
-            let held = self.sender.unheard_at > due;
+            let due = ack.time.0 + d2;
+            let held = self.sender.unheard_at.is_some_and(|unheard| unheard > due);
             // After a rest the first data tells nothing: it waited for something else.
-            let follows = data.time - self.sender.unheard_at < self.times.gap;
-            let at = if held && follows { data.time } else { due };
-            self.sender.heard_at = at.max(self.sender.heard_at);
-            self.acknowledge(ack, self.sender.heard_at);
+            let follows = self
+                .sender
+                .unheard_at
+                .is_some_and(|unheard| now - unheard < self.times.gap);
+            let at = if held && follows { now } else { due };
+            let at = self.sender.heard_at.map_or(at, |before| before.max(at));
+            self.sender.heard_at = Some(at);
+            if let Some(measured) = &mut self.track.measured {
+                measured.hears(self.half, ack);
+            }
+            if self.sender.hears(self.half, ack, at)
+                && let Some(episode) = &mut self.track.episode
+            {
+                episode.is_answered(ack);
+            }
             acks.next();
         }
     }
 
     /// The acknowledgement behind the one that `data` echoes had been on its way for so long that something queued.
-    fn waited_in_queue(&self, data: &Data) -> bool {
-        data.unheard_after != UNKNOWN && i64::from(data.unheard_after) * 1_000 > self.d2 + self.queue_margin
+    fn waited_in_queue(&self, data: &AccountPacket) -> bool {
+        let usual = self.half.d2.unwrap_or(0) + queue_margin(self.half.rtt);
+        data.unheard_after.is_some_and(|us| i64::from(us) * 1_000 > usual)
     }
 
-    // Called in two places: inlined twice, the registers do not suffice.
-    #[inline(never)]
-    fn acknowledge(&mut self, ack: &Ack, at: i64) {
-        if let Some(measured) = &mut self.track.measured {
-            measured.hears(self.half, ack);
-        }
-        let rounds = self.sender.rounds.completed;
-        if self.sender.hears(self.half, ack, at)
-            && let Some(episode) = self.track.episodes.last_mut()
-        {
-            episode.is_answered(ack);
-        }
-        if rounds != self.sender.rounds.completed {
-            self.queues = self.sender.rounds.queues(self.queued_above);
-        }
+    /// The last round shows that packets queue.
+    fn queues(&self) -> bool {
+        self.sender.rounds.queues(self.half)
     }
 
     /// How near to C it is there; less than 0 where nobody knows.
@@ -129,56 +99,48 @@ impl Sweep<'_> {
         self.rates.get(k).map_or(-1.0, |&rate| f64::from(rate))
     }
 
-    fn send(&mut self, k: usize, data: &Data) {
-        let flight = self.sender.flight_with(data);
-        let all_acked = self.sender.all_acked();
-        let step = self.step(k, data, flight);
-        self.sender.has_sent(self.half, data, flight);
-        if let Some(measured) = &mut self.track.measured {
-            measured.sends(data, (flight, self.sender.snd_nxt), all_acked);
-        }
-        self.track.add(&step);
-    }
-
     /// The wait for a packet, by the rules.
-    fn step(&mut self, k: usize, data: &Data, flight: u64) -> Step {
-        let last = self.sender.last;
-        let (from, frame) = last.unwrap_or((data.time, data.frame));
-        let nanos = data.time - from;
+    fn send(&mut self, k: usize, data: &AccountPacket) {
+        let (flight, now) = (self.sender.flight_with(data), data.time.0);
+        let (from, frame) = self.sender.last.unwrap_or((now, data.frame));
+        let nanos = now - from;
         if data.late {
-            self.sender.late_seen = Some(data.time);
+            self.sender.late_seen = Some(now);
         }
         let all_acked = self.sender.all_acked();
-        if all_acked && nanos > IDLE.max(3 * self.times.rtt) {
+        // After a timeout without anything under way a sender begins anew (RFC 5681 §4.1).
+        if all_acked && nanos > self.times.long {
             self.sender.proven = FIRST_FLIGHT * self.half.mss;
             self.sender.began_anew = Some((self.sender.rounds.completed, self.sender.snd_nxt));
         }
         if data.again {
             self.repeats(k, data, nanos);
         }
-        let mut step = Step {
+        let (window, touched) = (self.sender.receiver.window, self.sender.touched);
+        let step = Step {
             from,
-            to: data.time,
+            to: now,
             frames: (frame, data.frame),
             bytes: u64::from(data.new),
             longest: nanos,
             kind: StepKind {
-                found: StepLabel::Label(AccountLabel::Unexplained),
-                episode: NONE,
+                found: self.label(k, data, flight, from),
                 between_full: false,
                 at_capacity: self.rate(k) >= AT_LIMIT,
             },
-            window: u32::try_from(self.sender.receiver.window).unwrap_or(u32::MAX),
+            window: u32::try_from(window).unwrap_or(u32::MAX),
             packets: 1,
-            touched: self.sender.touched,
-            all_acked,
+            touched,
         };
-        step.kind.found = self.label(k, data, flight, &mut step);
-        step
+        self.track.steps.push(step);
+        self.sender.has_sent(self.half, data, flight);
+        if let Some(measured) = &mut self.track.measured {
+            measured.sends(data, (flight, self.sender.snd_nxt), all_acked);
+        }
     }
 
     /// A segment that was sent before.
-    fn repeats(&mut self, k: usize, data: &Data, nanos: i64) {
+    fn repeats(&mut self, k: usize, data: &AccountPacket, nanos: i64) {
         let timeout = nanos > self.times.long;
         let rtt = self.times.rtt;
         if self.sender.recovery_point.is_none() {
@@ -196,22 +158,22 @@ impl Sweep<'_> {
                 self.sender.before_loss / 2
             };
             self.sender.recovery_point = Some(self.sender.snd_nxt);
-            let then = self.half.data[..k].partition_point(|d| d.time < data.time - rtt);
+            let then = self.half.data[..k].partition_point(|d| d.time.0 < data.time.0 - rtt);
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let mut episode = Episode::begun(data, self.sender.rtt.smoothed, self.half);
-            episode.queue = busy || self.queues;
-            episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time - t <= 2 * rtt);
-            self.track.episodes.push(episode);
-            if self.comes_back_from_the_unseen(data.time) {
-                self.track.comes_back();
+            let mut episode = Episode::begun(data, self.sender.rtt.smoothed);
+            episode.queue = busy || self.queues();
+            episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time.0 - t <= 2 * rtt);
+            self.track.begins(episode);
+            if self.comes_back_from_the_unseen(data.time.0) {
+                self.track.comes_back(self.half.scale_known);
             }
             self.sender.lost_from_known_flight |= self.sender.rounds.completed >= FIRST_ROUNDS;
         } else if timeout {
             self.sender.proven = AFTER_TIMEOUT * self.half.mss;
         }
-        self.sender.loss_seen = Some(data.time);
+        self.sender.loss_seen = Some(data.time.0);
     }
 
     /// The first loss from a flight that is known, at `now`, of a connection that had begun before the capture: it had grown as it does
@@ -228,28 +190,34 @@ impl Sweep<'_> {
             && (now - first) as f64 <= reno.max(cubic)
     }
 
-    /// The first rule that holds (docs/account.md).
-    fn label(&mut self, k: usize, data: &Data, flight_after: u64, step: &mut Step) -> StepLabel {
+    /// The first rule that holds (docs/account.md) for the wait since `from`; `None`: what the last episode of loss turns out to be.
+    fn label(
+        &mut self,
+        k: usize,
+        data: &AccountPacket,
+        flight_after: u64,
+        from: i64,
+    ) -> Option<AccountLabel> {
         use AccountLabel::{
             Application, Capacity, Growth, ReceiveWindow, SendBuffer, Unexplained, ZeroWindow,
         };
         let times = self.times;
-        let (now, nanos) = (data.time, step.longest);
-        let rate = self.rate(k);
+        let (now, nanos) = (data.time.0, data.time.0 - from);
+        let (rate, queued) = (self.rate(k), self.queues());
         let fills = rate >= AT_LIMIT;
-        let queues = rate >= AT_LIMIT_QUEUED && self.queues;
+        let queues = rate >= NEAR_BEST && queued;
         let slower = rate < 0.6;
         // Behind a queue packets come as the link lets them through, however they were sent.
         let waited = self.waited_in_queue(data);
         let sender = &mut *self.sender;
-        let small = sender.receiver.small_until(now, (nanos > 0).then_some(step.from));
+        let small = sender.receiver.small_until(now, (nanos > 0).then_some(from));
         let allowed = sender.receiver.allowed_at(now - times.released);
-        let clocked = sender.told > now - times.released;
+        let clocked = sender.told.is_some_and(|told| told > now - times.released);
         let could = data.end() <= allowed && sender.flight() + data.payload() <= sender.proven;
         let recovering = sender.recovery_point.is_some();
         if nanos > times.released && !recovering && !waited {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
-            // Which of the two is larger is all that is asked between: both fade alike.
+            // Both sums fade alike, because only the larger of them is asked for.
             let fade = libm::exp(-((now - sender.waits_at) as f64) / MEMORY);
             sender.waits_at = now;
             sender.waits_clocked *= fade;
@@ -261,33 +229,29 @@ impl Sweep<'_> {
                 sender.waits_clocked += nanos as f64;
             }
         }
-        let episode = self.track.episodes.len().checked_sub(1);
-        let episode = episode.map_or(NONE, |e| e as u32);
         if nanos > times.released && small * 2 > nanos {
-            return StepLabel::Label(ZeroWindow);
+            return Some(ZeroWindow);
         }
         if recovering {
-            step.kind.episode = episode;
             return if fills && nanos < times.gap {
-                StepLabel::Label(Capacity)
+                Some(Capacity)
             } else {
-                StepLabel::Episode
+                None
             };
         }
         if (fills || queues) && nanos < times.gap && !sender.touched {
-            return StepLabel::Label(Capacity);
+            return Some(Capacity);
         }
         let back = flight_after + self.half.mss > sender.before_loss;
         if self.half.d2.is_none() {
             // Right before the receiver hardly anything is under way.
             sender.ramping &= !back && self.half.shows_queues();
             if !sender.ramping {
-                return StepLabel::Label(Unexplained);
+                return Some(Unexplained);
             }
-            step.kind.episode = episode;
-            return StepLabel::Episode;
+            return None;
         }
-        // It begins anew, and has sent more than the application's next words: a burst takes its time whatever went before.
+        // A sender that begins anew has sent more than the application's next words: a burst takes its time whatever went before.
         let begun = sender
             .began_anew
             .filter(|(round, _)| sender.rounds.completed - round < FIRST_ROUNDS);
@@ -300,36 +264,37 @@ impl Sweep<'_> {
                 .loss_seen
                 .is_none_or(|t| now - t > SINCE_LOSS.max(10 * times.rtt));
             // A sender with nothing to send lets a queue run dry.
-            let queues = self.queues && nanos < times.gap;
+            let queues = queued && nanos < times.gap;
             let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues;
-            if slow || step.all_acked && idle {
-                sender.application_until = now + times.rtt;
-                return StepLabel::Label(Application);
+            if slow || sender.all_acked() && idle {
+                sender.application_until = Some(now + times.rtt);
+                return Some(Application);
             }
-        } else if nanos <= times.released && now <= sender.application_until && !anew {
-            return StepLabel::Label(Application);
+        } else if nanos <= times.released && sender.application_until >= Some(now) && !anew {
+            return Some(Application);
         }
         if sender.touched && clocked {
-            return StepLabel::Label(ReceiveWindow);
+            return Some(ReceiveWindow);
         }
         let last = sender.rounds.last();
         let flight = flight_after.max(last);
         sender.ramping &= !back;
         if sender.ramping {
-            step.kind.episode = episode;
-            return StepLabel::Episode;
+            return None;
         }
-        let flat = sender.rounds.flat;
+        let flat = sender.rounds.flat();
         if anew && sender.loss_seen.is_none() {
-            return StepLabel::Label(Growth);
+            return Some(Growth);
         }
         if sender.rounds.are_level_with(flight) || flat && sender.loss_seen.is_none() {
             let unloaded = self.half.begun || sender.rounds.were_smaller_than(flight);
             // An inferred window counts while it is full now and then.
-            let window_known =
-                self.half.scale_known || now.saturating_sub(sender.touched_at) <= SINCE_FULL * times.rtt;
-            let stands = (waited || self.queues) && nanos < times.gap;
-            return StepLabel::Label(if sender.waits_unclocked > sender.waits_clocked && !stands {
+            let window_known = self.half.scale_known
+                || sender
+                    .touched_at
+                    .is_some_and(|full| now - full <= ROUNDS as i64 * times.rtt);
+            let stands = (waited || queued) && nanos < times.gap;
+            return Some(if sender.waits_unclocked > sender.waits_clocked && !stands {
                 Application
             } else if window_known && flight as f64 >= 0.75 * sender.receiver.window as f64 {
                 ReceiveWindow
@@ -345,19 +310,18 @@ impl Sweep<'_> {
                 Unexplained
             });
         }
-        let back_at = BACK_AFTER_LOSS * sender.before_loss as f64;
+        let back_at = FLAT * sender.before_loss as f64;
         if sender.loss_seen.is_some() && (flight_after as f64) < back_at {
-            step.kind.episode = episode;
-            return StepLabel::Episode;
+            return None;
         }
         let few_rounds = sender.rounds.completed < FIRST_ROUNDS;
         let grows = if few_rounds {
-            self.half.begun || sender.rounds.grow
+            self.half.begun || sender.rounds.grow()
         } else {
             !flat
         };
         self.track.hides_growth |= few_rounds && !grows;
-        StepLabel::Label(if grows { Growth } else { Unexplained })
+        Some(if grows { Growth } else { Unexplained })
     }
 }
 

@@ -1,19 +1,15 @@
-//! What is known of a sender from its data and the acknowledgements that reached it.
+//! A sender, as its data and the acknowledgements that reached it show it.
 
 use super::receiver::Receiver;
-use super::rounds::Rounds;
-use crate::account::read::data::{Ack, Data};
-use crate::account::read::half::Half;
-use crate::account::times::UNKNOWN;
+use super::rounds::{FIRST_FLIGHT, Rounds};
+use crate::account::half::Half;
+use crate::account::packet::AccountPacket;
 use rekeyscope_traffic::RttEstimator;
 
-/// Its first flight, segments (RFC 6928).
-pub(crate) const FIRST_FLIGHT: u64 = 10;
-
 /// The state of a sender.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct TcpSender {
-    /// Its last packet with data: time, number, IPv4 identification.
+    /// The last packet with data: time, number.
     pub(crate) last: Option<(i64, u64)>,
     /// When the first one passed, in whatever piece.
     pub(crate) first_sent: Option<i64>,
@@ -24,20 +20,20 @@ pub(crate) struct TcpSender {
     pub(crate) receiver: Receiver,
     pub(crate) rounds: Rounds,
     /// The last acknowledgement that told it something.
-    pub(crate) told: i64,
+    pub(crate) told: Option<i64>,
     pub(crate) all_acked_since: Option<i64>,
-    /// Where it began anew after a rest: rounds that were over, and the next byte.
-    pub(crate) began_anew: Option<(u64, u64)>,
+    /// The point where it began anew after a rest: rounds that were over, and the next byte.
+    pub(crate) began_anew: Option<(usize, u64)>,
     /// A flight that was there, bytes.
     pub(crate) proven: u64,
     /// The receiver's window is full.
     pub(crate) touched: bool,
-    /// It was, last.
-    pub(crate) touched_at: i64,
+    /// The last time that it was full.
+    pub(crate) touched_at: Option<i64>,
     /// Sums of waits that an acknowledgement ended, and that none did though more could have been sent; they fade.
     pub(crate) waits_clocked: f64,
     pub(crate) waits_unclocked: f64,
-    /// They have faded until then.
+    /// The time until which they have faded.
     pub(crate) waits_at: i64,
     /// Time from data to its acknowledgement.
     pub(crate) rtt: RttEstimator,
@@ -48,48 +44,27 @@ pub(crate) struct TcpSender {
     pub(crate) lost_from_known_flight: bool,
     /// Flight before the last episode.
     pub(crate) before_loss: u64,
-    /// It has not come back since.
+    /// True until the flight has come back.
     pub(crate) ramping: bool,
-    pub(crate) application_until: i64,
+    pub(crate) application_until: Option<i64>,
     pub(crate) late_seen: Option<i64>,
     /// Acknowledgements that have not reached it.
-    pub(crate) under_way: Vec<Ack>,
+    pub(crate) under_way: Vec<AccountPacket>,
     /// The last time that its data showed that it had not heard the next of them.
-    pub(crate) unheard_at: i64,
+    pub(crate) unheard_at: Option<i64>,
     /// Time at which the last acknowledgement reached the sender.
-    pub(crate) heard_at: i64,
+    pub(crate) heard_at: Option<i64>,
 }
 
 impl TcpSender {
     /// One that has sent nothing. Sequence numbers begin with `first`.
     pub(crate) fn new(first: u64, mss: u64) -> TcpSender {
         TcpSender {
-            last: None,
-            first_sent: None,
             snd_una: first,
             snd_nxt: first,
-            receiver: Receiver::default(),
             rounds: Rounds::new(first),
-            told: i64::MIN / 2,
-            all_acked_since: None,
-            began_anew: None,
             proven: FIRST_FLIGHT * mss,
-            touched: false,
-            touched_at: i64::MIN / 2,
-            waits_clocked: 0.0,
-            waits_unclocked: 0.0,
-            waits_at: 0,
-            rtt: RttEstimator::default(),
-            recovery_point: None,
-            loss_seen: None,
-            lost_from_known_flight: false,
-            before_loss: 0,
-            ramping: false,
-            application_until: i64::MIN,
-            late_seen: None,
-            under_way: Vec::new(),
-            unheard_at: i64::MIN / 2,
-            heard_at: i64::MIN / 2,
+            ..TcpSender::default()
         }
     }
 
@@ -99,7 +74,7 @@ impl TcpSender {
     }
 
     /// Bytes under way once it has sent `data`.
-    pub(crate) fn flight_with(&self, data: &Data) -> u64 {
+    pub(crate) fn flight_with(&self, data: &AccountPacket) -> u64 {
         self.snd_nxt.max(data.end()).saturating_sub(self.snd_una)
     }
 
@@ -115,16 +90,15 @@ impl TcpSender {
 
     /// An acknowledgement reaches it. Says whether it is news.
     #[inline]
-    pub(crate) fn hears(&mut self, half: &Half, ack: &Ack, at: i64) -> bool {
+    pub(crate) fn hears(&mut self, half: &Half, ack: &AccountPacket, at: i64) -> bool {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
-        if ack.after != UNKNOWN {
-            let after = i64::from(ack.after) * 1_000;
+        if let Some(after) = ack.answers_after.map(|us| i64::from(us) * 1_000) {
             self.rounds.delayed(after);
             self.rtt.sample(after);
         }
         let news = ack.ack > self.snd_una;
         if more || news {
-            self.told = at;
+            self.told = Some(at);
         }
         if news {
             self.snd_una = ack.ack;
@@ -144,11 +118,11 @@ impl TcpSender {
         news
     }
 
-    /// It has sent `data`; so much is under way now.
+    /// Sends `data`; so much is under way now.
     #[inline]
-    pub(crate) fn has_sent(&mut self, half: &Half, data: &Data, flight: u64) {
-        self.last = Some((data.time, data.frame));
-        self.first_sent.get_or_insert(data.time);
+    pub(crate) fn has_sent(&mut self, half: &Half, data: &AccountPacket, flight: u64) {
+        self.last = Some((data.time.0, data.frame));
+        self.first_sent.get_or_insert(data.time.0);
         if data.end() > self.snd_nxt {
             self.snd_nxt = data.end();
             self.all_acked_since = None;
@@ -157,10 +131,10 @@ impl TcpSender {
         if self.recovery_point.is_none() {
             self.proven = self.proven.max(flight);
         }
-        let changes = || self.ramping || self.rounds.grow || self.rounds.are_below(flight);
+        let changes = || self.ramping || self.rounds.grow() || self.rounds.are_below(flight);
         self.touched = self.receiver.is_full(half, self.snd_nxt, changes);
         if self.touched {
-            self.touched_at = data.time;
+            self.touched_at = Some(data.time.0);
         }
     }
 }
@@ -196,11 +170,11 @@ mod tests {
         let mut of = sender();
         of.has_sent(&half(), &data(0, 0), 1_000);
         assert!(!of.hears(&half(), &ack(1, 0, 5_000), at(10)));
-        assert_eq!(of.told, at(10), "it may send more");
+        assert_eq!(of.told, Some(at(10)), "it may send more");
         assert!(!of.hears(&half(), &ack(2, 0, 5_000), at(20)));
-        assert_eq!(of.told, at(10));
+        assert_eq!(of.told, Some(at(10)));
         assert!(of.hears(&half(), &ack(3, 500, 4_500), at(30)));
-        assert_eq!((of.told, of.snd_una), (at(30), 500));
+        assert_eq!((of.told, of.snd_una), (Some(at(30)), 500));
     }
 
     #[test]
@@ -234,6 +208,6 @@ mod tests {
         of.has_sent(&half(), &data(5, 1_000), 2_000);
         assert!(!of.touched, "a segment is left");
         of.has_sent(&half(), &data(6, 1_500), 2_500);
-        assert_eq!((of.touched, of.touched_at), (true, at(6)));
+        assert_eq!((of.touched, of.touched_at), (true, Some(at(6))));
     }
 }

@@ -5,25 +5,12 @@ use rekeyscope_model::time::NANOS_PER_MILLI;
 
 /// Short waits that are alike are counted together for so long.
 const TOGETHER: i64 = 20 * NANOS_PER_MILLI;
-/// No index.
-pub(crate) const NONE: u32 = u32::MAX;
 
-/// What a wait is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StepLabel {
-    Label(AccountLabel),
-    /// What its episode of loss turns out to be.
-    Episode,
-    /// Likewise, where that is loss: it may be the way back from another one, which was not captured. Else this.
-    WayBack(AccountLabel),
-}
-
-/// What waits that are counted together have in common.
+/// Facts that waits have in common that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StepKind {
-    pub(crate) found: StepLabel,
-    /// Of an episode, or on the way back to the flight before it: its index.
-    pub(crate) episode: u32,
+    /// `None`: what its episode of loss turns out to be.
+    pub(crate) found: Option<AccountLabel>,
     /// Between two full windows.
     pub(crate) between_full: bool,
     /// The path carries all it can.
@@ -49,24 +36,14 @@ pub(crate) struct Step {
     pub(crate) packets: u32,
     /// The window was full when it began.
     pub(crate) touched: bool,
-    /// Everything was acknowledged before it ended.
-    pub(crate) all_acked: bool,
 }
 
 impl Step {
     /// The one behind it may be counted with it: both are short, waits of at most `gap`, and of one kind.
     pub(crate) fn is_alike(&self, next: &Step, gap: i64) -> bool {
-        self.kind == next.kind && self.takes_more(gap) && next.longest <= gap && self.reaches(next.to)
-    }
-
-    /// It is short, and not the first of a connection, which is none.
-    fn takes_more(&self, gap: i64) -> bool {
-        self.frames.0 != self.frames.1 && self.longest <= gap
-    }
-
-    /// With one that ends at `to` it is no longer than steps may be.
-    fn reaches(&self, to: i64) -> bool {
-        to - self.from <= TOGETHER
+        let short = self.longest.max(next.longest) <= gap && next.to - self.from <= TOGETHER;
+        // The first of a connection is no wait.
+        short && self.kind == next.kind && self.frames.0 != self.frames.1
     }
 
     /// Takes the one behind it in.
@@ -76,27 +53,5 @@ impl Step {
         self.longest = self.longest.max(next.longest);
         self.window = next.window;
         self.packets += next.packets;
-    }
-
-    /// The part before `time` and the rest; the bytes as if they had come evenly.
-    pub(crate) fn split(&self, time: i64) -> [Step; 2] {
-        let share = (time - self.from) as f64 / (self.to - self.from) as f64;
-        let bytes = ((self.bytes as f64 * share) as u64).min(self.bytes);
-        let before = Step {
-            to: time,
-            bytes,
-            ..*self
-        };
-        let behind = Step {
-            from: time,
-            bytes: self.bytes - bytes,
-            ..*self
-        };
-        [before, behind]
-    }
-
-    /// It is one wait.
-    pub(crate) fn is_one(&self) -> bool {
-        self.longest >= self.to - self.from
     }
 }

@@ -5,27 +5,21 @@ use crate::account::surroundings::Surroundings;
 use crate::ledger::DOWN_BEFORE;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::analysis::AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
+use rekeyscope_model::time::Timestamp;
 
 /// Labels that nothing in the capture decides between: those of cut outages that take at least `least` nanoseconds.
 pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: i64) -> Vec<AccountLabel> {
-    // Nanoseconds of a piece that the begin of the capture cuts off from its reason, and the end from what becomes of it.
-    let early = |p: &LabelledPiece| match p.label {
-        Rekey | TunnelDown => around.first_asked.map_or(0, |asked| {
-            if p.from < asked.0 - DOWN_BEFORE {
-                p.nanos()
-            } else {
-                0
-            }
-        }),
-        PathLoss | QueueLoss => around
-            .first_delivered
-            .map_or(0, |until| (p.to.min(until.0) - p.from).clamp(0, p.nanos())),
+    // Nanoseconds of a piece up to a time, or from one on.
+    let until = |p: &LabelledPiece, t: Timestamp| p.to.min(t).nanos_since(p.from).clamp(0, p.nanos());
+    let since = |p: &LabelledPiece, t: Timestamp| p.to.nanos_since(p.from.max(t)).max(0);
+    // The begin of the capture cuts a piece off from its reason, and the end from what becomes of it.
+    let early = |p: &LabelledPiece| match (p.label, around.first_asked, around.first_delivered) {
+        (Rekey | TunnelDown, Some(asked), _) if p.from < asked.plus_nanos(-DOWN_BEFORE) => p.nanos(),
+        (PathLoss | QueueLoss, _, Some(delivered)) => until(p, delivered),
         _ => 0,
     };
     let late = |p: &LabelledPiece| match (around.left_open, p.label) {
-        (Some(from), Rekey | TunnelDown | PathLoss | QueueLoss) => {
-            (p.to - p.from.max(from.0)).clamp(0, p.nanos())
-        }
+        (Some(from), Rekey | TunnelDown | PathLoss | QueueLoss) => since(p, from),
         _ => 0,
     };
     if pieces.iter().map(|p| early(p).max(late(p))).sum::<i64>() < least.max(1) {
@@ -42,12 +36,12 @@ pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+    use rekeyscope_model::time::NANOS_PER_SECOND;
 
     fn piece(from: i64, to: i64, label: AccountLabel) -> LabelledPiece {
         LabelledPiece {
-            from: from * NANOS_PER_SECOND,
-            to: to * NANOS_PER_SECOND,
+            from: Timestamp(from * NANOS_PER_SECOND),
+            to: Timestamp(to * NANOS_PER_SECOND),
             label,
             also: None,
             frames: (0, 0),

@@ -4,12 +4,13 @@ use super::join::{LabelledPiece, LabelledSteps};
 use crate::ledger::LabelSum;
 use rekeyscope_model::analysis::{AccountAlso, AccountEvidence, AccountLabel, AccountLine};
 use rekeyscope_model::time::seconds;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Stretches that stand for a label.
 const EVIDENCE: usize = 3;
 
-/// What every line is compared with.
+/// The whole that every line is compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compared {
     pub(crate) nanos: i64,
@@ -29,83 +30,61 @@ impl Compared {
     }
 }
 
-/// Data of a label beside its seconds and bytes.
-#[derive(Debug, Default)]
-struct LabelFacts {
-    also: BTreeMap<AccountLabel, i64>,
-    evidence: Vec<(i64, (u64, u64))>,
-}
-
-/// The longest stretches of each label, and what else they would be called.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    labels: BTreeMap<AccountLabel, LabelFacts>,
-}
-
-impl Facts {
-    pub(crate) fn of(pieces: &[LabelledPiece]) -> Facts {
-        let mut facts = Facts::default();
-        for piece in pieces {
-            let own = facts.labels.entry(piece.label).or_default();
-            if let Some(also) = piece.also {
-                *own.also.entry(also).or_default() += piece.nanos();
-            }
-            let place = own.evidence.partition_point(|e| e.0 >= piece.nanos());
-            let known = own.evidence.iter().any(|e| e.1 == piece.frames);
-            if place < EVIDENCE && !known {
-                own.evidence.insert(place, (piece.nanos(), piece.frames));
-                own.evidence.truncate(EVIDENCE);
+/// The lines of all labels that have something, most lost first: what else their stretches would be called, and the longest of them.
+pub(crate) fn lines(
+    pieces: &[LabelledPiece],
+    sums: &BTreeMap<AccountLabel, LabelSum>,
+    totals: &Compared,
+) -> Vec<AccountLine> {
+    let all_lost = totals.lost(totals.nanos, totals.bytes);
+    let line = |(&label, sum): (&AccountLabel, &LabelSum)| {
+        let lost = totals.lost(sum.nanos, sum.bytes);
+        let without = seconds(totals.nanos) - lost;
+        let mut also: BTreeMap<AccountLabel, i64> = BTreeMap::new();
+        let mut longest: Vec<&LabelledPiece> = pieces.iter().filter(|p| p.label == label).collect();
+        for piece in &longest {
+            if let Some(other) = piece.also {
+                *also.entry(other).or_default() += piece.nanos();
             }
         }
-        facts
-    }
-
-    /// The lines of all labels that have something, most lost first.
-    pub(crate) fn lines(
-        &self,
-        sums: &BTreeMap<AccountLabel, LabelSum>,
-        totals: &Compared,
-    ) -> Vec<AccountLine> {
-        let all_lost = totals.lost(totals.nanos, totals.bytes);
-        let empty = LabelFacts::default();
-        let line = |(&label, sum): (&AccountLabel, &LabelSum)| {
-            let facts = self.labels.get(&label).unwrap_or(&empty);
-            let lost = totals.lost(sum.nanos, sum.bytes);
-            let without = seconds(totals.nanos) - lost;
-            AccountLine {
-                label,
-                seconds: seconds(sum.nanos),
-                bytes: sum.bytes,
-                lost_seconds: lost,
-                share: sum.nanos as f64 / totals.nanos.max(1) as f64,
-                lost_share: (all_lost > 0.0).then(|| lost / all_lost),
-                s_per_gb: (totals.bytes > 0).then(|| seconds(sum.nanos) * 1e9 / totals.bytes as f64),
-                without_mbps: (without > 0.0 && lost > 0.0)
-                    .then(|| totals.bytes as f64 * 8.0 / without / 1e6),
-                also: facts
-                    .also
-                    .iter()
-                    .map(|(&label, &nanos)| AccountAlso {
-                        label,
-                        seconds: seconds(nanos),
-                    })
-                    .collect(),
-                evidence: facts
-                    .evidence
-                    .iter()
-                    .map(|&(nanos, (from_frame, to_frame))| AccountEvidence {
-                        from_frame,
-                        to_frame,
-                        seconds: seconds(nanos),
-                    })
-                    .collect(),
+        longest.sort_by_key(|p| Reverse(p.nanos()));
+        let mut evidence: Vec<AccountEvidence> = Vec::new();
+        for piece in longest {
+            let (from_frame, to_frame) = piece.frames;
+            let known = evidence
+                .iter()
+                .any(|e| (e.from_frame, e.to_frame) == piece.frames);
+            if evidence.len() < EVIDENCE && !known {
+                evidence.push(AccountEvidence {
+                    from_frame,
+                    to_frame,
+                    seconds: seconds(piece.nanos()),
+                });
             }
-        };
-        let mut lines: Vec<AccountLine> = sums.iter().map(line).collect();
-        lines.retain(|l| l.seconds != 0.0 || l.bytes > 0);
-        lines.sort_by(|a, b| b.lost_seconds.total_cmp(&a.lost_seconds));
-        lines
-    }
+        }
+        AccountLine {
+            label,
+            seconds: seconds(sum.nanos),
+            bytes: sum.bytes,
+            lost_seconds: lost,
+            share: sum.nanos as f64 / totals.nanos.max(1) as f64,
+            lost_share: (all_lost > 0.0).then(|| lost / all_lost),
+            s_per_gb: (totals.bytes > 0).then(|| seconds(sum.nanos) * 1e9 / totals.bytes as f64),
+            without_mbps: (without > 0.0 && lost > 0.0).then(|| totals.bytes as f64 * 8.0 / without / 1e6),
+            also: also
+                .into_iter()
+                .map(|(label, nanos)| AccountAlso {
+                    label,
+                    seconds: seconds(nanos),
+                })
+                .collect(),
+            evidence,
+        }
+    };
+    let mut lines: Vec<AccountLine> = sums.iter().map(line).collect();
+    lines.retain(|l| l.seconds != 0.0 || l.bytes > 0);
+    lines.sort_by(|a, b| b.lost_seconds.total_cmp(&a.lost_seconds));
+    lines
 }
 
 /// The window that half of the packets that waited for the receiver had at most, bytes.
@@ -129,11 +108,12 @@ mod tests {
     use super::*;
     use crate::account::made_up::{at, step};
     use AccountLabel::{Application, Capacity, ReceiveWindow, Rekey};
+    use rekeyscope_model::time::Timestamp;
 
     fn piece(from: i64, to: i64, label: AccountLabel, frames: (u64, u64)) -> LabelledPiece {
         LabelledPiece {
-            from: at(from),
-            to: at(to),
+            from: Timestamp(at(from)),
+            to: Timestamp(at(to)),
             label,
             also: None,
             frames,
@@ -147,10 +127,11 @@ mod tests {
             also: Some(ReceiveWindow),
             ..piece(0, 1_500, Capacity, (1, 9))
         };
-        let facts = Facts::of(&[also, piece(1_500, 2_000, Rekey, (9, 10))]);
+        let pieces = [also, piece(1_500, 2_000, Rekey, (9, 10))];
         let sum = |ms, bytes| LabelSum { nanos: at(ms), bytes };
         let sums = BTreeMap::from([(Capacity, sum(1_500, 3_000_000)), (Rekey, sum(500, 0))]);
-        let lines = facts.lines(
+        let lines = lines(
+            &pieces,
             &sums,
             &Compared {
                 nanos: at(2_000),
@@ -186,7 +167,7 @@ mod tests {
             (capacity.also[0].label, capacity.also[0].seconds),
             (ReceiveWindow, 1.5)
         );
-        let lines_of = |compared: &Compared| facts.lines(&sums, compared);
+        let lines_of = |compared: &Compared| super::lines(&pieces, &sums, compared);
         let even = lines_of(&Compared {
             nanos: at(2_000),
             bytes: 0,
@@ -207,7 +188,7 @@ mod tests {
     #[test]
     fn the_three_longest_stretches_are_evidence() {
         let lengths = [(100, 1), (400, 2), (200, 3), (300, 4), (500, 2)];
-        let facts = Facts::of(&lengths.map(|(ms, frame)| piece(0, ms, Rekey, (frame, frame + 1))));
+        let pieces = lengths.map(|(ms, frame)| piece(0, ms, Rekey, (frame, frame + 1)));
         let sums = BTreeMap::from([(
             Rekey,
             LabelSum {
@@ -215,7 +196,8 @@ mod tests {
                 bytes: 0,
             },
         )]);
-        let lines = facts.lines(
+        let lines = lines(
+            &pieces,
             &sums,
             &Compared {
                 nanos: at(1_500),
@@ -225,7 +207,10 @@ mod tests {
         );
         let frames: Vec<u64> = lines[0].evidence.iter().map(|e| e.from_frame).collect();
         assert_eq!(frames, [2, 4, 3], "each pair of frames once");
-        assert_eq!(lines[0].evidence[0].seconds, 0.4);
+        assert_eq!(
+            lines[0].evidence[0].seconds, 0.5,
+            "the longer of two with the same frames"
+        );
     }
 
     /// By the packets that waited with it.

@@ -13,7 +13,7 @@ struct Made {
     half: Half,
     sender: TcpSender,
     rate: f32,
-    data: Data,
+    data: AccountPacket,
     /// Since the packet before it, milliseconds.
     wait: i64,
     all_acked: bool,
@@ -44,58 +44,42 @@ fn made() -> Made {
 }
 
 impl Made {
-    fn run<T>(mut self, look: impl FnOnce(&mut Sweep<'_>, &Data, i64, bool) -> T) -> T {
-        let mut track = Track::new(&self.half);
-        let rates = [self.rate];
-        let queued_above = queued_above(&self.half);
-        let queues = self.sender.rounds.queues(queued_above);
+    fn run<T>(mut self, look: impl FnOnce(&mut Sweep<'_>, &AccountPacket, i64) -> T) -> T {
+        if self.all_acked {
+            self.sender.snd_una = self.sender.snd_nxt;
+        }
+        let mut track = Track::default();
         let mut sweep = Sweep {
-            d2: 0,
             half: &self.half,
-            rates: &rates,
-            times: track.facts.times,
+            rates: &[self.rate],
+            times: self.half.times(),
             sender: &mut self.sender,
             track: &mut track,
-            queued_above,
-            queue_margin: queue_margin(self.half.rtt),
-            queues,
         };
-        look(&mut sweep, &self.data, at(self.wait), self.all_acked)
+        look(&mut sweep, &self.data, at(self.wait))
     }
 
-    /// The label of the wait, its step, and what is asked of the sweep behind it.
-    fn judged<T>(self, ask: impl FnOnce(&Sweep<'_>) -> T) -> (StepLabel, Step, T) {
-        self.run(|sweep, data, wait, all_acked| {
-            let mut step = Step {
-                all_acked,
-                ..step(0, 0, Unexplained)
-            };
-            (step.from, step.to, step.longest) = (data.time - wait, data.time, wait);
-            let flight = sweep
-                .sender
-                .snd_nxt
-                .max(data.end())
-                .saturating_sub(sweep.sender.snd_una);
-            let label = sweep.label(0, data, flight, &mut step);
-            (label, step, ask(sweep))
+    /// The label of the wait, and what is asked of the sweep behind it.
+    fn judged<T>(self, ask: impl FnOnce(&Sweep<'_>) -> T) -> (Option<AccountLabel>, T) {
+        self.run(|sweep, data, wait| {
+            let flight = sweep.sender.flight_with(data);
+            let label = sweep.label(0, data, flight, data.time.0 - wait);
+            (label, ask(sweep))
         })
     }
 
-    fn labelled(self) -> (StepLabel, Step) {
-        let (label, step, ()) = self.judged(|_| ());
-        (label, step)
+    /// `None`: what the episode turns out to be.
+    fn found(self) -> Option<AccountLabel> {
+        self.judged(|_| ()).0
     }
 
     fn label(self) -> AccountLabel {
-        match self.labelled().0 {
-            StepLabel::Label(label) => label,
-            StepLabel::Episode | StepLabel::WayBack(_) => panic!("an episode"),
-        }
+        self.found().expect("no episode")
     }
 
     /// The acknowledgement that released it came so long ago.
     fn told(mut self, ms: i64) -> Made {
-        self.sender.told = at(NOW - ms);
+        self.sender.told = Some(at(NOW - ms));
         self
     }
 
@@ -233,7 +217,7 @@ fn a_sender_with_nothing_under_way_is_idle() {
         with(|m| {
             m.rate = 0.8;
             m.all_acked = all_acked;
-            (m.sender.snd_una, m.sender.all_acked_since) = (100_000, Some(at(NOW - ms)));
+            m.sender.all_acked_since = Some(at(NOW - ms));
         })
         .told(500)
         .label()
@@ -248,7 +232,7 @@ fn a_sender_with_nothing_under_way_is_idle() {
 #[test]
 fn what_follows_at_once_on_the_applications_words_is_the_applications() {
     let follows = |until: i64, wait: i64| {
-        with(|m| (m.sender.application_until, m.wait) = (at(NOW + until), wait))
+        with(|m| (m.sender.application_until, m.wait) = (Some(at(NOW + until)), wait))
             .told(2)
             .label()
     };
@@ -256,28 +240,26 @@ fn what_follows_at_once_on_the_applications_words_is_the_applications() {
         (follows(0, 3), follows(-1, 3), follows(0, 4)),
         (Application, Growth, Growth)
     );
-    let (_, _, until) = made().told(500).judged(|sweep| sweep.sender.application_until);
-    assert_eq!(until, at(NOW + 40), "for a round trip");
+    let (_, until) = made().told(500).judged(|sweep| sweep.sender.application_until);
+    assert_eq!(until, Some(at(NOW + 40)), "for a round trip");
 }
 
 #[test]
 fn a_burst_after_a_rest_is_growth_from_its_eleventh_segment_on() {
-    let burst = |sent: u64, lost: bool, rounds: u64| {
+    let burst = |sent: u64, lost: bool, rounds: usize| {
         with(|m| {
             m.sender.began_anew = Some((0, 100_000 - sent));
-            (m.sender.application_until, m.wait) = (at(NOW + 10), 1);
+            (m.sender.application_until, m.wait) = (Some(at(NOW + 10)), 1);
             m.sender.rounds.completed = rounds;
             (m.sender.loss_seen, m.sender.before_loss) = (lost.then_some(0), 50_000);
         })
         .told(2)
-        .labelled()
-        .0
+        .found()
     };
-    let label = StepLabel::Label;
-    assert_eq!(burst(10_000, false, 4), label(Growth));
-    assert_eq!(burst(9_000, false, 4), label(Application), "the first flight");
-    assert_eq!(burst(10_000, false, 5), label(Application), "five rounds ago");
-    assert_eq!(burst(10_000, true, 4), StepLabel::Episode, "loss keeps it down");
+    assert_eq!(burst(10_000, false, 4), Some(Growth));
+    assert_eq!(burst(9_000, false, 4), Some(Application), "the first flight");
+    assert_eq!(burst(10_000, false, 5), Some(Application), "five rounds ago");
+    assert_eq!(burst(10_000, true, 4), None, "loss keeps it down");
 }
 
 /// Eight rounds with the same flight.
@@ -308,7 +290,7 @@ fn a_flight_that_does_not_grow_waits_for_window_or_buffer() {
     // A window of an inferred scale counts while it is full now and then: eight round trips.
     for (ms, expected) in [(320, ReceiveWindow), (321, SendBuffer)] {
         let mut inferred = plateau(45_000);
-        (inferred.half.scale_known, inferred.sender.touched_at) = (false, at(NOW - ms));
+        (inferred.half.scale_known, inferred.sender.touched_at) = (false, Some(at(NOW - ms)));
         assert_eq!(inferred.label(), expected, "full {ms} ms ago");
     }
 }
@@ -317,19 +299,18 @@ fn a_flight_that_does_not_grow_waits_for_window_or_buffer() {
 fn what_a_capture_in_the_middle_hides_is_noted() {
     let hides = |mut of: Made| {
         of.half.begun = false;
-        let (label, _, hides) = of.judged(|sweep| (sweep.track.hides_queues, sweep.track.hides_growth));
+        let (label, hides) = of.judged(|sweep| (sweep.track.hides_queues, sweep.track.hides_growth));
         (label, hides.0, hides.1)
     };
-    let label = StepLabel::Label;
-    assert_eq!(hides(plateau(30_000)), (label(Unexplained), true, true));
+    assert_eq!(hides(plateau(30_000)), (Some(Unexplained), true, true));
     assert_eq!(
         hides(plateau(30_000).rounds(&[30_000, 30_000, 10_000, 30_000, 30_000, 30_000, 30_000, 30_000])),
-        (label(SendBuffer), false, false),
+        (Some(SendBuffer), false, false),
         "it was smaller once"
     );
     assert_eq!(
         hides(made().told(2)),
-        (label(Unexplained), false, true),
+        (Some(Unexplained), false, true),
         "it may have grown"
     );
 }

@@ -27,7 +27,7 @@ fn connection(from: i64, waits: &[(i64, AccountLabel, u64)]) -> LabelledSteps {
 /// Begin and end of each piece, milliseconds, and its label.
 fn told(pieces: &[LabelledPiece]) -> Vec<(i64, i64, AccountLabel)> {
     let ms = |nanos: i64| (nanos as f64 / 1e6).round() as i64;
-    let told = |p: &LabelledPiece| (ms(p.from), ms(p.to), p.label);
+    let told = |p: &LabelledPiece| (ms(p.from.0), ms(p.to.0), p.label);
     pieces.iter().map(told).collect()
 }
 

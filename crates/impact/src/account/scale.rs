@@ -1,28 +1,26 @@
 //! The shift of the receiver's window (RFC 7323 §2.2), where no handshake says it.
 
-use super::data::{Ack, Data};
-use rekeyscope_traffic::LARGEST_WINDOW_SCALE;
+use super::delays::OUTLIERS;
+use super::packet::AccountPacket;
+use rekeyscope_traffic::{LARGEST_WINDOW_SCALE, TcpHeader};
 
-/// One in so many packets may lie beyond the window: its acknowledgement was lost.
-const BEYOND: usize = 200;
-
-/// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window.
-pub(crate) fn inferred_scale(data: &[Data], acks: &[Ack], d2: i64, least: u8) -> u8 {
-    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * BEYOND <= data.len();
+/// The smallest shift, of `least` or more, at which hardly anything was sent beyond the window: its acknowledgement may be lost.
+pub(crate) fn inferred_scale(data: &[AccountPacket], acks: &[AccountPacket], d2: i64, least: u8) -> u8 {
+    let fits = |&scale: &u8| beyond(data, acks, d2, scale) * OUTLIERS <= data.len();
     (least..LARGEST_WINDOW_SCALE)
         .find(fits)
         .unwrap_or(LARGEST_WINDOW_SCALE)
 }
 
 /// Packets beyond the window that this shift makes.
-fn beyond(data: &[Data], acks: &[Ack], d2: i64, scale: u8) -> usize {
-    let mut acks = acks.iter().filter(|a| !a.unscaled).peekable();
-    let arrives = |ack: Option<&&Ack>| ack.map_or(i64::MAX, |ack| ack.time + d2);
+fn beyond(data: &[AccountPacket], acks: &[AccountPacket], d2: i64, scale: u8) -> usize {
+    let mut acks = acks.iter().filter(|a| !a.has(TcpHeader::SYN)).peekable();
+    let arrives = |ack: Option<&&AccountPacket>| ack.map_or(i64::MAX, |ack| ack.time.0 + d2);
     // Anything is, before the first one arrives.
     let (mut allowed, mut beyond, mut next) = (u64::MAX, 0, arrives(acks.peek()));
     let mut highest = 0;
     for d in data {
-        while next <= d.time
+        while next <= d.time.0
             && let Some(ack) = acks.next()
         {
             let opens = ack.ack + (u64::from(ack.window) << scale);
@@ -52,7 +50,7 @@ mod tests {
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(20), 0), 4);
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), at(21), 0), 0);
         let mut of_a_syn = heard(0);
-        of_a_syn[0].unscaled = true;
+        of_a_syn[0].flags |= TcpHeader::SYN;
         assert_eq!(inferred_scale(&sent(16_000), &of_a_syn, 0, 0), 0);
         assert_eq!(inferred_scale(&sent(1 << 40), &heard(0), 0, 0), 14);
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0, 6), 6, "at least");
