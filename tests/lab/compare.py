@@ -13,7 +13,7 @@ READ = ("limit_without_attempt", "break_before_make", "blackhole_after_rekey")
 SAME_EVENT = 0.5
 # Outages at a switch that the ledger has to find, and the shortest that it may blame a rekey for, seconds.
 LEAST_FOUND, LEAST_HARM = 0.08, 0.05
-# Checks of the peer without an answer that no chance explains.
+# Checks of the peer without an answer, or packets that did not arrive, that no chance explains.
 LEAST_CHECKS = 3
 # Outages between transfers and at their ends that a document has to have: a sender notices what is longer than the smallest
 # retransmission timeout.
@@ -121,7 +121,8 @@ class Comparison:
             end = start + outage["seconds"]
             if side not in self.truth.silent:
                 # A few words between transfers: nothing is expected of them, and what is said has to be true.
-                is_broken = any(a - SAME_EVENT <= start <= b for a, b, _ in self.truth.broken)
+                lost = [time for time in self.truth.lost[side] if start - WITHIN <= time <= end + WITHIN]
+                is_broken = len(lost) >= LEAST_CHECKS or any(a - SAME_EVENT <= start <= b for a, b, _ in self.truth.broken)
                 self.tally.add("outage", "of a resting side", "TP" if is_broken else "FP", f"{side} {self.at(start)}")
                 continue
             near = [(s, why) for s, why in left[side] if s.start < end and start < s.start + s.seconds(self.truth.ends)]
@@ -133,10 +134,14 @@ class Comparison:
             left[side].remove((silence, why))
             length = silence.seconds(self.truth.ends)
             self.tally.add("outage", why, "TP")
-            exact = within(start, silence.first) and (silence.last is None or within(end, silence.last))
+            readings = self.truth.readings[side]
+            begins = any(within(start, reading.first) for reading in readings)
+            ends = silence.last is None or any(reading.last and within(end, reading.last) for reading in readings)
+            exact = begins and ends
             wanted = f"{said} instead of {self.at(silence.start)} + {length:.2f} s"
             self.tally.add("outage within 50 ms", why, "TP" if exact else "FN", wanted)
-            is_open = silence.end is None
+            closed = self.truth.closed[side]
+            is_open = silence.end is None and (closed is None or closed < silence.start)
             self.tally.add("outage left open", "all", "TP" if is_open == outage["at_least"] else "FN", said)
         for side, silences in left.items():
             for silence, why in silences:

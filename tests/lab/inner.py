@@ -35,6 +35,8 @@ class InnerPacket:
     end: int = 0
     ack: int = 0
     is_tcp: bool = False
+    # FIN or RST.
+    closes: bool = False
 
 
 def packets(trace):
@@ -54,7 +56,7 @@ def packets(trace):
             flags = data[header + 13]
             options = bytes(data[header + 20 : header + (offset >> 4) * 4])
             key = (source, ports, ip_id, sequence, ack, payload, flags, options)
-            yield InnerPacket(time, source, key, ports, payload, (sequence + payload) % 2**32, ack, True)
+            yield InnerPacket(time, source, key, ports, payload, (sequence + payload) % 2**32, ack, True, bool(flags & 5))
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,27 @@ def later(a, b):
     return 0 < (a - b) % 2**32 < 2**31
 
 
-def deliveries(lane, answers):
-    """What arrived and was acknowledged, of several copies the last: TCP; of UDP what arrived."""
-    of_tcp = [(way, p) for way, p in lane.arrived if p.is_tcp and p.payload]
+def fresh(lane):
+    """What arrived with bytes that had not arrived before."""
+    edge, found = {}, []
+    for way, p in lane.arrived:
+        if p.payload and (not p.is_tcp or p.ports not in edge or later(p.end, edge[p.ports])):
+            edge[p.ports] = p.end
+            found.append(way)
+    return found
+
+
+def largest(lane):
+    """The ports of the connection that brought most."""
+    sums = {}
+    for _, p in lane.arrived:
+        sums[p.ports] = sums.get(p.ports, 0) + p.payload
+    return max(sums, key=sums.get, default=None)
+
+
+def deliveries(lane, answers, ports=None):
+    """What arrived and was acknowledged, of several copies the last: TCP; of UDP what arrived. `ports`: of this connection alone."""
+    of_tcp = [(way, p) for way, p in lane.arrived if p.is_tcp and p.payload and ports in (None, p.ports)]
     acks = [(way.came, p) for way, p in answers.arrived if p.ack]
     if not of_tcp or sum(p.payload for _, p in of_tcp) * 2 < sum(p.payload for _, p in lane.arrived):
         return [way for way, p in lane.arrived if p.payload]

@@ -61,9 +61,15 @@ class Truth:
     first: dict = field(default_factory=dict)
     ends: float = 0.0
     attempts: list = field(default_factory=list)
-    # By source ("server", "client"), of directions that carried a transfer: silences of what arrives, and of what is acknowledged.
+    # By source ("server", "client"), of directions that carried a transfer: silences in which nothing new arrives, or is acknowledged.
     silent: dict = field(default_factory=dict)
     undelivered: dict = field(default_factory=dict)
+    # By source: the three true readings of a silence. Nothing of all connections was acknowledged; nothing of the one that carried most;
+    # nothing new arrived. They differ by the data under way when acknowledgements stop, and by small connections that are back first.
+    readings: dict = field(default_factory=dict)
+    # By source: when packets were sent that never arrived; and when a side closed the connection that carried most.
+    lost: dict = field(default_factory=dict)
+    closed: dict = field(default_factory=dict)
     # (from, until, why) of times in which nothing can pass.
     broken: list = field(default_factory=list)
     events: list = field(default_factory=list)
@@ -249,10 +255,16 @@ def silences(truth, folder):
     most = max(lane.payload() for lane in lanes.values())
     for side, other in (("server", "client"), ("client", "server")):
         lane, answers = lanes[side], lanes[other]
+        truth.lost[side] = lane.lost
         if lane.payload() * 10 < most:
             continue  # words between transfers
         lost = sorted(lane.lost + answers.lost)
         delivered = inner.deliveries(lane, answers)
         truth.undelivered[side] = inner.silences(delivered, truth.ends, LEAST_UNDELIVERED, lost)
-        arrived = [way for way, p in lane.arrived if p.payload]
-        truth.silent[side] = inner.silences(arrived, truth.ends, LEAST_SILENCE, lost)
+        truth.silent[side] = inner.silences(inner.fresh(lane), truth.ends, LEAST_SILENCE, lost)
+        most_of = inner.largest(lane)
+        alone = inner.silences(inner.deliveries(lane, answers, most_of), truth.ends, LEAST_UNDELIVERED, lost)
+        truth.readings[side] = [*truth.undelivered[side], *alone, *truth.silent[side]]
+        ends = [p.time for p in lane.sent if p.closes and p.ports == most_of]
+        ends += [p.time for p in answers.sent if p.closes and p.ports[::-1] == most_of]
+        truth.closed[side] = min(ends, default=None)
