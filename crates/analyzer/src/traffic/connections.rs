@@ -5,12 +5,12 @@
 
 use crate::diagnosis::PacketRecord;
 use foldhash::HashMap;
-use rekeyscope_impact::account::{AccountConnection, AccountSettings, SpareMemory, fold};
+use rekeyscope_impact::account::{AccountConnection, AccountSettings, fold};
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_traffic::{ConnectionId, Packet, Segment, Tracker};
 use std::borrow::Cow;
 
-/// Most packets that are kept, some 40 MB of capture: 2 MB. Fewer hold too little of a fast path to prove what it carries.
+/// Most packets that are kept, some 40 MB of capture: 2.6 MB. Fewer hold too little of a fast path to prove what it carries.
 const MOST_PACKETS: usize = 1 << 15;
 
 /// All of them.
@@ -26,7 +26,6 @@ pub(crate) struct Connections {
     /// Packets that cannot be read, by tunnel.
     sealed: HashMap<TunnelIndex, AccountConnection>,
     packets: usize,
-    spare: SpareMemory,
 }
 
 impl Connections {
@@ -38,7 +37,6 @@ impl Connections {
             last: 0,
             sealed: HashMap::default(),
             packets: 0,
-            spare: SpareMemory::default(),
         }
     }
 
@@ -98,7 +96,7 @@ impl Connections {
             of_tunnels.entry(tunnel).or_default().push(connection);
         }
         for connections in of_tunnels.values_mut() {
-            fold(connections, &self.settings, &mut self.spare);
+            fold(connections, &self.settings);
         }
         self.open.retain(|(_, own)| own.is_folded());
         self.sealed.retain(|_, connection| connection.is_folded());

@@ -82,14 +82,9 @@ pub(crate) struct KnownRates {
 }
 
 /// Looks at all connections of a direction together.
-pub(crate) fn path(
-    halves: &[&Half],
-    full: &FullWindows<'_>,
-    (rtt, known): (i64, KnownRates),
-    passed: &mut Passed,
-) -> Path {
-    passed.refill(halves);
-    let (own, own_from) = match (own_rate(passed, full, rtt), known.proven) {
+pub(crate) fn path(halves: &[&Half], full: &FullWindows<'_>, (rtt, known): (i64, KnownRates)) -> Path {
+    let passed = Passed::by(halves);
+    let (own, own_from) = match (own_rate(&passed, full, rtt), known.proven) {
         ((_, OwnRate::Best), Some(proven)) => (proven, OwnRate::Proven),
         (own, _) => own,
     };

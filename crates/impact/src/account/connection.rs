@@ -142,46 +142,11 @@ impl AccountConnection {
     #[must_use]
     pub fn without_packets(&self) -> AccountConnection {
         AccountConnection {
-            carried: self.carried.clone(),
-            ..self.stub()
-        }
-    }
-
-    /// Packets and state, to be folded elsewhere. The same connection without them stays; `memory` is for its next
-    /// packets. [`AccountConnection::rejoin`] takes them back.
-    #[must_use]
-    pub fn part(&mut self, memory: Vec<AccountPacket>) -> AccountConnection {
-        let stub = AccountConnection {
-            packets: memory,
-            stamps: std::mem::take(&mut self.stamps),
-            latest: self.latest,
-            ..self.stub()
-        };
-        std::mem::replace(self, stub)
-    }
-
-    /// Takes back what was parted from it. Where nothing was folded, because it carried hardly anything, that is forgotten: it began
-    /// behind that.
-    pub fn rejoin(&mut self, parted: &mut AccountConnection) {
-        if parted.is_folded() {
-            self.carried = std::mem::take(&mut parted.carried);
-            return;
-        }
-        for slot in [0, 1] {
-            self.bytes[slot] -= parted.bytes[slot];
-        }
-        if self.handshake == parted.handshake {
-            self.handshake = Handshake::default();
-        }
-    }
-
-    /// The connection without packets and state.
-    fn stub(&self) -> AccountConnection {
-        AccountConnection {
             number: self.number,
             handshake: self.handshake,
             tcp: self.tcp,
             bytes: self.bytes,
+            carried: self.carried.clone(),
             ..AccountConnection::default()
         }
     }
@@ -210,7 +175,7 @@ impl AccountConnection {
 mod tests {
     use super::*;
     use crate::account::made_up::at;
-    use crate::account::{AccountSettings, SpareMemory, fold};
+    use crate::account::{AccountSettings, fold};
     use rekeyscope_traffic::{FiveTuple, InnerPayload, SackBlocks};
     use std::net::{IpAddr, Ipv4Addr};
 
@@ -230,36 +195,9 @@ mod tests {
         assert!(connection(1).has_data() && !connection(0).has_data());
         let mut folded = connection(1);
         let settings = AccountSettings { reference_bps: None };
-        fold(&mut [&mut folded], &settings, &mut SpareMemory::default());
+        fold(&mut [&mut folded], &settings);
         assert!(folded.is_folded() && folded.has_data() && folded.packets.is_empty());
         assert!(folded.without_packets().is_folded() && !connection(1).is_folded());
-    }
-
-    #[test]
-    fn what_was_parted_comes_back_folded_or_is_forgotten() {
-        let settings = AccountSettings { reference_bps: None };
-        let after = |new: u16| {
-            let mut of = connection(new);
-            of.handshake = opened(1);
-            let mut parted = of.part(Vec::new());
-            assert!(of.packets.is_empty() && of.bytes == parted.bytes && parted.packets.len() == 1);
-            fold(&mut [&mut parted], &settings, &mut SpareMemory::default());
-            // Bytes that came meanwhile.
-            of.bytes[0] += 7;
-            of.rejoin(&mut parted);
-            (of.is_folded(), of.bytes, of.handshake)
-        };
-        assert_eq!(after(50), (true, [57, 0], opened(1)));
-        assert_eq!(
-            after(0),
-            (false, [7, 0], Handshake::default()),
-            "nothing was folded"
-        );
-    }
-
-    /// The handshake of a connection whose client sends a SYN.
-    fn opened(scale: u8) -> Handshake {
-        tracked(&[(0, Direction::AToB, 0, 0, TcpHeader::SYN)], scale, &[]).handshake
     }
 
     /// Milliseconds, direction, first byte, what it acknowledges or brings, flags.

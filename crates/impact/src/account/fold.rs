@@ -1,6 +1,6 @@
 //! Packets of the connections of a tunnel, gone over piece by piece.
 
-use super::capacity::{FullWindows, KnownRates, Passed, path};
+use super::capacity::{FullWindows, KnownRates, path};
 use super::carried::{Carried, higher};
 use super::connection::AccountConnection;
 use super::half::Half;
@@ -16,7 +16,7 @@ const MOST_STEPS: usize = 1 << 16;
 ///
 /// Bounded: connections with hardly any of the bytes are forgotten, and of many steps neighbours become one. The memory of the packets
 /// stays.
-pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings, spare: &mut SpareMemory) {
+pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettings) {
     for slot in [0, 1] {
         let mut all: Vec<Option<Box<Carried>>> = connections
             .iter_mut()
@@ -27,7 +27,7 @@ pub fn fold(connections: &mut [&mut AccountConnection], settings: &AccountSettin
         let mut open: Vec<(&AccountConnection, &mut Carried)> = pairs
             .filter_map(|(connection, carried)| Some((&**connection, carried.as_deref_mut()?)))
             .collect();
-        go_on(&mut open, slot, settings.reference(), spare);
+        go_on(&mut open, slot, settings.reference());
         while open.iter().map(|(_, own)| own.track.steps.len()).sum::<usize>() > MOST_STEPS {
             open.iter_mut().for_each(|(_, own)| own.track.coarsen());
         }
@@ -55,16 +55,11 @@ fn forget_small(connections: &[&mut AccountConnection], all: &mut [Option<Box<Ca
     }
 }
 
-/// Memory for what passed on a path, used again for each piece.
-#[derive(Debug, Default)]
-pub struct SpareMemory(Passed);
-
 /// Goes over the packets of all connections of a direction, which share a path. `reference`: bytes/s.
 pub(super) fn go_on(
     connections: &mut [(&AccountConnection, &mut Carried)],
     slot: usize,
     reference: Option<f64>,
-    spare: &mut SpareMemory,
 ) {
     let rates = connections.iter().filter_map(|(_, carried)| carried.own);
     let proven = rates.filter(|own| own.1 == OwnRate::Proven).map(|own| own.0);
@@ -90,7 +85,7 @@ pub(super) fn go_on(
     let full = FullWindows::new(Box::new(|| {
         open.iter().map(|carried| carried.full_windows()).collect()
     }));
-    let path = path(&halves, &full, (rtt, known), &mut spare.0);
+    let path = path(&halves, &full, (rtt, known));
     drop(full);
     for (carried, rates) in open.into_iter().zip(&path.rates) {
         let own = (path.own, path.own_from);

@@ -43,7 +43,7 @@ mod total;
 mod whole;
 
 pub use connection::AccountConnection;
-pub use fold::{SpareMemory, fold};
+pub use fold::fold;
 pub use packet::AccountPacket;
 pub use surroundings::{AccountSettings, Death, Surroundings};
 pub use whole::{LabelledDirection, label};

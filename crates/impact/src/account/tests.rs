@@ -109,12 +109,7 @@ fn in_pieces(all: &[AccountConnection], pieces: usize) -> Vec<AccountConnection>
     let mut list: Vec<AccountConnection> = all.iter().map(begun).collect();
     for piece in 0..pieces {
         if piece > 0 {
-            let mut spare = SpareMemory::default();
-            fold(
-                &mut list.iter_mut().collect::<Vec<_>>(),
-                &settings(None),
-                &mut spare,
-            );
+            fold(&mut list.iter_mut().collect::<Vec<_>>(), &settings(None));
         }
         for (own, whole) in list.iter_mut().zip(all) {
             let at = |piece: usize| whole.packets.len() * piece / pieces;

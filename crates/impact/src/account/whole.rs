@@ -2,7 +2,7 @@
 
 use super::carried::{Carried, higher};
 use super::connection::AccountConnection;
-use super::fold::{SpareMemory, go_on};
+use super::fold::go_on;
 use super::half::Half;
 use super::overlay::labels;
 use super::surroundings::{AccountSettings, Surroundings};
@@ -196,7 +196,7 @@ fn swept(
     let mut swept: Vec<Carried> = counting.iter().map(carried).collect();
     let mut open: Vec<(&AccountConnection, &mut Carried)> =
         counting.iter().copied().zip(&mut swept).collect();
-    go_on(&mut open, slot, settings.reference(), &mut SpareMemory::default());
+    go_on(&mut open, slot, settings.reference());
     let mut busiest: Vec<(&AccountConnection, &Carried)> = counting.drain(..).zip(&swept).collect();
     busiest.sort_by_key(|(c, _)| Reverse(c.bytes[slot]));
     let flow = |(n, (c, own)): (usize, &(&AccountConnection, &Carried))| {

@@ -19,7 +19,7 @@ pub(super) struct Sent {
 }
 
 /// Data and acknowledgements that passed on a path, of all connections together.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Passed {
     /// In order of time: the packets of a capture may not be.
     pub(super) sent: Vec<Sent>,
@@ -32,33 +32,25 @@ pub(crate) struct Passed {
 }
 
 impl Passed {
-    /// Takes the packets of these connections.
-    pub(super) fn refill(&mut self, halves: &[&Half]) {
-        self.sent.clear();
-        self.acked.clear();
+    /// The packets of these connections.
+    pub(super) fn by(halves: &[&Half]) -> Passed {
+        let (mut sent, mut acked) = (Vec::new(), Vec::new());
         for (half, h) in halves.iter().enumerate() {
-            self.sent.extend(sent_by(half, h));
-            advances(h, &mut self.acked);
+            sent.extend(sent_by(half, h));
+            advances(h, &mut acked);
         }
-        self.put_in_order();
+        Passed::of(sent, acked)
     }
 
-    fn put_in_order(&mut self) {
-        self.sent.sort_by_key(|s| s.time);
-        self.acked.sort_by_key(|a| a.0);
-        self.sent_before = running(self.sent.iter().map(|s| u64::from(s.bytes)));
-        self.acked_before = running(self.acked.iter().map(|a| a.1));
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(sent: &[Sent], acked: &[(i64, u64)]) -> Passed {
-        let mut passed = Passed {
-            sent: sent.to_vec(),
-            acked: acked.to_vec(),
-            ..Passed::default()
-        };
-        passed.put_in_order();
-        passed
+    pub(super) fn of(mut sent: Vec<Sent>, mut acked: Vec<(i64, u64)>) -> Passed {
+        sent.sort_by_key(|s| s.time);
+        acked.sort_by_key(|a| a.0);
+        Passed {
+            sent_before: running(sent.iter().map(|s| u64::from(s.bytes))),
+            acked_before: running(acked.iter().map(|a| a.1)),
+            sent,
+            acked,
+        }
     }
 
     /// The highest rate before, around or after every packet, of `own`.

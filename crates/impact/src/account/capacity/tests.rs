@@ -66,7 +66,7 @@ fn quantiles() {
 }
 
 fn passed(sent: &[Sent], acked: &[(i64, u64)]) -> Passed {
-    Passed::of(sent, acked)
+    Passed::of(sent.to_vec(), acked.to_vec())
 }
 
 /// One packet in 100 ms is the rate of the path here.
@@ -320,8 +320,7 @@ fn packets_of_all_connections_stand_in_order_of_time() {
         echoed: Some(at(1)),
         ..with_data([10, 30])
     };
-    let mut passed = Passed::default();
-    passed.refill(&[&seen, &with_data([20])]);
+    let passed = Passed::by(&[&seen, &with_data([20])]);
     let shown: Vec<_> = passed
         .sent
         .iter()
@@ -342,7 +341,7 @@ fn packets_of_all_connections_stand_in_order_of_time() {
 fn rates_are_told_where_the_path_is_known() {
     let seen = with_data((0..2_000).step_by(10));
     let told = |known: KnownRates| {
-        let path = path(&[&seen], &nothing_full(), (RTT, known), &mut Passed::default());
+        let path = path(&[&seen], &nothing_full(), (RTT, known));
         (path.own, path.own_from, path.rates[0].get(100).copied())
     };
     let known = |proven, reference| KnownRates { proven, reference };
@@ -352,11 +351,6 @@ fn rates_are_told_where_the_path_is_known() {
     assert_eq!(told(known(None, Some(1.1e5))), (1e5, OwnRate::Best, Some(1.1)));
     assert_eq!(told(known(Some(2e5), None)), (2e5, OwnRate::Proven, Some(0.55)));
     let blind = Half { blind: true, ..seen };
-    let path = path(
-        &[&blind],
-        &nothing_full(),
-        (RTT, known(Some(2e5), None)),
-        &mut Passed::default(),
-    );
+    let path = path(&[&blind], &nothing_full(), (RTT, known(Some(2e5), None)));
     assert_eq!((path.own_from, path.rates[0][100]), (OwnRate::Best, 0.55));
 }
