@@ -66,11 +66,10 @@ impl DirectionSeries {
     /// Counts a packet.
     pub(super) fn record(&mut self, time: Timestamp, bytes: Bin) {
         let number = self.number(time);
-        let number = match self.blocks.contains_key(&number.div_euclid(BLOCK)) {
-            true => number,
-            false => self.within_reach(number),
-        };
-        self.bin(number).add(bytes);
+        match self.blocks.get_mut(&number.div_euclid(BLOCK)) {
+            Some(block) => block[number.rem_euclid(BLOCK) as usize].add(bytes),
+            None => self.bin(self.within_reach(number)).add(bytes),
+        }
         self.bytes.0 += u64::from(bytes.new);
         self.bytes.1 += u64::from(bytes.esp);
     }

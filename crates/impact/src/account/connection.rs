@@ -25,6 +25,8 @@ pub struct AccountConnection {
     pub(super) carried: [Option<Box<Carried>>; 2],
     /// Timestamps of each direction that wait to be echoed, and when each came first.
     pub(super) stamps: [VecDeque<(u32, Timestamp)>; 2],
+    /// Place of the last packet that each direction acknowledged; a hint.
+    pub(super) acked: [usize; 2],
     /// Time of the last packet.
     pub(super) latest: Option<Timestamp>,
 }
@@ -85,13 +87,29 @@ impl AccountConnection {
             if shows && of_data && settled.connection == segment.connection {
                 let after = micros(nanos);
                 kept.answers_after = Some(kept.answers_after.map_or(after, |least| least.min(after)));
-                let place = self.packets.binary_search_by_key(&settled.frame, |p| p.frame);
-                if let Some(data) = place.ok().and_then(|place| self.packets.get_mut(place)) {
-                    data.acked_after = Some(after);
+                if let Some(place) = self.place(settled.frame, kept.slot()) {
+                    self.packets[place].acked_after = Some(after);
                 }
             }
         }
         self.push(kept);
+    }
+
+    /// Place of the packet with this frame, which an acknowledgement of direction `slot` covers. Most cover data in the order of its frames.
+    fn place(&mut self, frame: u64, slot: usize) -> Option<usize> {
+        let last = self.acked[slot];
+        let in_order = self.packets.get(last).is_some_and(|p| p.frame <= frame);
+        let place = if in_order {
+            let behind = self.packets[last..].iter().position(|p| p.frame >= frame)?;
+            last + behind
+        } else {
+            self.packets.partition_point(|p| p.frame < frame)
+        };
+        self.acked[slot] = place;
+        self.packets
+            .get(place)
+            .filter(|p| p.frame == frame)
+            .map(|_| place)
     }
 
     /// Notes when the acknowledgement passed whose timestamp a packet echoes, and the first one with the next timestamp. Those before it
