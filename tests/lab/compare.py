@@ -140,8 +140,10 @@ class Comparison:
             exact = begins and ends
             wanted = f"{said} instead of {self.at(silence.start)} + {length:.2f} s"
             self.tally.add("outage within 50 ms", why, "TP" if exact else "FN", wanted)
-            closed = self.truth.closed[side]
-            is_open = silence.end is None and (closed is None or closed < silence.start)
+            is_open, closed = silence.end is None, self.truth.closed[side]
+            # Where a side closed the connection, the transfer is over for it, and open for a sender that goes on trying.
+            if is_open and closed is not None and closed >= silence.start:
+                continue
             self.tally.add("outage left open", "all", "TP" if is_open == outage["at_least"] else "FN", said)
         for side, silences in left.items():
             for silence, why in silences:
