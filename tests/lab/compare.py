@@ -141,7 +141,7 @@ class Comparison:
             wanted = f"{said} instead of {self.at(silence.start)} + {length:.2f} s"
             self.tally.add("outage within 50 ms", why, "TP" if exact else "FN", wanted)
             is_open, closed = silence.end is None, self.truth.closed[side]
-            # Where a side closed the connection, the transfer is over for it, and open for a sender that goes on trying.
+            # A connection that a side closed is over for that side, and open for a sender that goes on trying.
             if is_open and closed is not None and closed >= silence.start:
                 continue
             self.tally.add("outage left open", "all", "TP" if is_open == outage["at_least"] else "FN", said)

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) enum CaptureDigest {
     /// Not asked for.
     Unwanted,
-    /// These files, which are read once more when the analysis is over: they are in the system's cache.
+    /// Digests of files, which are read once more when the analysis is over: they are in the system's cache.
     Files(Vec<PathBuf>),
     /// The stream that the analysis reads.
     Stream(HashedStream),

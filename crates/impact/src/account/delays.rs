@@ -1,4 +1,4 @@
-//! How long data and acknowledgements take.
+//! Delays of data and of acknowledgements.
 
 use super::packet::AccountPacket;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};

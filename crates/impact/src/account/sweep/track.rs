@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(one.steps.len(), 1);
     }
 
-    /// What belongs to an episode is called what it was once the next one begins, whatever joined meanwhile.
+    /// An episode's label is settled once the next one begins, whatever joined it meanwhile.
     #[test]
     fn steps_have_the_cause_of_their_episode() {
         let episode = |queue: bool| {
