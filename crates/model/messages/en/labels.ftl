@@ -153,6 +153,7 @@ mode-tunnel = tunnel
 effect-stopped = stopped
 effect-lost-on-old = lost on the old SA
 effect-lost-on-new = lost on the new SA
+effect-outage = in an outage
 effect-silence = nothing sent
 effect-reverse = way back lost
 effect-slow = slower

@@ -167,6 +167,8 @@ heading-capture = Capture
 heading-tunnel = Tunnel { $tunnel }: { $what }
 heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }, { $hurt } hurt
 heading-rekeys = { $rekeys }, { $hurt } hurt
+# $n: rekeys that belong to an outage
+heading-rekeys-outage = { $rekeys }, { $hurt } hurt, { $n } in an outage
 heading-sas-of = SAs of tunnel { $tunnel }
 heading-causes = Causes
 heading-attempts-of = Attempts of tunnel { $tunnel }

@@ -154,6 +154,7 @@ effect-stopped = 停止
 effect-lost-on-old = 旧 SA で損失
 effect-lost-on-new = 新 SA で損失
 effect-silence = 送信なし
+effect-outage = 不通の中
 effect-reverse = 逆方向で損失
 effect-slow = 低速
 effect-made-up = 取り戻し

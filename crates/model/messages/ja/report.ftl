@@ -126,6 +126,7 @@ heading-capture = キャプチャ
 heading-tunnel = トンネル { $tunnel }: { $what }
 heading-tunnel-rekeys = トンネル { $tunnel }: { $what }。{ $rekeys }（影響あり { $hurt } 回）
 heading-rekeys = { $rekeys }（影響あり { $hurt } 回）
+heading-rekeys-outage = { $rekeys }（影響あり { $hurt } 回、不通の中 { $n } 回）
 heading-sas-of = トンネル { $tunnel } の SA
 heading-causes = 原因
 heading-attempts-of = トンネル { $tunnel } の試行

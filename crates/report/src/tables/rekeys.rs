@@ -94,7 +94,10 @@ fn of_rekeys(focus: &Focus, tunnel: usize, listed: &[&Rekey]) -> Table {
                 cost(seconds, r.impact.is_some_and(|i| i.at_least)) + other
             }),
             right("column-silence-ms", &|r| ms(r.impact.and_then(|i| i.silence_ms))),
-            left("column-effect", &|r| words::effect(t, r.impact)),
+            left("column-effect", &|r| match focus.is_in_outage(r.rekey) {
+                true => t.word("effect-outage"),
+                false => words::effect(t, r.impact),
+            }),
             left_from(WIDE, "column-causes", &|r| {
                 let cause = r.impact.and_then(|i| i.cause);
                 cause.map_or_else(String::new, |cause| words::cause(t, cause))

@@ -103,7 +103,16 @@ impl<'a> Focus<'a> {
     pub(crate) fn counted_rekeys(&self, tunnel: usize) -> String {
         let rekeys = format::counted(self.t, "counted-rekeys", self.rekeys(tunnel).count() as u64);
         let hurt = self.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-        fill!(self.t, "heading-rekeys", rekeys, hurt)
+        match self.rekeys(tunnel).filter(|r| self.is_in_outage(r)).count() {
+            0 => fill!(self.t, "heading-rekeys", rekeys, hurt),
+            n => fill!(self.t, "heading-rekeys-outage", rekeys, hurt, n),
+        }
+    }
+
+    /// Tells whether a rekey belongs to an outage, whose cost is the outage's and not the rekey's.
+    pub(crate) fn is_in_outage(&self, rekey: &Rekey) -> bool {
+        let mut attempts = self.analysis.attempts.iter();
+        !is_hurt(rekey) && attempts.any(|a| a.rekey == Some(rekey.index) && a.outage.is_some())
     }
 
     /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
@@ -289,6 +298,19 @@ mod tests {
             focus.shown(&document.rekeys[0]).unwrap().direction,
             Direction::AToB
         );
+    }
+
+    /// A renewal that was answered late is the outage: "0 hurt" alone would call it harmless.
+    #[test]
+    fn a_rekey_that_is_an_outage_is_counted_as_one() {
+        let mut document = example::one_failed();
+        let before = Focus::new(&document, Language::English).counted_rekeys(0);
+        let outage = document.attempts.iter().find_map(|a| a.outage.clone());
+        let quiet = document.rekeys.iter().find(|r| !is_hurt(r)).unwrap().index;
+        let own = document.attempts.iter_mut().find(|a| a.rekey == Some(quiet));
+        own.unwrap().outage = outage;
+        let focus = Focus::new(&document, Language::English);
+        assert_eq!(focus.counted_rekeys(0), before + ", 1 in an outage");
     }
 
     #[test]
