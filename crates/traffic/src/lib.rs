@@ -46,5 +46,7 @@ pub use crate::run::{FINEST, TransmissionRun};
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 pub use crate::table::Ranges;
-pub use crate::tcp::{Handshake, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, RttEstimator, doubled_timer};
+pub use crate::tcp::{
+    Handshake, INITIAL_RTO, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, RttEstimator, doubled_timer,
+};
 pub use crate::tracker::{BESIDE_RECEIVER, Preview, SenderState, Tap, Tracker};

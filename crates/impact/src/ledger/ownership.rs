@@ -7,6 +7,7 @@ use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::FINEST;
+use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
 
 /// Factor on the usual length of a silence that makes one unusual in which nothing was sent in vain.
@@ -82,30 +83,33 @@ impl SilencesElsewhere {
         }
     }
 
-    /// Chance that so many of `windows`, or more, touch a silence of at least this length. Where none elsewhere is as long, silences become
-    /// rarer as they become longer: by the share of the longest.
-    fn by_chance_in(&self, silence: i64, touched: usize, windows: &[TimeSpan]) -> f64 {
-        let as_long = self.lengths.len() - self.lengths.partition_point(|length| *length < silence);
-        let longest = self.lengths.last().copied().unwrap_or(FINEST);
-        let elsewhere = as_long as f64 + (longest as f64 / silence as f64).min(1.0);
-        let reach = |window: &TimeSpan| (window.1.nanos_since(window.0) + silence) as f64;
-        let mean = windows.iter().map(reach).sum::<f64>() / windows.len().max(1) as f64;
-        let expected = elsewhere * mean / self.time.max(1) as f64;
-        let meets = 1.0 - libm::exp(-expected);
-        let (mut below, mut exactly) = (0.0, libm::pow(1.0 - meets, windows.len() as f64));
-        for count in 0..touched {
-            below += exactly;
-            exactly *= (windows.len() - count) as f64 / (count + 1) as f64 * meets / (1.0 - meets);
-        }
-        1.0 - below
+    /// Number of silences of at least this length.
+    fn as_long(&self, silence: i64) -> f64 {
+        (self.lengths.len() - self.lengths.partition_point(|length| *length < silence)) as f64
+    }
+
+    /// Chance that a window touches a silence of this length, of which so many lie elsewhere.
+    fn touches(&self, silence: i64, window: TimeSpan, elsewhere: f64) -> f64 {
+        let reach = window.1.nanos_since(window.0) + silence;
+        1.0 - libm::exp(-elsewhere * reach as f64 / self.time.max(1) as f64)
     }
 
     /// Chance that a window touches a silence of at least this length.
     fn by_chance(&self, silence: i64, window: TimeSpan) -> f64 {
-        let as_long = self.lengths.len() - self.lengths.partition_point(|length| *length < silence);
-        let reach = window.1.nanos_since(window.0) + silence;
-        let expected = as_long as f64 * reach as f64 / self.time.max(1) as f64;
-        1.0 - libm::exp(-expected)
+        self.touches(silence, window, self.as_long(silence))
+    }
+
+    /// Chance that so many of `windows`, or more, touch a silence of at least this length. Where none elsewhere is as long, silences become
+    /// rarer as they become longer: by the share of the longest.
+    fn by_chance_in(&self, silence: i64, touched: usize, windows: &[TimeSpan]) -> f64 {
+        let longest = self.lengths.last().copied().unwrap_or(FINEST);
+        let elsewhere = self.as_long(silence) + (longest as f64 / silence as f64).min(1.0);
+        let each = windows
+            .iter()
+            .map(|window| self.touches(silence, *window, elsewhere));
+        let mean = each.sum::<f64>() / windows.len().max(1) as f64;
+        let fewer = touched.saturating_sub(1) as u64;
+        Binomial::new(mean.min(1.0), windows.len() as u64).map_or(1.0, |all| all.sf(fewer))
     }
 }
 
@@ -164,7 +168,11 @@ impl Ownership {
     /// Takes from the rekeys the silences that as many windows of their lengths would meet by chance. No acknowledgement says whether the sender
     /// had more to send, and nothing was lost in them.
     fn acquit_chance(&mut self, rules: &OwnershipRules<'_>) {
-        let windows: Vec<TimeSpan> = rules.input.rekeys.iter().map(RekeySpan::window).collect();
+        let (from, to) = rules.input.transfer;
+        let windows = rules.input.rekeys.iter().map(RekeySpan::window);
+        let seen =
+            windows.filter(|window| window.0 <= to && from <= window.1 && !meets(rules.input.holes, *window));
+        let windows: Vec<TimeSpan> = seen.collect();
         let is_open_to_chance = |own: &Owned| {
             matches!(own.owner, Owner::Rekey(_)) && !own.silence.is_loss() && own.silence.ended_by.is_some()
         };

@@ -7,7 +7,7 @@ use super::silence::{Silence, VainTransmissions, silences};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerBasis;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
-use rekeyscope_traffic::TransmissionRun;
+use rekeyscope_traffic::{INITIAL_RTO, TransmissionRun};
 
 /// Length of the pieces in which answers are looked for: five runs.
 const LOOK: i64 = 100 * NANOS_PER_MILLI;
@@ -23,8 +23,6 @@ const ANSWERED_SHARE: f64 = 0.95;
 const MOST_FOR_AN_ANSWER: u64 = 32;
 /// Longest delay of an acknowledgement by its receiver (RFC 9293 §3.8.6.3).
 const ANSWERED_WITHIN: i64 = NANOS_PER_SECOND / 2;
-/// Retransmission timeout before a round trip is measured (RFC 6298 §2.1).
-const INITIAL_RTO: i64 = NANOS_PER_SECOND;
 /// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
 /// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
 const TWO_WAY_SHARE: f64 = 0.2;

@@ -6,7 +6,7 @@ use super::echoes::Echoes;
 use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
 use crate::segment::{Fate, PairId, Settlement};
-use crate::tcp::LEAST_TIMEOUT;
+use crate::tcp::{INITIAL_RTO, LEAST_TIMEOUT};
 use crate::tracker::{SenderState, Tap};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -18,7 +18,7 @@ const LEAST_BUSY: u32 = 10;
 /// Before anything is known.
 const UNKNOWN: Before = Before {
     round_trip: 0,
-    rto: NANOS_PER_SECOND,
+    rto: INITIAL_RTO,
     busy: false,
     at_receiver: false,
 };

@@ -1,11 +1,13 @@
 //! Round trip times as the capture sees them: from data to its acknowledgement (RFC 6298).
 
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::time::NANOS_PER_MILLI;
+use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
 use std::ops::RangeInclusive;
 
 /// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
 pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
+/// Nanoseconds. Retransmission timeout before a round trip is measured (RFC 6298 §2.1).
+pub const INITIAL_RTO: i64 = NANOS_PER_SECOND;
 /// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.
 const ROUNDED_BY: i64 = 8;
 
