@@ -29,6 +29,8 @@ struct Lone {
     /// The other side's last packet before it.
     before: Option<Delivered>,
     busy: bool,
+    /// The other side sent a packet soon behind it, with no small one between that might have asked for it.
+    answered: bool,
 }
 
 /// The last full-sized packets of one sender that came alone.
@@ -63,23 +65,19 @@ impl Backoff {
                 doubled.contains(&gap(&second, packet.time)) && self.series.len() < MOST_PACKETS
             }
         };
-        let lone = Lone { packet, before, busy };
+        let lone = Lone {
+            packet,
+            before,
+            busy,
+            answered: false,
+        };
         if goes_on {
             self.series.push(lone);
             self.passed = self.small;
             return None;
         }
+        let ended = self.ended();
         let over = self.series.pop();
-        let ended = over.filter(|_| self.series.len() > LEAST_DOUBLINGS);
-        let ended = ended.and_then(|last| {
-            let packet = last.packet;
-            let at = Delivered {
-                time: packet.time,
-                frame: packet.frame,
-                esp: packet.esp,
-            };
-            self.stretch(at)
-        });
         (self.small, self.passed) = Default::default();
         self.asked_before = [None; 2];
         self.series.clear();
@@ -102,6 +100,9 @@ impl Backoff {
     pub(super) fn answer(&mut self, time: Timestamp) {
         let asked = self.asked.take();
         self.heard = Some(time);
+        if let Some(last) = self.series.last_mut().filter(|_| asked.is_none()) {
+            last.answered |= time.nanos_since(last.packet.time) <= PATIENCE;
+        }
         if let Some((asked, bytes)) = asked
             && self.series.len() > 1
             && time.nanos_since(asked) <= PATIENCE
@@ -119,6 +120,25 @@ impl Backoff {
         }
     }
 
+    /// The stretch up to the last packet of the series, which was acknowledged.
+    fn ended(&self) -> Option<(Candidate, SmallPassed)> {
+        let (last, before) = self.series.split_last()?;
+        let packet = last.packet;
+        let at = Delivered {
+            time: packet.time,
+            frame: packet.frame,
+            esp: packet.esp,
+        };
+        (before.len() > LEAST_DOUBLINGS).then(|| stretch(before, at, self.passed))?
+    }
+
+    /// The same where no later packet ends the series: the last one has an answer, and no other one had.
+    pub(super) fn answered(&self) -> Option<(Candidate, SmallPassed)> {
+        let (last, before) = self.series.split_last()?;
+        let only_last = last.answered && !before.iter().any(|lone| lone.answered);
+        only_last.then(|| self.ended())?
+    }
+
     /// The stretch that has not ended. A sender whose next time has passed gave up: what the other side sends since then shows that the way
     /// is open.
     pub(super) fn open(&self, end: Timestamp) -> Option<(Candidate, SmallPassed)> {
@@ -131,28 +151,29 @@ impl Backoff {
             _ => true,
         };
         let open = self.series.len() > LEAST_DOUBLINGS + 1 && !gave_up;
-        open.then(|| self.stretch(Delivered::nothing(end)))?
+        open.then(|| stretch(&self.series, Delivered::nothing(end), self.passed))?
     }
+}
 
-    fn stretch(&self, to: Delivered) -> Option<(Candidate, SmallPassed)> {
-        let first = self.series.first().filter(|first| first.busy)?;
-        let second = self.series.get(1)?;
-        let mut in_vain = InVain::default();
-        for lone in &self.series {
-            in_vain.push(lone.packet, 0);
-        }
-        let candidate = Candidate {
-            from: first.before?,
-            to,
-            before: Before {
-                round_trip: 0,
-                rto: second.packet.time.nanos_since(first.packet.time),
-                busy: true,
-                at_receiver: false,
-            },
-            in_vain,
-            transfer_end: TransferEnd::Open,
-        };
-        Some((candidate, self.passed))
+/// The time from the other side's last packet before a series to the first that arrived.
+fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candidate, SmallPassed)> {
+    let first = series.first().filter(|first| first.busy)?;
+    let second = series.get(1)?;
+    let mut in_vain = InVain::default();
+    for lone in series {
+        in_vain.push(lone.packet, 0);
     }
+    let candidate = Candidate {
+        from: first.before?,
+        to,
+        before: Before {
+            round_trip: 0,
+            rto: second.packet.time.nanos_since(first.packet.time),
+            busy: true,
+            at_receiver: false,
+        },
+        in_vain,
+        transfer_end: TransferEnd::Open,
+    };
+    Some((candidate, passed))
 }

@@ -229,7 +229,8 @@ impl UnreadTunnel {
             let silence = sent.silence(sent.unanswered_since(last), at(end));
             (silence, SmallPassed::default())
         });
-        let open = open.or_else(|| sent.backoff.open(end));
+        let answered = sent.backoff.answered();
+        let open = open.or_else(|| sent.backoff.open(end).filter(|_| answered.is_none()));
         let only_small = || {
             let (from, small) = sent.since_full.only_small(end)?;
             Some((sent.silence(from, at(end)).without_packets(), small))
@@ -240,13 +241,15 @@ impl UnreadTunnel {
         });
         let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
         let open = open.or_else(fell_silent);
-        let open = open.map(|(candidate, small)| UnreadSilence {
+        let last = open.map(|silence| (true, silence));
+        let last = last.or_else(|| answered.map(|silence| (false, silence)));
+        let last = last.map(|(open, (candidate, small))| UnreadSilence {
             candidate,
-            open: true,
+            open,
             paused: false,
             small,
         });
-        let all = sent.silences.iter().cloned().chain(open).collect();
+        let all = sent.silences.iter().cloned().chain(last).collect();
         Some((Direction::BOTH[own], longest_of_each(all)))
     }
 
