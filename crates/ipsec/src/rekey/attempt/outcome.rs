@@ -178,9 +178,13 @@ fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal>
             let others = |e: &&ErrorNotice| !names_another(tables, exchange, e.message_id);
             other.errors.iter().find(others).filter(|_| in_time && newest)
         });
-        // Without keys: the responder says something short and the initiator, who would repeat what nobody answers, does not.
-        let unread =
-            !other.decrypted && in_time && newest && said.time >= last && gave_up(tables, exchange, last);
+        // Without keys: the responder says something short and the initiator, who would repeat what nobody answers, does not; or it says
+        // so unasked, and no later than it answers others.
+        let unread = !other.decrypted && in_time && newest && said.time >= last;
+        let unread = unread
+            && (gave_up(tables, exchange, last)
+                || !asked(tables, near, (last, said.time), exchange)
+                    && said.time.nanos_since(last) <= slowest_answer(tables, index));
         (error.is_some() || unread).then(|| Refusal::by_message(said, error.map(|e| e.name)))
     })
 }
@@ -199,6 +203,33 @@ fn newest_request_before(tables: &AttemptTables<'_>, index: usize, time: Timesta
         .take_while(|e| span(e).0 <= time)
         .filter(|e| e.kind == own.kind && e.initiator == own.initiator && e.ike_sa == own.ike_sa);
     others.next().is_none()
+}
+
+/// The initiator of an exchange sent an informational message within a time, which may be answered.
+fn asked(
+    tables: &AttemptTables<'_>,
+    informational: &[usize],
+    (from, to): (Timestamp, Timestamp),
+    exchange: &Exchange,
+) -> bool {
+    let said = informational
+        .iter()
+        .flat_map(|&i| &tables.evidence.exchanges[i].records);
+    let mut own = said.filter(|m| m.src == exchange.initiator);
+    // Unless one is answered at once, it comes again: a whole timer lies between.
+    own.any(|m| from.plus_nanos(-REFUSAL_WITHIN) <= m.time && m.time <= to)
+}
+
+/// Exchanges before one that show how soon its responder answers.
+const LOOKED_BACK: usize = 16;
+
+/// The longest time that the responder took for an answer in the exchanges before, nanoseconds.
+fn slowest_answer(tables: &AttemptTables<'_>, index: usize) -> i64 {
+    let own = &tables.evidence.exchanges[index];
+    let before = tables.evidence.exchanges[..index].iter().rev().take(LOOKED_BACK);
+    let before = before.filter(|e| (e.initiator, e.responder) == (own.initiator, own.responder));
+    let took = before.filter_map(|e| Some(e.answer()?.time.nanos_since(e.requests().last()?.time)));
+    took.max().unwrap_or(0)
 }
 
 /// The initiator did not ask again although it would have had to, or went on with a new request.
