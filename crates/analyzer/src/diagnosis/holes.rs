@@ -113,8 +113,16 @@ impl Holes {
 }
 
 impl Watch {
-    /// A new silence begins to be looked at; the one before is decided.
+    /// A new silence begins to be looked at; the one before is decided, unless it was longer and waits for the first packet of a direction.
     fn begin(&mut self, span: whole_run::CaptureSilence, tunnel: TunnelIndex) -> Option<Hole> {
+        let nanos = span.to.nanos_since(span.from);
+        if self
+            .silence
+            .as_ref()
+            .is_some_and(|before| before.waits_through(span.to, nanos))
+        {
+            return None;
+        }
         let before = self.end(tunnel);
         self.silence = Some(SuspectedHole {
             span,
@@ -160,6 +168,12 @@ impl Watch {
 impl SuspectedHole {
     fn is_over(&self, now: Timestamp) -> bool {
         now.nanos_since(self.span.to) > PATIENCE
+    }
+
+    /// Whether a direction has sent nothing since, when a silence of so many nanoseconds ends at `to`.
+    fn waits_through(&self, to: Timestamp, nanos: i64) -> bool {
+        let longer = self.span.to.nanos_since(self.span.from) >= nanos;
+        longer && !self.is_over(to) && self.jumps.iter().any(Option::is_none)
     }
 
     fn jump(&self, slot: usize) -> u32 {
