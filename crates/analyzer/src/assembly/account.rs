@@ -6,7 +6,7 @@ use rekeyscope_impact::account::{Death, Surroundings};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, FlowTcp, Outage};
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExplanationCause, FlowTcp, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::ConnectionId;
 use std::collections::HashMap;
@@ -22,13 +22,18 @@ pub(super) fn surroundings(
 ) -> Surroundings {
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let ends = record.totals.last_time.unwrap_or_default();
-    let first_asked = first_asked(record, (tunnel, direction), known);
+    let own = known
+        .outages
+        .iter()
+        .filter(|o| (o.tunnel, o.direction) == (tunnel, published));
+    let explained: Vec<Timestamp> = own.filter(|o| is_explained(o)).map(|o| o.start).collect();
+    let asked = first_asked(record, (tunnel, direction), known);
     Surroundings {
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
-        first_asked,
-        first_delivered: first_asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
+        first_asked: asked.filter(|asked| !explained.iter().any(|start| start < asked)),
+        first_delivered: asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
         left_open: left_open(record, (tunnel, direction), known),
     }
 }
@@ -97,7 +102,18 @@ pub(super) fn left_open(
     };
     let is_of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     let mut attempts = known.attempts.iter().filter(is_of_it);
-    (!attempts.any(|a| is_over(a, ends))).then_some(outage.start)
+    (!is_explained(outage) && !attempts.any(|a| is_over(a, ends))).then_some(outage.start)
+}
+
+/// The packets show why nothing passed, so nothing outside of the capture decides it.
+fn is_explained(outage: &Outage) -> bool {
+    let mut cause = outage.explanation.iter().map(|e| e.cause);
+    cause.any(|cause| {
+        !matches!(
+            cause,
+            ExplanationCause::Unexplained | ExplanationCause::CaptureHole
+        )
+    })
 }
 
 /// Whatever comes after the capture, it was in vain.

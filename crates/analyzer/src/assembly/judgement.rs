@@ -284,11 +284,14 @@ fn judge_traffic(
     let Some((span, last)) = labelled.span().zip(carried.span()) else {
         return kept;
     };
+    // Datagrams may go on when TCP has ended; where the tunnel died, what is missing would have come.
+    let died = around.died.is_some() && last.1 < span.1;
+    let end = if died { span.1 } else { span.1.min(last.1) };
     let input = LedgerInput {
         arrived: &[],
         in_vain: &[],
-        transfer: span,
-        died: last.1 < span.1,
+        transfer: (span.0, end),
+        died,
         round_trip: 0,
         capacity: labelled.proven_rate(),
         rekeys: &events.rekeys,
@@ -296,6 +299,7 @@ fn judge_traffic(
         outages: &events.outages,
         rests: &around.rests,
         holes: &events.holes,
+        idle: &[],
     };
     let beyond = beyond_volume(record, (tunnel, direction), known);
     let SealedBook { book, basis, arrived } = carried.book(&input, &beyond);

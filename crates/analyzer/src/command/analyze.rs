@@ -8,8 +8,9 @@ use anyhow::Result;
 use rekeyscope::overlay;
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::key_ring::KeyRing;
-use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol};
+use rekeyscope_model::analysis::{Analysis, KeyStatus, Protocol, SecurityAssociation};
 use rekeyscope_report::words::underivable::{only_integrity_fits, why_not_derived};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Reads the keys and the capture, writes the reports.
@@ -71,7 +72,8 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
     read::problems(&analysis).for_each(output::note);
     let analysis = overlay::with_overlays(analysis, &arguments.overlays.iperf3, &arguments.overlays.overlay)?;
     if !input.quiet {
-        notes(&analysis).into_iter().for_each(output::note);
+        let notes = notes(&analysis).into_iter().chain(unread_keys(&analysis, input));
+        notes.for_each(output::note);
     }
     Ok((analysis, ring))
 }
@@ -169,6 +171,23 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         notes.extend(why_not_derived(analysis));
     }
     notes
+}
+
+/// Key files beside the capture are left alone where others are named; they may be those that fit.
+fn unread_keys(analysis: &Analysis, input: &Input) -> Option<String> {
+    let missing = |sa: &SecurityAssociation| sa.packets > 0 && sa.key.status != KeyStatus::Verified;
+    if input.keys.is_empty() || !analysis.security_associations.iter().any(missing) {
+        return None;
+    }
+    let given: Vec<PathBuf> = input.keys_given().collect();
+    let unread = input
+        .keys_beside()
+        .into_iter()
+        .find(|file| !given.contains(file))?;
+    Some(format!(
+        "{0} beside the capture was not read, because --keys names other files: add --keys {0} to read it, too",
+        unread.display()
+    ))
 }
 
 /// No key would help: no ESP packet is whole.

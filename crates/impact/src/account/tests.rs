@@ -81,6 +81,7 @@ fn accounted(
         outages: &[],
         rests: &around.rests,
         holes: &around.holes,
+        idle: &[],
     };
     let book = ledger(&input);
     Some(labelled.account(

@@ -298,7 +298,13 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
         .filter(|event| {
             let mut refusals = view.events(&[EventKind::Refused], event.time, until);
             let mut crossed = || refusals.any(|refusal| delete_crossed(view, refusal).is_some());
-            event.time >= since || event.by.is_some() && view.is_silent(event.by) || crossed()
+            // With its IKE SA a tunnel has no SA until the next one, whatever was still on its way.
+            let ends_tunnel = event.kind == EventKind::IkeSaDeleted;
+            let mut anew = view.events(&[EventKind::NewIkeSa], event.time, view.outage.to);
+            event.time >= since
+                || event.by.is_some() && view.is_silent(event.by)
+                || crossed()
+                || ends_tunnel && anew.next().is_some_and(|anew| anew.time >= view.outage.from)
         });
     let first = all.next()?;
     // A peer that deletes an IKE SA deletes its child SAs first.

@@ -66,13 +66,14 @@ pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f
 pub struct ToldStandstill<'a> {
     /// The time without a packet.
     pub down: &'a LedgerDown,
-    /// Copies of the check before it that was not answered, or whose answer was not heard, where a new IKE SA was negotiated in it; else 0.
+    /// Copies of the check before it or in it that was not answered, or whose answer was not heard, where a new IKE SA was negotiated in it;
+    /// else 0.
     pub checks: u64,
 }
 
 /// The longest time without a packet that some rekey ended, where it cost more than all rekeys and nothing shows whether anything waited: no
 /// key opens the packets, or nobody acknowledges them. A program that sends datagrams rests as it likes, so that a new IKE SA behind
-/// checks in vain has to show that it did not.
+/// checks in vain, or a renewal that it cannot know of, has to show that it did not.
 pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<ToldStandstill<'a>> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let cost: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
@@ -82,11 +83,21 @@ pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
     let down = longest.filter(|_| cost > ledger.cost_seconds)?;
     let checks = checks_in_vain(analysis, headline.tunnel, (down.interval.from, down.interval.to));
-    let is_told = is_sealed(ledger) || ledger.basis == LedgerBasis::Datagrams && checks > 0;
+    let renewed = ends_with_renewal(analysis, down);
+    let is_told = is_sealed(ledger) || ledger.basis == LedgerBasis::Datagrams && (checks > 0 || renewed);
     is_told.then_some(ToldStandstill { down, checks })
 }
 
-/// Copies of the check right before a silence that its sender gave up on, where a new IKE SA was negotiated in the silence.
+/// Whether packets came again within a timeout after the renewal that made their SA: a program that rests goes on at any time.
+fn ends_with_renewal(analysis: &Analysis, down: &LedgerDown) -> bool {
+    let rekey = down.rekey.and_then(|index| analysis.rekeys.get(index));
+    let over = rekey.and_then(|rekey| Some(rekey.started?.plus_seconds(rekey.exchange_ms? / 1e3)));
+    let back = down.interval.arrived;
+    over.zip(back)
+        .is_some_and(|(over, back)| back.nanos_since(over).abs() <= LEAST_TIMEOUT)
+}
+
+/// Copies of the check right before a silence, or in it, that its sender gave up on, where a new IKE SA was negotiated in the silence.
 fn checks_in_vain(analysis: &Analysis, tunnel: usize, (from, to): (Timestamp, Timestamp)) -> u64 {
     let events = || {
         analysis
@@ -99,11 +110,46 @@ fn checks_in_vain(analysis: &Analysis, tunnel: usize, (from, to): (Timestamp, Ti
     let is_recent = |event: &&Event| {
         let last = event.until.unwrap_or(event.time);
         matches!(event.kind, EventKind::ChecksUnanswered | EventKind::ChecksUnheard)
-            && event.time <= from
+            && event.time <= to
             && from.nanos_since(last) <= last.nanos_since(event.time)
     };
     let check = events().rfind(is_recent).filter(|_| events().any(anew));
     check.and_then(|event| event.count).unwrap_or(0)
+}
+
+/// IKE SAs of a tunnel that a side deleted before it asked for the next one.
+#[derive(Debug, Clone)]
+pub struct ToldTornDown<'a> {
+    /// The Deletes.
+    pub deletes: Vec<&'a Event>,
+    /// The shortest and the longest time from a Delete to the end of the exchange that made the next IKE SA, seconds.
+    pub range_s: (f64, f64),
+}
+
+/// The reauthentications of a tunnel that break before they make; `None` where there is none.
+pub fn told_torn_down<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldTornDown<'a>> {
+    let own = || {
+        analysis
+            .events
+            .iter()
+            .filter(|event| event.tunnel == Some(tunnel))
+    };
+    let anew = own().filter(|event| event.kind == EventKind::NewIkeSa);
+    let pair = |anew: &'a Event| -> Option<(&'a Event, f64)> {
+        let before = own().take_while(|event| event.index < anew.index);
+        let last = before
+            .filter(|event| matches!(event.kind, EventKind::IkeSaDeleted | EventKind::NewIkeSa))
+            .last()?;
+        let torn = last.kind == EventKind::IkeSaDeleted && last.by == anew.by && last.successor != Some(true);
+        let seconds = anew.until.unwrap_or(anew.time).seconds_since(last.time);
+        torn.then_some((last, seconds))
+    };
+    let (deletes, lengths): (Vec<&Event>, Vec<f64>) = anew.filter_map(pair).unzip();
+    let range_s = (
+        lengths.iter().copied().fold(f64::MAX, f64::min),
+        lengths.iter().copied().fold(0.0, f64::max),
+    );
+    (!deletes.is_empty()).then_some(ToldTornDown { deletes, range_s })
 }
 
 /// Tells whether a ledger goes by packets that no key opens.

@@ -191,6 +191,16 @@ pub static ROWS: [ExplanationRow; 21] = [
         excluded: sas::way_was_closed,
     },
     ExplanationRow {
+        id: "replay-window",
+        causes: &[ExplanationCause::ReplayWindow],
+        needs: "half of what was lost came behind a number higher by 32 or more",
+        unless: "acknowledgements advance: then it is no outage",
+        explains_short: false,
+        explains_rekeys: true,
+        holds: sas::replay_window,
+        excluded: never,
+    },
+    ExplanationRow {
         id: "silent",
         causes: &[ExplanationCause::PeerSilent, ExplanationCause::PathSilent],
         needs: "neither ESP nor IKE came from one side, or from both, for half of it",
@@ -218,16 +228,6 @@ pub static ROWS: [ExplanationRow; 21] = [
         explains_short: false,
         explains_rekeys: false,
         holds: path::esp_silent,
-        excluded: never,
-    },
-    ExplanationRow {
-        id: "replay-window",
-        causes: &[ExplanationCause::ReplayWindow],
-        needs: "half of what was lost came behind a number higher by 32 or more",
-        unless: "acknowledgements advance: then it is no outage",
-        explains_short: false,
-        explains_rekeys: true,
-        holds: sas::replay_window,
         excluded: never,
     },
     ExplanationRow {

@@ -64,11 +64,27 @@ impl<'a> OutageView<'a> {
 
     /// Whether neither ESP nor IKE came from the sender of the data, and from its receiver, for half of the outage.
     pub(super) fn silent_sides(&self) -> [bool; 2] {
-        let [sender, receiver] = self.outage.silences.map(|side| self.fills_half(side.nothing));
+        let receiver = self.fills_half(self.outage.silences[1].nothing);
         [
-            sender && !self.waits_for_timer(),
-            receiver && !self.answers_what_comes(),
+            self.is_sender_silent(),
+            receiver && (!self.answers_what_comes() || self.is_receivers_data_silent()),
         ]
+    }
+
+    fn is_sender_silent(&self) -> bool {
+        self.fills_half(self.outage.silences[0].nothing) && !self.waits_for_timer()
+    }
+
+    /// Whether the receiver had data of its own to send, and fell silent with it at the same time.
+    fn is_receivers_data_silent(&self) -> bool {
+        let (tunnel, back) = (self.outage.tunnel, self.outage.direction.reverse());
+        let mut others = self.scene.outages.iter();
+        others.any(|outage| {
+            let own = OutageView { outage, ..*self };
+            (outage.tunnel, outage.direction) == (tunnel, back)
+                && own.fills_half((self.outage.from, self.outage.to))
+                && own.is_sender_silent()
+        })
     }
 
     /// Tells whether the receiver was silent only because nothing was sent to it that it did not answer soon.

@@ -138,6 +138,8 @@ pub struct LedgerInput<'a> {
     pub rests: &'a [(Timestamp, Timestamp)],
     /// Stretches that the capture lacks.
     pub holes: &'a [(Timestamp, Timestamp)],
+    /// Stretches in which the sender sends nothing though all it had sent was answered: where no key shows what was acknowledged.
+    pub idle: &'a [(Timestamp, Timestamp)],
 }
 
 /// Transmissions of a run up to a moment, and those after it. A run that reaches beyond the moment is divided by time.

@@ -170,6 +170,7 @@ impl MadeUpTransfer {
             outages: &[],
             rests: &[],
             holes: &self.holes,
+            idle: &[],
         }
     }
 

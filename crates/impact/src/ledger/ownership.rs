@@ -231,7 +231,8 @@ impl OwnershipRules<'_> {
             let margin = BEFORE + self.input.round_trip;
             !rekey.steps_in(silence.span(), margin) && !is_unheard(rekey, silence)
         };
-        if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.is_loss() && beside() {
+        let its_own = is_of_the_sender(silence, rekey, self.times.timeout) || self.outlasts(silence, rekey);
+        if its_own || !silence.is_loss() && beside() {
             return Ruling::Acquitted;
         }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
@@ -246,6 +247,29 @@ impl OwnershipRules<'_> {
         } else {
             Owner::Rekey(rekey.rekey)
         })
+    }
+
+    /// Whether a sender that has lost nothing stays silent for longer after the exchange than anything makes it wait: its timer, which has
+    /// at most doubled while it had no SA, or as long a computation as that in the exchange.
+    fn outlasts(&self, silence: &Silence, rekey: &RekeySpan) -> bool {
+        let took = rekey.last_message.nanos_since(rekey.asked);
+        let without = rekey.last_message.nanos_since(silence.from);
+        let waits = (self.times.timeout + took).max(2 * without);
+        let has_nothing = match silence.acknowledged {
+            Some(at) => silence.in_sequence && at.plus_nanos(waits) < silence.to,
+            None => self.is_idle(silence),
+        };
+        has_nothing && !silence.is_loss() && silence.to.nanos_since(rekey.last_message) > waits
+    }
+
+    /// Whether a stretch without anything to send makes half of the silence.
+    fn is_idle(&self, silence: &Silence) -> bool {
+        let (from, to) = silence.span();
+        let common = |idle: &TimeSpan| idle.1.min(to).nanos_since(idle.0.max(from));
+        self.input
+            .idle
+            .iter()
+            .any(|idle| 2 * common(idle) >= silence.nanos())
     }
 
     fn failed(&self, silence: &Silence) -> Option<&FailedSpan> {

@@ -7,7 +7,7 @@ use super::silence::{Silence, VainTransmissions, silences};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerBasis;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
-use rekeyscope_traffic::{INITIAL_RTO, TransmissionRun};
+use rekeyscope_traffic::{INITIAL_RTO, LEAST_TIMEOUT, TransmissionRun};
 
 /// Length of the pieces in which answers are looked for: five runs.
 const LOOK: i64 = 100 * NANOS_PER_MILLI;
@@ -56,6 +56,11 @@ pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], rever
             arrived: input.arrived.to_vec(),
         };
     }
+    let idle = idle(input.arrived, answers);
+    let input = &LedgerInput {
+        idle: &idle,
+        ..*input
+    };
     let stopped = stopped(&LedgerInput {
         arrived: answers,
         ..*input
@@ -74,6 +79,22 @@ pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], rever
         basis: LedgerBasis::Answers,
         arrived,
     }
+}
+
+/// Stretches without data, behind data that was answered as before: answers came up to its last packet, and behind it.
+fn idle(data: &[TransmissionRun], answers: &[TransmissionRun]) -> Vec<TimeSpan> {
+    let mut found = Vec::new();
+    for two in data.windows(2) {
+        let (stopped, goes_on) = (two[0].to, two[1].from);
+        let heard = |from, to| heard_within(answers, (from, to)).is_some_and(|packets| packets > 0);
+        if goes_on.nanos_since(stopped) > LEAST_TIMEOUT
+            && heard(stopped.plus_nanos(-LOOK), stopped)
+            && heard(stopped, goes_on.min(stopped.plus_nanos(ANSWERED_WITHIN)))
+        {
+            found.push((stopped, goes_on));
+        }
+    }
+    found
 }
 
 /// Whether the last data of a transfer was answered: it was over, and no tunnel died under it.

@@ -154,7 +154,7 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
     all
 }
 
-/// The silence at the end, where nothing arrives any more.
+/// The silence at the end, where nothing arrives any more. A sender that sends nothing in it, through a tunnel that lives, has nothing to send.
 fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Option<Silence> {
     let last = input.arrived.last()?;
     let end = input.transfer.1;
@@ -173,7 +173,8 @@ fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Opt
         settled: end,
         counted: true,
     };
-    (silence.nanos() > FINEST).then_some(silence)
+    let waits = input.died || silence.in_vain() > 0;
+    (waits && silence.nanos() > FINEST).then_some(silence)
 }
 
 /// The length that all but one in a thousand waits for the next packet stay under, outside of `windows`, which are joined.

@@ -439,17 +439,34 @@ fn a_pause_far_from_every_step_of_an_exchange_is_the_senders() {
     assert!(costs((4_950, 5_065)) > 0, "it waits for the new SA");
 }
 
+/// A new SA stood within 20 ms: a sender with data, which has lost nothing, sends within a retransmission timeout.
+#[test]
+fn a_silence_that_outlasts_the_exchange_by_a_timeout_is_the_senders() {
+    let cost = |end: i64| {
+        let mut made = MadeUpTransfer::new();
+        made.even(0, 6_300, 2);
+        made.even(end, 12_000, 2);
+        made.rekey(6_310, 6_330);
+        for run in &mut made.arrived {
+            run.acknowledged = Some(run.to.plus_nanos(at(20).0));
+        }
+        made.ledger().rekeys_nanos()
+    };
+    assert!(cost(6_530) > 0);
+    assert_eq!(cost(6_580), 0);
+}
+
 /// Acknowledgements take 300 ms in the second before: a sender that waits for one waits as long.
 #[test]
 fn a_round_trip_of_a_path_that_became_longer_is_no_silence() {
     let cost = |round_trip: i64, lost_before: bool| {
         let mut made = MadeUpTransfer::new();
         made.even(0, 6_300, 2);
-        made.even(6_600, 12_000, 2);
+        made.even(6_500, 12_000, 2);
         made.rekey(6_310, 6_330);
         for run in made.arrived.iter_mut().filter(|run| run.to > at(5_000)) {
             run.acknowledged = Some(run.to.plus_nanos(at(round_trip).0));
-            run.beyond_gap = lost_before && run.from == at(6_600);
+            run.beyond_gap = lost_before && run.from == at(6_500);
         }
         made.ledger().rekeys_nanos()
     };

@@ -50,7 +50,7 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
     let parts = AccountParts::new(
         account,
         if by_loss {
-            account.lost_seconds
+            lost_in_all(account)
         } else {
             account.seconds
         },
@@ -70,6 +70,11 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
         won_back: parts.below().map(|s| parts.measured("account-brief-won-back", s)),
         not_testable: not_testable(account),
     })
+}
+
+/// Seconds that were lost to all labels; what faster stretches won back is not taken off.
+pub fn lost_in_all(account: &Account) -> f64 {
+    account.labels.iter().map(|line| line.lost_seconds.max(0.0)).sum()
 }
 
 /// What a capture needs longer per gigabyte than another one; `own` is its account.
@@ -151,7 +156,7 @@ fn whole(account: &Account) -> Message {
     if whole == AccountWhole::Longer {
         let of = AccountParts {
             beyond_own: !account.reference_given,
-            ..AccountParts::new(account, lost, |line| line.lost_seconds)
+            ..AccountParts::new(account, lost_in_all(account), |line| line.lost_seconds)
         };
         return Message::new("account-lost")
             .with("lost", amount(lost, lost))

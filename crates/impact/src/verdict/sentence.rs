@@ -141,6 +141,7 @@ impl LedgerWords<'_> {
             LedgerBasis::Packets => "verdict-unanswered",
             LedgerBasis::Datagrams if self.ledger.down.is_empty() => "verdict-datagrams-went-on",
             LedgerBasis::Datagrams => "verdict-datagrams",
+            LedgerBasis::Acknowledgements if self.ledger.bound_ms.is_some() => "verdict-none-seen",
             LedgerBasis::Acknowledgements | LedgerBasis::Answers => "verdict-inconclusive",
         };
         about(self.of, id)

@@ -85,5 +85,7 @@ account-path-loss = loss on the path
 account-queue-loss = loss in a queue
 account-reordering = reordering
 account-growth = growing rate
-account-capacity = the path's own limit
+account-capacity = the path itself
+# Instead of the path itself, where these packets do not show whether it was that
+account-below-best = below its best
 account-unexplained = unexplained

@@ -14,7 +14,7 @@ headline-outage = Nothing was delivered from { $time } on: { $down }.
 headline-down = the tunnel was down for { $seconds }
 headline-down-open = the tunnel stayed down ({ $seconds } so far)
 headline-sa-ended = the SA ended at { $time }, without a successor
-headline-not-down = no outage was seen
+headline-not-down = no outage is seen up to the end of this capture
 
 ## Line 2
 
@@ -24,6 +24,7 @@ why-shared = { $all ->
     [yes] This explains all { $of } that hurt.
    *[no] This explains { $n } of { $of } that hurt.
 }
+why-slow-return = Nothing arrived for { $silent } of that time; in the rest the rate was coming back.
 why-silence-alone = Why: nothing was lost in that silence, so an application that pauses there would look the same without keys.
 why-no-cause-cut = Why: the packets were cut when they were captured, so no key can be checked and nothing inside is seen.
 # By the ledger, where no cause is found
@@ -38,6 +39,7 @@ why-no-cause-wrong-keys = Why: the keys that were read fit none of these packets
 why-one-way = Only { $direction } was captured: what came back is not seen.
 why-at-the-limit = It ran at { $observed }{ $how ->
     [proven] ; { $own } is all that this path carries
+    [reached] , which is all that this path carries
     [beside] {""}
    *[best] ; { $own } is the best that was seen
 }.
@@ -134,13 +136,19 @@ no-return-line = No ESP came from { $to }: { $packets } packets of { $from } hav
 no-return-why = Why: its IKE came, so that this place sees both directions: a filter lets IKE pass alone, or nothing was sent back.
 do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.
 
+## A side renews by deleting first, and little was sent
+
+torn-down-line = { $who } renews by deleting first ({ $at }): no SA for { $seconds }.
+torn-down-why = Why: it asked for the next IKE SA only after the Delete (at { $list }). Too little was sent to tell what that cost.
+
 ## A transfer without keys stood still until a renewal
 
-standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until { $checks ->
-    [0] a renewal.
-   *[other] a new IKE SA stood.
+standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until { $until ->
+    [renewal] a renewal.
+   *[ike] a new IKE SA stood.
 }
 standstill-why = Why: without keys these packets do not show whether anything waited, so it was an outage or a rest.
+standstill-datagrams = Why: its datagrams came again as soon as the renewal was over, so that their old SA had probably not let them pass; their sender may also have rested.
 standstill-checks = Why: a new IKE SA was made in that time, after { $checks } checks whose answer did not come or was not heard: a rest needs none, so it was probably an outage.
 
 ## All tunnels stopped at once; $open: none has ended; $end: a blank and the address of the end that they share, or nothing

@@ -1,6 +1,7 @@
 ### What explains an outage (words/explanations.rs). Rows and their order: impact/explain/table.rs.
 
-## Line 1. $who: outage-client, outage-gateway or an address; $at: outage-at or outage-times; $probably: outage-probably or nothing
+## Line 1. $who: outage-client, outage-gateway or an address; $at: outage-at or outage-times; $probably: outage-probably or nothing;
+## $renews: other where not the side that deleted asked for the next SA
 
 outage-line = { $clause }: { $down }.
 outage-client = the client
@@ -22,7 +23,10 @@ outage-deleted = { $who } { $probably }deleted { $what ->
     [ike] the IKE SA
    *[child] an SA
 } { $at }
-outage-break-before-make = { $who } { $probably }renews by deleting first ({ $at })
+outage-break-before-make = { $who } { $probably }{ $renews ->
+    [other] deleted an SA { $at }
+   *[same] renews by deleting first ({ $at })
+}
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
 outage-answered-late = { $who } { $probably }answered the renewal { $at } late
@@ -83,7 +87,7 @@ explains-answer-lost = a message of the renewal came again, though its answer is
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
-explains-limit-learnt = data stopped on { $count } SAs at the same point, about { $limit }.
+explains-limit-learnt = data stopped each time an SA had reached about { $limit }.
 explains-limit-late = data stopped on the old SA before the new one was in use.
 explains-new-sa-lost = { $count ->
     [0] what was
@@ -104,10 +108,19 @@ explains-invalid-spi = { $who } said INVALID-SPI { $count ->
 }: it no longer had the SA.
 explains-restarted = nothing came from { $who } until a new IKE SA began: it had lost the old one.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
-explains-peer-silent = neither ESP nor IKE came from { $who } for { $took }.
+explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
+    [part] for { $took }
+   *[all] in that time
+}.
 explains-unheard = the packets of { $who } are in this capture, and the other side repeats what they had answered: they are lost behind it.
-explains-esp-silent = no ESP came from { $who } for { $took }, and its IKE did: a NAT mapping or a filter lets IKE pass alone, or there is no SA to send on.
-explains-path-silent = neither ESP nor IKE came from either side for { $took }.
+explains-esp-silent = no ESP came from { $who } { $span ->
+    [part] for { $took }
+   *[all] in that time
+}, and its IKE did: a NAT mapping or a filter lets IKE pass alone, or there is no SA to send on.
+explains-path-silent = neither ESP nor IKE came from either side { $span ->
+    [part] for { $took }
+   *[all] in that time
+}.
 explains-large-packets = packets of up to { $bytes } bytes passed, and no larger one did.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
@@ -117,7 +130,8 @@ explains-unexplained = not known. It shows { $count ->
     [one] one packet that did not arrive
    *[other] { $count } packets that did not arrive
 }, and no event of the tunnel that would explain it.
-outage-dead = Nothing arrived for { $seconds }: the way was closed for { $dead }, then the sender waited for its retransmission timer.
+outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
+outage-timer = Then the sender waited for its retransmission timer.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).

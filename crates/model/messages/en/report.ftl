@@ -165,10 +165,12 @@ heading-account = Where the time went
 heading-gap = { $capture } against { $reference }
 heading-capture = Capture
 heading-tunnel = Tunnel { $tunnel }: { $what }
-heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }, { $hurt } hurt
-heading-rekeys = { $rekeys }, { $hurt } hurt
-# $n: rekeys that belong to an outage
-heading-rekeys-outage = { $rekeys }, { $hurt } hurt, { $n } in an outage
+heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }
+heading-rekeys = { $rekeys }, { $parts }
+# $n: rekeys within the transfer, of which the capture lacks nothing
+rekeys-measured = { $n } measured
+rekeys-hurt = { $n } hurt
+rekeys-in-outage = { $n } in an outage
 heading-sas-of = SAs of tunnel { $tunnel }
 heading-causes = Causes
 heading-attempts-of = Attempts of tunnel { $tunnel }

@@ -37,6 +37,11 @@ verdict-inconclusive = { $used ->
     [one] What the only rekey measured cost this { $direction } cannot be told.
    *[other] What { $used } rekeys cost this { $direction } cannot be told.
 }
+# $bound: what one that cost less would not have shown
+verdict-none-seen = { $used ->
+    [one] The only rekey measured is not seen to stop this { $direction }; a cost below { $bound } would not be seen.
+   *[other] None of { $used } rekeys is seen to stop this { $direction }; a cost below { $bound } each would not be seen.
+}
 verdict-unanswered = These packets cannot show what rekeys cost this { $direction }: nothing answers it.
 verdict-datagrams = What rekeys cost this { $direction } cannot be told: nobody acknowledges its datagrams.
 verdict-datagrams-went-on = { $used ->

@@ -79,5 +79,6 @@ account-path-loss = 経路での損失
 account-queue-loss = キューでの損失
 account-reordering = 順序の入れ替わり
 account-growth = レートの立ち上がり
-account-capacity = 経路自身の上限
+account-capacity = 経路そのもの
+account-below-best = 最高値を下回った分
 account-unexplained = 原因不明

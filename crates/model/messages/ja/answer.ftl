@@ -21,6 +21,7 @@ why-shared = { $all ->
     [yes] 影響のあった { $of } 回は、すべてこれが原因です。
    *[no] 影響のあった { $of } 回のうち { $n } 回は、これが原因です。
 }
+why-slow-return = うち { $silent }は何も届かず、残りはレートが戻るまでの時間です。
 why-silence-alone = 原因: 停止の間に失われたパケットはありません。鍵がないと、その時アプリケーションが休んでいた場合と区別できません。
 why-no-cause-cut = 原因: パケットが途中で切られて（snaplen）キャプチャされているため、鍵を確かめられず、中は見えません。
 # 原因が見つからない場合
@@ -35,6 +36,7 @@ why-no-cause-wrong-keys = 原因: 読み込んだ鍵はどのパケットにも�
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
+    [reached] この経路の上限です。
     [beside] {""}
    *[best] 観測された最高は { $own } です。
 }
@@ -129,13 +131,19 @@ no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケ�
 no-return-why = 原因: IKE は双方向が見えているので、フィルターが IKE だけを通しているか、何も返されていません。
 do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
 
+## 更新より先に削除、通信はわずか
+
+torn-down-line = { $who }が{ $at }更新より先に IKE SA を削除: { $seconds }の間 SA なし
+torn-down-why = 原因: 次の IKE SA の要求は Delete の後でした（{ $list }）。通信が少なく、影響は測れません。
+
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
-standstill-line = { $direction }が { $from } から{ $checks ->
-    [0] リキーまで
-   *[other] 新しい IKE SA ができるまで
+standstill-line = { $direction }が { $from } から{ $until ->
+    [renewal] リキーまで
+   *[ike] 新しい IKE SA ができるまで
 } { $seconds } 停止
 standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。
+standstill-datagrams = 原因: 更新が終わるとすぐに UDP が再開しているため、古い SA で通信できなかったと思われます。送信側の休止の可能性も残ります。
 standstill-checks = 原因: 生存確認 { $checks } 回に応答がないか、届かず、その後に新しい IKE SA が作られました。休止なら不要なので、不通だったと思われます。
 
 ## すべてのトンネルが同時に止まった場合

@@ -22,7 +22,10 @@ outage-deleted = { $who }が{ $probably }{ $at } { $what ->
     [ike] IKE SA
    *[child] SA
 } を削除
-outage-break-before-make = { $who }が{ $probably }{ $at }更新より先に SA を削除
+outage-break-before-make = { $who }が{ $probably }{ $at }{ $renews ->
+    [other] {" "}SA を削除
+   *[same] 更新より先に SA を削除
+}
 outage-refused = { $who }が{ $probably }{ $at }更新を拒否
 outage-unanswered = { $who }が{ $probably }{ $at }更新要求に無応答
 outage-answered-late = { $who }の応答が{ $probably }遅延（更新要求は{ $at }送信）
@@ -75,7 +78,7 @@ explains-answer-lost = 応答はこのキャプチャにあるのに、メッセ
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
-explains-limit-learnt = SA { $count } 個がいずれも約 { $limit } に達したところでデータが止まりました。
+explains-limit-learnt = SA が約 { $limit } に達するたびにデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
@@ -86,10 +89,19 @@ explains-deleted-early = 古い SA を削除した時、パケット { $count } 
 explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
 explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届いていません。古い SA を失っています。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
-explains-peer-silent = { $who }から ESP も IKE も { $took }届きませんでした。
+explains-peer-silent = { $who }から ESP も IKE も{ $span ->
+    [part] {" "}{ $took }
+   *[all] その間
+}届きませんでした。
 explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は応答済みのものを繰り返しています。キャプチャ地点より先で失われています。
-explains-esp-silent = { $who }から ESP は { $took }来ませんでしたが、IKE は来ていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
-explains-path-silent = 両側とも ESP も IKE も { $took }ありませんでした。
+explains-esp-silent = { $who }から ESP は{ $span ->
+    [part] {" "}{ $took }
+   *[all] その間
+}来ませんでしたが、IKE は来ていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
+explains-path-silent = 両側とも ESP も IKE も{ $span ->
+    [part] {" "}{ $took }
+   *[all] その間
+}ありませんでした。
 explains-large-packets = { $bytes } バイトまでのパケットは通り、それより大きいものは届きませんでした。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
@@ -98,7 +110,8 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
     [0] 失われたパケットも
    *[other] 届かなかったパケットが { $count } 個ありますが、
 }説明となるトンネルのイベントはありません。
-outage-dead = { $seconds }何も届かず、うち { $dead }は通信できない状態で、残りは送信側の再送タイマー待ちです。
+outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
+outage-timer = その後は送信側の再送タイマー待ちです。
 outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
 outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。

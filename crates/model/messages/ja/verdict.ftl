@@ -19,6 +19,7 @@ verdict-at-least = { $cost } 以上
 verdict-bounded = リキー（鍵更新）{ $used } 回で{ $direction }は遅くなっていません（1 回あたり最大 { $bound }）。
 verdict-bounded-without-keys = リキー（鍵更新）{ $used } 回で{ $direction }が { $bound } を超えて停止したことはありません。
 verdict-inconclusive = リキー（鍵更新）{ $used } 回が{ $direction }に与えた影響は判断できません。
+verdict-none-seen = リキー（鍵更新）{ $used } 回で{ $direction }の停止は見られません（1 回あたり { $bound }未満の影響は検出できません）。
 verdict-unanswered = リキー（鍵更新）が{ $direction }に影響したか分かりません: 応答がありません。
 verdict-datagrams = リキー（鍵更新）の{ $direction }への影響は判断できません: UDP に確認応答はありません。
 verdict-datagrams-went-on = リキー（鍵更新）{ $used } 回で、{ $direction }の UDP がここで { $bound } を超えて停止したことはありません。

@@ -70,7 +70,7 @@ plain_data! {
         pub lost_seconds: f64,
         /// `seconds` of the account's `seconds`.
         pub share: f64,
-        /// `lost_seconds` of the account's; `null` where nothing was lost.
+        /// `lost_seconds` of what all labels lost; `null` where the transfer took no longer.
         pub lost_share: Option<f64>,
         /// `seconds` per gigabyte (10⁹ bytes) of the whole account: what a comparison of captures subtracts.
         pub s_per_gb: Option<f64>,

@@ -54,7 +54,10 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
 /// A row for each label that counts, by what it cost, or where nothing was lost by its time.
 pub(crate) fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> Table {
     let t = focus.t;
-    let name = |line: &&AccountLine| words::account_label(t, line.label);
+    let name = |line: &&AccountLine| match of.not_testable.contains(&line.label) {
+        true if line.label == AccountLabel::Capacity => t.word("account-below-best"),
+        _ => words::account_label(t, line.label),
+    };
     let without = |line: &&AccountLine| or_unknown(line.without_mbps, |mbps| format::rate(mbps * 1e6));
     let table = match brief.by_loss {
         true => Table::of(

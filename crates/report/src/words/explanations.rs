@@ -231,18 +231,29 @@ impl<'a> Explained<'a> {
         message
             .with("who", self.who())
             .with("what", self.what())
+            .with("renews", self.who_renews())
             .with("esp", self.esp())
             .with("probably", probably)
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))
             .with("took", said(e.seconds.map(format::seconds)))
+            .with("span", self.span())
             .with("timed", if e.seconds.is_some() { "yes" } else { "no" })
             .with("limit", said(self.limit()))
             .with("source", name(self.limit_source()))
             .with("moment", self.began())
             .with("from", from)
             .with("to", to)
+    }
+
+    /// The time that the cause lasted, where it is another than that of the silence.
+    fn span(&self) -> &'static str {
+        let silent = self.silent_time.end.seconds_since(self.silent_time.start);
+        match self.explanation.seconds.map(format::seconds) {
+            Some(took) if took != format::seconds(silent) => "part",
+            _ => "all",
+        }
     }
 
     /// Whom it is about; where that is nobody, the end at which a capture would tell.
@@ -265,6 +276,15 @@ impl<'a> Explained<'a> {
             Some(EventKind::PortChanged) => "port",
             Some(EventKind::AddressChanged) => "address",
             _ => "unknown",
+        }
+    }
+
+    /// The side that asked for the next SA: the same that deleted the old one, or the other one.
+    fn who_renews(&self) -> &'static str {
+        let asked = self.exchange().and_then(|exchange| exchange.initiator);
+        match asked.zip(self.explanation.by) {
+            Some((asked, by)) if asked != by => "other",
+            _ => "same",
         }
     }
 
@@ -294,15 +314,17 @@ impl<'a> Explained<'a> {
         moment(self.focus, event.unwrap_or(self.silent_time.start))
     }
 
-    /// The event came while the old SA still carried data.
-    pub(crate) fn may_lie_before(&self) -> bool {
-        matches!(
-            self.explanation.cause,
-            ExplanationCause::Refused
-                | ExplanationCause::Unanswered
-                | ExplanationCause::AnswerLost
-                | ExplanationCause::Collision
-        )
+    /// The event does not lie where the outage begins: the old SA still carried data after it, or the way was dead before.
+    pub(crate) fn may_lie_elsewhere(&self) -> bool {
+        let event = self.event().filter(|_| self.is(ExplanationCause::AddressChanged));
+        event.is_some_and(|event| event.time > self.silent_time.start)
+            || matches!(
+                self.explanation.cause,
+                ExplanationCause::Refused
+                    | ExplanationCause::Unanswered
+                    | ExplanationCause::AnswerLost
+                    | ExplanationCause::Collision
+            )
     }
 
     fn limit(&self) -> Option<String> {

@@ -99,14 +99,22 @@ impl<'a> Focus<'a> {
         self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
     }
 
-    /// `7 rekeys, 5 hurt`, of a tunnel.
+    /// `7 rekeys, 6 measured, 5 hurt, 1 in an outage`, of a tunnel.
     pub(crate) fn counted_rekeys(&self, tunnel: usize) -> String {
-        let rekeys = format::counted(self.t, "counted-rekeys", self.rekeys(tunnel).count() as u64);
-        let hurt = self.rekeys(tunnel).filter(|r| is_hurt(r)).count();
-        match self.rekeys(tunnel).filter(|r| self.is_in_outage(r)).count() {
-            0 => fill!(self.t, "heading-rekeys", rekeys, hurt),
-            n => fill!(self.t, "heading-rekeys-outage", rekeys, hurt, n),
-        }
+        let t = self.t;
+        let count = |is: &dyn Fn(&Rekey) -> bool| self.rekeys(tunnel).filter(|r| is(r)).count();
+        let (all, hurt) = (count(&|_| true), count(&|r| is_hurt(r)));
+        let outage = count(&|r| self.is_in_outage(r));
+        let headline = self.analysis.impact.iter().find(|i| i.tunnel == tunnel);
+        let measured = headline.map_or(0, |i| i.rekeys_used);
+        let parts = [
+            (0 < measured && measured < all).then(|| fill!(t, "rekeys-measured", n = measured)),
+            Some(fill!(t, "rekeys-hurt", n = hurt)),
+            (outage > 0).then(|| fill!(t, "rekeys-in-outage", n = outage)),
+        ];
+        let parts = t.joined(&Vec::from_iter(parts.into_iter().flatten()));
+        let rekeys = format::counted(t, "counted-rekeys", all as u64);
+        fill!(t, "heading-rekeys", rekeys, parts)
     }
 
     /// Tells whether a rekey belongs to an outage, whose cost is the outage's and not the rekey's.

@@ -36,7 +36,10 @@ pub(crate) fn lines(
     sums: &BTreeMap<AccountLabel, LabelSum>,
     totals: &Compared,
 ) -> Vec<AccountLine> {
-    let all_lost = totals.lost(totals.nanos, totals.bytes);
+    // Some labels may have won back what others lost: a share is one of all that was lost, so none is more than the whole.
+    let is_longer = totals.lost(totals.nanos, totals.bytes) > 0.0;
+    let lost = |sum: &LabelSum| totals.lost(sum.nanos, sum.bytes).max(0.0);
+    let all_lost: f64 = sums.values().map(lost).sum();
     let line = |(&label, sum): (&AccountLabel, &LabelSum)| {
         let lost = totals.lost(sum.nanos, sum.bytes);
         let without = seconds(totals.nanos) - lost;
@@ -68,7 +71,7 @@ pub(crate) fn lines(
             bytes: sum.bytes,
             lost_seconds: lost,
             share: sum.nanos as f64 / totals.nanos.max(1) as f64,
-            lost_share: (all_lost > 0.0).then(|| lost / all_lost),
+            lost_share: is_longer.then(|| lost / all_lost),
             s_per_gb: (totals.bytes > 0).then(|| seconds(sum.nanos) * 1e9 / totals.bytes as f64),
             without_mbps: (without > 0.0 && lost > 0.0).then(|| totals.bytes as f64 * 8.0 / without / 1e6),
             also: also

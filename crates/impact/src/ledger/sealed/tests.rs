@@ -86,6 +86,7 @@ impl SealedPackets {
             outages: &[],
             rests: &[],
             holes: &[],
+            idle: &[],
         };
         let found = sealed_ledger(&input, &line.answers, line.reverse_bytes);
         (found.book, found.basis)
@@ -429,6 +430,7 @@ fn a_rekey_in_a_hole_owns_nothing() {
         outages: &[],
         rests: &[],
         holes: &holes,
+        idle: &[],
     };
     let book = sealed_ledger(&input, &line.answers, line.reverse_bytes).book;
     assert_eq!((book.intervals.len(), book.unobserved), (0, vec![0]));

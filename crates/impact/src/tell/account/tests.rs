@@ -128,7 +128,7 @@ fn what_was_won_back_is_said() {
     let said = english(&example::account(10.0, &labels));
     assert!(
         said.contains("It took 10 s longer")
-            && said.contains("2.0 s (20 %) won back where it was faster, 0.0 s"),
+            && said.contains("2.0 s (17 %) won back where it was faster, 0.0 s"),
         "{said}"
     );
 }

@@ -107,7 +107,10 @@ fn an_outage_is_told_with_its_cause() {
 #[test]
 fn an_attempt_that_failed_for_good_is_told_without_an_outage() {
     let (headline, said) = told(&[attempt(0)], &[]).unwrap();
-    assert_eq!(headline, "The rekey at 10.0 s failed: no outage was seen.");
+    assert_eq!(
+        headline,
+        "The rekey at 10.0 s failed: no outage is seen up to the end of this capture."
+    );
     assert!(
         said.ends_with(
             "asked once, and the answer was NO_PROPOSAL_CHOSEN; no outage is seen in this capture."

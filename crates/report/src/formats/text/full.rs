@@ -6,7 +6,7 @@ use crate::formats::terminal::TerminalPage;
 use crate::formats::text::account;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
-use crate::words::focus::{Focus, is_hurt};
+use crate::words::focus::Focus;
 use crate::words::{self, clean, format};
 use rekeyscope_model::analysis::{Impact, KeyFile};
 use rekeyscope_model::text::Catalogue;
@@ -128,15 +128,12 @@ fn tunnel_tables(page: &mut TerminalPage, focus: &Focus, tunnel: usize) {
     let Some(ends) = focus.analysis.tunnels.get(tunnel) else {
         return;
     };
-    let rekeys = focus.rekeys(tunnel).count();
-    let hurt = focus.rekeys(tunnel).filter(|r| is_hurt(r)).count();
     page.heading(&fill!(
         t,
         "heading-tunnel-rekeys",
         tunnel,
         what = words::tunnel(t, ends),
-        rekeys = format::counted(t, "counted-rekeys", rekeys as u64),
-        hurt
+        rekeys = focus.counted_rekeys(tunnel)
     ));
     if let Some(spark) = sparkline::draw(focus, tunnel, page.width()) {
         page.paragraph(&spark.caption);

@@ -8,6 +8,7 @@ use crate::plot::timeline::frame::{LEFT, RunDrawing, STRIP, TITLE};
 use crate::words::focus::Focus;
 use crate::words::{self, format};
 use rekeyscope_model::analysis::{Account, AccountRun};
+use rekeyscope_model::text::Message;
 use std::fmt::Write as _;
 
 /// The accounts of a tunnel that have stretches to draw, in the order of the lanes.
@@ -59,14 +60,12 @@ impl RunDrawing<'_> {
     /// `rekeys: 0.84 s, frames 1201 to 1210`.
     fn stretch(&self, run: &AccountRun) -> String {
         let t = self.focus.t;
-        fill!(
-            t,
-            "account-stretch",
-            label = words::account_label(t, run.label),
-            seconds = format::duration_ms((run.to_s - run.from_s) * 1000.0),
-            from = run.from_frame,
-            to = run.to_frame
-        )
+        // The last frame is a number and no text: 0 has words of its own.
+        let message = Message::new("account-stretch")
+            .with("label", words::account_label(t, run.label))
+            .with("seconds", format::duration_ms((run.to_s - run.from_s) * 1000.0))
+            .with("from", run.from_frame.to_string());
+        t.say(&message.with("to", run.to_frame))
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) fn change(focus: &Focus) -> String {
             }),
         Verdict::Inconclusive => loses_more(focus, headline)
             .and_then(|_| of_account(focus, headline))
+            .or_else(|| none_seen(focus, headline))
             .unwrap_or_else(|| t.word(other_capture(focus, headline))),
         Verdict::NoTraffic if why::one_way(focus, headline).is_some() => t.word("do-capture-both"),
         Verdict::NoTraffic => t.word("do-capture-load"),
@@ -233,6 +234,14 @@ fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>
         ),
         _ => fill!(focus.t, "do", text),
     }
+}
+
+/// Rekeys of which acknowledgements show no harm: fewer by volume are as good, and a longer capture would show no more.
+fn none_seen(focus: &Focus, headline: &Impact) -> Option<String> {
+    let ledger = focus.ledger(headline)?;
+    let is_seen = ledger.basis == LedgerBasis::Acknowledgements && ledger.bound_ms.is_some();
+    let fewer = || longer_lifetime(focus, headline).unwrap_or_else(|| focus.t.word("do-nothing"));
+    is_seen.then(fewer)
 }
 
 /// The other capture that would show the cost of rekeys.

@@ -52,7 +52,7 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
     }
     let down = down(focus, told, explained);
     let clause = match told.outage.end {
-        None if explained.may_lie_before() => explained.clause_alone(),
+        None if explained.may_lie_elsewhere() => explained.clause_alone(),
         _ => explained.clause(times(told)),
     };
     fill!(focus.t, "outage-line", clause, down)
@@ -92,7 +92,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     };
     let from = moment(focus, outage.start);
     let id = match (outage.end, times(told)) {
-        (None, _) if explained.may_lie_before() => "outage-down-since",
+        (None, _) if explained.may_lie_elsewhere() => "outage-down-since",
         (None, _) => "outage-down-open",
         (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => "outage-down-over",
         (Some(_), 0 | 1) => "outage-down",
@@ -105,8 +105,11 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
     let t = focus.t;
     let mut sentences = vec![fill!(t, "why-outage", text = explained.why())];
     if let Some(no_way) = told.no_way_s {
-        let (seconds, dead) = (format::seconds(told.outage.seconds), format::seconds(no_way));
-        sentences.push(fill!(t, "outage-dead", seconds, dead));
+        // A cause that says how long it lasted has told that the way was closed for so long.
+        sentences.push(match told.explanation.seconds {
+            Some(_) => t.word("outage-timer"),
+            None => fill!(t, "outage-dead", dead = format::seconds(no_way)),
+        });
     }
     sentences.extend(others_alike(focus, told));
     if told.others > 0 {

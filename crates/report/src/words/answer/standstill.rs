@@ -4,9 +4,12 @@ use crate::words::answer::lines::Answer;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::moment;
-use rekeyscope_impact::explain::{told_no_return, told_standstill};
-use rekeyscope_model::analysis::Verdict;
+use crate::words::lengths::{moment, range};
+use rekeyscope_impact::explain::{told_no_return, told_standstill, told_torn_down};
+use rekeyscope_model::analysis::{LedgerBasis, Verdict};
+
+/// Moments that a sentence lists: more are in the list of events.
+const MOST_MOMENTS: usize = 4;
 
 /// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -28,6 +31,33 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     })
 }
 
+/// The answer where a side renews by deleting first, and too little was sent to measure what that costs.
+pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let told =
+        told_torn_down(analysis, headline.tunnel).filter(|_| headline.verdict == Verdict::NoTraffic)?;
+    let first = told.deletes.first()?;
+    let who = side(t, analysis.tunnels.get(headline.tunnel), first.by);
+    let at = match told.deletes.len() {
+        1 => fill!(t, "outage-at", moment = moment(focus, first.time)),
+        n => fill!(t, "outage-times", n),
+    };
+    let line = fill!(t, "torn-down-line", who, at, seconds = range(t, told.range_s));
+    let moments = told.deletes.iter().map(|delete| moment(focus, delete.time));
+    let list = t.joined(&Vec::from_iter(moments.take(MOST_MOMENTS)));
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: format::capitalised(&line),
+        why: fill!(t, "torn-down-why", list),
+        change: fill!(
+            t,
+            "do",
+            text = fill!(t, "cure-break-before-make", what = "ike", who)
+        ),
+    })
+}
+
 /// The answer where a transfer without keys, or of datagrams, stood still for longer than all rekeys cost.
 pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
@@ -44,7 +74,11 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
         moment(focus, stood.from),
         format::seconds(end.seconds_since(stood.from)),
     );
+    let is_read = analysis
+        .ledger_of(headline.tunnel, headline.direction)
+        .is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams);
     let (why, change) = match told.checks {
+        0 if is_read => (t.word("standstill-datagrams"), t.word("do-other-end")),
         0 => (t.word("standstill-why"), t.word("do-keys")),
         checks => (fill!(t, "standstill-checks", checks), t.word("do-other-end")),
     };
@@ -56,7 +90,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
             direction,
             from,
             seconds,
-            checks = told.checks
+            until = if told.checks > 0 { "ike" } else { "renewal" }
         ),
         why,
         change,
@@ -66,7 +100,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::analysis::{Analysis, Certainty, Event, EventKind, LedgerBasis};
+    use rekeyscope_model::analysis::{Analysis, Certainty, Event, EventKind};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 

@@ -7,9 +7,9 @@ use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit};
 use rekeyscope_impact::explain::{told_first_numbers, told_stop};
-use rekeyscope_impact::tell::account::amount;
+use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_model::analysis::{
-    AccountLabel, ExplanationCause, Impact, LedgerBasis, LedgerRekey, LedgerWhy, Verdict,
+    AccountLabel, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -129,6 +129,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             let all = if shared.rekeys == of { "yes" } else { "no" };
             sentences.push(fill!(t, "why-shared", n = shared.rekeys, of, all));
         }
+        sentences.extend(slow_return(focus, headline));
         sentences.extend(more);
         return t.sentences(&sentences);
     }
@@ -148,6 +149,21 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         KeysFit::Cut => "why-no-cause-cut",
         KeysFit::Absent => "why-no-cause-without-keys",
     })
+}
+
+/// Why a cost is more than the silences that line 1 tells add up to.
+fn slow_return(focus: &Focus, headline: &Impact) -> Option<String> {
+    let ledger = focus.ledger(headline)?;
+    let silences = || {
+        ledger
+            .rekeys
+            .iter()
+            .map(|own| own.silence_ms / 1e3)
+            .filter(|s| *s > 0.0)
+    };
+    let at_most = silences().fold(0.0, f64::max) * silences().count() as f64;
+    let silent = format::seconds(silences().sum());
+    (ledger.cost_seconds > at_most && at_most > 0.0).then(|| fill!(focus.t, "why-slow-return", silent))
 }
 
 /// New SAs whose first packets never came, where that cost nothing that is told before.
@@ -177,24 +193,23 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
             AccountLabel::Unexplained => "why-unexplained",
             _ => "why-largest",
         };
+        let lost = lost_in_all(account);
         return Some(fill!(
             t,
             id,
-            lost = amount(account.lost_seconds, account.lost_seconds),
+            lost = amount(lost, lost),
             label = account_label(t, line.label),
-            seconds = amount(line.lost_seconds, account.lost_seconds),
+            seconds = amount(line.lost_seconds, lost),
             share = format::or_unknown(line.lost_share, format::percent)
         ));
     }
-    let observed = format::rate(headline.observed_bps?);
-    let own = format::rate(account.own_mbps * 1e6);
-    Some(fill!(
-        t,
-        "why-at-the-limit",
-        observed,
-        own,
-        how = account.own_from
-    ))
+    let (observed, own) = (headline.observed_bps?, account.own_mbps * 1e6);
+    let how = match account.own_from {
+        OwnRate::Proven if observed >= own => "reached",
+        other => other.as_str(),
+    };
+    let (observed, own) = (format::rate(observed), format::rate(own));
+    Some(fill!(t, "why-at-the-limit", observed, own, how))
 }
 
 /// Why nothing can be told.
@@ -207,7 +222,12 @@ fn undecided(focus: &Focus, headline: &Impact) -> String {
     if ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams && ledger.down.is_empty()) {
         return t.word("why-datagrams");
     }
-    match ledger.and_then(|ledger| ledger.bound_ms) {
+    // Line 1 tells the bound where acknowledgements show that no rekey is seen to stop anything.
+    let told = |ledger: &&Ledger| ledger.basis == LedgerBasis::Acknowledgements;
+    match ledger
+        .filter(|ledger| !told(ledger))
+        .and_then(|ledger| ledger.bound_ms)
+    {
         Some(bound) => fill!(t, "why-bound", bound = format::duration_ms(bound)),
         None => String::new(),
     }
