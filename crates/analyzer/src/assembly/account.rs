@@ -24,7 +24,7 @@ pub(super) fn surroundings(
     let ends = record.totals.last_time.unwrap_or_default();
     let first_asked = first_asked(record, (tunnel, direction), known);
     Surroundings {
-        holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
+        holes: record.diagnosis.holes_of(tunnel),
         rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked,
