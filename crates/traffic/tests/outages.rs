@@ -39,8 +39,9 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
     let word = |interval: &rekeyscope_traffic::Interval| {
         let ms = |time: rekeyscope_model::time::Timestamp| time.0 / 1_000_000;
         let (from, to) = (ms(interval.from), ms(interval.to));
+        let facts = interval.undelivered;
         match interval.kind {
-            IntervalKind::Outage(facts) => {
+            IntervalKind::Outage => {
                 let open = if facts.open { " open" } else { "" };
                 let dead = facts
                     .dead
@@ -51,8 +52,8 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
                     facts.shown_by, facts.swallowed
                 )
             }
-            IntervalKind::ShortOutage(facts) => format!("short {from}-{to} {}", facts.swallowed),
-            IntervalKind::Loss(facts) => format!("loss {from}-{to} {}", facts.swallowed),
+            IntervalKind::ShortOutage => format!("short {from}-{to} {}", facts.swallowed),
+            IntervalKind::Loss => format!("loss {from}-{to} {}", facts.swallowed),
             IntervalKind::Rest => format!("rest {from}-{to}"),
             IntervalKind::Unseen => format!("unseen {from}-{to}"),
         }

@@ -29,7 +29,7 @@ pub(super) fn surroundings(
     let explained: Vec<Timestamp> = own.filter(|o| is_explained(o)).map(|o| o.start).collect();
     let asked = first_asked(record, (tunnel, direction), known);
     Surroundings {
-        holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
+        holes: record.diagnosis.holes_of(tunnel),
         rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked: asked.filter(|asked| !explained.iter().any(|start| start < asked)),

@@ -101,11 +101,11 @@ fn by_attempt(found: &[OutageSeen]) -> HashMap<usize, usize> {
 fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
     let OutageSeen {
         interval,
-        undelivered,
         explanation,
         end,
         ..
     } = seen;
+    let undelivered = &interval.undelivered;
     let tunnel = interval.tunnel as usize;
     let mut frames = vec![interval.frames.0];
     frames.extend(interval.lost.iter().map(|lost| lost.frame));

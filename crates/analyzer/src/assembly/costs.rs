@@ -9,7 +9,7 @@ use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefo
 
 /// Explains the longest interval of every rekey of the ledgers. `stretches`: all stretches without delivery.
 pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers: &mut [Ledger]) {
-    let mut owned: Vec<(Interval, Undelivered)> = Vec::new();
+    let mut owned: Vec<Interval> = Vec::new();
     let mut places: Vec<(usize, usize)> = Vec::new();
     for (place, ledger) in ledgers.iter().enumerate() {
         let tunnel = &found.record.tunnels.tunnels[ledger.tunnel];
@@ -64,20 +64,20 @@ fn shared(stretch: &Interval, interval: &LedgerInterval) -> i64 {
 
 /// The stretch as a rekey owns it, so that rows do not hold that only say that nothing came. Where its sender seemed to rest, the ledger
 /// knows how many packets were lost.
-fn of_stretch(stretch: &Interval, rekey: &LedgerRekey) -> (Interval, Undelivered) {
+fn of_stretch(stretch: &Interval, rekey: &LedgerRekey) -> Interval {
+    let known = undelivered(rekey);
     let facts = match stretch.kind {
-        IntervalKind::Outage(facts) | IntervalKind::ShortOutage(facts) | IntervalKind::Loss(facts) => facts,
-        IntervalKind::Rest | IntervalKind::Unseen => undelivered(rekey),
+        IntervalKind::Rest => known,
+        _ => stretch.undelivered,
     };
-    let facts = Undelivered {
-        unheard: facts.unheard.max(undelivered(rekey).unheard),
-        ..facts
-    };
-    let stretch = Interval {
-        kind: IntervalKind::ShortOutage(facts),
+    Interval {
+        kind: IntervalKind::ShortOutage,
+        undelivered: Undelivered {
+            unheard: facts.unheard.max(known.unheard),
+            ..facts
+        },
         ..stretch.clone()
-    };
-    (stretch, facts)
+    }
 }
 
 fn undelivered(rekey: &LedgerRekey) -> Undelivered {
@@ -96,8 +96,7 @@ fn from_ledger(
     (tunnel, direction): (usize, Direction),
     succession: Option<&Succession>,
     (rekey, interval): (&LedgerRekey, &LedgerInterval),
-) -> (Interval, Undelivered) {
-    let facts = undelivered(rekey);
+) -> Interval {
     let own = slot(direction);
     let of = |pair: [Option<usize>; 2]| pair[own].and_then(|sa| u32::try_from(sa).ok());
     let (old, new) = succession.map_or((None, None), |s| (of(s.old), of(s.new)));
@@ -106,7 +105,7 @@ fn from_ledger(
         Some(switched) if switched <= time => new,
         _ => old,
     };
-    let stretch = Interval {
+    Interval {
         pair: PairId::NONE,
         tunnel: u32::try_from(tunnel).unwrap_or(u32::MAX),
         direction,
@@ -116,7 +115,7 @@ fn from_ledger(
         spis: (on(interval.from), interval.arrived.and_then(on)),
         lost: Vec::new(),
         before: SenderBefore::default(),
-        kind: IntervalKind::ShortOutage(facts),
-    };
-    (stretch, facts)
+        kind: IntervalKind::ShortOutage,
+        undelivered: undelivered(rekey),
+    }
 }

@@ -56,7 +56,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let mut successions = detect::successions(&evidence, &children);
     successions.retain(|s| record.wants(s.tunnel));
     successions.sort_by_key(|s| (when(s), s.tunnel));
-    let holes = |tunnel| record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect();
+    let holes = |tunnel| record.diagnosis.holes_of(tunnel);
     let (triggers, trigger_rules) = trigger::triggers(&evidence, &successions, holes);
     let mut rekeys: Vec<Rekey> = successions
         .iter()

@@ -40,7 +40,7 @@ impl LedgerEvents {
             collided,
             failed: failed(record, tunnel, known),
             outages: outages(record, (tunnel, direction), known),
-            holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
+            holes: record.diagnosis.holes_of(tunnel),
         }
     }
 }

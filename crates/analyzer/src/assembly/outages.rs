@@ -30,7 +30,6 @@ const NEAR: i64 = NANOS_PER_SECOND;
 #[derive(Debug, Clone)]
 pub(crate) struct OutageSeen {
     pub(crate) interval: Interval,
-    pub(crate) undelivered: Undelivered,
     pub(crate) explanation: Option<Explanation>,
     pub(crate) end: OutageEnd,
     /// Indexes of the attempts it comes from; empty where there is none.
@@ -41,17 +40,12 @@ pub(crate) struct OutageSeen {
 pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<OutageSeen> {
     let record = found.record;
     let ends = record.totals.last_time.unwrap_or_default();
-    let mut stretches: Vec<(Interval, Undelivered)> = stretches
-        .iter()
-        .filter_map(|interval| match interval.kind {
-            IntervalKind::Outage(undelivered) | IntervalKind::ShortOutage(undelivered) => {
-                Some((interval.clone(), undelivered))
-            }
-            _ => None,
-        })
-        .collect();
     let beyond = BeyondLimits { found, ends }.stretches();
-    stretches.retain(|(interval, _)| !beyond.iter().any(|(longer, _)| holds(longer, interval)));
+    let down = stretches.iter().filter(|interval| {
+        matches!(interval.kind, IntervalKind::Outage | IntervalKind::ShortOutage)
+            && !beyond.iter().any(|longer| holds(longer, interval))
+    });
+    let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
@@ -60,29 +54,28 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);
     explained
-        .filter(|((interval, undelivered), explanation)| {
-            let counts = explanation.is_some() || matches!(interval.kind, IntervalKind::Outage(_));
+        .filter(|(interval, explanation)| {
+            let counts = explanation.is_some() || interval.kind == IntervalKind::Outage;
             counts
-                && !is_rest(undelivered, explanation.as_ref())
-                && !stops(record, interval, undelivered, explanation.as_ref())
+                && !is_rest(&interval.undelivered, explanation.as_ref())
+                && !stops(record, interval, explanation.as_ref())
         })
-        .map(|((interval, undelivered), explanation)| OutageSeen {
+        .map(|(interval, explanation)| OutageSeen {
             end: end_of(record, &interval),
             attempts: attempts_of(found, &interval, explanation.as_ref()),
             interval,
-            undelivered,
             explanation,
         })
         .collect()
 }
 
 /// An outage that is open when its client comes back from another address ends with the first data that is delivered there.
-fn end_where_clients_come_back(record: &Record, stretches: &mut [(Interval, Undelivered)]) {
+fn end_where_clients_come_back(record: &Record, stretches: &mut [Interval]) {
     for back in reconnections(record) {
-        let open = stretches.iter_mut().filter(|(interval, undelivered)| {
-            undelivered.open && interval.tunnel as usize == back.old && interval.from < back.time
+        let open = stretches.iter_mut().filter(|interval| {
+            interval.undelivered.open && interval.tunnel as usize == back.old && interval.from < back.time
         });
-        for (interval, undelivered) in open {
+        for interval in open {
             let (before, after) = back.from_client;
             let direction = if interval.direction == before {
                 after
@@ -96,6 +89,7 @@ fn end_where_clients_come_back(record: &Record, stretches: &mut [(Interval, Unde
             let sa = own
                 .clone()
                 .position(|sa| (sa.tunnel, sa.direction) == (back.new, direction));
+            let undelivered = &mut interval.undelivered;
             undelivered.open = false;
             undelivered.dead = undelivered
                 .dead
@@ -103,7 +97,7 @@ fn end_where_clients_come_back(record: &Record, stretches: &mut [(Interval, Unde
             interval.to = delivered;
             interval.frames.1 = Some(back.frame);
             interval.spis.1 = sa.and_then(|sa| u32::try_from(sa).ok());
-            interval.kind = IntervalKind::Outage(*undelivered);
+            interval.kind = IntervalKind::Outage;
         }
     }
 }
@@ -123,12 +117,7 @@ fn is_rest(undelivered: &Undelivered, explanation: Option<&Explanation>) -> bool
 /// control plane did explains it, so it may as well be two captures one behind the other: unless ESP numbers of one side alone are
 /// missing. A sender without an SA does not try again: where
 /// data comes back with the first packet of another SA, it waited for that one.
-fn stops(
-    record: &Record,
-    interval: &Interval,
-    undelivered: &Undelivered,
-    explanation: Option<&Explanation>,
-) -> bool {
+fn stops(record: &Record, interval: &Interval, explanation: Option<&Explanation>) -> bool {
     let by_silence = explanation.is_none_or(|explanation| {
         matches!(
             explanation.cause,
@@ -140,7 +129,7 @@ fn stops(
     });
     let (from, to) = (interval.from, interval.to);
     let silence = record.diagnosis.whole_run.longest_silence(from, to);
-    let silent = silence.is_some_and(|silence| 2 * silence.to.nanos_since(silence.from) >= interval.nanos());
+    let silent = silence.is_some_and(|(from, to)| 2 * to.nanos_since(from) >= interval.nanos());
     let waited = interval
         .spis
         .1
@@ -154,8 +143,8 @@ fn stops(
         && silent
         && !waited
         && !tried_again
-        && undelivered.shown_by == ShownBy::Swallowed
-        && !undelivered.open
+        && interval.undelivered.shown_by == ShownBy::Swallowed
+        && !interval.undelivered.open
         && !record.traffic.misses_one_side(interval)
 }
 
@@ -174,25 +163,24 @@ fn holds(longer: &Interval, other: &Interval) -> bool {
 }
 
 /// Several connections, hosts and pings of one SA suffer the same: the one that tried most stands for all.
-fn one_of_each(mut stretches: Vec<(Interval, Undelivered)>) -> Vec<(Interval, Undelivered)> {
-    let weight = |(interval, undelivered): &(Interval, Undelivered)| {
-        let long = matches!(interval.kind, IntervalKind::Outage(_));
-        (long, undelivered.swallowed, interval.nanos())
+fn one_of_each(mut stretches: Vec<Interval>) -> Vec<Interval> {
+    let weight = |interval: &Interval| {
+        let long = interval.kind == IntervalKind::Outage;
+        (long, interval.undelivered.swallowed, interval.nanos())
     };
     stretches.sort_by_key(|stretch| std::cmp::Reverse(weight(stretch)));
-    let mut kept: Vec<(Interval, Undelivered)> = Vec::new();
-    for stretch in stretches {
-        let same = |other: &&(Interval, Undelivered)| {
-            let (one, other) = (&stretch.0, &other.0);
+    let mut kept: Vec<Interval> = Vec::new();
+    for one in stretches {
+        let same = |other: &Interval| {
             (one.tunnel, one.direction, one.spis.0) == (other.tunnel, other.direction, other.spis.0)
                 && one.from < other.to
                 && other.from < one.to
         };
-        if !kept.iter().any(|other| same(&other)) {
-            kept.push(stretch);
+        if !kept.iter().any(same) {
+            kept.push(one);
         }
     }
-    kept.sort_by_key(|(interval, _)| (interval.from, interval.tunnel, slot(interval.direction)));
+    kept.sort_by_key(|interval| (interval.from, interval.tunnel, slot(interval.direction)));
     kept
 }
 
@@ -258,7 +246,7 @@ struct BeyondLimits<'a> {
 }
 
 impl BeyondLimits<'_> {
-    fn stretches(&self) -> Vec<(Interval, Undelivered)> {
+    fn stretches(&self) -> Vec<Interval> {
         let record = self.found.record;
         let mut renewals: HashMap<SaIndex, Option<SaIndex>> = HashMap::new();
         for succession in self.found.successions {
@@ -285,7 +273,7 @@ impl BeyondLimits<'_> {
         association: &Association,
         passed: Timestamp,
         renewed: Option<SaIndex>,
-    ) -> Option<(Interval, Undelivered)> {
+    ) -> Option<Interval> {
         let associations = self.found.record.sas.associations();
         let next = renewed.and_then(|new| Some((new, associations.get(new)?.first_payload?)));
         let to = next.map_or(self.ends, |(_, (time, _))| time);
@@ -312,9 +300,10 @@ impl BeyondLimits<'_> {
             spis: (spi(sa), next.and_then(|(new, _)| spi(new))),
             lost: Vec::new(),
             before: SenderBefore::default(),
-            kind: IntervalKind::Outage(undelivered),
+            kind: IntervalKind::Outage,
+            undelivered,
         };
-        (interval.nanos() >= LEAST_TIMEOUT).then_some((interval, undelivered))
+        (interval.nanos() >= LEAST_TIMEOUT).then_some(interval)
     }
 }
 
@@ -326,12 +315,9 @@ pub(crate) fn is_harmless(attempt: &AttemptSeen, index: usize, outages: &[Outage
 
 /// The stretches, each from the last packet of a peer to the end, where no stretch of `others` reaches so far. IKEv1 hides what a message
 /// asks, so its checks show nothing here.
-pub(crate) fn silent_peers(
-    found: Explored<'_>,
-    others: &[(Interval, Undelivered)],
-) -> Vec<(Interval, Undelivered)> {
+pub(crate) fn silent_peers(found: Explored<'_>, others: &[Interval]) -> Vec<Interval> {
     let told = |tunnel: usize, time: Timestamp| {
-        let mut own = others.iter().map(|(interval, _)| interval);
+        let mut own = others.iter();
         own.any(|interval| interval.tunnel as usize == tunnel && interval.to >= time)
     };
     let is_certain = |event: &&Event| {
@@ -341,12 +327,12 @@ pub(crate) fn silent_peers(
     };
     let events = found.events.iter().filter(is_certain);
     let messages = heard(found.record);
-    let mut stretches: Vec<(Interval, Undelivered)> = Vec::new();
+    let mut stretches: Vec<Interval> = Vec::new();
     for event in events {
         let Some(tunnel) = event.tunnel.filter(|tunnel| !told(*tunnel, event.time)) else {
             continue;
         };
-        if stretches.iter().all(|(own, _)| own.tunnel as usize != tunnel) {
+        if stretches.iter().all(|own| own.tunnel as usize != tunnel) {
             stretches.extend(stretch(found, &messages, event, tunnel));
         }
     }
@@ -354,12 +340,7 @@ pub(crate) fn silent_peers(
 }
 
 /// The stretch of one of these events, up to the end of the capture.
-fn stretch(
-    found: Explored<'_>,
-    messages: &HeardIke,
-    event: &Event,
-    tunnel: TunnelIndex,
-) -> Option<(Interval, Undelivered)> {
+fn stretch(found: Explored<'_>, messages: &HeardIke, event: &Event, tunnel: TunnelIndex) -> Option<Interval> {
     let record = found.record;
     let ends = record.totals.last_time?;
     let towards = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
@@ -384,7 +365,7 @@ fn stretch(
         open: true,
         ..Undelivered::shown(CarriedKind::Echo, ShownBy::Requests)
     };
-    let interval = Interval {
+    Some(Interval {
         pair: PairId::NONE,
         tunnel: u32::try_from(tunnel).ok()?,
         direction: towards,
@@ -394,9 +375,9 @@ fn stretch(
         spis: (newest(towards).and_then(|(_, sa)| u32::try_from(sa).ok()), None),
         lost: Vec::new(),
         before: SenderBefore::default(),
-        kind: IntervalKind::Outage(undelivered),
-    };
-    Some((interval, undelivered))
+        kind: IntervalKind::Outage,
+        undelivered,
+    })
 }
 
 /// Limits of all SAs, and who would notice what is lost beyond them.

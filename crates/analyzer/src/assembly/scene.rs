@@ -15,7 +15,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, Undelivered};
+use rekeyscope_traffic::{Interval, IntervalKind, LostPacket};
 use std::net::IpAddr;
 
 /// Facts that are known before the outages are explained.
@@ -30,7 +30,7 @@ pub(crate) struct Explored<'a> {
 }
 
 /// The scene of these stretches, in their order. `of_rekeys`: they are silences that rekeys own.
-pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)], of_rekeys: bool) -> Scene {
+pub(crate) fn scene(found: Explored<'_>, stretches: &[Interval], of_rekeys: bool) -> Scene {
     let exchanges = exchanges(found);
     let by_exchange: HashMap<usize, usize> = exchanges
         .iter()
@@ -44,9 +44,9 @@ pub(crate) fn scene(found: Explored<'_>, stretches: &[(Interval, Undelivered)], 
         exchanges: exchanges.into_iter().map(|(_, exchange)| exchange).collect(),
         outages: stretches
             .iter()
-            .map(|(interval, undelivered)| OutageInScene {
+            .map(|interval| OutageInScene {
                 of_rekey: of_rekeys,
-                ..outage(found.record, &heard, interval, undelivered)
+                ..outage(found.record, &heard, interval)
             })
             .collect(),
     }
@@ -257,12 +257,8 @@ fn named(record: &Record, exchange: &Exchange) -> Option<SaIndex> {
     named.next_back().map(|(sa, _)| sa)
 }
 
-fn outage(
-    record: &Record,
-    heard: &HeardIke,
-    interval: &Interval,
-    undelivered: &Undelivered,
-) -> OutageInScene {
+fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInScene {
+    let undelivered = interval.undelivered;
     let tunnel = interval.tunnel as TunnelIndex;
     let ends = record.tunnels.tunnels[tunnel].ends;
     let within = (interval.from, interval.to);
@@ -289,17 +285,10 @@ fn outage(
         from: interval.from,
         to: interval.to,
         open: undelivered.open && !undelivered.over,
-        over: undelivered.over,
-        short: matches!(interval.kind, IntervalKind::ShortOutage(_)),
+        short: interval.kind == IntervalKind::ShortOutage,
         of_rekey: false,
-        dead: undelivered.dead,
-        swallowed: u64::from(undelivered.swallowed),
+        undelivered,
         swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),
-        unheard: u64::from(undelivered.unheard),
-        behind_replay_window: u64::from(undelivered.behind_window),
-        gaps: u64::from(undelivered.gaps),
-        echoes_answered: u64::from(undelivered.echoes),
-        largest_passed: (undelivered.largest_echo > 0).then_some(undelivered.largest_echo),
         round_trip: interval.before.round_trip,
         sa,
         sa_bytes: sa

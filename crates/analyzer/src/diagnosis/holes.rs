@@ -10,6 +10,7 @@
 use crate::diagnosis::whole_run;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{ConnectionId, Segment, SegmentKind};
 
@@ -19,24 +20,11 @@ const LEAST_JUMP: u32 = 2;
 const PATIENCE: i64 = NANOS_PER_SECOND;
 /// Most holes that are kept; a capture with more is a sample, not a capture.
 const MOST_HOLES: usize = 4_096;
-/// One proven hole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hole {
-    pub(crate) tunnel: TunnelIndex,
-    /// Last packet of the capture before it.
-    pub(crate) from: Timestamp,
-    /// First packet of the capture behind it.
-    pub(crate) to: Timestamp,
-    /// The first packet of each direction behind it, and the acknowledgement.
-    pub(crate) frames: [Option<u64>; 3],
-    /// ESP numbers missing at its end, both directions.
-    pub(crate) missing: u64,
-}
 
 /// A silence of the whole capture, until it is known what it was.
 #[derive(Debug)]
 struct SuspectedHole {
-    span: whole_run::CaptureSilence,
+    span: (Timestamp, Timestamp),
     /// The newest connection before it.
     newest: Option<ConnectionId>,
     /// A sender of a connection from before goes on behind it with nothing missing, or repeats what is.
@@ -59,7 +47,7 @@ struct Watch {
 #[derive(Debug, Default)]
 pub(crate) struct Holes {
     watches: Vec<Watch>,
-    found: Vec<Hole>,
+    found: Vec<Event>,
 }
 
 impl Holes {
@@ -68,7 +56,7 @@ impl Holes {
         &mut self,
         tunnel: TunnelIndex,
         p: &Segment,
-        silence_since: impl FnOnce(Timestamp, Timestamp) -> Option<whole_run::CaptureSilence>,
+        silence_since: impl FnOnce(Timestamp, Timestamp) -> Option<(Timestamp, Timestamp)>,
     ) {
         if tunnel >= whole_run::MOST_TUNNELS {
             return;
@@ -93,7 +81,7 @@ impl Holes {
         }
     }
 
-    fn keep(&mut self, hole: Option<Hole>) {
+    fn keep(&mut self, hole: Option<Event>) {
         self.found.extend(hole.filter(|_| self.found.len() < MOST_HOLES));
     }
 
@@ -103,23 +91,23 @@ impl Holes {
             let hole = self.watches[tunnel].end(tunnel);
             self.keep(hole);
         }
-        self.found.sort_by_key(|h| (h.from, h.tunnel));
+        self.found.sort_by_key(|h| (h.time, h.tunnel));
     }
 
-    /// The proven holes of a tunnel.
-    pub(crate) fn of(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &Hole> {
-        self.found.iter().filter(move |h| h.tunnel == tunnel)
+    /// The proven holes, in order of time: each from the last packet of the capture before it to the first one behind it.
+    pub(crate) fn found(&self) -> &[Event] {
+        &self.found
     }
 }
 
 impl Watch {
     /// A new silence begins to be looked at; the one before is decided, unless it was longer and waits for the first packet of a direction.
-    fn begin(&mut self, span: whole_run::CaptureSilence, tunnel: TunnelIndex) -> Option<Hole> {
-        let nanos = span.to.nanos_since(span.from);
+    fn begin(&mut self, span: (Timestamp, Timestamp), tunnel: TunnelIndex) -> Option<Event> {
+        let nanos = span.1.nanos_since(span.0);
         if self
             .silence
             .as_ref()
-            .is_some_and(|before| before.waits_through(span.to, nanos))
+            .is_some_and(|before| before.waits_through(span.1, nanos))
         {
             return None;
         }
@@ -134,7 +122,7 @@ impl Watch {
         before
     }
 
-    fn end(&mut self, tunnel: TunnelIndex) -> Option<Hole> {
+    fn end(&mut self, tunnel: TunnelIndex) -> Option<Event> {
         self.silence.take().and_then(|s| s.proven(tunnel))
     }
 
@@ -167,12 +155,12 @@ impl Watch {
 
 impl SuspectedHole {
     fn is_over(&self, now: Timestamp) -> bool {
-        now.nanos_since(self.span.to) > PATIENCE
+        now.nanos_since(self.span.1) > PATIENCE
     }
 
     /// Whether a direction has sent nothing since, when a silence of so many nanoseconds ends at `to`.
     fn waits_through(&self, to: Timestamp, nanos: i64) -> bool {
-        let longer = self.span.to.nanos_since(self.span.from) >= nanos;
+        let longer = self.span.1.nanos_since(self.span.0) >= nanos;
         longer && !self.is_over(to) && self.jumps.iter().any(Option::is_none)
     }
 
@@ -188,19 +176,19 @@ impl SuspectedHole {
             .map(|(_, frame)| frame)
     }
 
-    fn proven(&self, tunnel: TunnelIndex) -> Option<Hole> {
+    fn proven(&self, tunnel: TunnelIndex) -> Option<Event> {
         let ack = self.acknowledged();
         let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && !self.goes_on;
         if ack.is_none() && !both {
             return None;
         }
         let frame = |d: usize| self.jumps[d].filter(|j| j.0 >= LEAST_JUMP).map(|j| j.1);
-        Some(Hole {
-            tunnel,
-            from: self.span.from,
-            to: self.span.to,
-            frames: [frame(0), frame(1), ack],
-            missing: u64::from(self.jump(0)) + u64::from(self.jump(1)),
+        let first = [frame(0), frame(1), ack].into_iter().flatten().min()?;
+        Some(Event {
+            tunnel: Some(tunnel),
+            until: Some(self.span.1),
+            count: Some(u64::from(self.jump(0)) + u64::from(self.jump(1))),
+            ..Event::at(EventKind::CaptureHole, Certainty::Proven, self.span.0, first)
         })
     }
 }
@@ -220,14 +208,10 @@ mod tests {
     /// Data of 100 bytes every 10 ms in direction 0, acknowledged 1 ms later in direction 1, until 1,000 ms and from 1,500 ms
     /// on. `lost`: bytes and numbers of both directions went on meanwhile. `again`: the sender repeats those bytes.
     /// `late`: what is missing lies further behind in the file.
-    fn holes(lost: u32, again: bool, late: bool) -> Vec<Hole> {
+    fn holes(lost: u32, again: bool, late: bool) -> Vec<Event> {
         let (mut holes, mut tracker) = (Holes::default(), Tracker::new());
-        let span = whole_run::CaptureSilence {
-            from: at(991),
-            to: at(1_500),
-            to_frame: 0,
-        };
-        let silence = |from: Timestamp, to: Timestamp| (from <= span.from && span.to <= to).then_some(span);
+        let span = (at(991), at(1_500));
+        let silence = |from: Timestamp, to: Timestamp| (from <= span.0 && span.1 <= to).then_some(span);
         let mut frame = 0;
         let mut take = |direction: Direction, ms: i64, number: u32, (seq, len, ack): (u32, u32, u32)| {
             frame += 1;
@@ -272,15 +256,15 @@ mod tests {
             take(Direction::BToA, ms + 1, number, (1, 0, seq + 100));
         }
         holes.finish();
-        holes.of(0).copied().collect()
+        holes.found().to_vec()
     }
 
     #[test]
     fn acknowledged_bytes_that_were_never_captured_prove_a_hole() {
         let found = holes(50, false, false);
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].from, found[0].to), (at(991), at(1_500)));
-        assert_eq!((found[0].frames[2].is_some(), found[0].missing), (true, 100));
+        assert_eq!((found[0].time, found[0].until), (at(991), Some(at(1_500))));
+        assert_eq!((found[0].frame, found[0].count), (201, Some(100)));
     }
 
     #[test]

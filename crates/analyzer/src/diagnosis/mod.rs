@@ -17,8 +17,6 @@ pub(crate) mod whole_run;
 pub(crate) use clear::ClearPackets;
 pub(crate) use close_up::{CloseUpPoint, CloseUpRecord};
 pub(crate) use filter::{MOST_FRAMES, display_filter};
-pub(crate) use holes::Hole;
 pub(crate) use observer::Diagnosis;
 pub(crate) use record::PacketRecord;
 pub(crate) use recorder::Subject;
-pub(crate) use whole_run::CaptureSilence;

@@ -2,7 +2,7 @@
 
 use crate::diagnosis::clear::ClearTraffic;
 use crate::diagnosis::close_up::{CloseUpRecord, CloseUps};
-use crate::diagnosis::holes::{Hole, Holes};
+use crate::diagnosis::holes::Holes;
 use crate::diagnosis::record::PacketRecord;
 use crate::diagnosis::recorder::{Recorder, Subject};
 use crate::diagnosis::scene::RekeyScene;
@@ -10,6 +10,7 @@ use crate::diagnosis::whole_run::WholeRun;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::Event;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::Segment;
 
@@ -61,9 +62,15 @@ impl Diagnosis {
         }
     }
 
+    /// The proven holes of the capture.
+    pub(crate) fn holes(&self) -> &[Event] {
+        self.holes.found()
+    }
+
     /// The proven holes of the capture in a tunnel.
-    pub(crate) fn holes(&self, tunnel: TunnelIndex) -> impl Iterator<Item = &Hole> {
-        self.holes.of(tunnel)
+    pub(crate) fn holes_of(&self, tunnel: TunnelIndex) -> Vec<(Timestamp, Timestamp)> {
+        let own = self.holes().iter().filter(|hole| hole.tunnel == Some(tunnel));
+        own.filter_map(|hole| Some((hole.time, hole.until?))).collect()
     }
 
     /// The packets right around a rekey, where they were kept.

@@ -4,6 +4,7 @@
 use crate::diagnosis::filter::MOST_FRAMES;
 use crate::diagnosis::record::PacketRecord;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -25,15 +26,6 @@ const SIDE_BY_SIDE: i64 = 200 * NANOS_PER_MILLI;
 const RENEWAL_OVER: i64 = 5 * NANOS_PER_SECOND;
 /// Tunnels with counters of their own; packets of further ones are not counted here (the tunnel table has more).
 pub(super) const MOST_TUNNELS: usize = 1_024;
-
-/// No packet at all between two frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CaptureSilence {
-    pub(crate) from: Timestamp,
-    pub(crate) to: Timestamp,
-    /// First frame after it.
-    pub(crate) to_frame: u64,
-}
 
 /// A bounded list of frames.
 #[derive(Debug, Default, Clone)]
@@ -146,9 +138,10 @@ impl LaneCounters {
 #[derive(Debug, Default)]
 pub(crate) struct WholeRun {
     lanes: Vec<[LaneCounters; 2]>,
-    silences: VecDeque<CaptureSilence>,
+    /// The newest times without any packet.
+    silences: VecDeque<(Timestamp, Timestamp)>,
     /// The first of those that are longer than [`LONG_SILENCE`].
-    long_silences: Vec<CaptureSilence>,
+    long_silences: Vec<Event>,
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
     regressions: Examples,
@@ -185,14 +178,12 @@ impl WholeRun {
             if self.silences.len() >= MOST_KEPT {
                 self.silences.pop_front();
             }
-            let silence = CaptureSilence {
-                from,
-                to: time,
-                to_frame: frame,
-            };
-            self.silences.push_back(silence);
+            self.silences.push_back((from, time));
             if pause > LONG_SILENCE && self.long_silences.len() < MOST_LONG {
-                self.long_silences.push(silence);
+                self.long_silences.push(Event {
+                    until: Some(time),
+                    ..Event::at(EventKind::EverythingSilent, Certainty::Proven, from, frame)
+                });
             }
         }
     }
@@ -214,13 +205,13 @@ impl WholeRun {
     }
 
     /// The longest silence within [from, to].
-    pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<CaptureSilence> {
-        let within = self.silences.iter().filter(|s| s.from >= from && s.to <= to);
-        within.max_by_key(|s| s.to.nanos_since(s.from)).copied()
+    pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<(Timestamp, Timestamp)> {
+        let within = self.silences.iter().filter(|s| s.0 >= from && s.1 <= to);
+        within.max_by_key(|s| s.1.nanos_since(s.0)).copied()
     }
 
     /// The first of the long silences.
-    pub(crate) fn long_silences(&self) -> &[CaptureSilence] {
+    pub(crate) fn long_silences(&self) -> &[Event] {
         &self.long_silences
     }
 }

@@ -35,8 +35,8 @@ fn succeeds(sources: &EventSources<'_>, sa: SaIndex) -> bool {
 fn first_number(sources: &EventSources<'_>, association: &Association) -> Option<Event> {
     let missing = association.sequence.missing_at_start();
     let (time, frame) = association.first?;
-    let mut holes = sources.record.diagnosis.holes(association.tunnel);
-    let lost_by_capture = holes.any(|h| (h.from..=h.to).contains(&time));
+    let holes = sources.record.diagnosis.holes_of(association.tunnel);
+    let lost_by_capture = holes.iter().any(|(from, to)| (*from..=*to).contains(&time));
     (missing > 0 && !lost_by_capture).then(|| Event {
         tunnel: Some(association.tunnel),
         by: Some(association.src),

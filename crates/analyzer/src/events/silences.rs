@@ -1,6 +1,5 @@
 //! Silences: of the whole capture, of what the capture lacks, and of one side's ESP while its IKE passes.
 
-use crate::diagnosis::{CaptureSilence, Hole};
 use crate::events::sources::EventSources;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
@@ -21,29 +20,14 @@ const LEAST_SILENT: i64 = NANOS_PER_SECOND;
 
 /// Events of all silences.
 pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
-    let mut found = holes(sources);
-    found.extend(everything(sources, &found));
+    let mut found = sources.record.diagnosis.holes().to_vec();
+    found.extend(everything(sources));
     found.extend(of_esp(sources, ends));
     found
 }
 
-fn holes(sources: &EventSources<'_>) -> Vec<Event> {
-    let tunnels = 0..sources.record.tunnels.tunnels.len();
-    let all = tunnels.flat_map(|t| sources.record.diagnosis.holes(t));
-    let event = |hole: &Hole| {
-        let frame = hole.frames.into_iter().flatten().min()?;
-        Some(Event {
-            tunnel: Some(hole.tunnel),
-            until: Some(hole.to),
-            count: Some(hole.missing),
-            ..Event::at(EventKind::CaptureHole, Certainty::Proven, hole.from, frame)
-        })
-    };
-    all.filter_map(event).collect()
-}
-
 /// No frame of any kind, though data passed right before and right after; where the capture lost it, that is another event.
-fn everything(sources: &EventSources<'_>, holes: &[Event]) -> Vec<Event> {
+fn everything<'a>(sources: &EventSources<'a>) -> impl Iterator<Item = Event> {
     let record = sources.record;
     let busy = |from: Timestamp, to: Timestamp| {
         let mut all = (0..record.tunnels.tunnels.len()).filter(|&t| record.wants(t));
@@ -53,17 +37,14 @@ fn everything(sources: &EventSources<'_>, holes: &[Event]) -> Vec<Event> {
         })
     };
     let long = record.diagnosis.whole_run.long_silences().iter();
-    let silent = long.filter(|s| {
-        let lost = |hole: &&Event| hole.time <= s.from && hole.until >= Some(s.to);
-        !holes.iter().any(|hole| lost(&hole))
-            && busy(s.from.plus_nanos(-AROUND), s.from)
-            && busy(s.to, s.to.plus_nanos(AROUND))
+    let silent = long.filter(move |s| {
+        let mut holes = record.diagnosis.holes().iter();
+        let to = s.until.unwrap_or(s.time);
+        !holes.any(|hole| hole.time <= s.time && hole.until >= s.until)
+            && busy(s.time.plus_nanos(-AROUND), s.time)
+            && busy(to, to.plus_nanos(AROUND))
     });
-    let event = |s: &CaptureSilence| Event {
-        until: Some(s.to),
-        ..Event::at(EventKind::EverythingSilent, Certainty::Proven, s.from, s.to_frame)
-    };
-    silent.map(event).collect()
+    silent.cloned()
 }
 
 /// One side's ESP stops though the other side goes on sending, and its IKE passes meanwhile.

@@ -69,7 +69,6 @@ impl AccountConnection {
             reverse: segment.direction == Direction::BToA,
             late: segment.behind > 0,
             again: segment.kind == SegmentKind::Retransmission,
-            seen_before: segment.again > 0,
             ..AccountPacket::default()
         };
         if let InnerPayload::Tcp(header) = &packet.payload {
@@ -82,9 +81,13 @@ impl AccountConnection {
         for settled in tracker.settled() {
             let nanos = settled.shown.0.nanos_since(settled.time);
             // An acknowledgement that was captured before its data, or is older by the frames' times, tells no time.
-            let shows = settled.sent_once && settled.frame < kept.frame && nanos >= 0;
+            let shows = settled.frame < kept.frame && nanos >= 0 && settled.connection == segment.connection;
             let of_data = settled.fate == Fate::Arrived && settled.payload() > 0;
-            if shows && of_data && settled.connection == segment.connection {
+            if shows && matches!(settled.fate, Fate::Superfluous { .. }) {
+                if let Some(place) = self.place(settled.frame, kept.slot()) {
+                    self.packets[place].superfluous = true;
+                }
+            } else if shows && settled.sent_once && of_data {
                 let after = micros(nanos);
                 kept.answers_after = Some(kept.answers_after.map_or(after, |least| least.min(after)));
                 if let Some(place) = self.place(settled.frame, kept.slot()) {
@@ -295,6 +298,25 @@ mod tests {
         assert_eq!(again, [false, false, false, false, true, false, false]);
         assert_eq!(of.packets[6].payload, 0, "a keep-alive brings nothing");
         assert_eq!(of.bytes, [3_000, 0]);
+    }
+
+    /// The round trip takes 40 ms at least. What answers a copy of the second segment after 12 ms answers the original; after 45 ms the copy.
+    #[test]
+    fn a_copy_that_is_answered_sooner_than_any_round_trip_was_not_needed() {
+        use Direction::{AToB, BToA};
+        let superfluous = |answered: i64| {
+            let rows = [
+                (0, AToB, 1_000, 1_000, TcpHeader::PSH),
+                (40, BToA, 2_000, 0, TcpHeader::ACK),
+                (50, AToB, 2_000, 1_000, TcpHeader::PSH),
+                (250, AToB, 2_000, 1_000, TcpHeader::PSH),
+                (250 + answered, BToA, 3_000, 0, TcpHeader::ACK),
+            ];
+            let of = tracked(&rows, 0, &[]);
+            of.packets.iter().map(|p| p.superfluous).collect::<Vec<bool>>()
+        };
+        assert_eq!(superfluous(12), [false, false, false, true, false]);
+        assert_eq!(superfluous(45), [false; 5]);
     }
 
     /// The second segment is lost. Nothing queues though the third one's place in the stream is acknowledged 100 ms later.

@@ -7,7 +7,7 @@
 //! capacity   what the path can carry: C; how near to it the transfer is at every packet
 //! times      what counts as at once, as a pause, as a timeout
 //! sweep      the packets of a half in order of time → one step per wait for a data packet: the rules; what is known of the sender,
-//!            its rounds, the receiver's window; why something was sent again (episode); all steps (track)
+//!            its rounds, the receiver's window; all steps, and why something was sent again (track)
 //! flow       what is measured on the way: round trips, the window, the data in flight
 //! carried, fold   what stays of a direction between two pieces, and how the pieces of all connections are gone over
 //! overlay    the label of every step; holes of the capture

@@ -39,8 +39,8 @@ pub struct AccountPacket {
     pub late: bool,
     /// True for a retransmission.
     pub again: bool,
-    /// True where the capture had shown some of the bytes before.
-    pub seen_before: bool,
+    /// True where an acknowledgement came sooner behind this copy than any could answer it: an earlier copy had arrived.
+    pub superfluous: bool,
 }
 
 impl AccountPacket {

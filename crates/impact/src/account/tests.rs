@@ -390,7 +390,7 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
             .zip(list)
             .map(
                 |(frame, (wait, seq, ack, payload, window, facts, stamp, delays))| {
-                    let [reverse, late, again, seen_before, acknowledges, ends, syn] = facts;
+                    let [reverse, late, again, superfluous, acknowledges, ends, syn] = facts;
                     let [acked_after, answers_after, echo_after, unheard_after] = delays;
                     let place = |n: u32| Segment::ORIGIN + u64::from(n.wrapping_mul(0x0fff_ff00));
                     let flags = [
@@ -416,7 +416,7 @@ fn packets() -> impl Strategy<Value = AccountConnection> {
                         reverse,
                         late,
                         again,
-                        seen_before,
+                        superfluous,
                         flags: flags.iter().map(|&(set, flag)| u8::from(set) * flag).sum(),
                     }
                 },

@@ -206,7 +206,7 @@ pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Ex
     let event = event_of(view, explanation);
     let fragments = event.is_some_and(|event| event.kind == EventKind::FragmentsIncomplete);
     let waited = |event: &Event| event.time.plus_nanos(view.near()) < view.outage.from;
-    let waited_before = view.outage.swallowed == 0 && event.is_some_and(waited);
+    let waited_before = view.outage.undelivered.swallowed == 0 && event.is_some_and(waited);
     !fragments && !waited_before && all_silent(view, explanation)
 }
 

@@ -9,7 +9,7 @@ use rekeyscope_model::time::Timestamp;
 /// A sender whose data went to the old address has tried twice again by then (RFC 6298: after 1 s, and 2 s more).
 const CHANGE_TAKES_EFFECT: i64 = seconds(3);
 /// One echo may have been on its way when large packets stopped.
-const LEAST_ECHOES: u64 = 2;
+const LEAST_ECHOES: u32 = 2;
 
 pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
     let hole = view
@@ -121,7 +121,7 @@ pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
         .events(&[EventKind::ChecksUnheard], since, outage.to)
         .collect();
     let [_, receiver] = &outage.silences;
-    let by_segments = (outage.unheard >= LEAST_NOT_BY_CHANCE).then_some(receiver.side);
+    let by_segments = (u64::from(outage.undelivered.unheard) >= LEAST_NOT_BY_CHANCE).then_some(receiver.side);
     let by_checks = checks.first().and_then(|event| event.by);
     let by = by_segments.or(by_checks)?;
     let explanation = Explanation {
@@ -137,7 +137,9 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let is_silent = |side: &&SilencesOfSide| view.fills_half(side.no_esp) && !view.fills_half(side.nothing);
     let [sender, receiver] = &outage.silences;
-    let sender = Some(sender).filter(|_| outage.swallowed == 0).filter(is_silent);
+    let sender = Some(sender)
+        .filter(|_| outage.undelivered.swallowed == 0)
+        .filter(is_silent);
     let silent = sender.or(Some(receiver).filter(is_silent))?;
     let explanation = Explanation {
         by: Some(silent.side),
@@ -149,17 +151,19 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
 
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
+    let undelivered = &outage.undelivered;
+    let largest_passed = Some(undelivered.largest_passed).filter(|bytes| *bytes > 0);
     let told = view
         .events(&[EventKind::OnlySmallPass], Timestamp(i64::MIN), outage.to)
         .find(|event| event.until.is_none_or(|until| until >= outage.from));
     let smallest = outage.swallowed_packets.iter().map(|packet| packet.bytes).min();
-    let only_large = match (smallest, outage.largest_passed) {
+    let only_large = match (smallest, largest_passed) {
         (Some(smallest), Some(passed)) => smallest > passed,
         (Some(_), None) => true,
         // Large packets do not come to the receiver's end, and the numbers of those that were tried are missing between the small ones.
-        (None, _) => outage.gaps >= LEAST_NOT_BY_CHANCE,
+        (None, _) => u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE,
     };
-    let echoes = outage.echoes_answered >= LEAST_ECHOES && only_large;
+    let echoes = undelivered.echoes >= LEAST_ECHOES && only_large;
     if told.is_none() && !echoes {
         return None;
     }
@@ -180,7 +184,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
             .map(|(_, exchange)| exchange.index),
         count: told
             .and_then(|event| event.count)
-            .or(outage.largest_passed.map(u64::from)),
+            .or(largest_passed.map(u64::from)),
         ..Explanation::of(
             ExplanationCause::LargePackets,
             told.map_or(Certainty::Inferred, |event| event.known),
@@ -191,11 +195,11 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// Segments came behind later ones: the numbers on the way were in disorder, and size had nothing to do with it.
 pub(super) fn reordered(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    explanation.event.is_none() && view.outage.behind_replay_window > 0
+    explanation.event.is_none() && view.outage.undelivered.behind_window > 0
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
-    let rest = view.outage.over && view.outage.swallowed == 0;
+    let rest = view.outage.undelivered.over && view.outage.undelivered.swallowed == 0;
     (!rest).then(|| {
         view.with_frames(
             Explanation::of(ExplanationCause::Unexplained, Certainty::Proven),

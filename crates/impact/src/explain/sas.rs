@@ -15,7 +15,7 @@ pub(super) const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
-const LEAST_LATE: u64 = 3;
+const LEAST_LATE: u32 = 3;
 
 /// Whether the packets are half of those that are known to be lost.
 fn are_half(view: &OutageView<'_>, packets: usize) -> bool {
@@ -73,7 +73,8 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
 /// Data arrived and was acknowledged on a new SA that the sender of the data did not have yet: it still sends on the old one.
 fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
     // Bytes that did not arrive at all were lost on the old SA.
-    if view.outage.unheard == 0 || view.outage.unheard < view.outage.swallowed {
+    let undelivered = &view.outage.undelivered;
+    if undelivered.unheard == 0 || undelivered.unheard < undelivered.swallowed {
         return None;
     }
     let since = view.outage.from.plus_nanos(-view.near());
@@ -182,7 +183,7 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
             count: Some(if of_packets {
                 lost as u64
             } else {
-                view.outage.swallowed
+                u64::from(view.outage.undelivered.swallowed)
             }),
             ..Explanation::of(ExplanationCause::DeletedEarly, Certainty::Proven)
         };
@@ -196,7 +197,7 @@ fn comes_behind_its_delete(view: &OutageView<'_>, place: usize, sa: &SaInScene) 
     let outage = view.outage;
     let last = sa.used.map(|(_, last)| last);
     outage.swallowed_packets.is_empty()
-        && outage.swallowed >= LEAST_NOT_BY_CHANCE
+        && u64::from(outage.undelivered.swallowed) >= LEAST_NOT_BY_CHANCE
         && outage.sa == Some(place)
         && sa
             .deleted
@@ -226,7 +227,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         Some(event) => event.known,
         None if is_learnt => Certainty::Inferred,
         None if renewal.is_some()
-            && view.outage.swallowed >= LEAST_NOT_BY_CHANCE
+            && u64::from(view.outage.undelivered.swallowed) >= LEAST_NOT_BY_CHANCE
             && !is_below_read_limits(view) =>
         {
             Certainty::Inferred
@@ -326,11 +327,11 @@ fn took_too_long(view: &OutageView<'_>, exchange: &ExchangeInScene) -> Explanati
 }
 
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {
-    let late = view.outage.behind_replay_window;
-    (late >= LEAST_LATE && 2 * late >= view.outage.swallowed).then(|| {
+    let late = view.outage.undelivered.behind_window;
+    (late >= LEAST_LATE && 2 * late >= view.outage.undelivered.swallowed).then(|| {
         let explanation = Explanation {
             by: Some(view.outage.silences[1].side),
-            count: Some(late),
+            count: Some(u64::from(late)),
             ..Explanation::of(ExplanationCause::ReplayWindow, Certainty::Inferred)
         };
         view.with_frames(explanation, [])

@@ -3,6 +3,7 @@
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{Timestamp, seconds};
+use rekeyscope_traffic::Undelivered;
 use std::net::IpAddr;
 
 /// The whole capture as the explanations need it.
@@ -132,28 +133,14 @@ pub struct OutageInScene {
     pub to: Timestamp,
     /// Nothing was delivered any more, though the transfer was not over.
     pub open: bool,
-    /// The transfer ended in it: FIN, RST, or the program that sent is gone.
-    pub over: bool,
     /// Shorter than two retransmission timeouts: a row with `explains_short` must hold, else it is no outage.
     pub short: bool,
     /// The silence of a rekey: that nothing came is known, and the rows that say no more are left out.
     pub of_rekey: bool,
-    /// The span from the first packet that did not arrive to the last one, or to the event that brought the way back.
-    pub dead: Option<(Timestamp, Timestamp)>,
-    /// How many packets did not arrive.
-    pub swallowed: u64,
-    /// The first of them (bounded by the maker), in the order of time.
+    /// The traffic in it.
+    pub undelivered: Undelivered,
+    /// The first packets that did not arrive (bounded by the maker), in the order of time.
     pub swallowed_packets: Vec<SwallowedPacket>,
-    /// Acknowledgements of what arrived that the sender did not hear.
-    pub unheard: u64,
-    /// Packets in it that came behind a number higher by the replay window (32) or more, and were sent again.
-    pub behind_replay_window: u64,
-    /// Packets of its sender that came in it behind missing ones.
-    pub gaps: u64,
-    /// Echo requests (ICMP) of its inner addresses that were answered in it.
-    pub echoes_answered: u64,
-    /// Bytes of the largest packet with payload between its inner addresses that passed in it, echoes included.
-    pub largest_passed: Option<u32>,
     /// The round trip at its begin, nanoseconds.
     pub round_trip: i64,
     /// Place in `sas` of the SA that carried its direction at the begin.

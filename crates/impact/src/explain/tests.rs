@@ -5,6 +5,7 @@ use rekeyscope_model::analysis::ExplanationCause::*;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_traffic::{CarriedKind, ShownBy, Undelivered};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The client, which sends, and the gateway, which receives.
@@ -68,19 +69,16 @@ fn outage(from: f64, to: f64) -> OutageInScene {
         from: at(from),
         to: at(to),
         open: false,
-        over: false,
         short: false,
         of_rekey: false,
-        dead: Some((at(from + 0.01), at(to - 1.0))),
-        swallowed: 4,
+        undelivered: Undelivered {
+            dead: Some((at(from + 0.01), at(to - 1.0))),
+            swallowed: 4,
+            ..Undelivered::shown(CarriedKind::Tcp, ShownBy::Swallowed)
+        },
         swallowed_packets: (0..4)
             .map(|n| packet(from + 0.01 + f64::from(n), 0, 5000))
             .collect(),
-        unheard: 0,
-        behind_replay_window: 0,
-        gaps: 0,
-        echoes_answered: 0,
-        largest_passed: None,
         round_trip: 20 * NANOS_PER_MILLI,
         sa: Some(0),
         sa_bytes: Some(70_000_000),
@@ -176,9 +174,9 @@ fn nothing_else_is_not_explained() {
     let explanation = is(&scene(), Unexplained);
     assert_eq!(explanation.frames.first(), Some(&10010));
     let mut over = scene();
-    over.outage().over = true;
+    over.outage().undelivered.over = true;
     is(&over, Unexplained);
-    over.outage().swallowed = 0;
+    over.outage().undelivered.swallowed = 0;
     assert_eq!(explain(&over), [None], "the end of a transfer is no outage");
     let mut short = scene();
     short.outage().short = true;
@@ -227,7 +225,10 @@ fn both_sides_at_once() {
     let explanation = is(&both, Collision);
     assert_eq!(explanation.by, None);
     let mut without_packets = both.clone();
-    (without_packets.outage().swallowed, without_packets.outage().dead) = (0, None);
+    (
+        without_packets.outage().undelivered.swallowed,
+        without_packets.outage().undelivered.dead,
+    ) = (0, None);
     without_packets.outage().swallowed_packets.clear();
     is(&without_packets, Collision);
     both.events[0].time = at(3.0);
@@ -329,7 +330,7 @@ fn a_request_without_an_answer() {
     let mut nothing_passes = unanswered.clone();
     nothing_passes.silent(GATEWAY, 10.0, 20.0);
     is(&nothing_passes, PeerSilent);
-    nothing_passes.outage().swallowed = 0;
+    nothing_passes.outage().undelivered.swallowed = 0;
     is(&nothing_passes, Unanswered);
     let mut long_ago = unanswered;
     long_ago.outages = vec![outage(45.0, 55.0)];
@@ -392,7 +393,7 @@ fn a_delete_that_nothing_follows() {
     let mut rested = deleted.clone();
     rested.events[0].time = at(17.0);
     is(&rested, PeerSilent);
-    rested.outage().dead = Some((at(17.1), at(19.0)));
+    rested.outage().undelivered.dead = Some((at(17.1), at(19.0)));
     is(&rested, Deleted);
 
     let mut ordinary = rekeyed(6.0, 6.1);
@@ -426,7 +427,10 @@ fn deleted_first_and_negotiated_then() {
 #[test]
 fn only_small_packets_pass() {
     let mut large = scene();
-    (large.outage().echoes_answered, large.outage().largest_passed) = (5, Some(84));
+    (
+        large.outage().undelivered.echoes,
+        large.outage().undelivered.largest_passed,
+    ) = (5, 84);
     let explanation = is(&large, LargePackets);
     assert_eq!(
         (explanation.count, explanation.certainty),
@@ -437,13 +441,13 @@ fn only_small_packets_pass() {
     assert_eq!(is(&told, LargePackets).count, Some(1372));
 
     let mut one_echo = large.clone();
-    one_echo.outage().echoes_answered = 1;
+    one_echo.outage().undelivered.echoes = 1;
     is(&one_echo, Unexplained);
     let mut small_lost = large.clone();
     small_lost.outage().swallowed_packets[2].bytes = 60;
     is(&small_lost, Unexplained);
     let mut reordering = large;
-    reordering.outage().behind_replay_window = 1;
+    reordering.outage().undelivered.behind_window = 1;
     is(&reordering, Unexplained);
 }
 
@@ -625,7 +629,7 @@ fn silence_of_one_side_and_of_both() {
     path.silent(CLIENT, 11.0, 19.0);
     assert_eq!(is(&path, PathSilent).by, None);
     let mut small_packets = peer.clone();
-    small_packets.outage().echoes_answered = 3;
+    small_packets.outage().undelivered.echoes = 3;
     is(&small_packets, LargePackets);
     peer.silent(GATEWAY, 10.0, 14.0);
     is(&peer, Unexplained);
@@ -634,9 +638,9 @@ fn silence_of_one_side_and_of_both() {
 #[test]
 fn packets_behind_the_replay_window() {
     let mut late = scene();
-    late.outage().behind_replay_window = 3;
+    late.outage().undelivered.behind_window = 3;
     assert_eq!(is(&late, ReplayWindow).count, Some(3));
-    late.outage().swallowed = 40;
+    late.outage().undelivered.swallowed = 40;
     is(&late, Unexplained);
 }
 
@@ -696,9 +700,9 @@ fn a_peer_that_the_other_side_replaced() {
 #[test]
 fn what_one_side_sends_no_longer_arrives() {
     let mut unheard = scene();
-    unheard.outage().unheard = 2;
+    unheard.outage().undelivered.unheard = 2;
     is(&unheard, Unexplained);
-    unheard.outage().unheard = 3;
+    unheard.outage().undelivered.unheard = 3;
     assert_eq!(is(&unheard, Unheard).by, Some(GATEWAY), "its acknowledgements");
     let mut checked = scene();
     checked.event(EventKind::ChecksUnheard, 12.0, CLIENT);
@@ -715,7 +719,7 @@ fn esp_stops_and_ike_goes_on() {
     let mut sender = scene();
     sender.outages[0].silences[0].no_esp = (at(10.0), at(18.0));
     is(&sender, Unexplained);
-    sender.outage().swallowed = 0;
+    sender.outage().undelivered.swallowed = 0;
     assert_eq!(is(&sender, EspSilent).by, Some(CLIENT), "it waits for no timer");
 }
 

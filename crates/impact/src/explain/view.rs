@@ -30,7 +30,7 @@ impl<'a> OutageView<'a> {
 
     /// When the way was first known to be closed: a transfer that rested after its last delivery shows it only when it goes on.
     pub(super) fn begin(&self) -> Timestamp {
-        let first_in_vain = self.outage.dead.map(|(first, _)| first);
+        let first_in_vain = self.outage.undelivered.dead.map(|(first, _)| first);
         first_in_vain.map_or(self.outage.from, |first| first.max(self.outage.from))
     }
 
@@ -91,7 +91,7 @@ impl<'a> OutageView<'a> {
     fn answers_what_comes(&self) -> bool {
         let outage = self.outage;
         let (from, to) = outage.silences[1].nothing;
-        let all_are_kept = outage.swallowed_packets.len() as u64 >= outage.swallowed.max(1);
+        let all_are_kept = outage.swallowed_packets.len() >= outage.undelivered.swallowed.max(1) as usize;
         let unanswered =
             |packet: &SwallowedPacket| from <= packet.time && packet.time.plus_nanos(self.near()) < to;
         all_are_kept && !outage.swallowed_packets.iter().any(unanswered)

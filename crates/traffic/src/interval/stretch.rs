@@ -31,6 +31,8 @@ pub enum ShownBy {
     Requests,
     /// A transfer stops in the middle, at the receiver's end, and does not go on.
     Unfinished,
+    /// Nothing: the sender rested, or delivery cannot be seen.
+    Nothing,
 }
 
 /// The traffic between two deliveries.
@@ -55,8 +57,8 @@ pub struct Undelivered {
     pub gaps: u32,
     /// Echo requests of the two addresses that were answered in it: small packets passed.
     pub echoes: u32,
-    /// Bytes of the largest echo; 0 where there is none.
-    pub largest_echo: u32,
+    /// Bytes of the largest packet with payload that passed in it, echoes included; 0 where there is none.
+    pub largest_passed: u32,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.
     pub behind_window: u32,
     /// Nothing was delivered up to the end of the transfer, or of the capture.
@@ -78,7 +80,7 @@ impl Undelivered {
             missing: 0,
             gaps: 0,
             echoes: 0,
-            largest_echo: 0,
+            largest_passed: 0,
             behind_window: 0,
             open: false,
             over: false,
@@ -90,11 +92,11 @@ impl Undelivered {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalKind {
     /// Nothing was delivered though the sender tried, for longer than two retransmission timeouts.
-    Outage(Undelivered),
+    Outage,
     /// The same, shorter, or without a lost packet beside an event after which there may be no way: an outage only if something explains it.
-    ShortOutage(Undelivered),
+    ShortOutage,
     /// One or two packets were lost, and the sender waited for its timer.
-    Loss(Undelivered),
+    Loss,
     /// Nothing was sent, and nothing waited.
     Rest,
     /// Datagrams were sent, and nothing shows whether they arrived.
@@ -133,6 +135,8 @@ pub struct Interval {
     pub before: SenderBefore,
     /// The kind of the stretch.
     pub kind: IntervalKind,
+    /// The traffic in it.
+    pub undelivered: Undelivered,
 }
 
 impl Interval {

@@ -41,8 +41,8 @@ pub(super) struct Circumstances {
     pub(super) asked: u32,
     /// Echo requests that were answered in it; without keys, small packets that passed.
     pub(super) echoes: u32,
-    /// Bytes of the largest echo.
-    pub(super) largest_echo: u32,
+    /// Bytes of the largest packet with payload that passed in it, echoes included.
+    pub(super) largest_passed: u32,
     /// Undelivered packets that came behind the replay window.
     pub(super) behind_window: u32,
     /// The stretch lasts to the end.
@@ -51,12 +51,12 @@ pub(super) struct Circumstances {
     pub(super) unfinished: bool,
 }
 
-/// Judges a stretch; `None` where nothing is to be said.
+/// Judges a stretch, and says what was not delivered in it; `None` where nothing is to be said.
 pub(super) fn judge(
     carried: CarriedKind,
     candidate: &Candidate,
     around: &Circumstances,
-) -> Option<IntervalKind> {
+) -> Option<(IntervalKind, Undelivered)> {
     let Candidate { before, in_vain, .. } = candidate;
     let nanos = candidate.to.time.nanos_since(candidate.from.time);
     // A round trip that no key shows is shorter than any timer.
@@ -108,7 +108,16 @@ pub(super) fn judge(
     } else {
         None
     };
-    let facts = |shown_by| Undelivered {
+    let (kind, shown_by) = match shown_by {
+        Some(shown_by) if long => (IntervalKind::Outage, shown_by),
+        None if long && around.hint && stopped => (IntervalKind::ShortOutage, ShownBy::ControlPlane),
+        _ if u64::from(swallowed) >= LEAST_NOT_BY_CHANCE => (IntervalKind::ShortOutage, ShownBy::Swallowed),
+        _ if swallowed > 0 => (IntervalKind::Loss, ShownBy::Swallowed),
+        _ if around.open && !more => return None,
+        _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => (IntervalKind::Rest, ShownBy::Nothing),
+        _ => return None,
+    };
+    let undelivered = Undelivered {
         carried,
         shown_by,
         swallowed,
@@ -118,24 +127,12 @@ pub(super) fn judge(
         missing: around.missing,
         gaps: around.gaps,
         echoes: around.echoes,
-        largest_echo: around.largest_echo,
+        largest_passed: around.largest_passed,
         behind_window: around.behind_window,
         open: around.open,
         over: candidate.transfer_end != TransferEnd::Open,
     };
-    match shown_by {
-        Some(shown_by) if long => Some(IntervalKind::Outage(facts(shown_by))),
-        None if long && around.hint && stopped => {
-            Some(IntervalKind::ShortOutage(facts(ShownBy::ControlPlane)))
-        }
-        _ if u64::from(swallowed) >= LEAST_NOT_BY_CHANCE => {
-            Some(IntervalKind::ShortOutage(facts(ShownBy::Swallowed)))
-        }
-        _ if swallowed > 0 => Some(IntervalKind::Loss(facts(ShownBy::Swallowed))),
-        _ if around.open && !more && swallowed == 0 => None,
-        _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => Some(IntervalKind::Rest),
-        _ => None,
-    }
+    Some((kind, undelivered))
 }
 
 /// From the first transmission in vain to the last, or to the new IKE SA behind it; before what brought the way back nobody may have

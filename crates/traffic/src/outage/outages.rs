@@ -5,7 +5,7 @@ use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, LEAST_MISSING, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
-use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy};
+use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered};
 use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
@@ -299,10 +299,10 @@ impl Outages {
         for own in self.directions.values() {
             let judge_one = |carried, candidate: &Candidate, open, unfinished| {
                 let around = self.circumstances(own, candidate, events, open, unfinished);
-                let kind = judge(carried, candidate, &around)?;
+                let judged = judge(carried, candidate, &around)?;
                 // The silence of TCP is no rest where the pair carries datagrams too.
-                let kind = Some(kind).filter(|kind| *kind != IntervalKind::Rest || unseen(own).is_none())?;
-                Some(interval(own, candidate, open, kind))
+                let counts = judged.0 != IntervalKind::Rest || unseen(own).is_none();
+                counts.then(|| interval(own, candidate, open, judged))
             };
             let waiting = waiting
                 .get(&(own.pair, own.direction))
@@ -320,11 +320,11 @@ impl Outages {
                 let around = self.circumstances(own, candidate, events, open, false);
                 let around = Circumstances {
                     echoes: around.echoes + passed.answered,
-                    largest_echo: around.largest_echo.max(passed.largest),
+                    largest_passed: around.largest_passed.max(passed.largest),
                     ..around
                 };
-                let kind = judge(CarriedKind::Tcp, candidate, &around)?;
-                Some(interval(own, candidate, open, kind))
+                let judged = judge(CarriedKind::Tcp, candidate, &around)?;
+                Some(interval(own, candidate, open, judged))
             };
             all.extend(own.only_small.iter().filter_map(|seen| judge_large(seen, false)));
             let open_small = own.only_small_to(end, waiting);
@@ -360,7 +360,7 @@ impl Outages {
             {
                 let around = Circumstances {
                     echoes: small.answered,
-                    largest_echo: small.largest,
+                    largest_passed: small.largest,
                     ..self.circumstances(&own, candidate, events, *open, *open)
                 };
                 let transfer_end = if was_over(candidate, events, tunnel.tunnel) {
@@ -372,22 +372,16 @@ impl Outages {
                     transfer_end,
                     ..candidate.clone()
                 };
-                let kind = judge(CarriedKind::Unread, candidate, &around);
+                let judged = judge(CarriedKind::Unread, candidate, &around);
                 // An outage tells that something waited, and so does what the control plane did; a loss does not. Where nothing answers, only
                 // missing numbers tell.
-                let is_told = match kind {
-                    Some(IntervalKind::Outage(facts)) => {
-                        is_answered || facts.shown_by == ShownBy::MissingNumbers
-                    }
-                    Some(IntervalKind::ShortOutage(facts)) => {
-                        is_answered && facts.shown_by == ShownBy::ControlPlane
-                    }
+                let is_told = |(kind, undelivered): &(IntervalKind, Undelivered)| match kind {
+                    IntervalKind::Outage => is_answered || undelivered.shown_by == ShownBy::MissingNumbers,
+                    IntervalKind::ShortOutage => is_answered && undelivered.shown_by == ShownBy::ControlPlane,
                     _ => false,
                 };
-                all.extend(
-                    kind.filter(|_| is_told)
-                        .map(|kind| interval(&own, candidate, *open, kind)),
-                );
+                let told = judged.filter(is_told);
+                all.extend(told.map(|judged| interval(&own, candidate, *open, judged)));
             }
         }
         all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));
@@ -514,7 +508,7 @@ impl Outages {
                 .map(|event| event.time),
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
             echoes: echoes(own.direction).0 + echoes(reverse).0,
-            largest_echo: echoes(own.direction).1.max(echoes(reverse).1),
+            largest_passed: echoes(own.direction).1.max(echoes(reverse).1),
             behind_window: self.behind_window_in(candidate),
             open,
             unfinished,
@@ -614,12 +608,22 @@ fn open(own: &PairDelivery, waiting: &[Settlement], end: Timestamp) -> Option<(C
     (candidate.is_long_enough() && !idle).then_some((candidate, unfinished))
 }
 
-fn interval(own: &PairDelivery, candidate: &Candidate, open: bool, kind: IntervalKind) -> Interval {
+fn interval(
+    own: &PairDelivery,
+    candidate: &Candidate,
+    open: bool,
+    (kind, undelivered): (IntervalKind, Undelivered),
+) -> Interval {
+    // Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and only what it sent in vain shows anything.
+    let down = matches!(kind, IntervalKind::Outage | IntervalKind::ShortOutage);
+    let words = down && undelivered.carried == CarriedKind::Tcp && !candidate.before.busy;
+    let delivered = candidate.from.time;
+    let first = candidate.in_vain.first().filter(|_| words);
     Interval {
         pair: own.pair,
         tunnel: own.tunnel,
         direction: own.direction,
-        from: begin(candidate, kind),
+        from: first.map_or(delivered, |first| first.max(delivered)),
         to: candidate.to.time,
         frames: (candidate.from.frame, (!open).then_some(candidate.to.frame)),
         spis: (spi(candidate.from), spi(candidate.to)),
@@ -629,22 +633,7 @@ fn interval(own: &PairDelivery, candidate: &Candidate, open: bool, kind: Interva
             rto: candidate.before.rto,
         },
         kind,
-    }
-}
-
-/// Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and only what it sent in vain shows anything.
-fn begin(candidate: &Candidate, kind: IntervalKind) -> Timestamp {
-    let delivered = candidate.from.time;
-    match kind {
-        IntervalKind::Outage(facts) | IntervalKind::ShortOutage(facts)
-            if facts.carried == CarriedKind::Tcp && !candidate.before.busy =>
-        {
-            candidate
-                .in_vain
-                .first()
-                .map_or(delivered, |first| first.max(delivered))
-        }
-        _ => delivered,
+        undelivered,
     }
 }
 
@@ -668,5 +657,6 @@ fn unseen(own: &PairDelivery) -> Option<Interval> {
         lost: Vec::new(),
         before: SenderBefore::default(),
         kind: IntervalKind::Unseen,
+        undelivered: Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing),
     })
 }

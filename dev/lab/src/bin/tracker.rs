@@ -12,7 +12,7 @@
 
 use rekeyscope_lab::tables::{LabCapture, Theirs, read};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
-use rekeyscope_traffic::{Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, Tracker};
+use rekeyscope_traffic::{Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, ShownBy, Tracker};
 use std::collections::BTreeMap;
 
 fn main() -> std::io::Result<()> {
@@ -57,12 +57,13 @@ fn main() -> std::io::Result<()> {
 
 fn print(capture: &LabCapture, interval: &Interval) {
     let seconds = |time: rekeyscope_model::time::Timestamp| time.seconds_since(capture.first);
-    let (name, facts) = match interval.kind {
-        IntervalKind::Outage(facts) => ("outage", Some(facts)),
-        IntervalKind::ShortOutage(facts) => ("short", Some(facts)),
-        IntervalKind::Loss(facts) => ("loss", Some(facts)),
-        IntervalKind::Rest => ("rest", None),
-        IntervalKind::Unseen => ("unseen", None),
+    let facts = interval.undelivered;
+    let name = match interval.kind {
+        IntervalKind::Outage => "outage",
+        IntervalKind::ShortOutage => "short",
+        IntervalKind::Loss => "loss",
+        IntervalKind::Rest => "rest",
+        IntervalKind::Unseen => "unseen",
     };
     let (pair, direction) = (interval.pair.0, interval.direction);
     print!(
@@ -70,7 +71,7 @@ fn print(capture: &LabCapture, interval: &Interval) {
         seconds(interval.from),
         seconds(interval.to)
     );
-    if let Some(facts) = facts {
+    if facts.shown_by != ShownBy::Nothing {
         let dead = facts
             .dead
             .map(|(from, to)| format!(" dead {:.3}–{:.3}", seconds(from), seconds(to)));

@@ -1,6 +1,5 @@
 //! One direction of a connection in order of time → a label for every wait for a packet.
 
-pub(crate) mod episode;
 mod receiver;
 mod rounds;
 pub(super) mod rules;

@@ -1,6 +1,5 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
-use super::episode::Episode;
 use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT, ROUNDS};
 use super::sender::TcpSender;
 use super::step::{Step, StepKind};
@@ -74,11 +73,7 @@ impl Sweep<'_> {
             if let Some(measured) = &mut self.track.measured {
                 measured.hears(self.half, ack);
             }
-            if self.sender.hears(self.half, ack, at)
-                && let Some(episode) = &mut self.track.episode
-            {
-                episode.is_answered(ack);
-            }
+            self.sender.hears(self.half, ack, at);
             acks.next();
         }
     }
@@ -162,10 +157,15 @@ impl Sweep<'_> {
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let mut episode = Episode::begun(data, self.sender.rtt.smoothed);
-            episode.queue = busy || self.queues();
-            episode.overtaken = self.sender.late_seen.is_some_and(|t| data.time.0 - t <= 2 * rtt);
-            self.track.begins(episode);
+            let late = self.sender.late_seen.is_some_and(|t| data.time.0 - t <= 2 * rtt);
+            // A smaller ESP number came late right before, or the copy was not needed.
+            self.track.begins(if late || data.superfluous {
+                AccountLabel::Reordering
+            } else if busy || self.queues() {
+                AccountLabel::QueueLoss
+            } else {
+                AccountLabel::PathLoss
+            });
             if self.comes_back_from_the_unseen(data.time.0) {
                 self.track.comes_back(self.half.scale_known);
             }

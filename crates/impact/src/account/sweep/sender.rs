@@ -4,7 +4,6 @@ use super::receiver::Receiver;
 use super::rounds::{FIRST_FLIGHT, Rounds};
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
-use rekeyscope_traffic::RttEstimator;
 
 /// The state of a sender.
 #[derive(Debug, Clone, Default)]
@@ -35,8 +34,6 @@ pub(crate) struct TcpSender {
     pub(crate) waits_unclocked: f64,
     /// The time until which they have faded.
     pub(crate) waits_at: i64,
-    /// Time from data to its acknowledgement.
-    pub(crate) rtt: RttEstimator,
     /// The episode that is going on: until this byte is acknowledged.
     pub(crate) recovery_point: Option<u64>,
     pub(crate) loss_seen: Option<i64>,
@@ -88,13 +85,12 @@ impl TcpSender {
         self.snd_una >= self.snd_nxt
     }
 
-    /// An acknowledgement reaches it. Says whether it is news.
+    /// An acknowledgement reaches it.
     #[inline]
-    pub(crate) fn hears(&mut self, half: &Half, ack: &AccountPacket, at: i64) -> bool {
+    pub(crate) fn hears(&mut self, half: &Half, ack: &AccountPacket, at: i64) {
         let more = self.receiver.opens(half, ack, at, self.last.map(|l| l.0));
         if let Some(after) = ack.answers_after.map(|us| i64::from(us) * 1_000) {
             self.rounds.delayed(after);
-            self.rtt.sample(after);
         }
         let news = ack.ack > self.snd_una;
         if more || news {
@@ -115,7 +111,6 @@ impl TcpSender {
                 self.receiver.round_ends();
             }
         }
-        news
     }
 
     /// Sends `data`; so much is under way now.
@@ -155,9 +150,9 @@ mod tests {
         of.has_sent(&half(), &data(0, 0), 1_000);
         of.has_sent(&half(), &data(1, 1_000), 2_000);
         assert_eq!((of.flight(), of.all_acked(), of.snd_nxt), (2_000, false, 2_000));
-        assert!(of.hears(&half(), &ack(20, 1_000, 0), at(30)));
+        of.hears(&half(), &ack(20, 1_000, 0), at(30));
         assert_eq!((of.flight(), of.all_acked_since), (1_000, None));
-        assert!(of.hears(&half(), &ack(21, 2_000, 0), at(31)));
+        of.hears(&half(), &ack(21, 2_000, 0), at(31));
         assert_eq!((of.all_acked(), of.all_acked_since), (true, Some(at(31))));
         of.has_sent(&half(), &data(50, 1_000), 0);
         assert_eq!(of.all_acked_since, Some(at(31)), "a copy is nothing new");
@@ -166,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn news_is_a_higher_number_or_a_wider_window() {
+    fn a_higher_number_or_a_wider_window_tells_something() {
         let mut of = sender();
         of.has_sent(&half(), &data(0, 0), 1_000);
-        assert!(!of.hears(&half(), &ack(1, 0, 5_000), at(10)));
+        of.hears(&half(), &ack(1, 0, 5_000), at(10));
         assert_eq!(of.told, Some(at(10)), "it may send more");
-        assert!(!of.hears(&half(), &ack(2, 0, 5_000), at(20)));
+        of.hears(&half(), &ack(2, 0, 5_000), at(20));
         assert_eq!(of.told, Some(at(10)));
-        assert!(of.hears(&half(), &ack(3, 500, 4_500), at(30)));
+        of.hears(&half(), &ack(3, 500, 4_500), at(30));
         assert_eq!((of.told, of.snd_una), (Some(at(30)), 500));
     }
 

@@ -1,6 +1,5 @@
 //! Steps of one direction of a connection, packet by packet, before anything else is known.
 
-use super::episode::Episode;
 use super::step::Step;
 use crate::account::flow::measured::Measured;
 use crate::account::times::Times;
@@ -15,8 +14,9 @@ const BETWEEN_TOUCHES: i64 = 5 * NANOS_PER_MILLI;
 pub(crate) struct Track {
     /// In order of time.
     pub(crate) steps: Vec<Step>,
-    /// The last episode. Later steps of it, or on the way back from it, may follow.
-    pub(crate) episode: Option<Episode>,
+    /// Why something was sent again last: an episode lasts from the first copy until all that was sent by then is acknowledged. Later steps of
+    /// it, or on the way back from it, may follow.
+    pub(crate) episode: Option<AccountLabel>,
     /// Steps before this one belong to no episode, or to one whose cause they have.
     pub(crate) settled: usize,
     /// A queue that was there from the first packet to the last would not show.
@@ -34,17 +34,14 @@ impl Track {
     }
 
     /// An episode begins, so that the one before is over.
-    pub(crate) fn begins(&mut self, episode: Episode) {
+    pub(crate) fn begins(&mut self, cause: AccountLabel) {
         self.settle();
-        self.episode = Some(episode);
+        self.episode = Some(cause);
     }
 
-    /// The steps of the last episode are called what it was, as far as that is known by now.
+    /// The steps of the last episode are called what it was.
     pub(crate) fn settle(&mut self) {
-        let cause = self
-            .episode
-            .as_ref()
-            .map_or(AccountLabel::PathLoss, Episode::cause);
+        let cause = self.episode.unwrap_or(AccountLabel::PathLoss);
         for step in &mut self.steps[self.settled..] {
             step.kind.found.get_or_insert(cause);
         }
@@ -128,7 +125,7 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::account::made_up::{at, data, step};
+    use crate::account::made_up::{at, step};
     use AccountLabel::{Application, Growth, PathLoss, QueueLoss, ReceiveWindow, SendBuffer};
 
     /// Round trips of 40 ms: a pause has 60 ms.
@@ -177,16 +174,11 @@ mod tests {
     /// An episode's label is settled once the next one begins, whatever joined it meanwhile.
     #[test]
     fn steps_have_the_cause_of_their_episode() {
-        let episode = |queue: bool| {
-            let mut episode = Episode::begun(&data(0, 0), None);
-            episode.queue = queue;
-            episode
-        };
         let mut track = track(&[10, 100, 10, 100, 10]);
-        track.begins(episode(true));
+        track.begins(QueueLoss);
         track.steps[1].kind.found = None;
         track.complete(0, times());
-        track.begins(episode(false));
+        track.begins(PathLoss);
         track.steps[3].kind.found = None;
         track.coarsen();
         track.settle();
@@ -194,7 +186,7 @@ mod tests {
         assert_eq!(found, [Growth, QueueLoss, PathLoss]);
         let mut early = self::track(&[100; 2]);
         early.steps[1].kind.found = None;
-        early.begins(episode(true));
+        early.begins(QueueLoss);
         early.settle();
         assert_eq!(early.steps[1].kind.found, Some(PathLoss), "of no episode");
     }
@@ -211,9 +203,7 @@ mod tests {
                 step.kind.found = Some(label);
                 step.touched = true;
             }
-            let mut loss = Episode::begun(&data(0, 0), None);
-            loss.queue = true;
-            track.begins(loss);
+            track.begins(QueueLoss);
             track.comes_back(window_known);
             track.settle();
             let touched = track.steps[0].touched;

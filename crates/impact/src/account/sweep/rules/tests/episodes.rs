@@ -169,18 +169,20 @@ fn the_first_copy_begins_an_episode() {
 }
 
 #[test]
-fn an_episode_at_the_paths_limit_is_of_a_queue() {
-    let queue = |rate| {
-        sent(copy(|m| m.rate = rate), 30, |sweep| {
-            sweep.track.episode.as_ref().unwrap().queue
-        })
-    };
-    assert_eq!((queue(0.85), queue(0.84)), (true, false));
-    let overtaken = |ms| {
-        let late = copy(|m| m.sender.late_seen = Some(at(NOW - ms)));
-        sent(late, 30, |sweep| sweep.track.episode.as_ref().unwrap().overtaken)
-    };
-    assert_eq!((overtaken(80), overtaken(81)), (true, false));
+fn what_is_sent_again_was_overtaken_or_lost_at_a_queue_or_on_the_path() {
+    use AccountLabel::{PathLoss, QueueLoss, Reordering};
+    let cause = |change: fn(&mut Made)| sent(copy(change), 30, |sweep| sweep.track.episode);
+    assert_eq!(cause(|m| m.rate = 0.85), Some(QueueLoss));
+    assert_eq!(cause(|m| m.rate = 0.84), Some(PathLoss));
+    assert_eq!(
+        cause(|m| m.sender.late_seen = Some(at(NOW - 80))),
+        Some(Reordering)
+    );
+    assert_eq!(cause(|m| m.sender.late_seen = Some(at(NOW - 81))), Some(PathLoss));
+    assert_eq!(
+        cause(|m| (m.rate, m.data.superfluous) = (0.85, true)),
+        Some(Reordering)
+    );
 }
 
 /// A capture that begins inside a connection, and its first loss, at 10 s. Flights of earlier rounds, and what is asked of the wait
