@@ -563,3 +563,51 @@ fn a_side_whose_small_packets_pass_rests_without_keys() {
         "{line}"
     );
 }
+
+/// ```text
+///        ◀═ data, all acknowledged
+/// client ◀══▶ server  a renewal within 60 ms; the sender goes on 1.6 s later
+/// ```
+#[test]
+fn a_sender_that_goes_on_long_after_a_renewal_rested() {
+    let paused = |pause: u64| {
+        move |w: &mut World| {
+            w.establish(GENEROUS);
+            w.steady(BEFORE);
+            w.acknowledge_all();
+            rekey_in_silence(w);
+            w.wait(pause);
+            w.steady(AFTER);
+        }
+    };
+    let line = with_keys(paused(1_600)).headline;
+    assert!(line.starts_with("The only rekey measured did not slow"), "{line}");
+    let line = with_keys(paused(60)).headline;
+    assert!(line.starts_with("The only rekey stopped this download"), "{line}");
+}
+
+/// ```text
+/// client ◀═ server  datagrams; none for 8 s; they come again with the new SA, or seconds after it
+/// ```
+#[test]
+fn datagrams_that_come_again_with_a_renewal_had_stopped() {
+    let stood = |after: u64| {
+        move |w: &mut World| {
+            w.establish(GENEROUS);
+            w.datagrams(3_000);
+            w.wait(8_000);
+            rekey_in_silence(w);
+            w.wait(after);
+            w.datagrams(3_000);
+        }
+    };
+    let lines = with_keys(stood(10));
+    assert!(
+        lines.headline.starts_with("This download stood still for 8."),
+        "{lines:?}"
+    );
+    assert!(lines.headline.ends_with("until a renewal."), "{lines:?}");
+    assert!(lines.why.contains("may also have rested"), "{lines:?}");
+    let lines = with_keys(stood(4_000));
+    assert!(!lines.headline.contains("stood still"), "{lines:?}");
+}

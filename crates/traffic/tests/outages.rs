@@ -320,6 +320,10 @@ mod unread {
         writeln!(lines, "{} < unread=1400", big.remove(0)).unwrap();
         let open = run(&lines, &[], 12_000);
         assert_eq!(open, ["outage 2992-12000 Swallowed 6 dead 3000-10750 open"]);
+        // The last one alone has an answer: it arrived.
+        let answered = format!("{lines}10770 > unread=120\n");
+        let ended = run(&answered, &[], 12_000);
+        assert_eq!(ended, ["outage 2992-10750 Swallowed 5 dead 3000-6750"]);
         lines += &download(10_760, 12_000);
         let ended = run(&lines, &[], 12_000);
         assert_eq!(ended, ["outage 2992-10750 Swallowed 5 dead 3000-6750"]);

@@ -184,11 +184,16 @@ impl SuspectedHole {
         }
         let frame = |d: usize| self.jumps[d].filter(|j| j.0 >= LEAST_JUMP).map(|j| j.1);
         let first = [frame(0), frame(1), ack].into_iter().flatten().min()?;
+        // Where no key shows who sends again, packets that a path lost look the same.
+        let known = match ack.is_some() || self.newest.is_some() {
+            true => Certainty::Proven,
+            false => Certainty::Inferred,
+        };
         Some(Event {
             tunnel: Some(tunnel),
             until: Some(self.span.1),
             count: Some(u64::from(self.jump(0)) + u64::from(self.jump(1))),
-            ..Event::at(EventKind::CaptureHole, Certainty::Proven, self.span.0, first)
+            ..Event::at(EventKind::CaptureHole, known, self.span.0, first)
         })
     }
 }
@@ -265,6 +270,17 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].time, found[0].until), (at(991), Some(at(1_500))));
         assert_eq!((found[0].frame, found[0].count), (201, Some(100)));
+    }
+
+    #[test]
+    fn a_short_silence_does_not_hide_a_long_one_before_both_directions_are_back() {
+        let mut watch = Watch::default();
+        let long = (at(0), at(2_000));
+        watch.begin(long, 0);
+        watch.begin((at(2_000), at(2_110)), 0);
+        assert_eq!(watch.silence.as_ref().map(|own| own.span), Some(long));
+        watch.begin((at(2_110), at(4_500)), 0);
+        assert_ne!(watch.silence.as_ref().map(|own| own.span), Some(long));
     }
 
     #[test]

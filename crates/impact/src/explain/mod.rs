@@ -23,8 +23,8 @@ mod tests;
 
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_first_numbers, told_no_return, told_standstill,
-    told_stop, told_torn_down,
+    ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_first_numbers, told_left_behind, told_no_return,
+    told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
 pub use renewal::is_cost_of_renewal;
 pub use scene::{

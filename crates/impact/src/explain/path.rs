@@ -7,7 +7,7 @@ use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 
 /// A sender whose data went to the old address has tried twice again by then (RFC 6298: after 1 s, and 2 s more).
-const CHANGE_TAKES_EFFECT: i64 = seconds(3);
+pub(super) const CHANGE_TAKES_EFFECT: i64 = seconds(3);
 /// One echo may have been on its way when large packets stopped.
 const LEAST_ECHOES: u32 = 2;
 

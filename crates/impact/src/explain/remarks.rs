@@ -1,9 +1,11 @@
 //! Facts that no outage and no cost shows, which an answer about rekeys adds or says instead.
 
+use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::{FIRST_NUMBERS, SEVERAL};
 use rekeyscope_model::analysis::{
     Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, LedgerDown,
 };
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{LEAST_REST, LEAST_TIMEOUT};
 use std::net::IpAddr;
@@ -150,6 +152,31 @@ pub fn told_torn_down<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldT
         lengths.iter().copied().fold(0.0, f64::max),
     );
     (!deletes.is_empty()).then_some(ToldTornDown { deletes, range_s })
+}
+
+/// ESP of one side that stopped for good, in a transfer whose packets no key opens.
+pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Event> {
+    let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
+    let mut events = analysis.events.iter().filter(|_| is_sealed(ledger));
+    events.rfind(|event| {
+        event.kind == EventKind::EspSilent
+            && event.tunnel == Some(headline.tunnel)
+            && event.until >= analysis.capture.last_time
+    })
+}
+
+/// The change of an end's address or port after which its peer went on sending to the old place; `None` where it followed before a sender of TCP
+/// would have tried three times.
+pub fn told_left_behind(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
+    let changes = analysis.events.iter().filter(|event| {
+        matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
+            && event.tunnel == Some(tunnel)
+            && event.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
+    });
+    let lasted = |event: &&Event| event.until.map_or(0, |until| until.nanos_since(event.time));
+    changes
+        .max_by_key(lasted)
+        .filter(|event| lasted(event) > CHANGE_TAKES_EFFECT)
 }
 
 /// Tells whether a ledger goes by packets that no key opens.

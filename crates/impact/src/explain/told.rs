@@ -2,7 +2,8 @@
 
 use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
-    Analysis, AttemptOutcome, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd, Tunnel, Verdict,
+    Analysis, AttemptOutcome, Certainty, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd,
+    Tunnel, Verdict,
 };
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{CONNECTION_SHARE, LEAST_TIMEOUT};
@@ -140,9 +141,9 @@ fn family(cause: ExplanationCause) -> ExplanationCause {
     }
 }
 
-/// Packets that only the capture lacks were no outage of the tunnel.
+/// Packets that only the capture lacks were no outage of the tunnel; without keys it may have been the path that lost them.
 fn is_of_the_tunnel(explanation: &Explanation) -> bool {
-    explanation.cause != ExplanationCause::CaptureHole
+    explanation.cause != ExplanationCause::CaptureHole || explanation.certainty == Certainty::Inferred
 }
 
 fn is_told_by_the_verdict(analysis: &Analysis, outage: &Outage) -> bool {

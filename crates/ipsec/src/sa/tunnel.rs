@@ -260,7 +260,14 @@ impl TunnelTable {
                 to: place,
                 kind,
                 shown_by,
+                followed: None,
             });
+        }
+        let newest = self.changes.last_mut().filter(|_| shown_by == RoleShownBy::Esp);
+        let here =
+            |change: &&mut TunnelChange| (change.tunnel, change.end, change.to) == (tunnel, to, path.to());
+        if let Some(change) = newest.filter(here) {
+            change.followed.get_or_insert(time);
         }
     }
 
@@ -369,6 +376,27 @@ mod tests {
         assert_eq!(tunnel.names(Direction::BToA), (B, A));
         t.settle(id, AWAY);
         assert_eq!(t.tunnels[id].a(), A);
+    }
+
+    #[test]
+    fn the_peer_follows_with_its_first_packet_to_the_new_place() {
+        let mut t = TunnelTable::default();
+        let id = t.begin(&path(A, B, Some((1024, 4500)))).unwrap();
+        let mut show = |path: OuterPath, shown_by, direction, time| {
+            t.show(id, &path, shown_by, direction, (Timestamp(time), 1));
+            t.changes().last().and_then(|change| change.followed)
+        };
+        use RoleShownBy::{Esp, Ike};
+        let (up, down) = (Direction::AToB, Direction::BToA);
+        show(path(A, B, Some((1024, 4500))), Esp, up, 1);
+        show(path(B, A, Some((4500, 1024))), Esp, down, 1);
+        assert_eq!(show(path(A, B, Some((1025, 4500))), Esp, up, 2), None);
+        assert_eq!(show(path(B, A, Some((4500, 1024))), Esp, down, 3), None);
+        assert_eq!(show(path(B, A, Some((4500, 1025))), Ike, down, 4), None);
+        assert_eq!(
+            show(path(B, A, Some((4500, 1025))), Esp, down, 5),
+            Some(Timestamp(5))
+        );
     }
 
     #[test]

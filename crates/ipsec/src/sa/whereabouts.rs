@@ -91,6 +91,8 @@ pub struct TunnelChange {
     pub kind: ChangeKind,
     /// Kind of that packet.
     pub shown_by: RoleShownBy,
+    /// Time of the peer's first ESP packet to the new place; `None` where none came.
+    pub followed: Option<Timestamp>,
 }
 
 /// Last sighting of an end: the place, and the peer's port.

@@ -16,6 +16,8 @@ account-brief-faster = It took { $seconds }, less than { $than }:
 account-brief-won-back = { $seconds } ({ $share }) was won back where it was faster.
 # Where other traffic of the tunnel went on while $receiver got nothing for $seconds
 account-pair-down = tunnel down: what all traffic together lost; to { $receiver } alone nothing passed for { $seconds }.
+# Where the account is of one child SA alone, and others went on
+account-of-pair = All of this is of the traffic to { $receiver }; other traffic of the tunnel went on.
 
 # $than of the three: somebody gave the rate; it is proven to be all that the path carries; it is the best that was seen
 account-than-given = at { $rate }

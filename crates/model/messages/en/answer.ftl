@@ -136,6 +136,11 @@ no-return-line = No ESP came from { $to }: { $packets } packets of { $from } hav
 no-return-why = Why: its IKE came, so that this place sees both directions: a filter lets IKE pass alone, or nothing was sent back.
 do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.
 
+## An end moved, and its peer went on sending to the old place
+
+left-behind-line = The { $what } of { $who } changed at { $moment }: { $peer } sent to the old one for { $seconds } more.
+left-behind-why = Why: { $who } went from { $from } to { $to }, and { $packets } packets of { $peer } were probably lost until it learnt of that.
+
 ## A side renews by deleting first, and little was sent
 
 torn-down-line = { $who } renews by deleting first ({ $at }): no SA for { $seconds }.

@@ -10,7 +10,9 @@ outage-someone = one side
 outage-at = at { $moment }
 outage-times = { $n } times
 outage-probably = probably{ " " }
+outage-hole-line = { $clause }.
 outage-down = { $nothing } passed for { $seconds }
+outage-down-from = { $nothing } passed for { $seconds } from { $from } on
 outage-down-over = { $nothing } passed for { $seconds }, to its end
 outage-down-open = { $nothing } since ({ $seconds })
 outage-down-since = { $receiver }down since { $from } ({ $seconds })
@@ -107,6 +109,7 @@ explains-invalid-spi = { $who } said INVALID-SPI { $count ->
    *[other] { $count } times
 }: it no longer had the SA.
 explains-restarted = nothing came from { $who } until a new IKE SA began: it had lost the old one.
+explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
 explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
     [part] for { $took }
@@ -159,7 +162,10 @@ cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
 } (strongSwan: not `rekey = no`), or let the other side renew first.
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
-   *[child] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
+   *[child] { $by ->
+        [volume] let { $who } renew before its volume is used up (strongSwan: `rekey_bytes` below `life_bytes`), or raise it.
+       *[time] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
+    }
 }
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must fit at the renewal, too.
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
@@ -189,6 +195,7 @@ cure-path-silent = look at the path between the ends, and capture at the other o
 cure-large-packets = lower the MSS or the MTU of the tunnel (`rekeyscope overhead` gives the figures), and see what changed: suite or encapsulation.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
+cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.
 cure-unexplained = capture at the end of { $who }, too: that would tell where the packets were lost.
 cure-windows = Windows renews every 250,000 kB and offers no setting. What can be won is { $part }{ $most }.
 cure-windows-ready = a responder that is ready for the new SA at once

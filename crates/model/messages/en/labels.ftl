@@ -115,7 +115,7 @@ comparison-efficiency = Efficiency
 
 ## The verdict.
 
-verdict-label-failed = a rekey failed
+verdict-label-failed = failure
 verdict-label-shown = cost shown
 verdict-label-some = some rekeys hurt
 verdict-label-bounded = no cost that matters

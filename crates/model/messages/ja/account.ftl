@@ -14,6 +14,7 @@ account-brief-faster = 所要時間は { $seconds } で、{ $than } の場合よ
 account-brief-won-back = うち { $seconds }（{ $share }）は、より速い区間で取り戻しています。
 # トンネルのほかの通信が続く間に、$receiver だけが $seconds 不通だった場合
 account-pair-down = トンネルの不通: 全通信を合わせた遅れ。{ $receiver } 宛てだけを見れば、{ $seconds } 不通。
+account-of-pair = 以上はすべて { $receiver } 宛ての通信です。トンネルのほかの通信は続いていました。
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
 account-than-given = { $rate }
@@ -37,8 +38,8 @@ account-part-receive-window-unknown = 受信ウィンドウ待ち { $seconds }�
 account-part-send-buffer = 送信バッファ待ち { $seconds }（{ $share }）
 account-part-flight = 受信ウィンドウまたは送信バッファ待ち { $seconds }（{ $share }）
 account-part-application = アプリケーション待ち（送るデータなし） { $seconds }（{ $share }）
-account-part-path-loss = 経路での損失 { $seconds }（{ $share }）
-account-part-queue-loss = キューでの損失 { $seconds }（{ $share }）
+account-part-path-loss = 経路上の損失 { $seconds }（{ $share }）
+account-part-queue-loss = キューあふれによる損失 { $seconds }（{ $share }）
 account-part-reordering = 損失とみなされた順序の入れ替わり { $seconds }（{ $share }）
 account-part-growth = レートの立ち上がり { $seconds }（{ $share }）
 account-part-capacity = 回線または CPU の上限（{ $rate }） { $seconds }（{ $share }）
@@ -53,7 +54,7 @@ account-part-unexplained-little = 原因不明 { $seconds }
 account-no-tcp = 内側に TCP が見えないため（UDP などの転送か、鍵がない）、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
-account-not-testable = このキャプチャからは次のものが分かりません: { $labels }。
+account-not-testable = このキャプチャからは判断できない項目: { $labels }。
 account-cut = 不通の始めか終わりがキャプチャにないため、遅れのうち次のものは区別できません: { $labels }。
 
 ## レポートの表示
@@ -75,8 +76,8 @@ account-zero-window = 受信ウィンドウの閉鎖
 account-receive-window = 受信ウィンドウ
 account-send-buffer = 送信バッファ
 account-application = アプリケーション
-account-path-loss = 経路での損失
-account-queue-loss = キューでの損失
+account-path-loss = 経路上の損失
+account-queue-loss = キューあふれによる損失
 account-reordering = 順序の入れ替わり
 account-growth = レートの立ち上がり
 account-capacity = 経路そのもの

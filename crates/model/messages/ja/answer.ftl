@@ -73,7 +73,7 @@ disorder-why = このままでは、何が何をどれだけ待ったのかは�
 do-sort = 対策: 並べ替えてから（`reordercap FILE SORTED`）、そのファイルでもう一度実行してください。
 do-capture-both = 対策: 両方向のパケットが通る場所でキャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
-do-nothing = 対策: リキーについては不要です。
+do-nothing = 対策: リキーに関する対処は不要です。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。
 do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
 do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。
@@ -131,17 +131,25 @@ no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケ�
 no-return-why = 原因: IKE は双方向が見えているので、フィルターが IKE だけを通しているか、何も返されていません。
 do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
 
+## 片側が移動し、相手は古い宛先へ送り続けた
+
+left-behind-line = { $who }の{ $what ->
+    [port] ポート
+   *[address] アドレス
+}が { $moment }に変化し、{ $peer }はさらに { $seconds }古い宛先へ送信
+left-behind-why = 原因: { $who }は { $from } から { $to } に移り、{ $peer }がそれを知るまでの { $packets } パケットは失われたと思われます。
+
 ## 更新より先に削除、通信はわずか
 
-torn-down-line = { $who }が{ $at }更新より先に IKE SA を削除: { $seconds }の間 SA なし
+torn-down-line = { $who }が更新より先に IKE SA を{ $at }削除: { $seconds }の間 SA なし
 torn-down-why = 原因: 次の IKE SA の要求は Delete の後でした（{ $list }）。通信が少なく、影響は測れません。
 
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
-standstill-line = { $direction }が { $from } から{ $until ->
-    [renewal] リキーまで
-   *[ike] 新しい IKE SA ができるまで
-} { $seconds } 停止
+standstill-line = { $direction }が { $from }から { $seconds }停止し、{ $until ->
+    [renewal] リキー
+   *[ike] 新しい IKE SA
+}で再開
 standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。
 standstill-datagrams = 原因: 更新が終わるとすぐに UDP が再開しているため、古い SA で通信できなかったと思われます。送信側の休止の可能性も残ります。
 standstill-checks = 原因: 生存確認 { $checks } 回に応答がないか、届かず、その後に新しい IKE SA が作られました。休止なら不要なので、不通だったと思われます。

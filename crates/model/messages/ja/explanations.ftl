@@ -9,7 +9,9 @@ outage-someone = 片側
 outage-at = {" "}{ $moment }に
 outage-times = {" "}{ $n } 回
 outage-probably = おそらく
+outage-hole-line = { $clause }
 outage-down = { $nothing }が { $seconds }不通
+outage-down-from = { $from }から{ $nothing }が { $seconds }不通
 outage-down-over = { $nothing }が最後まで { $seconds }不通
 outage-down-open = 以後 { $seconds }、{ $nothing }が不通のまま
 outage-down-since = { $from }以後 { $seconds }、{ $receiver }不通のまま
@@ -22,10 +24,10 @@ outage-deleted = { $who }が{ $probably }{ $at } { $what ->
     [ike] IKE SA
    *[child] SA
 } を削除
-outage-break-before-make = { $who }が{ $probably }{ $at }{ $renews ->
-    [other] {" "}SA を削除
-   *[same] 更新より先に SA を削除
-}
+outage-break-before-make = { $who }が{ $probably }{ $renews ->
+    [other] {" "}SA を
+   *[same] 更新より先に SA を
+}{ $at }削除
 outage-refused = { $who }が{ $probably }{ $at }更新を拒否
 outage-unanswered = { $who }が{ $probably }{ $at }更新要求に無応答
 outage-answered-late = { $who }の応答が{ $probably }遅延（更新要求は{ $at }送信）
@@ -39,12 +41,12 @@ outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
 }が{ $probably }{ $at }変化
-outage-peer-silent = { $who }が{ $probably }{ $at }無応答になり
-outage-fragments = { $who }の要求が{ $probably }{ $at }一部しか届かず
-outage-unheard = { $who }のパケットが{ $probably }{ $at }届かなくなり
+outage-peer-silent = { $who }が{ $probably }{ $at }無応答となる
+outage-fragments = { $who }の要求が{ $probably }{ $at }一部しか届かなくなる
+outage-unheard = { $who }のパケットが{ $probably }{ $at }届かなくなる
 outage-esp-silent = { $who }からの ESP が{ $probably }{ $at }途絶
 outage-path-silent = 両側からの通信が{ $probably }{ $at }途絶
-outage-large-packets = 大きなパケットが{ $probably }{ $at }通らなくなり
+outage-large-packets = 大きなパケットが{ $probably }{ $at }通らなくなる
 outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引く
 outage-replay-window = { $who }が{ $probably }{ $at }遅れたパケットを破棄
 outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
@@ -64,7 +66,7 @@ explains-deleted = { $what ->
 }
 explains-break-before-make = 新しい鍵交換は Delete の後に始まり、{ $timed ->
     [no] その間に新しい SA はできませんでした。
-   *[yes] 新しい SA ができたのは Delete の{ $took }後でした。
+   *[yes] 新しい SA ができたのは Delete の { $took }後でした。
 }
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
@@ -88,6 +90,7 @@ explains-first-number = 新しい SA の最初のパケット { $count } 個が�
 explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
 explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
 explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届いていません。古い SA を失っています。
+explains-capture-hole = 番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-peer-silent = { $who }から ESP も IKE も{ $span ->
     [part] {" "}{ $took }
@@ -112,7 +115,7 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
 }説明となるトンネルのイベントはありません。
 outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
 outage-timer = その後は送信側の再送タイマー待ちです。
-outage-alike = SA はいつも約 { $limit }で終わっています（{ $count } 個）。
+outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = 更新には { $took }かかりました。
 outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }の更新で回復しました。{ $esp ->
@@ -133,7 +136,10 @@ cure-deleted = { $who }で Delete より先に更新されるように、更新�
 }寿命より短くする（strongSwan: `rekey = no` をやめる）か、相手側から先に更新してください。
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
-   *[child] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
+   *[child] { $by ->
+        [volume] { $who }が転送量の上限に達する前に更新する（strongSwan: `rekey_bytes` を `life_bytes` より小さく）か、上限を増やしてください。
+       *[time] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
+    }
 }
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
@@ -163,6 +169,7 @@ cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチ�
 cure-large-packets = トンネルの MSS か MTU を下げ（数値は `rekeyscope overhead`）、変わったもの（暗号スイート、カプセル化）を調べてください。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
+cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。
 cure-unexplained = { $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
 cure-windows = Windows は 250,000 kB ごとに更新し、設定では変えられません。改善できるのは{ $part }だけです{ $most }。
 cure-windows-ready = 応答側が新しい SA を使い始めるまでの時間

@@ -90,9 +90,9 @@ column-capture = キャプチャ
 column-sentence = 説明
 column-account = 内訳
 column-seconds = 秒
-column-share = 時間比
+column-share = 全体比
 column-lost-s = 遅れ s
-column-lost-share = 遅れの比
+column-lost-share = 遅れに占める割合
 column-s-per-gb = 秒/GB
 column-without = 除いた場合
 column-also = 併存
@@ -115,7 +115,7 @@ comparison-efficiency = 効率
 
 ## 判定。
 
-verdict-label-failed = リキー失敗
+verdict-label-failed = 障害
 verdict-label-shown = 遅くなった
 verdict-label-some = 一部のリキーに影響
 verdict-label-bounded = 影響なし

@@ -322,10 +322,10 @@ fn of_values() -> BTreeSet<String> {
         "account-than": OwnRate without NONE;
         "advice": AccountLabel without ["rekey", "tunnel_down", "capture_hole", "unexplained"];
         "cause": ExplanationCause without NONE;
-        "cure": ExplanationCause without ["capture_hole", "answer_lost"];
+        "cure": ExplanationCause without ["answer_lost"];
         "effect": LedgerWhy without NONE;
         "event": EventKind without NONE;
-        "explains": ExplanationCause without ["capture_hole", "limit_reached", "peer_lost_sas"];
+        "explains": ExplanationCause without ["limit_reached", "peer_lost_sas"];
         "key": KeyStatus without NONE;
         "mode": Mode without NONE;
         "outage": ExplanationCause without NONE;

@@ -38,9 +38,14 @@ pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
         .labels
         .iter()
         .any(|line| line.label == AccountLabel::TunnelDown);
-    (same && counted).then(|| {
-        let seconds = format::seconds(told.outage.seconds);
-        fill!(focus.t, "account-pair-down", receiver, seconds)
+    let ledger = focus.analysis.ledger_of(account.tunnel, account.direction);
+    let of_pair = ledger.is_some_and(|ledger| ledger.inner.is_some());
+    (same && counted).then(|| match of_pair {
+        true => fill!(focus.t, "account-of-pair", receiver),
+        false => {
+            let seconds = format::seconds(told.outage.seconds);
+            fill!(focus.t, "account-pair-down", receiver, seconds)
+        }
     })
 }
 

@@ -32,6 +32,8 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
         .or_else(|| orphan::of_orphan(focus))
         .or_else(|| set_up::of_set_up(focus))
         .or_else(|| standstill::of_no_return(focus))
+        .or_else(|| standstill::of_left_behind(focus))
+        .or_else(|| standstill::of_silent_esp(focus))
         .or_else(|| standstill::of_torn_down(focus))
         .or_else(|| standstill::of_standstill(focus));
     let first = focus.analysis.impact.first();

@@ -99,7 +99,7 @@ impl<'a> FoundCause<'a> {
         cause(t, self.cause)
     }
 
-    /// `limit_reached: an SA reached its limit. Rekeys 1, 2. Data stopped on ….`, with the evidence of the first place.
+    /// `limit_reached: an SA reached its limit. Rekeys 1, 2. Data stopped on ….`, with the evidence of the costliest place.
     pub(crate) fn sentence(&self, focus: &Focus, most: usize) -> String {
         let t = focus.t;
         let places = self.places.iter();
@@ -121,7 +121,8 @@ impl<'a> FoundCause<'a> {
             rekeys = t.joined(&names),
             more
         );
-        let why = self.places.first().map(|place| format::capitalised(&place.why()));
+        let costliest = self.places.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let why = costliest.map(|place| format::capitalised(&place.why()));
         t.sentences(&std::iter::once(line).chain(why).collect::<Vec<_>>())
     }
 

@@ -1,7 +1,7 @@
 //! Names of the two ends of a tunnel: the IKE initiator, `a` in the document, is the client, `b` the gateway.
 
 use crate::words::format::UNKNOWN;
-use rekeyscope_model::analysis::{Direction, Tunnel};
+use rekeyscope_model::analysis::{Direction, Encapsulation, Tunnel};
 use rekeyscope_model::text::Catalogue;
 use std::net::IpAddr;
 
@@ -38,4 +38,12 @@ pub(crate) fn up_or_down(t: &Catalogue, direction: Direction) -> String {
 /// The same with a word that says which is which.
 pub(crate) fn ends_and_up(t: &Catalogue, tunnel: &Tunnel) -> String {
     fill!(t, "ends-and-up", ends = ends(t, tunnel))
+}
+
+/// ESP in UDP, or plain: a NAT lies between the ends only where ESP goes in UDP (RFC 3948), with a mapping that it may forget.
+pub(crate) fn esp(tunnel: &Tunnel) -> &'static str {
+    match tunnel.encapsulation {
+        Encapsulation::Udp => "udp",
+        _ => "plain",
+    }
 }

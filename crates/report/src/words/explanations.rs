@@ -2,13 +2,13 @@
 
 use crate::words::advice::refusals::{WINDOWS_KILOBYTES, of_notification};
 use crate::words::common::stated_lifetime;
-use crate::words::ends::side;
+use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Encapsulation, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger,
-    LedgerInterval, LedgerRekey, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
+    LedgerRekey, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -167,7 +167,6 @@ impl<'a> Explained<'a> {
     fn why_message(&self) -> Message {
         let e = self.explanation;
         Message::new(match (e.cause, self.kind()) {
-            (ExplanationCause::CaptureHole, _) => "outage-capture-hole",
             (ExplanationCause::Refused, _) if self.notification().is_none() => "explains-refused-encrypted",
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
@@ -190,7 +189,6 @@ impl<'a> Explained<'a> {
     /// The same of the cure.
     fn cure_message(&self) -> Message {
         Message::new(match (self.explanation.cause, self.kind()) {
-            (ExplanationCause::CaptureHole, _) => "cure-unexplained",
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
             (ExplanationCause::AnswerLost, _) => "cure-unanswered",
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
@@ -232,6 +230,14 @@ impl<'a> Explained<'a> {
             .with("who", self.who())
             .with("what", self.what())
             .with("renews", self.who_renews())
+            .with(
+                "by",
+                if self.explanation.limit_kilobytes.is_some() {
+                    "volume"
+                } else {
+                    "time"
+                },
+            )
             .with("esp", self.esp())
             .with("probably", probably)
             .with("notify", said(self.notification().map(clean::line)))
@@ -288,13 +294,12 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// ESP in UDP, or plain: a NAT lies between the ends only where ESP goes in UDP (RFC 3948), with a mapping that it may forget.
     fn esp(&self) -> &'static str {
-        let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
-        match tunnel.map(|tunnel| tunnel.encapsulation) {
-            Some(Encapsulation::Udp) => "udp",
-            _ => "plain",
-        }
+        self.focus
+            .analysis
+            .tunnels
+            .get(self.silent_time.tunnel)
+            .map_or("plain", esp)
     }
 
     /// The begin: with the event where that came first, else with the last delivery.
@@ -325,6 +330,12 @@ impl<'a> Explained<'a> {
                     | ExplanationCause::AnswerLost
                     | ExplanationCause::Collision
             )
+    }
+
+    /// The moment that the clause names lies more than a second before the outage: who reads only that takes it for the begin.
+    pub(crate) fn comes_long_before(&self) -> bool {
+        let event = self.event().filter(|_| self.may_lie_elsewhere());
+        event.is_some_and(|event| self.silent_time.start.seconds_since(event.time) > 1.0)
     }
 
     fn limit(&self) -> Option<String> {

@@ -44,10 +44,14 @@ pub(crate) fn lines(
         let lost = totals.lost(sum.nanos, sum.bytes);
         let without = seconds(totals.nanos) - lost;
         let mut also: BTreeMap<AccountLabel, i64> = BTreeMap::new();
-        let mut longest: Vec<&LabelledPiece> = pieces.iter().filter(|p| p.label == label).collect();
-        for piece in &longest {
+        let mut longest: Vec<LabelledPiece> = Vec::new();
+        for piece in pieces.iter().filter(|p| p.label == label) {
             if let Some(other) = piece.also {
                 *also.entry(other).or_default() += piece.nanos();
+            }
+            match longest.last_mut().filter(|last| last.to == piece.from) {
+                Some(last) => (last.to, last.frames.1) = (piece.to, piece.frames.1),
+                None => longest.push(*piece),
             }
         }
         longest.sort_by_key(|p| Reverse(p.nanos()));

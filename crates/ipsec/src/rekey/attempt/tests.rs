@@ -231,6 +231,25 @@ fn a_new_request_shows_that_the_old_one_was_given_up() {
     assert_eq!(story.of(asked), Some((Refused, None)));
 }
 
+/// The server answered within 40 ms before, and says something unasked as soon.
+#[test]
+fn a_refusal_comes_as_soon_as_an_answer_though_the_capture_ends() {
+    for (diagram, asked_before, expected) in [
+        ("5030 > 76", false, Refused),
+        ("5050 > 76", false, Cut),
+        ("5030 > 76", true, Cut),
+    ] {
+        let mut story = Story::new(1, 5_000, 12_000);
+        story.tell(QuickMode, CLIENT, "1000 > 300, 1040 < 300, 1080 > 60");
+        if asked_before {
+            story.tell(Informational, CLIENT, "4000 > 76");
+        }
+        let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+        story.tell(Informational, SERVER, diagram);
+        assert_eq!(story.attempt(asked).outcome, expected, "{diagram} {asked_before}");
+    }
+}
+
 #[test]
 fn nobody_answers() {
     let mut story = Story::new(1, 20_000, 60_000);

@@ -50,6 +50,9 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
     if told.explanation.cause == ExplanationCause::Unexplained {
         return unexplained(focus, told, explained);
     }
+    if told.explanation.cause == ExplanationCause::CaptureHole {
+        return fill!(focus.t, "outage-hole-line", clause = explained.clause(1));
+    }
     let down = down(focus, told, explained);
     let clause = match told.outage.end {
         None if explained.may_lie_elsewhere() => explained.clause_alone(),
@@ -95,6 +98,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         (None, _) if explained.may_lie_elsewhere() => "outage-down-since",
         (None, _) => "outage-down-open",
         (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => "outage-down-over",
+        (Some(_), 0 | 1) if explained.comes_long_before() => "outage-down-from",
         (Some(_), 0 | 1) => "outage-down",
         (Some(_), _) => "outage-down-each",
     };

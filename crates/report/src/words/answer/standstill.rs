@@ -1,12 +1,14 @@
 //! The three lines where ESP of one side never came, and where a transfer stood still and no key shows why.
 
 use crate::words::answer::lines::Answer;
-use crate::words::ends::side;
+use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
-use crate::words::format;
 use crate::words::lengths::{moment, range};
-use rekeyscope_impact::explain::{told_no_return, told_standstill, told_torn_down};
-use rekeyscope_model::analysis::{LedgerBasis, Verdict};
+use crate::words::{clean, format};
+use rekeyscope_impact::explain::{
+    told_left_behind, told_no_return, told_silent_esp, told_standstill, told_torn_down,
+};
+use rekeyscope_model::analysis::{EventKind, LedgerBasis, Verdict};
 
 /// Moments that a sentence lists: more are in the list of events.
 const MOST_MOMENTS: usize = 4;
@@ -28,6 +30,65 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
         headline: format::capitalised(&line),
         why: fill!(t, "no-return-why", from, to, packets),
         change: fill!(t, "do-no-return", from, to, packets),
+    })
+}
+
+/// The answer where an end moved, and its peer went on sending to the old place.
+pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let harmed = matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some);
+    let change = told_left_behind(analysis, headline.tunnel).filter(|_| !harmed)?;
+    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let peer = [tunnel.a, tunnel.b]
+        .into_iter()
+        .find(|end| Some(*end) != change.by);
+    let [who, peer] = [change.by, peer].map(|end| side(t, Some(tunnel), end));
+    let (from, to) = [&change.from, &change.to]
+        .map(|place| place.as_deref().map(clean::line).unwrap_or_default())
+        .into();
+    let what = if change.kind == EventKind::PortChanged {
+        "port"
+    } else {
+        "address"
+    };
+    let (until, moment) = (change.until?, moment(focus, change.time));
+    let seconds = format::seconds(until.seconds_since(change.time));
+    let packets = format::count(change.count.unwrap_or(0));
+    let esp = esp(tunnel);
+    let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer);
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: format::capitalised(&line),
+        why: fill!(t, "left-behind-why", who, peer, from, to, packets),
+        change: fill!(t, "do", text = fill!(t, "cure-address-changed", esp)),
+    })
+}
+
+/// The answer where no key opens the packets, and ESP of one side stopped for good though its IKE comes and the other side goes on.
+pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let silent = told_silent_esp(analysis, headline)?;
+    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let (who, esp) = (side(t, Some(tunnel), silent.by), esp(tunnel));
+    let ends = analysis.capture.last_time?;
+    let clause = fill!(
+        t,
+        "outage-esp-silent",
+        who,
+        probably = "",
+        at = fill!(t, "outage-at", moment = moment(focus, silent.time))
+    );
+    let seconds = format::seconds(ends.seconds_since(silent.time));
+    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
+    let clause = format::capitalised(&clause.split_whitespace().collect::<Vec<_>>().join(" "));
+    let why = fill!(t, "explains-esp-silent", who, span = "all");
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: fill!(t, "outage-line", clause, down),
+        why: fill!(t, "why-outage", text = why),
+        change: fill!(t, "do", text = fill!(t, "cure-esp-silent", who, esp)),
     })
 }
 
@@ -100,7 +161,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::analysis::{Analysis, Certainty, Event, EventKind};
+    use rekeyscope_model::analysis::{Analysis, Certainty, Event};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
