@@ -1,12 +1,11 @@
 //! Knowledge of its tunnel that an account needs.
 
 use crate::assembly::children::Known;
-use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{Death, Surroundings};
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, FlowTcp, Outage};
+use rekeyscope_ipsec::sa::tunnel::Side;
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, FlowTcp, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::ConnectionId;
 use std::collections::HashMap;
@@ -15,26 +14,23 @@ use std::collections::HashMap;
 pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
 
 /// Events around a direction that its account needs.
-pub(super) fn surroundings(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Surroundings {
+pub(super) fn surroundings((tunnel, direction): Side, known: Known<'_>) -> Surroundings {
+    let record = known.record;
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let ends = record.totals.last_time.unwrap_or_default();
-    let first_asked = first_asked(record, (tunnel, direction), known);
+    let first_asked = first_asked((tunnel, direction), known);
     Surroundings {
         holes: record.diagnosis.holes(tunnel).map(|h| (h.from, h.to)).collect(),
         rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked,
         first_delivered: first_asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
-        left_open: left_open(record, (tunnel, direction), known),
+        left_open: left_open((tunnel, direction), known),
     }
 }
 
 /// The requests in vain after the last renewal, and an outage that nothing ended.
-fn died(known: Known<'_>, (tunnel, published): (TunnelIndex, Direction), ends: Timestamp) -> Option<Death> {
+fn died(known: Known<'_>, (tunnel, published): Side, ends: Timestamp) -> Option<Death> {
     let attempts = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
     let renewed = attempts()
         .filter(|a| a.outcome == AttemptOutcome::Completed)
@@ -58,11 +54,8 @@ const GROWING: i64 = 2;
 
 /// The first request for an SA, where the first one in use was negotiated before the capture; its end where nobody asks. What was
 /// asked before, its limit, and what it had carried, is not known.
-pub(super) fn first_asked(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Option<Timestamp> {
+pub(super) fn first_asked((tunnel, direction): Side, known: Known<'_>) -> Option<Timestamp> {
+    let record = known.record;
     let associations = record.sas.associations();
     let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
     let used = own.filter(|a| a.direction == direction && a.first.is_some());
@@ -84,11 +77,8 @@ pub(super) fn first_asked(
 }
 
 /// From when on nothing is delivered up to the end of the capture, where nothing in it says that this is for good.
-pub(super) fn left_open(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Option<Timestamp> {
+pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<Timestamp> {
+    let record = known.record;
     let ends = record.totals.last_time?;
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let mut open = known.outages.iter().filter(|o| o.end.is_none());

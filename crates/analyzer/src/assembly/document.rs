@@ -85,18 +85,16 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     };
     let mut failures = attempts::failures(found, &stretches);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
-    let mut judged = judgement(
+    let mut judged = judgement(Known {
         record,
-        Known {
-            children: &children,
-            lineage: None,
-            successions: &successions,
-            attempts: &failures.attempts,
-            rekeys: &rekeys,
-            outages: &failures.outages,
-            rests: &rests,
-        },
-    );
+        children: &children,
+        lineage: None,
+        successions: &successions,
+        attempts: &failures.attempts,
+        rekeys: &rekeys,
+        outages: &failures.outages,
+        rests: &rests,
+    });
     let attempts = &failures.seen;
     costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
     as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger, ends);
