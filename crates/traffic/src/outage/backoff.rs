@@ -3,15 +3,13 @@
 
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use crate::interval::LostPacket;
-use crate::tcp::{LEAST_TIMEOUT, doubled_timer};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use crate::tcp::{LEAST_TIMEOUT, LONGEST_ACK_DELAY, doubled_timer};
+use rekeyscope_model::time::Timestamp;
 
 /// Doublings in a row that are no chance: a time within an eighth of the double is one of eight at most, three of them one of five hundred.
 const LEAST_DOUBLINGS: usize = 3;
 /// More doublings than any sender makes: Linux gives up after 15 (tcp_retries2).
 const MOST_PACKETS: usize = 32;
-/// A small packet is answered so soon: acknowledgements are delayed by half a second at most (RFC 9293 §3.8.6.3).
-const PATIENCE: i64 = NANOS_PER_SECOND / 2;
 
 /// Small packets that pass both ways while large ones do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -104,7 +102,7 @@ impl Backoff {
         self.heard = Some(time);
         if let Some((asked, bytes)) = asked
             && self.series.len() > 1
-            && time.nanos_since(asked) <= PATIENCE
+            && time.nanos_since(asked) <= LONGEST_ACK_DELAY
         {
             let [first, second] = self.asked_before;
             self.asked_before = [second, Some(asked)];
