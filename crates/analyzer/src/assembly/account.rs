@@ -2,11 +2,12 @@
 
 use crate::assembly::children::Known;
 use rekeyscope_impact::account::{Death, Surroundings};
+use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, FlowTcp, Outage};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::ConnectionId;
 use std::collections::HashMap;
 
@@ -47,8 +48,6 @@ fn died(known: Known<'_>, (tunnel, published): Side, ends: Timestamp) -> Option<
     })
 }
 
-/// A single copy of a request is repeated within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s).
-const FIRST_REPEAT: i64 = 10 * NANOS_PER_SECOND;
 /// Waits between copies of a request grow by no more than this (strongSwan: 1.8; others double them).
 const GROWING: i64 = 2;
 
@@ -94,7 +93,7 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
 fn is_over(attempt: &Attempt, ends: Timestamp) -> bool {
     let due = match attempt.requests[..] {
         [.., before, last] => GROWING * last.nanos_since(before),
-        _ => FIRST_REPEAT,
+        _ => FIRST_REPEAT_NANOS,
     };
     match attempt.outcome {
         AttemptOutcome::Unanswered => ends.nanos_since(attempt.last_time) > due,

@@ -6,13 +6,11 @@ use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, icmpv4, icmpv6, ip_
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_capture::layers::udp::is_ipsec_port;
+use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
-
-/// An IKE request is sent again within this, and a sender of data asks again sooner: after a longer pause it is another trouble.
-const PAUSE: i64 = 10 * NANOS_PER_SECOND;
 
 /// An ICMP error about a packet of IPsec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +144,8 @@ impl IcmpLog {
     ) {
         let key = (tunnel, by, error.name, error.mtu);
         if let Some(run) = self.open.get_mut(&key)
-            && time.nanos_since(run.run.last) <= PAUSE
+            // A sender of data asks again sooner than IKE: after a longer pause it is another trouble.
+            && time.nanos_since(run.run.last) <= FIRST_REPEAT_NANOS
         {
             run.run.go_on(time);
             return;
@@ -181,6 +180,7 @@ impl IcmpLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::time::NANOS_PER_SECOND;
 
     /// A packet of ESP from 192.0.2.1 to 192.0.2.2, as an error of this type and code quotes it.
     fn quoting(kind: u8, code: u8, protocol: u8, payload: &[u8]) -> Vec<u8> {

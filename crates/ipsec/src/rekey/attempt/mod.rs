@@ -17,5 +17,5 @@ mod unasked;
 
 pub use dead::{UnansweredCheck, unanswered_checks};
 pub use find::attempts;
-pub use seen::{AttemptSeen, PEER_SENDS_ESP, PEER_SILENT};
+pub use seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
 pub use unasked::ON_ITS_WAY;
