@@ -22,6 +22,14 @@ pub struct WatchEvent {
     pub what: Occurrence,
 }
 
+impl WatchEvent {
+    /// What happened to a tunnel.
+    pub fn of(ends: TunnelEnds, time: Timestamp, what: Occurrence) -> Self {
+        let ends = Some(ends);
+        WatchEvent { time, ends, what }
+    }
+}
+
 /// The ends of a tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TunnelEnds {

@@ -1,13 +1,13 @@
 //! Knowledge of its tunnel that an account needs.
 
 use crate::assembly::children::Known;
-use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{Death, Surroundings};
+use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExplanationCause, FlowTcp, Outage};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_ipsec::sa::tunnel::Side;
+use rekeyscope_model::analysis::{Attempt, AttemptOutcome, ExplanationCause, FlowTcp, Outage};
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::ConnectionId;
 use std::collections::HashMap;
 
@@ -15,11 +15,8 @@ use std::collections::HashMap;
 pub(crate) type MeasuredFlows = HashMap<(ConnectionId, usize), FlowTcp>;
 
 /// Events around a direction that its account needs.
-pub(super) fn surroundings(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Surroundings {
+pub(super) fn surroundings((tunnel, direction): Side, known: Known<'_>) -> Surroundings {
+    let record = known.record;
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let ends = record.totals.last_time.unwrap_or_default();
     let own = known
@@ -27,19 +24,19 @@ pub(super) fn surroundings(
         .iter()
         .filter(|o| (o.tunnel, o.direction) == (tunnel, published));
     let explained: Vec<Timestamp> = own.filter(|o| is_explained(o)).map(|o| o.start).collect();
-    let asked = first_asked(record, (tunnel, direction), known);
+    let asked = first_asked((tunnel, direction), known);
     Surroundings {
         holes: record.diagnosis.holes_of(tunnel),
         rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked: asked.filter(|asked| !explained.iter().any(|start| start < asked)),
         first_delivered: asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
-        left_open: left_open(record, (tunnel, direction), known),
+        left_open: left_open((tunnel, direction), known),
     }
 }
 
 /// The requests in vain after the last renewal, and an outage that nothing ended.
-fn died(known: Known<'_>, (tunnel, published): (TunnelIndex, Direction), ends: Timestamp) -> Option<Death> {
+fn died(known: Known<'_>, (tunnel, published): Side, ends: Timestamp) -> Option<Death> {
     let attempts = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
     let renewed = attempts()
         .filter(|a| a.outcome == AttemptOutcome::Completed)
@@ -56,18 +53,13 @@ fn died(known: Known<'_>, (tunnel, published): (TunnelIndex, Direction), ends: T
     })
 }
 
-/// A single copy of a request is repeated within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s).
-const FIRST_REPEAT: i64 = 10 * NANOS_PER_SECOND;
 /// Waits between copies of a request grow by no more than this (strongSwan: 1.8; others double them).
 const GROWING: i64 = 2;
 
 /// The first request for an SA, where the first one in use was negotiated before the capture; its end where nobody asks. What was
 /// asked before, its limit, and what it had carried, is not known.
-pub(super) fn first_asked(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Option<Timestamp> {
+pub(super) fn first_asked((tunnel, direction): Side, known: Known<'_>) -> Option<Timestamp> {
+    let record = known.record;
     let associations = record.sas.associations();
     let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
     let used = own.filter(|a| a.direction == direction && a.first.is_some());
@@ -89,11 +81,8 @@ pub(super) fn first_asked(
 }
 
 /// From when on nothing is delivered up to the end of the capture, where nothing in it says that this is for good.
-pub(super) fn left_open(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Option<Timestamp> {
+pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<Timestamp> {
+    let record = known.record;
     let ends = record.totals.last_time?;
     let published = record.tunnels.tunnels[tunnel].published(direction);
     let mut open = known.outages.iter().filter(|o| o.end.is_none());
@@ -120,7 +109,7 @@ fn is_explained(outage: &Outage) -> bool {
 fn is_over(attempt: &Attempt, ends: Timestamp) -> bool {
     let due = match attempt.requests[..] {
         [.., before, last] => GROWING * last.nanos_since(before),
-        _ => FIRST_REPEAT,
+        _ => FIRST_REPEAT_NANOS,
     };
     match attempt.outcome {
         AttemptOutcome::Unanswered => ends.nanos_since(attempt.last_time) > due,

@@ -7,7 +7,7 @@ use rekeyscope_impact::ledger::RekeySpan;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Attempt, Direction, Outage, Rekey};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, TransmissionRun};
@@ -54,12 +54,8 @@ impl Joined {
 }
 
 /// The lineages of a tunnel; none where it has only one, or where an SA carries more inner addresses than are kept.
-pub(super) fn lineages(
-    record: &Record,
-    tunnel: TunnelIndex,
-    children: &[ChildSa],
-    successions: &[Succession],
-) -> Vec<ChildLineage> {
+pub(super) fn lineages(known: Known<'_>, tunnel: TunnelIndex) -> Vec<ChildLineage> {
+    let record = known.record;
     let associations = record.sas.associations();
     let mut by_pair: BTreeMap<InnerPair, Vec<SaIndex>> = BTreeMap::new();
     for &sa in record.sas.of_tunnel(tunnel) {
@@ -74,10 +70,10 @@ pub(super) fn lineages(
         return Vec::new();
     }
     let mut joined = Joined::default();
-    for child in children.iter().filter(|child| child.tunnel == tunnel) {
+    for child in known.children.iter().filter(|child| child.tunnel == tunnel) {
         joined.join(child.sa.into_iter().flatten());
     }
-    for s in successions.iter().filter(|s| s.tunnel == tunnel) {
+    for s in known.successions.iter().filter(|s| s.tunnel == tunnel) {
         joined.join(s.old.into_iter().chain(s.new).flatten());
     }
     for sas in by_pair.values() {
@@ -161,21 +157,16 @@ impl ChildLineage {
     }
 
     /// Inner addresses of the data of a direction, sender and receiver: those with most bytes.
-    pub(super) fn ends(
-        &self,
-        record: &Record,
-        tunnel: TunnelIndex,
-        direction: Direction,
-    ) -> Option<(IpAddr, IpAddr)> {
-        record
-            .flows
-            .busiest_ends(tunnel, direction, |ends| self.inner.contains(&pair(ends)))
+    pub(super) fn ends(&self, record: &Record, (tunnel, direction): Side) -> Option<(IpAddr, IpAddr)> {
+        let own = |ends| self.inner.contains(&pair(ends));
+        record.flows.busiest_ends(tunnel, direction, own)
     }
 }
 
 /// Facts of the document that the accounts are made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
+    pub(crate) record: &'a Record,
     pub(crate) children: &'a [ChildSa],
     pub(crate) successions: &'a [Succession],
     pub(crate) attempts: &'a [Attempt],

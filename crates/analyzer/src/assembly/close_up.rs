@@ -11,8 +11,6 @@ use rekeyscope_model::time::Timestamp;
 
 /// Most IKE messages of one; they come in tens, and an exchange that is repeated for seconds says no more by its 65th.
 const MOST_MESSAGES: usize = 64;
-/// Digits behind the point of milliseconds: captures have microseconds at least, plots show less.
-const MICROS_PER_MILLI: f64 = 1e3;
 
 /// That of a rekey, where the diagnosis kept one.
 pub(crate) fn close_up(record: &Record, places: &Places, s: &Succession) -> Option<CloseUp> {
@@ -85,7 +83,8 @@ struct CloseUpDescription<'a> {
 
 impl CloseUpDescription<'_> {
     fn ms(&self, time: Timestamp) -> f64 {
-        (time.millis_since(self.zero) * MICROS_PER_MILLI).round() / MICROS_PER_MILLI
+        // Captures have microseconds at least, plots show less.
+        (time.millis_since(self.zero) * 1e3).round() / 1e3
     }
 
     fn is_shown(&self, time: Timestamp) -> bool {

@@ -67,8 +67,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     number_within_tunnels(&mut rekeys);
     let ends = record.totals.last_time.unwrap_or_default();
     let ike_sas = record.timeline.ike_sas();
-    let attempts = attempt::attempts(&evidence, ike_sas, &children, ends);
-    let ike_attempts = attempt::ike_attempts(&evidence, ike_sas, &children, ends);
+    let [attempts, ike_attempts] = attempt::attempts(&evidence, ike_sas, &children, ends);
     let checks = attempt::unanswered_checks(&evidence, ike_sas);
     let pairs = (&children[..], &successions[..]);
     let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);
@@ -85,18 +84,16 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     };
     let mut failures = attempts::failures(found, &stretches);
     let rests = rests::find(record, &failures.attempts, &failures.outages);
-    let mut judged = judgement(
+    let mut judged = judgement(Known {
         record,
-        Known {
-            children: &children,
-            lineage: None,
-            successions: &successions,
-            attempts: &failures.attempts,
-            rekeys: &rekeys,
-            outages: &failures.outages,
-            rests: &rests,
-        },
-    );
+        children: &children,
+        lineage: None,
+        successions: &successions,
+        attempts: &failures.attempts,
+        rekeys: &rekeys,
+        outages: &failures.outages,
+        rests: &rests,
+    });
     let attempts = &failures.seen;
     costs::explain_costs(Explored { attempts, ..found }, &stretches, &mut judged.ledger);
     as_long_as_the_transfer_stood(&mut failures.outages, &judged.ledger, ends);

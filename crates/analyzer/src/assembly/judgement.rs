@@ -1,7 +1,7 @@
 //! Every tunnel and direction judged: its ledger, its account, the verdict.
 
 use crate::assembly::account::{MeasuredFlows, surroundings};
-use crate::assembly::children::{Known, lineages, rests_of};
+use crate::assembly::children::{ChildLineage, Known, lineages, rests_of};
 use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
@@ -12,10 +12,9 @@ use rekeyscope_impact::ledger::{
 use rekeyscope_impact::tell::account::sentence;
 use rekeyscope_impact::verdict::{JudgedDirection, judge, named_loss, project, rekey_costs};
 use rekeyscope_ipsec::rekey::slot;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{
-    Account, Counted, Direction, Impact, Ledger, LedgerBasis, Projection, RekeyImpact, TransferImpact,
-    TriggerKind,
+    Account, Counted, Impact, Ledger, LedgerBasis, Projection, RekeyImpact, TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, SealedLine, TransmissionRun};
@@ -34,7 +33,7 @@ pub(crate) struct Judgement {
     pub(crate) rekeys: Vec<(usize, RekeyImpact)>,
     pub(crate) measured: MeasuredFlows,
     /// Data of each transfer that arrived, by the ledger.
-    pub(crate) arrived: HashMap<(TunnelIndex, Direction), Vec<TransmissionRun>>,
+    pub(crate) arrived: HashMap<Side, Vec<TransmissionRun>>,
 }
 
 /// Packets that a direction carried.
@@ -120,23 +119,20 @@ impl CarriedLine {
 }
 
 /// Judges every tunnel and direction; the results are in descending order of new bytes.
-pub(crate) fn judgement(record: &Record, known: Known<'_>) -> Judgement {
+pub(crate) fn judgement(known: Known<'_>) -> Judgement {
+    let record = known.record;
     let end = record.totals.last_time.unwrap_or_default();
     let mut lines = HashMap::new();
     for line in record.traffic.delivered(end) {
         lines.insert((line.tunnel as usize, line.direction), line);
     }
     let mut all = Judgement::default();
-    let directions = busiest_first(record);
-    let mut own: Vec<((TunnelIndex, Direction), Option<CarriedLine>)> = Vec::with_capacity(directions.len());
-    for direction in directions {
-        let line = lines.remove(&direction);
-        own.push((direction, carried(record, direction, line)));
-    }
+    let sides = busiest_first(record).into_iter();
+    let own: Vec<(Side, Option<CarriedLine>)> = sides
+        .map(|side| (side, carried(record, side, lines.remove(&side))))
+        .collect();
     // Two directions are judged at a time and no more, because each holds the waits of all of its packets.
-    let judge_one = |((tunnel, direction), line): ((TunnelIndex, Direction), Option<CarriedLine>)| {
-        judge_line(record, known, (tunnel, direction), line)
-    };
+    let judge_one = |(side, line)| judge_line(known, side, line);
     let mut own = own.into_iter();
     while let Some(first) = own.next() {
         let second = own.next();
@@ -166,11 +162,7 @@ impl Judgement {
 }
 
 /// Packets that a direction carried; `None` where nothing in it is data.
-fn carried(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    line: Option<DeliveryLine>,
-) -> Option<CarriedLine> {
+fn carried(record: &Record, (tunnel, direction): Side, line: Option<DeliveryLine>) -> Option<CarriedLine> {
     if record.meters.inner_is_whole(tunnel, direction) {
         line.map(CarriedLine::Read)
     } else {
@@ -179,18 +171,13 @@ fn carried(
 }
 
 /// Judges one direction; where it has child SAs side by side, the one that loses more on its own than all together stands for it.
-fn judge_line(
-    record: &Record,
-    known: Known<'_>,
-    of: (TunnelIndex, Direction),
-    carried: Option<CarriedLine>,
-) -> Judgement {
-    let lineages = lineages(record, of.0, known.children, known.successions);
+fn judge_line(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> Judgement {
+    let lineages = lineages(known, side.0);
     let line = match &carried {
         Some(CarriedLine::Read(line)) if !lineages.is_empty() => Some(line.clone()),
         _ => None,
     };
-    let mut judged = judge_traffic(record, known, of, carried);
+    let mut judged = judge_traffic(known, side, carried);
     let Some(line) = line else { return judged };
     for lineage in &lineages {
         let Some(part) = lineage.part_of(&line) else {
@@ -207,7 +194,7 @@ fn judge_line(
             lineage: Some(lineage),
             ..known
         };
-        let alone = judge_traffic(record, own, of, Some(CarriedLine::Read(part)));
+        let alone = judge_traffic(own, side, Some(CarriedLine::Read(part)));
         if alone.lost() > judged.lost() {
             // The connections of the others keep what was measured of them.
             let measured = judged.measured;
@@ -218,21 +205,17 @@ fn judge_line(
 }
 
 /// Judges the traffic of one direction.
-fn judge_traffic(
-    record: &Record,
-    known: Known<'_>,
-    (tunnel, direction): (TunnelIndex, Direction),
-    carried: Option<CarriedLine>,
-) -> Judgement {
-    let events = LedgerEvents::of(record, (tunnel, direction), known);
-    let mut around = surroundings(record, (tunnel, direction), known);
+fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> Judgement {
+    let (record, (tunnel, direction)) = (known.record, side);
+    let events = LedgerEvents::of(side, known);
+    let mut around = surroundings(side, known);
     match (&carried, known.lineage) {
         (Some(CarriedLine::Read(line)), Some(_)) => around.rests = rests_of(line, &events.rekeys),
         (Some(line), _) => line.widen(&mut around.rests),
         (None, _) => {}
     }
     if let Some(CarriedLine::Sealed(line)) = &carried {
-        let rests = sealed_rests(record, (tunnel, direction), line);
+        let rests = sealed_rests(record, side, line);
         around.rests.extend(rests);
         around.rests.sort_unstable();
         if was_over(&line.data, &line.answers) {
@@ -266,7 +249,7 @@ fn judge_traffic(
     };
     let labelled = carried
         .as_ref()
-        .and_then(|line| labels(record, known, (tunnel, direction), line, &around));
+        .and_then(|line| labels(known, side, line, &around));
     let mut kept = Judgement {
         impact: vec![judge(&about)],
         rekeys: rekey_costs(&about),
@@ -301,7 +284,7 @@ fn judge_traffic(
         holes: &events.holes,
         idle: &[],
     };
-    let beyond = beyond_volume(record, (tunnel, direction), known);
+    let beyond = beyond_volume(side, known);
     let SealedBook { book, basis, arrived } = carried.book(&input, &beyond);
     let input = LedgerInput {
         arrived: &arrived,
@@ -312,9 +295,7 @@ fn judge_traffic(
     }
     let holes = holes_within(&events.holes, span);
     let ledger = Ledger {
-        inner: known
-            .lineage
-            .and_then(|lineage| lineage.ends(record, tunnel, direction)),
+        inner: known.lineage.and_then(|lineage| lineage.ends(record, side)),
         ..published(&book, basis, (tunnel, published_direction), holes.1)
     };
     let transfers: Vec<TransferImpact> = book.transfers.iter().map(transfer).collect();
@@ -337,19 +318,15 @@ fn judge_traffic(
     kept.impact = vec![judge(&about)];
     kept.rekeys = with_collisions(rekey_costs(&about), &events.collided);
     if is_by_volume(known, tunnel) {
-        kept.projection = project(&about, counted_per_byte(record, (tunnel, direction), &book));
+        kept.projection = project(&about, counted_per_byte(record, side, &book));
     }
     kept.ledger.push(ledger);
-    kept.arrived.insert((tunnel, direction), arrived);
+    kept.arrived.insert(side, arrived);
     kept
 }
 
 /// Rests between data that no key reads: small packets of the same side passed all the time, so the way was open.
-fn sealed_rests(
-    record: &Record,
-    side: (TunnelIndex, Direction),
-    line: &SealedLine,
-) -> Vec<(Timestamp, Timestamp)> {
+fn sealed_rests(record: &Record, side: Side, line: &SealedLine) -> Vec<(Timestamp, Timestamp)> {
     let pairs = line.data.iter().zip(line.data.iter().skip(1));
     let between = pairs.map(|(before, next)| (before.to, next.from));
     between
@@ -363,12 +340,12 @@ fn sealed_rests(
 
 /// Labels of the waits of a direction, by its packets.
 fn labels(
-    record: &Record,
     known: Known<'_>,
-    (tunnel, direction): (TunnelIndex, Direction),
+    (tunnel, direction): Side,
     carried: &CarriedLine,
     around: &Surroundings,
 ) -> Option<LabelledDirection> {
+    let record = known.record;
     let readable = matches!(carried, CarriedLine::Read(_));
     let mut connections = record.connections.of(tunnel, readable);
     if let Some(lineage) = known.lineage {
@@ -387,11 +364,13 @@ fn labels(
 
 /// Tells whether the rekey with this index renewed the child SAs that are judged.
 fn is_of_lineage(known: Known<'_>, rekey: usize) -> bool {
-    let Some(lineage) = known.lineage else {
-        return true;
+    let renews = |lineage: &ChildLineage| {
+        known
+            .successions
+            .get(rekey)
+            .is_some_and(|s| lineage.is_renewed_by(s))
     };
-    let succession = known.successions.get(rekey);
-    succession.is_some_and(|succession| lineage.is_renewed_by(succession))
+    known.lineage.is_none_or(renews)
 }
 
 fn transfer(span: &TransferSpan) -> TransferImpact {
@@ -431,11 +410,7 @@ fn is_by_volume(known: Known<'_>, tunnel: TunnelIndex) -> bool {
 }
 
 /// Bytes that the SA's lifetime counts (decrypted payload) for a byte that arrives.
-fn counted_per_byte(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    book: &LedgerBook,
-) -> f64 {
+fn counted_per_byte(record: &Record, (tunnel, direction): Side, book: &LedgerBook) -> f64 {
     if !record.meters.inner_is_whole(tunnel, direction) || book.bytes == 0 {
         return 1.0;
     }
@@ -445,16 +420,11 @@ fn counted_per_byte(
     inner as f64 / book.bytes as f64
 }
 
-fn busiest_first(record: &Record) -> Vec<(TunnelIndex, Direction)> {
-    let mut list: Vec<(u64, TunnelIndex, Direction)> = Vec::new();
-    for (tunnel, direction) in record.meters.directions() {
-        if let Some(series) = record.meters.counted(tunnel, direction) {
-            list.push((series.counted_bytes(), tunnel, direction));
-        }
-    }
-    list.sort_by_key(|&(bytes, tunnel, direction)| (std::cmp::Reverse(bytes), tunnel, direction));
+fn busiest_first(record: &Record) -> Vec<Side> {
+    let bytes = |side: Side| Some(record.meters.counted(side.0, side.1)?.counted_bytes());
+    let sides = record.meters.directions();
+    let mut list: Vec<(u64, Side)> = sides.filter_map(|side| Some((bytes(side)?, side))).collect();
+    list.sort_by_key(|&(bytes, side)| (std::cmp::Reverse(bytes), side));
     list.truncate(2 * MOST_TUNNELS);
-    list.into_iter()
-        .map(|(_, tunnel, direction)| (tunnel, direction))
-        .collect()
+    list.into_iter().map(|(_, side)| side).collect()
 }

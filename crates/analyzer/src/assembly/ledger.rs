@@ -6,10 +6,10 @@ use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::is_cost_of_renewal;
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
 use rekeyscope_ipsec::rekey::{Succession, slot};
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
-    AttemptOutcome, Direction, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
+    AttemptOutcome, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
 };
 use rekeyscope_model::time::{Timestamp, millis, seconds};
 use rekeyscope_traffic::TransmissionRun;
@@ -29,30 +29,22 @@ pub(super) struct LedgerEvents {
 }
 
 impl LedgerEvents {
-    pub(super) fn of(
-        record: &Record,
-        (tunnel, direction): (TunnelIndex, Direction),
-        known: Known<'_>,
-    ) -> Self {
-        let (rekeys, collided) = rekeys(record, (tunnel, direction), known);
+    pub(super) fn of((tunnel, direction): Side, known: Known<'_>) -> Self {
+        let (rekeys, collided) = rekeys((tunnel, direction), known);
         LedgerEvents {
             rekeys,
             collided,
-            failed: failed(record, tunnel, known),
-            outages: outages(record, (tunnel, direction), known),
-            holes: record.diagnosis.holes_of(tunnel),
+            failed: failed(tunnel, known),
+            outages: outages((tunnel, direction), known),
+            holes: known.record.diagnosis.holes_of(tunnel),
         }
     }
 }
 
 /// Times at which the volume of each old SA of a direction had run out, where its limit is enforced: datagrams beyond it do not arrive. An
 /// SA is named by its index, as the reading names it.
-pub(super) fn beyond_volume(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Vec<(u32, Timestamp)> {
-    let limits = EnforcedLimits::of(record);
+pub(super) fn beyond_volume((tunnel, direction): Side, known: Known<'_>) -> Vec<(u32, Timestamp)> {
+    let (record, limits) = (known.record, EnforcedLimits::of(known.record));
     if limits.are_acknowledged(tunnel, direction) {
         return Vec::new();
     }
@@ -71,14 +63,10 @@ pub(super) fn within(runs: &mut Vec<TransmissionRun>, (from, to): (Timestamp, Ti
 }
 
 /// The renewals of a tunnel, as a direction sees them, and those of them that collided with another one.
-fn rekeys(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> (Vec<RekeySpan>, Vec<usize>) {
+fn rekeys((tunnel, direction): Side, known: Known<'_>) -> (Vec<RekeySpan>, Vec<usize>) {
     let own = slot(direction);
+    let (record, deletes) = (known.record, known.record.deletes());
     let associations = record.sas.associations();
-    let deletes = record.deletes();
     let span = |(rekey, s): (usize, &Succession)| {
         let switched = s.switched.iter().flatten().min().copied();
         let asked = s.started.or(s.first_message).or(switched)?;
@@ -146,8 +134,8 @@ fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
 }
 
 /// Failed requests of a tunnel. A rekey that nobody asked for in time came too late, or an outage says so.
-fn failed(record: &Record, tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
-    let begins = new_sas(record, tunnel);
+fn failed(tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
+    let begins = new_sas(known.record, tunnel);
     let next = |from: Timestamp| begins.get(begins.partition_point(|at| *at <= from)).copied();
     let in_vain = |outcome| matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered);
     let own = known
@@ -166,13 +154,9 @@ fn failed(record: &Record, tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedS
 }
 
 /// The outages of a direction that no renewal cost.
-fn outages(
-    record: &Record,
-    (tunnel, direction): (TunnelIndex, Direction),
-    known: Known<'_>,
-) -> Vec<OutageSpan> {
-    let published = record.tunnels.tunnels[tunnel].published(direction);
-    let ends = record.totals.last_time.unwrap_or_default();
+fn outages((tunnel, direction): Side, known: Known<'_>) -> Vec<OutageSpan> {
+    let published = known.record.tunnels.tunnels[tunnel].published(direction);
+    let ends = known.record.totals.last_time.unwrap_or_default();
     let own = known.outages.iter();
     let own = own.filter(|o| (o.tunnel, o.direction) == (tunnel, published));
     let own = own.filter(|o| !is_cost_of_renewal(o, known.attempts, known.rekeys));
@@ -203,7 +187,7 @@ fn new_sas(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
 pub(super) fn published(
     book: &LedgerBook,
     basis: LedgerBasis,
-    (tunnel, direction): (TunnelIndex, Direction),
+    (tunnel, direction): Side,
     holes_s: f64,
 ) -> Ledger {
     let cost = book.rekeys_nanos();

@@ -3,13 +3,13 @@
 
 use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::{Succession, slot};
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Direction, HighestRate, Rekey, RekeySeries, Series, TunnelSeries};
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::TransmissionRun;
 use std::collections::HashMap;
 
-type Arrived = HashMap<(TunnelIndex, Direction), Vec<TransmissionRun>>;
+type Arrived = HashMap<Side, Vec<TransmissionRun>>;
 
 /// What is shown around a rekey at full resolution: this long before the exchange …
 const BEFORE_NANOS: i64 = 2 * NANOS_PER_SECOND;

@@ -16,8 +16,6 @@ pub(crate) const MOST_RECORDS: usize = 1 << 18;
 /// Most windows open at a time; a further rekey goes without (counted). A packet lies in those that are open when it comes, and in as many that
 /// begin within [`BEFORE`] of it.
 pub(crate) const MOST_OPEN: usize = 64;
-/// Packets before its rekey that a window has at most, so that three quarters of the ring are left for what follows.
-const MOST_BEFORE: usize = MOST_RECORDS / 4;
 /// A window begins this long before the first exchange message, which is more than a close-up shows.
 const BEFORE: i64 = 2 * NANOS_PER_SECOND;
 /// Behind the last exchange message: an outage of some retransmission timeouts (1 + 2 + 4 s) ends within.
@@ -87,7 +85,8 @@ impl Recorder {
         // Times may go back a little in a capture; a window need not begin at the exact packet.
         let since = now.plus_nanos(-BEFORE);
         let first = self.ring.partition_point(|r| r.time < since);
-        let first = first.max(self.ring.len().saturating_sub(MOST_BEFORE));
+        // Three quarters of the ring are left for what follows.
+        let first = first.max(self.ring.len().saturating_sub(MOST_RECORDS / 4));
         self.open.push(OpenWindow {
             subject,
             tunnel,

@@ -2,6 +2,7 @@
 
 use crate::events::sources::EventSources;
 use crate::events::standing::StandingIkeSa;
+use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
 use rekeyscope_ipsec::ike::outline::FirstInside;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::Succession;
@@ -9,12 +10,8 @@ use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::{HashMap, HashSet};
-
-/// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: strongSwan waits for
-/// 5 s (`delete_rekeyed_delay`).
-const DELETE_AFTER_REKEY: i64 = 5 * NANOS_PER_SECOND;
 
 /// A pair of SAs carries packets until its Delete when the last one came so shortly before: the shortest retransmission timer of a sender
 /// that waits (Linux: 200 ms) and the shortest check of a silent peer (a second) take longer.
@@ -271,7 +268,7 @@ impl Renewals {
     /// An exchange of the tunnel made an SA right before `time`, and no earlier Delete followed it.
     fn excuse(&mut self, answered: &[Timestamp], tunnel: TunnelIndex, time: Timestamp) -> bool {
         let before = answered[..answered.partition_point(|t| *t <= time)].iter().rev();
-        let mut near = before.take_while(|t| time.nanos_since(**t) <= DELETE_AFTER_REKEY);
+        let mut near = before.take_while(|t| time.nanos_since(**t) <= DELETE_OF_A_REKEY);
         let free = near.find(|t| !self.used.contains(&(tunnel, **t)));
         free.is_some_and(|t| self.used.insert((tunnel, *t)))
     }

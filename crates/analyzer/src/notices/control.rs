@@ -7,15 +7,6 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::net::IpAddr;
 
-/// L2TP message types (RFC 2661 §3.2).
-const STOP_CONTROL_CONNECTION: u16 = 4;
-const HELLO: u16 = 6;
-const CALL_DISCONNECT: u16 = 14;
-/// PPP protocol and codes of LCP (RFC 1661 §5).
-const LCP: u16 = 0xc021;
-const TERMINATE_REQUEST: u8 = 5;
-const ECHO_REQUEST: u8 = 9;
-const ECHO_REPLY: u8 = 10;
 /// Copies of a farewell within a full retransmission cycle are one (RFC 2661 §5.7: 31 s).
 const FAREWELL_CYCLE: i64 = 31 * NANOS_PER_SECOND;
 
@@ -73,30 +64,28 @@ impl ControlLog {
         (time, frame): (Timestamp, u64),
     ) {
         let said = |notice| (tunnel, notice, by, peer);
+        let question = |question| said(ControlNotice::Unanswered(question));
         let asked = |question| (tunnel, ControlNotice::Unanswered(question), peer, by);
         match control {
             Control::L2tp(kind) => {
                 // Any control message acknowledges (RFC 2661 §5.8).
                 self.answered(asked(ControlQuestion::Hello));
+                // The message types are those of RFC 2661 §3.2.
                 match kind {
-                    Some(STOP_CONTROL_CONNECTION) => self.farewell(said(ControlNotice::StopCcn), time, frame),
-                    Some(CALL_DISCONNECT) => self.farewell(said(ControlNotice::CallDisconnect), time, frame),
-                    Some(HELLO) => self.ask(
-                        said(ControlNotice::Unanswered(ControlQuestion::Hello)),
-                        time,
-                        frame,
-                    ),
+                    Some(4) => self.farewell(said(ControlNotice::StopCcn), time, frame),
+                    Some(14) => self.farewell(said(ControlNotice::CallDisconnect), time, frame),
+                    Some(6) => self.ask(question(ControlQuestion::Hello), time, frame),
                     _ => {}
                 }
             }
-            Control::Ppp { protocol: LCP, code } => match code {
-                TERMINATE_REQUEST => self.farewell(said(ControlNotice::Terminate), time, frame),
-                ECHO_REQUEST => self.ask(
-                    said(ControlNotice::Unanswered(ControlQuestion::Echo)),
-                    time,
-                    frame,
-                ),
-                ECHO_REPLY => self.answered(asked(ControlQuestion::Echo)),
+            // The protocol is LCP, the codes are Terminate-Request, Echo-Request and Echo-Reply (RFC 1661 §5).
+            Control::Ppp {
+                protocol: 0xc021,
+                code,
+            } => match code {
+                5 => self.farewell(said(ControlNotice::Terminate), time, frame),
+                9 => self.ask(question(ControlQuestion::Echo), time, frame),
+                10 => self.answered(asked(ControlQuestion::Echo)),
                 _ => {}
             },
             Control::Ppp { .. } => {}

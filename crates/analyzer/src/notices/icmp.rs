@@ -1,29 +1,16 @@
 //! ICMP errors that quote a packet of IPsec: destination unreachable (RFC 792, RFC 4443 §3.1) and packet too big (RFC 1191, RFC 4443
 //! §3.2).
 
-use crate::notices::run::{Repeats, RunList};
-use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice};
+use crate::notices::run::{MOST_RUNS, Repeats, RunList};
+use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, icmpv4, icmpv6, ip_number};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_capture::layers::udp::is_ipsec_port;
+use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::spi::Spi;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
-
-/// The quoted packet begins behind type, code, checksum and four bytes more.
-const HEADER: usize = 8;
-const UNREACHABLE_V4: u8 = 3;
-const FRAGMENTATION_NEEDED: u8 = 4;
-const UNREACHABLE_V6: u8 = 1;
-const PACKET_TOO_BIG: u8 = 2;
-const ESP: u8 = 50;
-const AH: u8 = 51;
-const UDP: u8 = 17;
-/// An IKE request is sent again within this, and a sender of data asks again sooner: after a longer pause it is another trouble.
-const PAUSE: i64 = 10 * NANOS_PER_SECOND;
-/// Combinations of tunnel, sender and error that are told apart; further ones are not noted.
-const MOST_SENDERS: usize = 4_096;
 
 /// An ICMP error about a packet of IPsec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,18 +30,19 @@ pub(crate) struct IcmpError {
 impl IcmpError {
     /// Reads an ICMP message; `None` where it is no such error.
     pub(crate) fn parse(message: &[u8], is_v6: bool) -> Option<IcmpError> {
-        let &[kind, code, _, _, a, b, c, d] = message.first_chunk::<HEADER>()?;
+        let (&[kind, code, _, _, a, b, c, d], quoted) = message.split_first_chunk()?;
         let (name, mtu) = match (is_v6, kind, code) {
-            (false, UNREACHABLE_V4, FRAGMENTATION_NEEDED) => (
+            (false, icmpv4::TYPE_DEST_UNREACH, icmpv4::CODE_DST_UNREACH_NEED_FRAG) => (
                 "fragmentation needed",
                 Some(u32::from(u16::from_be_bytes([c, d]))),
             ),
-            (false, UNREACHABLE_V4, code) => (unreachable_v4(code), None),
-            (true, UNREACHABLE_V6, code) => (unreachable_v6(code), None),
-            (true, PACKET_TOO_BIG, _) => ("packet too big", Some(u32::from_be_bytes([a, b, c, d]))),
+            (false, icmpv4::TYPE_DEST_UNREACH, code) => (unreachable_v4(code), None),
+            (true, icmpv6::TYPE_DST_UNREACH, code) => (unreachable_v6(code), None),
+            (true, icmpv6::TYPE_PACKET_TOO_BIG, _) => {
+                ("packet too big", Some(u32::from_be_bytes([a, b, c, d])))
+            }
             _ => return None,
         };
-        let quoted = message.get(HEADER..)?;
         let (src, dst, protocol, payload) = if is_v6 {
             quoted_v6(quoted)
         } else {
@@ -69,12 +57,12 @@ impl IcmpError {
             spi: None,
         };
         match protocol {
-            ESP => Some(IcmpError {
+            ip_number::ENCAPSULATING_SECURITY_PAYLOAD => Some(IcmpError {
                 spi: payload.first_chunk::<4>().map(|s| Spi(u32::from_be_bytes(*s))),
                 ..error
             }),
-            AH => Some(error),
-            UDP => {
+            ip_number::AUTHENTICATION_HEADER => Some(error),
+            ip_number::UDP => {
                 let &[s0, s1, d0, d1] = payload.first_chunk::<4>()?;
                 let (src, dst) = (u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
                 (is_ipsec_port(src) || is_ipsec_port(dst)).then_some(IcmpError {
@@ -87,12 +75,12 @@ impl IcmpError {
     }
 }
 
-type Quoted<'a> = (IpAddr, IpAddr, u8, &'a [u8]);
+type Quoted<'a> = (IpAddr, IpAddr, IpNumber, &'a [u8]);
 
 fn quoted_v4(packet: &[u8]) -> Option<Quoted<'_>> {
     let header = Ipv4HeaderSlice::from_slice(packet).ok()?;
     let (src, dst) = (header.source_addr().into(), header.destination_addr().into());
-    Some((src, dst, header.protocol().0, packet.get(header.slice().len()..)?))
+    Some((src, dst, header.protocol(), packet.get(header.slice().len()..)?))
 }
 
 fn quoted_v6(packet: &[u8]) -> Option<Quoted<'_>> {
@@ -101,7 +89,7 @@ fn quoted_v6(packet: &[u8]) -> Option<Quoted<'_>> {
     Some((
         src,
         dst,
-        header.next_header().0,
+        header.next_header(),
         packet.get(header.slice().len()..)?,
     ))
 }
@@ -156,12 +144,14 @@ impl IcmpLog {
     ) {
         let key = (tunnel, by, error.name, error.mtu);
         if let Some(run) = self.open.get_mut(&key)
-            && time.nanos_since(run.run.last) <= PAUSE
+            // A sender of data asks again sooner than IKE: after a longer pause it is another trouble.
+            && time.nanos_since(run.run.last) <= FIRST_REPEAT_NANOS
         {
             run.run.go_on(time);
             return;
         }
-        if self.open.len() >= MOST_SENDERS && !self.open.contains_key(&key) {
+        // Combinations of tunnel, sender and error are told apart up to a bound.
+        if self.open.len() >= MOST_RUNS && !self.open.contains_key(&key) {
             self.found.left_out += 1;
             return;
         }
@@ -190,6 +180,7 @@ impl IcmpLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::time::NANOS_PER_SECOND;
 
     /// A packet of ESP from 192.0.2.1 to 192.0.2.2, as an error of this type and code quotes it.
     fn quoting(kind: u8, code: u8, protocol: u8, payload: &[u8]) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! Inner transport flows, and their bytes. New bytes are those that the capture shows for the first time: of TCP as the tracker of `traffic`
 //! says, of every other protocol all.
 
+use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
@@ -13,7 +14,6 @@ use std::net::IpAddr;
 /// Most flows that are followed one by one, about 12 MB, and most of their connections, 1 MB. Every payload byte of further flows counts as
 /// new, and no row of the document has them.
 const MOST_FLOWS: usize = 1 << 16;
-const PROTOCOL_TCP: u8 = 6;
 /// Most flows in the document.
 const MOST_LISTED: usize = 1000;
 
@@ -92,7 +92,7 @@ impl FlowTable {
     /// Mean payload of the TCP packets of one direction of a tunnel, bytes.
     pub(crate) fn mean_payload(&self, tunnel: usize, direction: Direction) -> f64 {
         let own = self.of(tunnel, direction);
-        let tcp = own.filter(|(flow, _)| flow.protocol == PROTOCOL_TCP);
+        let tcp = own.filter(|(flow, _)| flow.protocol == ip_number::TCP.0);
         let (bytes, packets) = tcp.fold((0, 0), |(bytes, packets), (_, state)| {
             (bytes + state.bytes, packets + state.packets)
         });
@@ -136,10 +136,10 @@ fn document(&(tunnel, direction, key): &DirectedFlow, state: &FlowState) -> Flow
     Flow {
         tunnel,
         direction,
-        protocol: match key.protocol {
-            PROTOCOL_TCP => "tcp".to_owned(),
-            17 => "udp".to_owned(),
-            number => number.to_string(),
+        protocol: match IpNumber(key.protocol) {
+            ip_number::TCP => "tcp".to_owned(),
+            ip_number::UDP => "udp".to_owned(),
+            number => number.0.to_string(),
         },
         src: key.src,
         src_port: port(key.src_port),
@@ -149,7 +149,7 @@ fn document(&(tunnel, direction, key): &DirectedFlow, state: &FlowState) -> Flow
         new_bytes: state.new_bytes,
         retransmitted_bytes: state.retransmitted_bytes,
         packets: state.packets,
-        retransmitted_share: (key.protocol == PROTOCOL_TCP && state.bytes > 0)
+        retransmitted_share: (key.protocol == ip_number::TCP.0 && state.bytes > 0)
             .then(|| state.retransmitted_bytes as f64 / state.bytes as f64),
         tcp: None,
     }

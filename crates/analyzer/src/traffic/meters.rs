@@ -4,7 +4,7 @@ use super::series::{Bin, CountedSeries, DOCUMENT_BIN_NANOS, DirectionSeries, MAX
 use crate::decode::Pending;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::rekey::trigger::ENOUGH_OPENED;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
@@ -51,13 +51,7 @@ impl Meters {
         self.record((tunnel, direction), pending.time, opened, bytes);
     }
 
-    fn record(
-        &mut self,
-        (tunnel, direction): (TunnelIndex, Direction),
-        time: Timestamp,
-        opened: bool,
-        bytes: Bin,
-    ) {
+    fn record(&mut self, (tunnel, direction): Side, time: Timestamp, opened: bool, bytes: Bin) {
         if tunnel >= self.meters.len() {
             self.meters.resize_with(tunnel + 1, Default::default);
         }
@@ -112,7 +106,7 @@ impl Meters {
     }
 
     /// Tunnels and internal directions with packets, in order.
-    pub(crate) fn directions(&self) -> impl Iterator<Item = (TunnelIndex, Direction)> {
+    pub(crate) fn directions(&self) -> impl Iterator<Item = Side> {
         let all = (0..self.meters.len()).flat_map(|tunnel| Direction::BOTH.map(|d| (tunnel, d)));
         all.filter(|&(tunnel, d)| self.meter(tunnel, d).is_some_and(|meter| meter.all > 0))
     }

@@ -7,7 +7,7 @@ use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
@@ -73,11 +73,7 @@ impl TrafficReading {
     }
 
     /// Compares a packet that was not taken with what its sender sent before; `None` where its connection is not known.
-    pub(crate) fn preview(
-        &self,
-        (tunnel, direction): (TunnelIndex, Direction),
-        inner: &Inner,
-    ) -> Option<Preview> {
+    pub(crate) fn preview(&self, (tunnel, direction): Side, inner: &Inner) -> Option<Preview> {
         let (flow, segment) = inner.flow.as_ref().zip(inner.tcp.as_ref())?;
         let lane = (u32::try_from(tunnel).ok()?, direction);
         self.tracker.preview(lane, flow, segment)
@@ -135,17 +131,13 @@ impl TrafficReading {
     }
 
     /// Time at which a direction sent the first data that was delivered.
-    pub(crate) fn first_delivered(&self, (tunnel, direction): (TunnelIndex, Direction)) -> Option<Timestamp> {
+    pub(crate) fn first_delivered(&self, (tunnel, direction): Side) -> Option<Timestamp> {
         self.outages
             .first_delivered(u32::try_from(tunnel).ok()?, direction)
     }
 
     /// The moment since which nothing that a direction sends is delivered, up to the end of the capture.
-    pub(crate) fn open_since(
-        &self,
-        (tunnel, direction): (TunnelIndex, Direction),
-        end: Timestamp,
-    ) -> Option<Timestamp> {
+    pub(crate) fn open_since(&self, (tunnel, direction): Side, end: Timestamp) -> Option<Timestamp> {
         let tunnel = u32::try_from(tunnel).ok()?;
         self.outages.open_since(&self.tracker, (tunnel, direction), end)
     }

@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// An event is told when this much has passed since its last packet. An SA that goes on for more than a second beside its supposed
 /// successor is none that was renewed (`ipsec::rekey::detect`); with looks every half second this stays below two seconds.
 pub(super) const SETTLED: i64 = 1_250 * NANOS_PER_MILLI;
-/// Outages of a direction that lie nearer to each other are one, which was seen better the second time: packets on their way move its ends by
-/// as much.
-pub(super) const SAME_OUTAGE: i64 = ON_ITS_WAY;
 /// Outages of a direction that are remembered for that.
 pub(super) const MOST_OUTAGES: usize = 64;
 /// Time after which an outage that is over is looked at once more, and told again where it was another one: by then the ledger has its
@@ -81,7 +78,7 @@ impl<'a> Look<'a> {
             });
         own.filter_map(|(rekey, interval)| {
             let end = interval.arrived?;
-            let is_it = interval.from.nanos_since(start).abs() <= SAME_OUTAGE && start < end;
+            let is_it = interval.from.nanos_since(start).abs() <= ON_ITS_WAY && start < end;
             let switched = rekey
                 .switched
                 .get(direction)

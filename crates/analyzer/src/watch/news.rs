@@ -109,13 +109,7 @@ impl News {
         if !look.settled(last.max(done).unwrap_or(time), SETTLED) {
             return None;
         }
-        let event = |what| {
-            Some(WatchEvent {
-                time,
-                ends: Some(ends),
-                what,
-            })
-        };
+        let event = |what| Some(WatchEvent::of(ends, time, what));
         let trigger = rekey.trigger.kind;
         let names = names_of(ends, rekey);
         if names.iter().any(|name| self.rekeys.get_mut(*name).is_some()) {
@@ -195,18 +189,17 @@ impl News {
             return None;
         }
         let lane = (ends, impact.direction);
-        self.costs.insert((lane, switched), ()).then(|| WatchEvent {
-            time: switched,
-            ends: Some(ends),
-            what: Occurrence::RekeyCost {
-                direction: impact.direction,
-                new: rekey.new.get(impact.direction),
-                cost_seconds: own.cost_seconds,
-                silence_ms: own.silence_ms,
-                at_least: own.at_least,
-                why: own.why,
-            },
-        })
+        let what = Occurrence::RekeyCost {
+            direction: impact.direction,
+            new: rekey.new.get(impact.direction),
+            cost_seconds: own.cost_seconds,
+            silence_ms: own.silence_ms,
+            at_least: own.at_least,
+            why: own.why,
+        };
+        self.costs
+            .insert((lane, switched), ())
+            .then(|| WatchEvent::of(ends, switched, what))
     }
 
     fn attempt(&mut self, attempt: &Attempt, look: &Look<'_>) -> Option<WatchEvent> {
@@ -225,16 +218,13 @@ impl News {
         if !(look.last || is_certain) || !self.attempts.insert((ends, attempt.first_time), ()) {
             return None;
         }
-        Some(WatchEvent {
-            time: attempt.first_time,
-            ends: Some(ends),
-            what: Occurrence::RekeyFailed {
-                outcome: attempt.outcome,
-                reason: attempt.reason.clone(),
-                initiator: end_of(ends, attempt.initiator),
-                transmissions: attempt.transmissions,
-            },
-        })
+        let what = Occurrence::RekeyFailed {
+            outcome: attempt.outcome,
+            reason: attempt.reason.clone(),
+            initiator: end_of(ends, attempt.initiator),
+            transmissions: attempt.transmissions,
+        };
+        Some(WatchEvent::of(ends, attempt.first_time, what))
     }
 
     fn keyless(&mut self, sa: &SecurityAssociation, look: &Look<'_>) -> Option<WatchEvent> {
@@ -250,15 +240,12 @@ impl News {
         let new = self.keyless.insert(name, ());
         // The line for the tunnel names its first SA.
         self.keyless.insert((ends, Some(sa.spi)), ());
-        new.then_some(WatchEvent {
-            time: first,
-            ends: Some(ends),
-            what: Occurrence::KeyMissing {
-                spi: sa.spi,
-                dst: sa.dst,
-                status: sa.key.status,
-            },
-        })
+        let what = Occurrence::KeyMissing {
+            spi: sa.spi,
+            dst: sa.dst,
+            status: sa.key.status,
+        };
+        new.then_some(WatchEvent::of(ends, first, what))
     }
 
     fn verdict(&mut self, impact: &Impact, look: &Look<'_>) -> Option<WatchEvent> {
@@ -290,17 +277,14 @@ impl News {
             return None;
         }
         let before = known.told.replace((verdict, now)).map(|(before, _)| before);
-        Some(WatchEvent {
-            time: now,
-            ends: Some(ends),
-            what: Occurrence::VerdictChanged {
-                direction: impact.direction,
-                verdict,
-                before,
-                sentence: impact.sentence.clone(),
-                messages: impact.messages.clone(),
-            },
-        })
+        let what = Occurrence::VerdictChanged {
+            direction: impact.direction,
+            verdict,
+            before,
+            sentence: impact.sentence.clone(),
+            messages: impact.messages.clone(),
+        };
+        Some(WatchEvent::of(ends, now, what))
     }
 
     /// Takes an event that an earlier run told.

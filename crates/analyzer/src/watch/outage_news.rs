@@ -1,16 +1,15 @@
 //! Outages: each is told once, and once more where it was another one.
 
-use super::look::{Look, MOST_OUTAGES, REVIEWED, SAME_OUTAGE, SETTLED, WatchedDirection};
+use super::look::{Look, MOST_OUTAGES, REVIEWED, SETTLED, WatchedDirection};
+use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_model::analysis::Outage;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{self, NANOS_PER_MILLI, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnds, WatchEvent};
 use rekeyscope_traffic::LEAST_TIMEOUT;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Length, seconds, from which on an outage is told while it lasts: the least retransmission timeout of RFC 6298 §2.4.
 const OUTAGE_BEGAN_S: f64 = 1.0;
-/// Least length, seconds, of an outage that is told when it is over: no sender's timer is shorter.
-const OUTAGE_ENDED_S: f64 = LEAST_TIMEOUT as f64 / NANOS_PER_SECOND as f64;
 /// Time for which looks have to agree on the end of an outage: an answer that comes late first moves it to where the data had been sent. Longer
 /// than the 0.4 s between two looks, and with them shorter than [`SETTLED`], so that nothing is told later for it.
 const AGREED: i64 = 500 * NANOS_PER_MILLI;
@@ -31,10 +30,10 @@ struct KnownOutage {
 
 impl KnownOutage {
     fn is(&self, outage: &Outage) -> bool {
-        let until = |end: Option<Timestamp>| end.unwrap_or(Timestamp(i64::MAX - SAME_OUTAGE));
+        let until = |end: Option<Timestamp>| end.unwrap_or(Timestamp(i64::MAX - ON_ITS_WAY));
         let own = self.end.map(|(end, _)| end).or(self.absent);
-        outage.start <= until(own).plus_nanos(SAME_OUTAGE)
-            && self.start <= until(outage.end).plus_nanos(SAME_OUTAGE)
+        outage.start <= until(own).plus_nanos(ON_ITS_WAY)
+            && self.start <= until(outage.end).plus_nanos(ON_ITS_WAY)
     }
 }
 
@@ -76,11 +75,7 @@ impl OutageNews {
             let known = self.known.entry(lane).or_default();
             let mut rest: VecDeque<KnownOutage> = std::mem::take(known);
             let mut put = |event: Option<Occurrence>, time| {
-                events.extend(event.map(|what| WatchEvent {
-                    time,
-                    ends: Some(lane.0),
-                    what,
-                }));
+                events.extend(event.map(|what| WatchEvent::of(lane.0, time, what)));
             };
             let mut until = Timestamp(i64::MIN);
             let begins: BTreeSet<Timestamp> = outages.iter().map(|outage| outage.start).collect();
@@ -178,7 +173,8 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
     let Some(own) = own else {
         let told = match (outage.end, over) {
             (None, _) if outage.seconds >= OUTAGE_BEGAN_S => Occurrence::OutageBegan { direction },
-            (_, Some(_)) if outage.seconds >= OUTAGE_ENDED_S => ended(false),
+            // No sender's timer is shorter.
+            (_, Some(_)) if outage.seconds >= time::seconds(LEAST_TIMEOUT) => ended(false),
             _ => return None,
         };
         *own = Some(KnownOutage {

@@ -9,6 +9,7 @@ use crate::pipeline::Options;
 use crate::write::copies::{buffered, output_error};
 use crate::write::key_ring::{KeyRing, SaOpener};
 use crate::write::unseal::{SightedPacket, Unsealed, Unsealer};
+use etherparse::{IpNumber, ip_number};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader, LinkType};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::Error;
@@ -16,8 +17,6 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::path::Path;
 
-/// Next header of a dummy packet (RFC 4303 §2.6).
-const NO_NEXT_HEADER: u8 = 59;
 /// Time to live of an IP header that is made here: the usual first value.
 const TIME_TO_LIVE: u8 = 64;
 
@@ -110,9 +109,12 @@ fn packet_of(unsealed: &Unsealed<'_>, layers: InnerLayers, packet: &mut Vec<u8>)
         packet.extend_from_slice(inside);
         return Some(());
     }
-    match unsealed.opened.next_header {
-        NO_NEXT_HEADER => return None,
-        4 | 41 => packet.extend_from_slice(whole_ip_packet(payload).unwrap_or(payload)),
+    match IpNumber(unsealed.opened.next_header) {
+        // A dummy packet (RFC 4303 §2.6).
+        ip_number::IPV6_NO_NEXT_HEADER => return None,
+        ip_number::IPV4 | ip_number::IPV6 => {
+            packet.extend_from_slice(whole_ip_packet(payload).unwrap_or(payload))
+        }
         protocol => {
             push_ip_header(unsealed.src, unsealed.dst, protocol, payload.len(), packet)?;
             packet.extend_from_slice(payload);
@@ -137,27 +139,22 @@ fn whole_ip_packet(bytes: &[u8]) -> Option<&[u8]> {
 fn push_ip_header(
     src: IpAddr,
     dst: IpAddr,
-    protocol: u8,
+    protocol: IpNumber,
     payload_len: usize,
     packet: &mut Vec<u8>,
 ) -> Option<()> {
     match (src, dst) {
         (IpAddr::V4(src), IpAddr::V4(dst)) => {
             let len = u16::try_from(payload_len + 20).ok()?;
-            let header = etherparse::Ipv4Header::new(
-                len - 20,
-                TIME_TO_LIVE,
-                protocol.into(),
-                src.octets(),
-                dst.octets(),
-            )
-            .ok()?;
+            let header =
+                etherparse::Ipv4Header::new(len - 20, TIME_TO_LIVE, protocol, src.octets(), dst.octets())
+                    .ok()?;
             packet.extend_from_slice(&header.to_bytes());
         }
         (IpAddr::V6(src), IpAddr::V6(dst)) => {
             let header = etherparse::Ipv6Header {
                 payload_length: u16::try_from(payload_len).ok()?,
-                next_header: protocol.into(),
+                next_header: protocol,
                 hop_limit: TIME_TO_LIVE,
                 source: src.octets(),
                 destination: dst.octets(),

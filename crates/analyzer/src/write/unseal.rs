@@ -3,6 +3,7 @@
 
 use crate::pipeline::Options;
 use crate::write::key_ring::{KeyRing, SaOpener};
+use etherparse::ip_number;
 use rekeyscope_capture::file::{Frame, LinkType};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{Datagram, DatagramKind, Framing};
@@ -13,9 +14,6 @@ use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
-
-/// IP protocol number, and next header of ESP right behind ESP.
-const PROTOCOL_ESP: u8 = 50;
 
 /// An ESP packet that could be opened.
 #[derive(Debug, Clone)]
@@ -221,7 +219,7 @@ where
         }
         let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let Some(at) = unsealed.inner.ip_at else {
-            if unsealed.opened.next_header != PROTOCOL_ESP {
+            if unsealed.opened.next_header != ip_number::ENCAPSULATING_SECURITY_PAYLOAD.0 {
                 return Ok(SeenAs::Other);
             }
             let packet = unsealed.payload;

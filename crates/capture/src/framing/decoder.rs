@@ -5,7 +5,7 @@ use crate::framing::carriers::Carriers;
 use crate::framing::datagram::{AH, Datagram, DatagramKind};
 use crate::framing::fragments::{FragmentTable, IncompleteIke, Whole};
 use crate::framing::link;
-use crate::framing::transport::{self, Content};
+use crate::framing::transport;
 use crate::framing::tunnel;
 use crate::layers::ip::IpPacket;
 use crate::layers::{Found, MAX_DEPTH, Stop, Walk};
@@ -141,12 +141,8 @@ impl Framing {
 
 fn count_longer(packet: &IpPacket<'_>, frame: &Frame<'_>, diagnostics: &mut Diagnostics) {
     if packet.longer_than_frame {
-        diagnostics.note(
-            "ip_longer_than_frame",
-            "IP",
-            Some(frame.number),
-            "oddity-ip-longer",
-        );
+        let at = Some(frame.number);
+        diagnostics.note("ip_longer_than_frame", "IP", at, "oddity-ip-longer");
     }
 }
 
@@ -157,16 +153,18 @@ fn datagram<'a>(
     packet: &IpPacket<'a>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Datagram<'a>> {
-    let content = transport::content(
-        packet.protocol,
-        packet.payload,
-        packet.payload_len,
-        (packet.src, packet.dst),
-        carriers,
-    );
-    let mut content = accepted(content, frame, diagnostics)?;
+    let (payload, ends) = (packet.payload, (packet.src, packet.dst));
+    let content = transport::content(packet.protocol, payload, packet.payload_len, ends, carriers);
+    let mut content = match content {
+        Ok(content) => content,
+        Err(error) => return refused(error, frame, diagnostics),
+    };
+    if content.udp_longer_than_ip {
+        let at = Some(frame.number);
+        diagnostics.note("udp_longer_than_ip", "UDP", at, "oddity-udp-longer");
+    }
     match content.kind {
-        DatagramKind::Ike { udp, .. } => carriers.learn((packet.src, packet.dst), udp),
+        DatagramKind::Ike { udp, .. } => carriers.learn(ends, udp),
         // Authenticated, not encrypted: what matters is that it is IPsec.
         DatagramKind::Other(_) if packet.ah.is_some() => content.kind = DatagramKind::Other(AH),
         _ => {}
@@ -187,28 +185,6 @@ fn datagram<'a>(
         ah: packet.ah.clone(),
         kind: content.kind,
     })
-}
-
-#[inline]
-fn accepted<'a>(
-    content: Result<Content<'a>, WireError>,
-    frame: &Frame<'_>,
-    diagnostics: &mut Diagnostics,
-) -> Option<Content<'a>> {
-    match content {
-        Ok(content) => {
-            if content.udp_longer_than_ip {
-                diagnostics.note(
-                    "udp_longer_than_ip",
-                    "UDP",
-                    Some(frame.number),
-                    "oddity-udp-longer",
-                );
-            }
-            Some(content)
-        }
-        Err(error) => refused(error, frame, diagnostics),
-    }
 }
 
 /// Counts a packet that cannot be read: cut by the snap length, or malformed.

@@ -2,12 +2,13 @@
 
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SilencesOfSide};
-use crate::explain::view::{OutageView, seconds};
+use crate::explain::view::{CHARON_REPEATS, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
 
-/// An ordinary rekey deletes the old SA so soon after the new one was agreed on: charon's `delete_rekeyed_delay` is 5 s.
-const DELETE_OF_A_REKEY: i64 = seconds(5);
+/// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: charon waits for 5 s
+/// (`delete_rekeyed_delay`).
+pub const DELETE_OF_A_REKEY: i64 = seconds(5);
 /// A refusal takes effect so soon, and a successor carries packets by then: who gives up deletes the SA after one more try, and daemons try again after a second or two.
 pub(super) const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
 /// The longest wait between two copies of a request that daemons choose by default (charon: 4, 7, 13, 23 s): until then the request
@@ -16,9 +17,6 @@ pub(super) const REQUEST_IS_OUT: i64 = seconds(30);
 /// A collision is settled by a Delete of the SA that is superfluous; charon repeats a request first after 4 s, and its answer comes back
 /// within another one or two.
 const COLLISION_IS_SETTLED: i64 = seconds(6);
-
-/// A daemon keeps the SAs that it deletes for the answer, until it would repeat the Delete at the latest: charon after 4 s.
-const KEPT_FOR_THE_ANSWER: i64 = seconds(4);
 
 /// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
@@ -291,7 +289,7 @@ pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bo
 fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     let since = view.outage.from.plus_nanos(-view.near());
     let until = view.begin().plus_nanos(view.near());
-    let kept = view.outage.from.plus_nanos(-KEPT_FOR_THE_ANSWER);
+    let kept = view.outage.from.plus_nanos(-CHARON_REPEATS);
     let mut all = view
         .events(DELETES, kept, until)
         .filter(|event| event.successor != Some(true))

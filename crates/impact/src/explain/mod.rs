@@ -21,6 +21,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use control::DELETE_OF_A_REKEY;
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_first_numbers, told_left_behind, told_no_return,

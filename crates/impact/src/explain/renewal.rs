@@ -1,12 +1,10 @@
 //! Costs of renewals that succeed, and failures.
 
-use crate::explain::view::NEAR_AT_LEAST;
+use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
 use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::NANOS_PER_SECOND;
 
-/// A renewal whose messages the capture lacks takes no longer, unless one was lost: charon repeats its first message after 4 s.
-const UNSEEN_EXCHANGE: i64 = 4 * NANOS_PER_SECOND;
 /// A receiver that has not got a new SA yet loses what comes on it at once, and what waited for it within a second.
 const AFTER_SWITCH: i64 = NANOS_PER_SECOND;
 
@@ -54,7 +52,7 @@ fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
             .into_iter()
             .flatten()
     };
-    let unseen = || Some(switches().min()?.plus_nanos(-UNSEEN_EXCHANGE));
+    let unseen = || Some(switches().min()?.plus_nanos(-CHARON_REPEATS));
     let began = rekey.started.or_else(unseen);
     let last = switches().chain(rekey.started).max();
     rekey.tunnel == outage.tunnel

@@ -11,6 +11,9 @@ use std::net::IpAddr;
 
 /// A delayed acknowledgement (usual hosts wait up to 0.2 s) and the handling of one IKE message.
 pub(super) const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
+/// charon repeats a request first after this. A daemon keeps the SAs that it deletes for the answer, until it would repeat the Delete at the
+/// latest; a renewal whose messages the capture lacks takes no longer, unless one was lost.
+pub(super) const CHARON_REPEATS: i64 = seconds(4);
 /// Round trips after which the other side knows, has answered, and the answer has taken effect.
 const NEAR_ROUND_TRIPS: i64 = 3;
 /// Frames that an explanation names: as many as a reader looks up.

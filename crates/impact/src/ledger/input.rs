@@ -9,8 +9,6 @@ pub(super) const BEFORE: i64 = 20 * NANOS_PER_MILLI;
 /// Time after the switch that belongs to the rekey: packets that came too early for the new SA are sent again after a retransmission
 /// timeout.
 const BEHIND: i64 = 250 * NANOS_PER_MILLI;
-/// An SA below this share of its volume did not reach it; soft limits lie at 95 % and below.
-const BELOW_LIMIT: f64 = 1.0 - SAME_LIMIT;
 /// A new SA that carries its first packet later than this after the exchange was not waited for.
 const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
 /// The shortest silence that counts: Linux delays an acknowledgement by 40 ms (`TCP_DELACK_MIN`), which makes gaps that are nobody's.
@@ -54,12 +52,12 @@ pub struct RekeySpan {
 impl RekeySpan {
     /// Whether the old SA used less of its volume than any limit would allow; false where no limit is known.
     pub fn is_below_limit(&self) -> bool {
-        self.volume.is_some_and(|share| share < BELOW_LIMIT)
+        self.volume.is_some_and(|share| share < 1.0 - SAME_LIMIT)
     }
 
     /// Whether the old SA may have reached its volume; false where no limit is known.
     pub(super) fn reaches_limit(&self) -> bool {
-        self.volume.is_some_and(|share| share >= BELOW_LIMIT)
+        self.volume.is_some_and(|share| share >= 1.0 - SAME_LIMIT)
     }
 
     /// True where one of the rekey's steps lies in a span, or at most `margin` beside it: a message, the switch, the end of the old SA. An end

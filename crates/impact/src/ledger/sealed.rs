@@ -6,23 +6,14 @@ use super::ownership::{Ownership, disturbing, ownership};
 use super::silence::{Silence, VainTransmissions, silences};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerBasis;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
-use rekeyscope_traffic::{INITIAL_RTO, LEAST_TIMEOUT, TransmissionRun};
+use rekeyscope_model::time::NANOS_PER_SECOND;
+use rekeyscope_traffic::{
+    INITIAL_RTO, LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_TIMEOUT, LONGEST_ACK_DELAY, LOOK, MOST_PER_ANSWER,
+    TransmissionRun,
+};
 
-/// Length of the pieces in which answers are looked for: five runs.
-const LOOK: i64 = 100 * NANOS_PER_MILLI;
-/// Packets of data in a piece that have to be answered: two acknowledgements, by one for every second segment (RFC 5681 §4.2).
-const LEAST_DATA: u64 = 5;
 /// Pieces that decide whether there are answers: the least time of a rate, a second.
 const LEAST_LOOKS: u32 = (NANOS_PER_SECOND / LOOK) as u32;
-/// Share of the pieces in which something comes back. A retransmission timeout after a loss, 200 ms at least, leaves two pieces without:
-/// one of them every four seconds is let pass.
-const ANSWERED_SHARE: f64 = 0.95;
-/// Packets of data for each answer at most: receivers join some 16 segments (as many fragments hold a packet of Linux), and acknowledge
-/// every second one of what they joined.
-const MOST_FOR_AN_ANSWER: u64 = 32;
-/// Longest delay of an acknowledgement by its receiver (RFC 9293 §3.8.6.3).
-const ANSWERED_WITHIN: i64 = NANOS_PER_SECOND / 2;
 /// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
 /// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
 const TWO_WAY_SHARE: f64 = 0.2;
@@ -89,7 +80,7 @@ fn idle(data: &[TransmissionRun], answers: &[TransmissionRun]) -> Vec<TimeSpan> 
         let heard = |from, to| heard_within(answers, (from, to)).is_some_and(|packets| packets > 0);
         if goes_on.nanos_since(stopped) > LEAST_TIMEOUT
             && heard(stopped.plus_nanos(-LOOK), stopped)
-            && heard(stopped, goes_on.min(stopped.plus_nanos(ANSWERED_WITHIN)))
+            && heard(stopped, goes_on.min(stopped.plus_nanos(LONGEST_ACK_DELAY)))
         {
             found.push((stopped, goes_on));
         }
@@ -100,7 +91,7 @@ fn idle(data: &[TransmissionRun], answers: &[TransmissionRun]) -> Vec<TimeSpan> 
 /// Whether the last data of a transfer was answered: it was over, and no tunnel died under it.
 pub fn was_over(data: &[TransmissionRun], answers: &[TransmissionRun]) -> bool {
     data.last().is_some_and(|last| {
-        let within = (last.to, last.to.plus_nanos(ANSWERED_WITHIN));
+        let within = (last.to, last.to.plus_nanos(LONGEST_ACK_DELAY));
         heard_within(answers, within).is_some()
     })
 }
@@ -182,7 +173,7 @@ fn is_answered(input: &LedgerInput<'_>, answers: &[TransmissionRun]) -> bool {
         while let Some(run) = data.next_if(|run| run.from < to) {
             packets += u64::from(run.packets);
         }
-        if packets < LEAST_DATA || meets(&apart, (first.from, to)) {
+        if packets < u64::from(LEAST_IN_LOOK) || meets(&apart, (first.from, to)) {
             continue;
         }
         let own = heard_within(answers, (first.from, to));
@@ -191,8 +182,8 @@ fn is_answered(input: &LedgerInput<'_>, answers: &[TransmissionRun]) -> bool {
         sent += packets;
         heard += own.unwrap_or(0);
     }
-    let steady = f64::from(answered) >= ANSWERED_SHARE * f64::from(looks);
-    looks >= LEAST_LOOKS && steady && heard * MOST_FOR_AN_ANSWER >= sent
+    let steady = u64::from(answered) * 100 >= u64::from(looks) * LEAST_ANSWERED;
+    looks >= LEAST_LOOKS && steady && heard * MOST_PER_ANSWER >= sent
 }
 
 /// Packets of the runs that begin within a stretch, and none of one that reaches into it; `None` where nothing came back in it.

@@ -11,7 +11,6 @@ const LARGEST_DRIFT: f64 = 2e-3;
 const LEAST_SPAN_S: f64 = 10.0;
 /// Time stamps that cross by less than this fit: interrupts are this late.
 const STAMP_NOISE_S: f64 = 50e-6;
-const PPM: f64 = 1e6;
 /// Milliseconds in a second.
 pub(crate) const MS: f64 = 1e3;
 /// Steps of a search; each leaves two thirds, so that 2e-3 become less than 1e-20.
@@ -138,9 +137,9 @@ impl ClockLine {
             offset_ms: known.then_some(offset * MS),
             offset_error_ms: self.half_gap.filter(|_| known).map(|half| half * MS),
             round_trip_ms: self.half_gap.filter(|_| known).map(|half| 2.0 * half * MS),
-            drift_ppm: self.drift.map(|(drift, _)| drift * PPM),
-            drift_low_ppm: bounds.map(|(low, _)| low * PPM),
-            drift_high_ppm: bounds.map(|(_, high)| high * PPM),
+            drift_ppm: self.drift.map(|(drift, _)| drift * 1e6),
+            drift_low_ppm: bounds.map(|(low, _)| low * 1e6),
+            drift_high_ppm: bounds.map(|(_, high)| high * 1e6),
             straight: self.straight,
         }
     }

@@ -7,9 +7,6 @@ use super::sentence::sentence;
 use rekeyscope_model::analysis::{Impact, Ledger, LedgerBasis, RekeyImpact, Transfer, Verdict};
 use rekeyscope_model::text::Said;
 
-/// Milliseconds in a second.
-const MILLIS: f64 = 1_000.0;
-
 impl JudgedDirection<'_> {
     fn verdict(&self) -> Verdict {
         let Some(ledger) = self.ledger else {
@@ -36,7 +33,7 @@ impl JudgedDirection<'_> {
         };
         // Nobody acknowledges datagrams: what an SA beyond its limit swallows is seen by the limit alone.
         let hidden = ledger.basis == LedgerBasis::Datagrams && self.near_limit;
-        !hidden && bound_ms / MILLIS * self.observed.len() as f64 <= INTEREST * ledger.seconds
+        !hidden && bound_ms / 1e3 * self.observed.len() as f64 <= INTEREST * ledger.seconds
     }
 }
 

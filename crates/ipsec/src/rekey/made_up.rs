@@ -6,7 +6,7 @@ use crate::rekey::detect::successions;
 use crate::rekey::evidence::{Evidence, Snapshot};
 use crate::rekey::pair::{ChildSa, child_sas};
 use crate::rekey::succession::Succession;
-use crate::sa::association::{Association, Counters};
+use crate::sa::association::{Association, Counters, SaContext};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Encapsulation, ExchangeKind};
@@ -78,8 +78,15 @@ impl MadeUp {
             Direction::BToA => (SERVER, CLIENT),
         };
         let spi = Spi(0x100 + self.associations.len() as u32);
-        let name = (IpsecProtocol::Esp, spi);
-        let mut sa = Association::new(0, direction, src, dst, name, Encapsulation::Esp);
+        let context = SaContext {
+            tunnel: 0,
+            direction,
+            src,
+            dst,
+            encapsulation: Encapsulation::Esp,
+            protocol: IpsecProtocol::Esp,
+        };
+        let mut sa = Association::new(context, spi);
         sa.exchange = exchange;
         sa.first = Some((at(first), first as u64 + 1));
         sa.last = Some((at(last), last as u64 + 1));

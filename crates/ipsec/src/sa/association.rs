@@ -137,6 +137,23 @@ pub struct Counters {
     pub headers_of_largest: Option<i64>,
 }
 
+/// The context of an SA's packet.
+#[derive(Debug, Clone, Copy)]
+pub struct SaContext {
+    /// Tunnel.
+    pub tunnel: TunnelIndex,
+    /// Internal direction.
+    pub direction: Direction,
+    /// Outer source.
+    pub src: IpAddr,
+    /// Outer destination.
+    pub dst: IpAddr,
+    /// Encapsulation of the packet.
+    pub encapsulation: Encapsulation,
+    /// ESP or AH.
+    pub protocol: IpsecProtocol,
+}
+
 /// One SA, one direction.
 #[derive(Debug)]
 pub struct Association {
@@ -318,26 +335,19 @@ impl Association {
     }
 
     /// An SA that no packet has used yet.
-    pub fn new(
-        tunnel: TunnelIndex,
-        direction: Direction,
-        src: IpAddr,
-        dst: IpAddr,
-        (protocol, spi): (IpsecProtocol, Spi),
-        encapsulation: Encapsulation,
-    ) -> Self {
+    pub fn new(context: SaContext, spi: Spi) -> Self {
         Association {
-            tunnel,
-            direction,
-            src,
-            dst,
-            protocol,
+            tunnel: context.tunnel,
+            direction: context.direction,
+            src: context.src,
+            dst: context.dst,
+            protocol: context.protocol,
             course: None,
             places: Vec::new(),
             inner_ends: Vec::new(),
             bundled: false,
             spi,
-            encapsulation,
+            encapsulation: context.encapsulation,
             key: None,
             proven: false,
             evident: false,

@@ -5,7 +5,7 @@ pub mod path;
 
 use crate::esp::null::NullVerdict;
 use crate::ike::timeline::{ChildKeys, NegotiatedSa};
-use crate::sa::association::{AssignedKey, Association, Clear};
+use crate::sa::association::{AssignedKey, Association, Clear, SaContext};
 use crate::sa::budget::Budget;
 use crate::sa::docket::Docket;
 use crate::sa::mine::Mining;
@@ -14,30 +14,13 @@ use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
 use foldhash::{HashMap, HashMapExt};
 use rekeyscope_keylog::{EspKey, EspKeyIndex, KeyMaterial, SaLifetime};
-use rekeyscope_model::analysis::{Direction, Encapsulation};
+use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::spi::{IpsecProtocol, SaId, Spi};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
 /// Index in [`SaDatabase::associations`].
 pub type SaIndex = usize;
-
-/// The context of an SA's packet.
-#[derive(Debug, Clone, Copy)]
-pub struct SaContext {
-    /// Tunnel.
-    pub tunnel: TunnelIndex,
-    /// Internal direction.
-    pub direction: Direction,
-    /// Outer source.
-    pub src: IpAddr,
-    /// Outer destination.
-    pub dst: IpAddr,
-    /// Encapsulation of the packet.
-    pub encapsulation: Encapsulation,
-    /// ESP or AH.
-    pub protocol: IpsecProtocol,
-}
 
 /// All SAs, and the keys that may fit them.
 #[derive(Debug)]
@@ -163,15 +146,7 @@ impl SaDatabase {
         if sa == self.associations.capacity() && 2 * sa > Self::MAX_SAS {
             self.associations.reserve_exact(Self::MAX_SAS - sa);
         }
-        let SaContext {
-            tunnel,
-            direction,
-            src,
-            dst,
-            encapsulation,
-            protocol,
-        } = context;
-        let mut association = Association::new(tunnel, direction, src, dst, (protocol, spi), encapsulation);
+        let mut association = Association::new(context, spi);
         association.stated_lifetime = self.lifetimes.get(&spi).cloned();
         association.limit_volume(association.stated_lifetime.as_ref().map(|stated| stated.lifetime));
         self.associations.push(association);

@@ -1,6 +1,7 @@
 //! What it takes until a key is believed. Synthetic packets, really encrypted.
 
-use crate::sa::database::{SaContext, SaDatabase, SaIndex};
+use crate::sa::association::SaContext;
+use crate::sa::database::{SaDatabase, SaIndex};
 use crate::sa::specimen::Specimen;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::algorithm::{Encryption, Integrity};

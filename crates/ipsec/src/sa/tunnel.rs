@@ -12,6 +12,9 @@ use std::net::IpAddr;
 /// Index in [`TunnelTable::tunnels`].
 pub type TunnelIndex = usize;
 
+/// One direction of a tunnel, inside the analysis.
+pub type Side = (TunnelIndex, Direction);
+
 /// Evidence of which end is the client, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RoleEvidence {

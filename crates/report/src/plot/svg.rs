@@ -46,12 +46,11 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
         let most = if n == 0 { MOST_PANELS } else { MOST_PANELS_FURTHER };
         let panels = panel::draw(focus, tunnel, most);
         let close_ups = close_up::draw(focus, tunnel, most / PANELS_PER_CLOSE_UP);
-        let run = timeline::draw(focus, tunnel);
-        let (timeline, detail) = run.map_or((None, None), |run| (Some(run.timeline), run.detail));
+        let (timeline, detail) = timeline::draw(focus, tunnel).unzip();
         out.push(TunnelPlots {
             tunnel,
             timeline,
-            detail,
+            detail: detail.flatten(),
             panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
             panels,
             close_ups_left_out: focus.rekeys(tunnel).count() - close_ups.len(),

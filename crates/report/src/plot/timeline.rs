@@ -35,16 +35,9 @@ const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
-/// The pictures of a run.
-pub(crate) struct RunPlots {
-    /// Throughput with every rekey marked.
-    pub(crate) timeline: Plot,
-    /// Round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first picture has all there is.
-    pub(crate) detail: Option<Plot>,
-}
-
-/// Draws them; `None` where the document has no time to draw over.
-pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
+/// Draws the pictures of a run; `None` where the document has no time to draw over. The first has throughput with every rekey marked, the
+/// second round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first has all there is.
+pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<(Plot, Option<Plot>)> {
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);
     let (lanes, quiet) = lanes_of(focus, tunnel);
@@ -73,7 +66,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
     let timeline = rates.draw(texts)?;
     let texts = [title("plot-detail-title"), t.word("plot-detail-text")];
     let detail = has_rates.then(|| rates.beneath(quiet).draw(texts)).flatten();
-    Some(RunPlots { timeline, detail })
+    Some((timeline, detail))
 }
 
 /// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.

@@ -1,14 +1,12 @@
 //! Deliveries of one direction of a tunnel, and of one of its connections.
 
 use crate::packet::Packet;
-use crate::run::{Runs, TransmissionRun};
+use crate::run::{FINEST, Runs, TransmissionRun};
 use crate::segment::{ConnectionId, Fate, Settlement};
 use crate::tracker::{SenderState, Tracker};
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Interval at which a sender's state is looked at: a run.
-const LOOK: i64 = 20 * NANOS_PER_MILLI;
 /// Flight at the end of the capture, or before a reset: what was sent in the last half second may still be on its way.
 const LAST_FLIGHT: i64 = NANOS_PER_SECOND / 2;
 /// Flight at the end of the capture, or before a reset, on slow paths: in times from data to acknowledgement.
@@ -155,7 +153,7 @@ impl ConnectionLine {
     /// Looks at the sender, now and then.
     #[inline]
     pub(super) fn look(&mut self, now: Timestamp, tracker: &Tracker) {
-        if now.nanos_since(self.looked) < LOOK {
+        if now.nanos_since(self.looked) < FINEST {
             return;
         }
         self.looked = now;

@@ -1,17 +1,13 @@
 //! Full-sized packets that come alone, each after twice the time of the one before: a sender's retransmission timer (RFC 6298 §5.5). They
 //! carry one segment that nobody acknowledges. The times show it without keys, and though small packets pass.
 
-use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
+use super::candidate::{Before, Candidate, Delivered, InVain, MOST_COPIES, TransferEnd};
 use crate::interval::LostPacket;
-use crate::tcp::{LEAST_TIMEOUT, doubled_timer};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use crate::tcp::{LEAST_TIMEOUT, LONGEST_ACK_DELAY, doubled_timer};
+use rekeyscope_model::time::Timestamp;
 
 /// Doublings in a row that are no chance: a time within an eighth of the double is one of eight at most, three of them one of five hundred.
 const LEAST_DOUBLINGS: usize = 3;
-/// More doublings than any sender makes: Linux gives up after 15 (tcp_retries2).
-const MOST_PACKETS: usize = 32;
-/// A small packet is answered so soon: acknowledgements are delayed by half a second at most (RFC 9293 §3.8.6.3).
-const PATIENCE: i64 = NANOS_PER_SECOND / 2;
 
 /// Small packets that pass both ways while large ones do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,7 +58,7 @@ impl Backoff {
             [one] => gap(&one, packet.time) >= LEAST_TIMEOUT,
             [.., first, second] => {
                 let doubled = doubled_timer(gap(&first, second.packet.time));
-                doubled.contains(&gap(&second, packet.time)) && self.series.len() < MOST_PACKETS
+                doubled.contains(&gap(&second, packet.time)) && self.series.len() < MOST_COPIES
             }
         };
         let lone = Lone {
@@ -101,11 +97,11 @@ impl Backoff {
         let asked = self.asked.take();
         self.heard = Some(time);
         if let Some(last) = self.series.last_mut().filter(|_| asked.is_none()) {
-            last.answered |= time.nanos_since(last.packet.time) <= PATIENCE;
+            last.answered |= time.nanos_since(last.packet.time) <= LONGEST_ACK_DELAY;
         }
         if let Some((asked, bytes)) = asked
             && self.series.len() > 1
-            && time.nanos_since(asked) <= PATIENCE
+            && time.nanos_since(asked) <= LONGEST_ACK_DELAY
         {
             let [first, second] = self.asked_before;
             self.asked_before = [second, Some(asked)];

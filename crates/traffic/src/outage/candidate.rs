@@ -10,7 +10,7 @@ const LEAST_ROUND_TRIPS: i64 = 4;
 /// Packets that are kept of what was sent in vain; ten make an outage already.
 const MOST_PACKETS: usize = 64;
 /// Further ones that are kept because they came after a timer: Linux gives up after 15 (tcp_retries2), and two connections may wait.
-const MOST_COPIES: usize = 32;
+pub(super) const MOST_COPIES: usize = 32;
 
 /// A transmission that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,14 +5,13 @@ use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::echoes::Echoes;
 use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
+use crate::run::FINEST;
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::{INITIAL_RTO, LEAST_TIMEOUT};
 use crate::tracker::{SenderState, Tap};
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// A sender's state is looked at this often.
-const LOOK: i64 = 20 * NANOS_PER_MILLI;
 /// A direction with so many arrivals within a second or two carries a transfer.
 const LEAST_BUSY: u32 = 10;
 /// Before anything is known.
@@ -311,7 +310,7 @@ impl PairDelivery {
     /// Looks at the sender, now and then.
     #[inline]
     pub(super) fn look(&mut self, now: Timestamp, sender: impl FnOnce() -> Option<SenderState>) {
-        if now.nanos_since(self.looked) < LOOK {
+        if now.nanos_since(self.looked) < FINEST {
             return;
         }
         self.looked = now;

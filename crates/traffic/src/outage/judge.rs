@@ -8,12 +8,11 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// An outage swallows packets that were sent at different times: a queue that overflows drops many at once.
 const LEAST_ATTEMPTS: u32 = 2;
-/// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928).
-const MANY_SWALLOWED: u32 = 10;
+/// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928). Fewer that vanished before the capture at once
+/// are losses, as one segment and its copies may be lost.
+pub(super) const MANY_SWALLOWED: u32 = 10;
 /// Three attempts with one packet are an outage, too: chance does not lose a packet three times.
 pub(super) const MANY_ATTEMPTS: u32 = LEAST_NOT_BY_CHANCE as u32;
-/// Packets that vanished before the capture at once: fewer are losses, as one segment and its copies may be lost.
-pub(super) const LEAST_MISSING: u32 = MANY_SWALLOWED;
 /// Nanoseconds. Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
 pub const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 
@@ -97,7 +96,7 @@ pub(super) fn judge(
         && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= LEAST_MISSING && sends || only_small {
+    } else if around.missing >= MANY_SWALLOWED && sends || only_small {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)

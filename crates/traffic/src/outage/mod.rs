@@ -15,3 +15,4 @@ mod unread;
 
 pub use judge::LEAST_REST;
 pub use outages::Outages;
+pub use unread::{LEAST_ANSWERED, LEAST_IN_LOOK, LOOK, MOST_PER_ANSWER};

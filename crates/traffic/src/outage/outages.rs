@@ -3,7 +3,7 @@
 use super::backoff::SmallPassed;
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
-use super::judge::{Circumstances, LEAST_MISSING, judge};
+use super::judge::{Circumstances, MANY_SWALLOWED, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered};
 use crate::packet::{InnerPayload, Packet};
@@ -23,9 +23,7 @@ const MOST_DIRECTIONS: usize = 1 << 13;
 const MOST_STRETCHES: usize = 1 << 13;
 /// Most tunnels without keys, each with its silences: 20 MB without these.
 const MOST_UNREAD: usize = 1 << 12;
-/// Jumps that are kept, 1 MB; of later ones nothing is known.
-const MOST_JUMPS: usize = 1 << 15;
-/// Gaps of any size that are kept, 1 MB; of later ones nothing is known.
+/// Jumps and gaps of any size that are kept, 1 MB each; of later ones nothing is known.
 const MOST_GAPS: usize = 1 << 15;
 
 /// The least window of a receiver (RFC 4303 §3.4.3): older packets are dropped, unless it has a larger one.
@@ -97,7 +95,7 @@ impl Outages {
         self.backwards += if packet.time < self.previous { 1 } else { -1 };
         self.previous = packet.time;
         self.latest = self.latest.max(packet.time);
-        if segment.missing >= LEAST_MISSING || u32::from(segment.id_jump) >= LEAST_MISSING {
+        if segment.missing >= MANY_SWALLOWED || u32::from(segment.id_jump) >= MANY_SWALLOWED {
             self.jump(packet, segment);
         }
         if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
@@ -108,7 +106,7 @@ impl Outages {
                 direction: packet.direction,
             });
         }
-        if segment.behind >= REPLAY_WINDOW && self.behind_window.len() < MOST_JUMPS {
+        if segment.behind >= REPLAY_WINDOW && self.behind_window.len() < MOST_GAPS {
             self.behind_window.push(packet.frame);
         }
         if matches!(packet.payload, InnerPayload::Unread(_)) || !self.unread.is_empty() {
@@ -148,7 +146,7 @@ impl Outages {
 
     #[cold]
     fn jump(&mut self, packet: &Packet, segment: &Segment) {
-        let by_number = segment.missing >= LEAST_MISSING;
+        let by_number = segment.missing >= MANY_SWALLOWED;
         let jump = NumberJump {
             time: packet.time,
             tunnel: packet.tunnel,
@@ -156,7 +154,7 @@ impl Outages {
             pair: (!by_number).then_some(segment.pair),
             missing: segment.missing.max(u32::from(segment.id_jump)),
         };
-        if self.jumps.len() < MOST_JUMPS {
+        if self.jumps.len() < MOST_GAPS {
             self.jumps.push(jump);
         }
     }

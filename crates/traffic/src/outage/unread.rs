@@ -4,28 +4,26 @@
 use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
-use super::judge::{LEAST_MISSING, LEAST_REST};
+use super::judge::{LEAST_REST, MANY_ATTEMPTS, MANY_SWALLOWED};
 use crate::interval::LostPacket;
 use crate::packet::{InnerPayload, Packet};
-use crate::tcp::slot;
+use crate::tcp::{LONGEST_ACK_DELAY, slot};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
-/// Answers that come later than this come late for TCP on any path: delayed acknowledgements wait 500 ms at most (RFC 9293 §3.8.6.3).
-const LATEST_ANSWER: i64 = NANOS_PER_SECOND / 2;
-/// Full-sized packets that one silence swallows; one or two may be lost by chance, and wait for a timer.
-const LEAST_FULL: u32 = 3;
 /// TCP options (40 bytes), and padding to a block of the cipher (16): full-sized packets differ by so much.
 const SIZES_DIFFER: u32 = 56;
-/// A receiver acknowledges every second full-sized segment (RFC 9293 §3.8.6.3), one that merges them every 32nd (64 KiB).
-const MOST_PER_ANSWER: u64 = 32;
-/// Answers are looked for in stretches of this length …
-const LOOK: i64 = 100 * NANOS_PER_MILLI;
-/// … with so many packets …
-const LEAST_IN_LOOK: u32 = 5;
-/// … of which so many in a hundred have one. A side that is silent more often is not answering.
-const LEAST_ANSWERED: u64 = 95;
+/// Packets of data for each answer at most: a receiver acknowledges every second full-sized segment (RFC 9293 §3.8.6.3), one that merges
+/// 16 of them (as many fragments hold a packet of Linux) every 32nd.
+pub const MOST_PER_ANSWER: u64 = 32;
+/// Answers are looked for in stretches of this length, five runs …
+pub const LOOK: i64 = 100 * NANOS_PER_MILLI;
+/// … with so many packets, which two acknowledgements answer …
+pub const LEAST_IN_LOOK: u32 = 5;
+/// … of which so many in a hundred have one. A retransmission timeout after a loss, 200 ms at least, leaves two stretches without: one of
+/// them every four seconds is let pass. A side that is silent more often is not answering.
+pub const LEAST_ANSWERED: u64 = 95;
 /// Silences that are kept of each direction of a tunnel.
 const MOST_SILENCES: usize = 1 << 10;
 
@@ -82,7 +80,7 @@ impl SinceFull {
     /// The stretch since the last full-sized packet, where small ones passed and the numbers of others are missing between them.
     fn only_small(&self, to: Timestamp) -> Option<(Delivered, SmallPassed)> {
         let (from, busy) = self.last?;
-        let long = to.nanos_since(from.time) > LATEST_ANSWER;
+        let long = to.nanos_since(from.time) > LONGEST_ACK_DELAY;
         let missing = u64::from(self.gaps) >= LEAST_NOT_BY_CHANCE;
         (busy && long && missing).then_some((from, self.small))
     }
@@ -176,8 +174,8 @@ impl UnreadTunnel {
     fn go_on(&mut self, own: usize, at: Delivered, missing: u32) {
         let Some(last) = self.last[own] else { return };
         let sent = &mut self.sides[own];
-        let paused = at.time.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy();
-        if paused && (sent.full < LEAST_FULL || missing >= LEAST_MISSING) {
+        let paused = at.time.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy();
+        if paused && (sent.full < MANY_ATTEMPTS || missing >= MANY_SWALLOWED) {
             let silence = sent.silence(last, at);
             sent.keep(silence, true, SmallPassed::default());
         }
@@ -190,8 +188,8 @@ impl UnreadTunnel {
         sent.answered = true;
         sent.backoff.answer(at.time);
         if let Some(last) = last
-            && at.time.nanos_since(last.time) > LATEST_ANSWER
-            && sent.full >= LEAST_FULL
+            && at.time.nanos_since(last.time) > LONGEST_ACK_DELAY
+            && sent.full >= MANY_ATTEMPTS
         {
             let esp = last_sent.and_then(|sent| sent.esp);
             let silence = sent.silence(sent.unanswered_since(last), Delivered { esp, ..at });
@@ -212,8 +210,8 @@ impl UnreadTunnel {
     pub(super) fn silences(&self, end: Timestamp) -> Option<(Direction, Vec<UnreadSilence>)> {
         let own = usize::from(self.sides[1].bytes > self.sides[0].bytes);
         let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
-        let more = sent.full >= LEAST_FULL || sent.arrivals.is_busy() && sent.ends_full;
-        let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LATEST_ANSWER && more);
+        let more = sent.full >= MANY_ATTEMPTS || sent.arrivals.is_busy() && sent.ends_full;
+        let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LONGEST_ACK_DELAY && more);
         if 2 * sent.unread <= sent.packets {
             return None;
         }
@@ -237,7 +235,7 @@ impl UnreadTunnel {
         };
         let open = open.or_else(only_small);
         let own_silence = self.last[own].filter(|last| {
-            end.nanos_since(last.time) > LATEST_ANSWER && sent.arrivals.is_busy() && sent.ends_full
+            end.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy() && sent.ends_full
         });
         let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
         let open = open.or_else(fell_silent);
@@ -293,7 +291,7 @@ impl UnreadSide {
         let esp = packets.first().and_then(|first| first.esp);
         let mut from = Delivered { esp, ..last };
         let mut before = last.time;
-        for packet in packets.iter().take(LEAST_FULL as usize) {
+        for packet in packets.iter().take(MANY_ATTEMPTS as usize) {
             if packet.time.nanos_since(before) > LEAST_REST {
                 (from.time, from.frame) = (packet.time, packet.frame);
             }
@@ -308,7 +306,7 @@ impl UnreadSide {
             to,
             before: Before {
                 round_trip: 0,
-                rto: LATEST_ANSWER / 2,
+                rto: LONGEST_ACK_DELAY / 2,
                 busy: true,
                 at_receiver: false,
             },

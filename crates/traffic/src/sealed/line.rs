@@ -4,23 +4,17 @@ use crate::run::{Runs, TransmissionRun};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
-/// Header of ESP, bytes: SPI and sequence number (RFC 4303 §2).
-const ESP_HEADER: u32 = 8;
-/// Longest initialization vector, bytes: a block of AES-CBC (RFC 3602 §3).
-const LONGEST_IV: u32 = 16;
-/// Most padding up to a block of AES, with its length and the next header, bytes (RFC 4303 §2.4).
-const LONGEST_TRAILER: u32 = 15 + 2;
-/// Longest integrity check value, bytes: HMAC-SHA-512-256 (RFC 4868 §2.6).
-const LONGEST_ICV: u32 = 32;
-/// Headers of L2TP in transport mode, bytes: UDP, L2TP with all its fields (RFC 2661 §3.1), address, control and protocol of PPP.
-const L2TP_HEADERS: u32 = 8 + 14 + 4;
-/// Header of IPv6, bytes.
-const IP_HEADER: u32 = 40;
-/// Longest header of TCP, bytes: its options, timestamps and SACK blocks among them, take 40 at most (RFC 9293 §3.1).
-const LONGEST_TCP_HEADER: u32 = 60;
 /// Bytes of the largest ESP packet that carries an acknowledgement without data: 199. Any larger packet is data.
-const LARGEST_ANSWER: u32 =
-    ESP_HEADER + LONGEST_IV + L2TP_HEADERS + IP_HEADER + LONGEST_TCP_HEADER + LONGEST_TRAILER + LONGEST_ICV;
+const LARGEST_ANSWER: u32 = {
+    let spi_and_number = 8; // RFC 4303 §2
+    let iv = 16; // A block of AES-CBC (RFC 3602 §3).
+    let l2tp = 8 + 14 + 4; // UDP, L2TP with all its fields (RFC 2661 §3.1), address, control and protocol of PPP.
+    let ipv6 = 40;
+    let tcp = 60; // Options, timestamps and SACK blocks among them, take 40 at most (RFC 9293 §3.1).
+    let trailer = 15 + 2; // Padding up to a block of AES, its length and the next header (RFC 4303 §2.4).
+    let icv = 32; // HMAC-SHA-512-256 (RFC 4868 §2.6).
+    spi_and_number + iv + l2tp + ipv6 + tcp + trailer + icv
+};
 
 /// An ESP packet as it is without a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

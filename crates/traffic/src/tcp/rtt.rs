@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 
 /// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
 pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
+/// Longest delay of an acknowledgement by its receiver (RFC 9293 §3.8.6.3): an answer that comes later comes late for TCP on any path.
+pub const LONGEST_ACK_DELAY: i64 = NANOS_PER_SECOND / 2;
 /// Nanoseconds. Retransmission timeout before a round trip is measured (RFC 6298 §2.1).
 pub const INITIAL_RTO: i64 = NANOS_PER_SECOND;
 /// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.

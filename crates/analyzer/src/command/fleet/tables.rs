@@ -54,7 +54,7 @@ impl FleetTables {
         let first = analysis.capture.first_time;
         let origin = Origin {
             capture: Some(capture.clone()),
-            day: first.and_then(|time| i32::try_from(time.0.div_euclid(DAY)).ok()),
+            day: first.and_then(|time| i32::try_from(time.0.div_euclid(86_400 * NANOS_PER_SECOND)).ok()),
             gateway: self.gateway.clone().unwrap_or_else(|| gateway_of(analysis)),
             uri: uri_of(Path::new(path)),
             problem: analysis
@@ -158,7 +158,6 @@ fn without(path: &Path) -> Result<()> {
 }
 
 /// Nanoseconds.
-const DAY: i64 = 86_400 * NANOS_PER_SECOND;
 
 /// The responder of the tunnel that the headline speaks of.
 fn gateway_of(analysis: &Analysis) -> String {

@@ -7,7 +7,7 @@ use crate::diagnosis::Subject;
 use rekeyscope_capture::framing::{Datagram, UdpPorts};
 use rekeyscope_ipsec::ike::timeline::{MessageContext, Observed};
 use rekeyscope_ipsec::rekey::{Snapshot, pair};
-use rekeyscope_ipsec::sa::database::SaContext;
+use rekeyscope_ipsec::sa::association::SaContext;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
 use rekeyscope_model::analysis::Encapsulation;

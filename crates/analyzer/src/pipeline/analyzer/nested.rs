@@ -7,6 +7,7 @@
 //! the whole capture; it is neither measured nor in the document.
 
 use crate::decode::{Decoded, Pending};
+use etherparse::ip_number;
 use rekeyscope_capture::framing::Framing;
 use rekeyscope_ipsec::esp::inner::MOST_NESTING;
 use rekeyscope_ipsec::sa::association::Association;
@@ -18,7 +19,6 @@ use std::net::IpAddr;
 
 /// Packets that may wait: no more come out of a batch than went in.
 const MOST_WAITING: usize = 1 << 16;
-const PROTOCOL_ESP: u8 = 50;
 
 /// A packet from inside ESP.
 #[derive(Debug)]
@@ -96,7 +96,9 @@ impl NestedFrames {
         };
         let (at, bare) = match decoded.inner.ip_at {
             Some(at) => (usize::from(at), None),
-            None if opened.next_header == PROTOCOL_ESP => (0, Some(pending.ends)),
+            None if opened.next_header == ip_number::ENCAPSULATING_SECURITY_PAYLOAD.0 => {
+                (0, Some(pending.ends))
+            }
             None => return false,
         };
         self.carriers.insert(association.tunnel);

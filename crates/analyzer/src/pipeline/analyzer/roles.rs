@@ -1,13 +1,12 @@
 //! The client's end of a tunnel, by what its packets carry: where the capture does not hold the beginning of IKE.
 
 use super::Analyzer;
+use etherparse::{IpNumber, ip_number};
 use rekeyscope_ipsec::esp::inner::{Control, Inner};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::RoleEvidence;
 use rekeyscope_model::flow::FiveTuple;
 
-/// TCP.
-const TCP: u8 = 6;
 /// System ports (RFC 6335 §6): servers listen there.
 const SYSTEM_PORTS: std::ops::Range<u16> = 1..1_024;
 
@@ -61,9 +60,9 @@ fn sent_by_client(control: Control) -> Option<bool> {
 
 fn uses_service(flow: &FiveTuple) -> Option<bool> {
     let listens = [flow.src_port, flow.dst_port].map(|port| SYSTEM_PORTS.contains(&port));
-    match (flow.protocol, listens) {
-        (TCP, [false, true]) => Some(true),
-        (TCP, [true, false]) => Some(false),
+    match (IpNumber(flow.protocol), listens) {
+        (ip_number::TCP, [false, true]) => Some(true),
+        (ip_number::TCP, [true, false]) => Some(false),
         _ => None,
     }
 }
@@ -86,7 +85,7 @@ mod tests {
     #[test]
     fn who_uses_a_service_is_the_client() {
         let flow = |src_port, dst_port| FiveTuple {
-            protocol: TCP,
+            protocol: ip_number::TCP.0,
             src: [192, 0, 2, 1].into(),
             dst: [192, 0, 2, 2].into(),
             src_port,

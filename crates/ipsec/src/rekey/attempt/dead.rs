@@ -3,6 +3,7 @@
 use crate::ike::opening::Opening;
 use crate::ike::timeline::{Exchange, IkeSa};
 use crate::rekey::attempt::seen::MOST_FRAMES;
+use crate::rekey::attempt::tables::frames;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::Speakers;
 use crate::sa::tunnel::TunnelIndex;
@@ -123,12 +124,7 @@ fn check(exchange: &Exchange, tunnel: TunnelIndex) -> Option<UnansweredCheck> {
         known: true,
         first_time: exchange.first_time()?,
         last_time: exchange.last_time()?,
-        frames: exchange
-            .records
-            .iter()
-            .map(|r| r.frame)
-            .take(MOST_FRAMES)
-            .collect(),
+        frames: frames(exchange),
         asked: exchange.messages,
     })
 }

@@ -9,37 +9,26 @@ use crate::rekey::pair::ChildSa;
 use rekeyscope_model::analysis::AttemptOutcome;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// All attempts in order of time. `ends`: the last frame of the capture.
+/// All attempts in order of time: those of child SAs, and those to make or renew IKE SAs. `ends`: the last frame of the capture.
 pub fn attempts(
     evidence: &Evidence<'_>,
     ike_sas: &[IkeSa],
     children: &[ChildSa],
     ends: Timestamp,
-) -> Vec<AttemptSeen> {
+) -> [Vec<AttemptSeen>; 2] {
     let tables = AttemptTables::new(evidence, ike_sas, children, ends);
-    let all = 0..evidence.exchanges.len();
-    let mut found: Vec<AttemptSeen> = all.filter_map(|e| outcome::of_exchange(&tables, e)).collect();
+    let all = || 0..evidence.exchanges.len();
+    let mut found: Vec<AttemptSeen> = all().filter_map(|e| outcome::of_exchange(&tables, e)).collect();
     leave_out_first_tries(evidence.exchanges, &mut found);
     mark_superseded(&mut found);
     found.sort_by_key(|a| (a.first_time, a.exchange));
     found.extend(unasked::without_attempt(&tables, &found));
-    found.sort_by_key(|a| (a.first_time, a.exchange));
-    found
-}
-
-/// Attempts to make or renew IKE SAs, in order of time.
-pub fn ike_attempts(
-    evidence: &Evidence<'_>,
-    ike_sas: &[IkeSa],
-    children: &[ChildSa],
-    ends: Timestamp,
-) -> Vec<AttemptSeen> {
-    let tables = AttemptTables::new(evidence, ike_sas, children, ends);
-    let all = 0..evidence.exchanges.len();
-    let mut found: Vec<AttemptSeen> = all.filter_map(|e| ike_sa::of_exchange(&tables, e)).collect();
-    leave_out_first_tries(evidence.exchanges, &mut found);
-    found.sort_by_key(|a| (a.first_time, a.exchange));
-    found
+    let mut of_ike: Vec<AttemptSeen> = all().filter_map(|e| ike_sa::of_exchange(&tables, e)).collect();
+    leave_out_first_tries(evidence.exchanges, &mut of_ike);
+    for found in [&mut found, &mut of_ike] {
+        found.sort_by_key(|a| (a.first_time, a.exchange));
+    }
+    [found, of_ike]
 }
 
 /// A request that is refused for its Diffie–Hellman group alone is sent again at once with another one (RFC 7296 §1.3); the two are

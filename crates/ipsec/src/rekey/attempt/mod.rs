@@ -16,6 +16,6 @@ mod tests;
 mod unasked;
 
 pub use dead::{UnansweredCheck, unanswered_checks};
-pub use find::{attempts, ike_attempts};
-pub use seen::{AttemptSeen, PEER_SENDS_ESP, PEER_SILENT};
+pub use find::attempts;
+pub use seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
 pub use unasked::ON_ITS_WAY;

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 
 /// A request is sent again within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s; RFC 7296 §2.1 leaves it
 /// open). Where a capture ends sooner after the first copy, the request may have been answered.
-pub(super) const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
+pub const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
 /// Reason of an unanswered request: its receiver sends no ESP either.
 pub const PEER_SILENT: &str = "peer_silent";
 /// Reason of an unanswered request: its receiver sends ESP meanwhile.

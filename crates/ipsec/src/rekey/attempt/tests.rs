@@ -8,7 +8,7 @@ use super::*;
 use crate::ike::timeline::{Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord};
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair;
-use crate::sa::association::{Association, Counters};
+use crate::sa::association::{Association, Counters, SaContext};
 use rekeyscope_model::analysis::{
     AttemptOutcome, Direction, Encapsulation, ExchangeKind, KeyStatus, Lifetime,
 };
@@ -80,14 +80,15 @@ impl Story {
             (Direction::BToA, SERVER, CLIENT),
         ] {
             let spi = Spi(spi + u32::from(direction == Direction::BToA));
-            let mut sa = Association::new(
-                0,
+            let context = SaContext {
+                tunnel: 0,
                 direction,
                 src,
                 dst,
-                (IpsecProtocol::Esp, spi),
-                Encapsulation::Esp,
-            );
+                encapsulation: Encapsulation::Esp,
+                protocol: IpsecProtocol::Esp,
+            };
+            let mut sa = Association::new(context, spi);
             sa.exchange = Some(exchange);
             sa.first = used.map(|(from, _)| (at(from), 1));
             sa.last = used.map(|(_, to)| (at(to), 2));
@@ -149,7 +150,9 @@ impl Story {
     }
 
     fn seen(&self) -> Vec<AttemptSeen> {
-        self.with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)))
+        let [found, _] = self
+            .with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)));
+        found
     }
 
     /// Outcome and reason of the attempt that an exchange is.

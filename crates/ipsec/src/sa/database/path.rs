@@ -1,8 +1,8 @@
 //! Choice of a packet's SA: by its path, and by its number if an end moved.
 
-use super::{SaContext, SaDatabase, SaIndex};
+use super::{SaDatabase, SaIndex};
 use crate::esp::cipher::Icv;
-use crate::sa::association::{Association, NumberCourse};
+use crate::sa::association::{Association, NumberCourse, SaContext};
 use crate::sa::specimen::Specimen;
 use crate::sa::tunnel::TunnelIndex;
 use crate::sa::whereabouts::OuterPath;
