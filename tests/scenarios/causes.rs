@@ -83,10 +83,10 @@ const ROWS_PLANTED: [(&str, &str, &str); 21] = [
     ("limit-reached", "hard limit", "SA lost after a rekey"),
     ("slow-renewal", "renewal too slow", "first message repeated"),
     ("slow-exchange", "slow Diffie–Hellman", "slow path"),
+    ("replay-window", "deep reordering", "shallow reordering"),
     ("silent", "IKEv2, nothing comes", "application pauses"),
     ("unheard", "acknowledgements unheard", "receiver stops"),
     ("esp-silent", "IKEv2, only IKE comes", "IKEv2, nothing comes"),
-    ("replay-window", "deep reordering", "shallow reordering"),
     ("unexplained", "one of two transfers dies", "burst lost"),
 ];
 

@@ -94,15 +94,21 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
     (!is_explained(outage) && !attempts.any(|a| is_over(a, ends))).then_some(outage.start)
 }
 
-/// The packets show why nothing passed, so nothing outside of the capture decides it.
+/// The packets show why nothing passed, so nothing outside of the capture decides it. A side that is silent may come back with a renewal.
 fn is_explained(outage: &Outage) -> bool {
-    let mut cause = outage.explanation.iter().map(|e| e.cause);
-    cause.any(|cause| {
-        !matches!(
-            cause,
-            ExplanationCause::Unexplained | ExplanationCause::CaptureHole
-        )
-    })
+    use ExplanationCause::{CaptureHole, EspSilent, PathSilent, PeerSilent, Unexplained, Unheard};
+    let open = [
+        CaptureHole,
+        EspSilent,
+        PathSilent,
+        PeerSilent,
+        Unexplained,
+        Unheard,
+    ];
+    outage
+        .explanation
+        .as_ref()
+        .is_some_and(|e| !open.contains(&e.cause))
 }
 
 /// Whatever comes after the capture, it was in vain.

@@ -8,7 +8,7 @@ use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::FINEST;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Factor on the usual length of a silence that makes one unusual in which nothing was sent in vain.
 const UNUSUAL: i64 = 2;
@@ -158,6 +158,7 @@ pub(super) fn ownership(
             }),
         }
     }
+    found.acquit_outlasting(&rules);
     if input.arrived.iter().all(|run| run.acknowledged.is_none()) {
         found.acquit_chance(&rules);
     }
@@ -165,6 +166,28 @@ pub(super) fn ownership(
 }
 
 impl Ownership {
+    /// Takes from the rekeys the silences that outlast their exchanges, unless so many rekeys have one that their senders do not rest there by
+    /// chance.
+    fn acquit_outlasting(&mut self, rules: &OwnershipRules<'_>) {
+        let outlasts = |own: &Owned| {
+            let mut rekeys = rules.input.rekeys.iter();
+            let rekey = rekeys.find(|rekey| own.owner == Owner::Rekey(rekey.rekey));
+            rekey.is_some_and(|rekey| rules.outlasts(&own.silence, rekey))
+        };
+        let owners: BTreeSet<Owner> = self
+            .owned
+            .iter()
+            .filter(|own| outlasts(own))
+            .map(|own| own.owner)
+            .collect();
+        let many = owners.len() as u64 >= LEAST_NOT_BY_CHANCE && 2 * owners.len() >= rules.input.rekeys.len();
+        if !many {
+            let rests = self.owned.extract_if(.., |own| outlasts(own));
+            self.acquitted.extend(rests.map(|own| own.silence.span()));
+            self.acquitted.sort_unstable();
+        }
+    }
+
     /// Takes from the rekeys the silences that as many windows of their lengths would meet by chance. No acknowledgement says whether the sender
     /// had more to send, and nothing was lost in them.
     fn acquit_chance(&mut self, rules: &OwnershipRules<'_>) {
@@ -231,8 +254,7 @@ impl OwnershipRules<'_> {
             let margin = BEFORE + self.input.round_trip;
             !rekey.steps_in(silence.span(), margin) && !is_unheard(rekey, silence)
         };
-        let its_own = is_of_the_sender(silence, rekey, self.times.timeout) || self.outlasts(silence, rekey);
-        if its_own || !silence.is_loss() && beside() {
+        if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.is_loss() && beside() {
             return Ruling::Acquitted;
         }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {

@@ -138,8 +138,11 @@ do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and ca
 
 ## An end moved, and its peer went on sending to the old place
 
-left-behind-line = The { $what } of { $who } changed at { $moment }: { $peer } sent to the old one for { $seconds } more.
-left-behind-why = Why: { $who } went from { $from } to { $to }, and { $packets } packets of { $peer } were probably lost until it learnt of that.
+left-behind-line = The { $what } of { $who } changed at { $moment }: { $peer } { $followed ->
+    [yes] followed after { $seconds }
+   *[no] has not followed ({ $seconds })
+}.
+left-behind-why = Why: { $who } went from { $from } to { $to }, and { $packets } packets of { $peer } still went to the old place, where they were probably lost.
 
 ## A side renews by deleting first, and little was sent
 

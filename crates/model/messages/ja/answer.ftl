@@ -136,8 +136,11 @@ do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500
 left-behind-line = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
-}が { $moment }に変化し、{ $peer }はさらに { $seconds }古い宛先へ送信
-left-behind-why = 原因: { $who }は { $from } から { $to } に移り、{ $peer }がそれを知るまでの { $packets } パケットは失われたと思われます。
+}が { $moment }に変化、{ $peer }は{ $followed ->
+    [yes] { $seconds }後に追従
+   *[no] 追従せず（{ $seconds }）
+}
+left-behind-why = 原因: { $who }は { $from } から { $to } に移りましたが、{ $peer }の { $packets } パケットは古い宛先へ送られ、失われたと思われます。
 
 ## 更新より先に削除、通信はわずか
 

@@ -278,10 +278,9 @@ fn what_comes_back_now_and_then_answers_nothing() {
     assert_eq!(packets.ledger().1, LedgerBasis::Packets);
 }
 
-/// An application that pauses at a rekey looks the same as a rekey that stops it: without acknowledgements neither the sender nor the path
-/// is found to be the reason.
+/// An application that pauses at a rekey looks the same as a rekey that stops it, where the pause ends no later than a timeout after it.
 #[test]
-fn nobody_is_acquitted() {
+fn a_pause_that_ends_with_the_rekey_is_the_rekeys() {
     for volume in [None, Some(0.5)] {
         let mut packets = SealedPackets::default();
         packets.answered(0, 9_900);

@@ -56,6 +56,7 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
     let down = down(focus, told, explained);
     let clause = match told.outage.end {
         None if explained.may_lie_elsewhere() => explained.clause_alone(),
+        Some(_) if times(told) == 1 && explained.comes_long_before() => explained.clause_alone(),
         _ => explained.clause(times(told)),
     };
     fill!(focus.t, "outage-line", clause, down)

@@ -56,7 +56,12 @@ pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
     let seconds = format::seconds(until.seconds_since(change.time));
     let packets = format::count(change.count.unwrap_or(0));
     let esp = esp(tunnel);
-    let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer);
+    let followed = if Some(until) < analysis.capture.last_time {
+        "yes"
+    } else {
+        "no"
+    };
+    let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer, followed);
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
