@@ -17,7 +17,8 @@ plain_data! {
         pub kind: EventKind,
         /// Time of the beginning.
         pub time: Timestamp,
-        /// Time of the end: the last copy of a request, the answer, the end of a silence; `null` for a moment.
+        /// Time of the end: the last copy of a request, the answer, the end of a silence, the peer's first ESP packet to a new place (or the
+        /// end of the capture); `null` for a moment.
         pub until: Option<Timestamp>,
         /// First frame that shows the event.
         pub frame: u64,
@@ -32,7 +33,8 @@ plain_data! {
         /// Name of the notification, where it could be read, or of the ICMP message.
         pub notify: Option<String>,
         /// Number by kind: copies of a request, or of a repeated statement; checks or echoes that were asked; fragments that came; the
-        /// number of the first packet; bytes of the limit, of the next hop's MTU, of the largest packet that still passes; missing numbers.
+        /// number of the first packet; bytes of the limit, of the next hop's MTU, of the largest packet that still passes; missing numbers;
+        /// packets that the peer of an end that moved sent before it followed.
         pub count: Option<u64>,
         /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends.
         pub successor: Option<bool>,
