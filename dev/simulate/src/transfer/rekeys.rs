@@ -110,6 +110,7 @@ impl SimulatedTransfer {
             outages: &[],
             rests: &[],
             holes: &[],
+            idle: &[],
         })
     }
 }
