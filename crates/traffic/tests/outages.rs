@@ -321,7 +321,15 @@ mod unread {
         let open = run(&lines, &[], 12_000);
         assert_eq!(open, ["outage 2992-12000 Swallowed 6 dead 3000-10750 open"]);
         // The last one alone has an answer: it arrived.
-        let answered = format!("{lines}10770 > unread=120\n");
+        let chatting = format!("{lines}10770 > unread=120\n");
+        assert_eq!(run(&chatting, &[], 12_000), open, "it would have come anyway");
+        // The other side speaks once in that time, and then right behind the last one alone.
+        let mut answered = download(0, 3_000);
+        for ms in [3_000, 3_250, 3_750, 4_750, 6_750, 10_750] {
+            writeln!(answered, "{ms} < unread=1400").unwrap();
+            answered += if ms == 4_750 { "5900 > unread=120\n" } else { "" };
+        }
+        answered += "10770 > unread=120\n";
         let ended = run(&answered, &[], 12_000);
         assert_eq!(ended, ["outage 2992-10750 Swallowed 5 dead 3000-6750"]);
         lines += &download(10_760, 12_000);

@@ -25,6 +25,8 @@ struct Lone {
     /// The other side's last packet before it.
     before: Option<Delivered>,
     busy: bool,
+    /// The other side had been silent for longer than it delays an answer.
+    in_silence: bool,
     /// The other side sent a packet soon behind it, with no small one between that might have asked for it.
     answered: bool,
 }
@@ -65,6 +67,9 @@ impl Backoff {
             packet,
             before,
             busy,
+            in_silence: self
+                .heard
+                .is_none_or(|heard| packet.time.nanos_since(heard) > LONGEST_ACK_DELAY),
             answered: false,
         };
         if goes_on {
@@ -128,10 +133,10 @@ impl Backoff {
         (before.len() > LEAST_DOUBLINGS).then(|| stretch(before, at, self.passed))?
     }
 
-    /// The same where no later packet ends the series: the last one has an answer, and no other one had.
+    /// The same where no later packet ends the series: the last one broke a silence of the other side, and no other one was answered.
     pub(super) fn answered(&self) -> Option<(Candidate, SmallPassed)> {
         let (last, before) = self.series.split_last()?;
-        let only_last = last.answered && !before.iter().any(|lone| lone.answered);
+        let only_last = last.answered && last.in_silence && !before.iter().any(|lone| lone.answered);
         only_last.then(|| self.ended())?
     }
 
