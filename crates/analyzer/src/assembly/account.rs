@@ -94,21 +94,13 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
     (!is_explained(outage) && !attempts.any(|a| is_over(a, ends))).then_some(outage.start)
 }
 
-/// The packets show why nothing passed, so nothing outside of the capture decides it. A side that is silent may come back with a renewal.
+/// The packets show why nothing passed, so nothing outside of the capture decides it. A request that is out may still be answered, and a side
+/// that is silent may come back with a renewal.
 fn is_explained(outage: &Outage) -> bool {
-    use ExplanationCause::{CaptureHole, EspSilent, PathSilent, PeerSilent, Unexplained, Unheard};
-    let open = [
-        CaptureHole,
-        EspSilent,
-        PathSilent,
-        PeerSilent,
-        Unexplained,
-        Unheard,
-    ];
-    outage
-        .explanation
-        .as_ref()
-        .is_some_and(|e| !open.contains(&e.cause))
+    use ExplanationCause::{AddressChanged, Deleted, LargePackets, PeerLostSas, Refused};
+    let decided = [AddressChanged, Deleted, LargePackets, PeerLostSas, Refused];
+    let cause = outage.explanation.as_ref().map(|e| e.cause);
+    cause.is_some_and(|cause| decided.contains(&cause))
 }
 
 /// Whatever comes after the capture, it was in vain.
