@@ -21,7 +21,7 @@ use rekeyscope_model::analysis::{Analysis, AnswerLines};
 use rekeyscope_model::text::Language;
 
 /// The answer of a document: of data in clear; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
-/// its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers nothing; else of what rekeys cost. Of
+/// its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers nothing; of what would explain an outage that is not seen; else of what rekeys cost. Of
 /// several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
     if let Some(answer) = disorder::of_disorder(focus) {

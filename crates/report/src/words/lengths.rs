@@ -18,6 +18,16 @@ pub(crate) fn moment(focus: &Focus, time: Timestamp) -> String {
     fill!(focus.t, "outage-seconds", n)
 }
 
+/// `6.56 s, 16.46 s, 26.69 s`: the first ones, because more are in the list of events or outages.
+pub(crate) fn moments(focus: &Focus, times: impl Iterator<Item = Timestamp>) -> String {
+    const LISTED: usize = 4;
+    let mut all: Vec<String> = times.take(LISTED + 1).map(|time| moment(focus, time)).collect();
+    if let Some(last) = all.get_mut(LISTED) {
+        *last = "…".to_owned();
+    }
+    focus.t.joined(&all)
+}
+
 /// `5.5–6.8 s`.
 pub(crate) fn range(t: &Catalogue, (shortest, longest): (f64, f64)) -> String {
     let digits = if longest < 0.995 { 2 } else { 1 };

@@ -184,7 +184,7 @@ fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal>
         let unread = unread
             && (gave_up(tables, exchange, last)
                 || !asked(tables, near, (last, said.time), exchange)
-                    && said.time.nanos_since(last) <= slowest_answer(tables, index));
+                    && said.time.nanos_since(last) <= tables.slowest_answer(exchange));
         (error.is_some() || unread).then(|| Refusal::by_message(said, error.map(|e| e.name)))
     })
 }
@@ -218,18 +218,6 @@ fn asked(
     let mut own = said.filter(|m| m.src == exchange.initiator);
     // Unless one is answered at once, it comes again: a whole timer lies between.
     own.any(|m| from.plus_nanos(-REFUSAL_WITHIN) <= m.time && m.time <= to)
-}
-
-/// Exchanges before one that show how soon its responder answers.
-const LOOKED_BACK: usize = 16;
-
-/// The longest time that the responder took for an answer in the exchanges before, nanoseconds.
-fn slowest_answer(tables: &AttemptTables<'_>, index: usize) -> i64 {
-    let own = &tables.evidence.exchanges[index];
-    let before = tables.evidence.exchanges[..index].iter().rev().take(LOOKED_BACK);
-    let before = before.filter(|e| (e.initiator, e.responder) == (own.initiator, own.responder));
-    let took = before.filter_map(|e| Some(e.answer()?.time.nanos_since(e.requests().last()?.time)));
-    took.max().unwrap_or(0)
 }
 
 /// The initiator did not ask again although it would have had to, or went on with a new request.

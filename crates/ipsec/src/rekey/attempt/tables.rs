@@ -31,6 +31,8 @@ pub(super) struct AttemptTables<'a> {
     message_ids: HashSet<(Option<usize>, u32)>,
     /// Time at which each side of an IKE SA began its newest exchange of a kind.
     newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
+    /// The longest answer to a request that was sent once, by initiator and responder, nanoseconds.
+    slowest: HashMap<(IpAddr, IpAddr), i64>,
 }
 
 /// SAs of a direction that are looked through for one that carried packets at a time: a tunnel has a few at once.
@@ -55,6 +57,7 @@ impl<'a> AttemptTables<'a> {
             by_ends: HashMap::new(),
             message_ids: HashSet::new(),
             newest: HashMap::new(),
+            slowest: HashMap::new(),
         };
         for association in evidence.associations.iter().filter(|a| a.first.is_some()) {
             let ends = (association.src, association.dst);
@@ -76,6 +79,14 @@ impl<'a> AttemptTables<'a> {
                 .entry((exchange.ike_sa, exchange.initiator, exchange.kind));
             let began = newest.or_default();
             *began = (*began).max(first_time(exchange));
+            if let (1, Some(answer)) = (exchange.requests().count(), exchange.answer()) {
+                let took = answer.time.nanos_since(first_time(exchange));
+                let slowest = tables
+                    .slowest
+                    .entry((exchange.initiator, exchange.responder))
+                    .or_default();
+                *slowest = took.max(*slowest);
+            }
             if let (ExchangeKind::Informational, Some(sa)) = (exchange.kind, exchange.ike_sa) {
                 tables.informational.entry(sa).or_default().push(index);
             }
@@ -85,6 +96,12 @@ impl<'a> AttemptTables<'a> {
 
     pub(super) fn tunnel(&self, exchange: usize) -> Option<TunnelIndex> {
         self.evidence.exchange_tunnels.get(exchange).copied().flatten()
+    }
+
+    /// The longest time that the responder of an exchange took to answer a request that was sent once, nanoseconds.
+    pub(super) fn slowest_answer(&self, exchange: &Exchange) -> i64 {
+        let ends = (exchange.initiator, exchange.responder);
+        self.slowest.get(&ends).copied().unwrap_or(0)
     }
 
     /// `src` sent ESP to `dst` after `from`, on an SA in use until `to`.

@@ -5,7 +5,7 @@ use crate::words::answer::why::one_way;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::{moment, range};
+use crate::words::lengths::{moment, moments, range};
 use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
 
@@ -132,20 +132,14 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
 
 /// The moments of the others, or how many came before.
 fn others_alike(focus: &Focus, told: &ToldOutages<'_>) -> Option<String> {
-    /// Moments that a sentence lists: more are in the list of outages.
-    const LISTED: usize = 4;
     let t = focus.t;
     let before = told.alike.len().saturating_sub(1);
     match (told.outage.end, before) {
         (_, 0) => None,
         (None, n) => Some(format::counted(t, "outage-earlier", n as u64)),
         (Some(_), _) => {
-            let listed = told.alike.iter().take(LISTED);
-            let mut moments: Vec<String> = listed.map(|outage| moment(focus, outage.start)).collect();
-            if told.alike.len() > LISTED {
-                moments.push("…".to_owned());
-            }
-            Some(fill!(t, "outage-moments", list = t.joined(&moments)))
+            let list = moments(focus, told.alike.iter().map(|outage| outage.start));
+            Some(fill!(t, "outage-moments", list))
         }
     }
 }

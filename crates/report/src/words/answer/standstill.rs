@@ -1,17 +1,15 @@
-//! The three lines where ESP of one side never came, and where a transfer stood still and no key shows why.
+//! The three lines where no outage and no cost is seen, but something that explains one: ESP of one side that never came or stopped, an end
+//! that its peer did not follow, renewals that delete first, a transfer that stood still.
 
 use crate::words::answer::lines::Answer;
 use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
-use crate::words::lengths::{moment, range};
+use crate::words::lengths::{moment, moments, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
     told_left_behind, told_no_return, told_silent_esp, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{EventKind, LedgerBasis, Verdict};
-
-/// Moments that a sentence lists: more are in the list of events.
-const MOST_MOMENTS: usize = 4;
 
 /// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -87,7 +85,7 @@ pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
     );
     let seconds = format::seconds(ends.seconds_since(silent.time));
     let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
-    let clause = format::capitalised(&clause.split_whitespace().collect::<Vec<_>>().join(" "));
+    let clause = format::capitalised(&clause);
     let why = fill!(t, "explains-esp-silent", who, span = "all");
     Some(Answer {
         tunnel: Some(headline.tunnel),
@@ -110,8 +108,7 @@ pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
         n => fill!(t, "outage-times", n),
     };
     let line = fill!(t, "torn-down-line", who, at, seconds = range(t, told.range_s));
-    let moments = told.deletes.iter().map(|delete| moment(focus, delete.time));
-    let list = t.joined(&Vec::from_iter(moments.take(MOST_MOMENTS)));
+    let list = moments(focus, told.deletes.iter().map(|delete| delete.time));
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
