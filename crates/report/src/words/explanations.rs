@@ -332,10 +332,10 @@ impl<'a> Explained<'a> {
             )
     }
 
-    /// The moment that the clause names lies more than a second before the outage: who reads only that takes it for the begin.
-    pub(crate) fn comes_long_before(&self) -> bool {
+    /// The event lies before the outage: a moment beside it would be taken for the begin.
+    pub(crate) fn comes_before(&self) -> bool {
         let event = self.event().filter(|_| self.may_lie_elsewhere());
-        event.is_some_and(|event| self.silent_time.start.seconds_since(event.time) > 1.0)
+        event.is_some_and(|event| event.time < self.silent_time.start)
     }
 
     fn limit(&self) -> Option<String> {

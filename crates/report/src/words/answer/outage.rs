@@ -56,7 +56,7 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
     let down = down(focus, told, explained);
     let clause = match told.outage.end {
         None if explained.may_lie_elsewhere() => explained.clause_alone(),
-        Some(_) if times(told) == 1 && explained.comes_long_before() => explained.clause_alone(),
+        Some(_) if times(told) == 1 && explained.comes_before() => explained.clause_alone(),
         _ => explained.clause(times(told)),
     };
     fill!(focus.t, "outage-line", clause, down)
@@ -99,7 +99,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         (None, _) if explained.may_lie_elsewhere() => "outage-down-since",
         (None, _) => "outage-down-open",
         (Some(_), 0 | 1) if told.outage.ended_by == OutageEnd::End => "outage-down-over",
-        (Some(_), 0 | 1) if explained.comes_long_before() => "outage-down-from",
+        (Some(_), 0 | 1) if explained.comes_before() => "outage-down-from",
         (Some(_), 0 | 1) => "outage-down",
         (Some(_), _) => "outage-down-each",
     };
