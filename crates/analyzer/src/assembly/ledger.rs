@@ -3,13 +3,14 @@
 use crate::assembly::children::Known;
 use crate::assembly::outages::EnforcedLimits;
 use crate::pipeline::record::Record;
-use rekeyscope_impact::explain::is_cost_of_renewal;
+use rekeyscope_impact::explain::{is_cost_of_renewal, names_renewal};
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
-    AttemptOutcome, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey, LedgerSlow,
+    AttemptOutcome, ExplanationCause, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey,
+    LedgerSlow, Outage,
 };
 use rekeyscope_model::time::{Timestamp, millis, seconds};
 use rekeyscope_traffic::TransmissionRun;
@@ -67,12 +68,25 @@ fn rekeys((tunnel, direction): Side, known: Known<'_>) -> (Vec<RekeySpan>, Vec<u
     let own = slot(direction);
     let (record, deletes) = (known.record, known.record.deletes());
     let associations = record.sas.associations();
+    let stops = stopped_by_renewals((tunnel, direction), known);
     let span = |(rekey, s): (usize, &Succession)| {
         let switched = s.switched.iter().flatten().min().copied();
         let asked = s.started.or(s.first_message).or(switched)?;
-        let volume = s.old[own].and_then(|sa| volume_sent(&associations[sa])?.share());
+        // An outage may show more than the messages: a limit that nobody could read, and that data stopped before somebody asked.
+        let ends = |stop: &&(ExplanationCause, Timestamp, Timestamp)| {
+            s.switched[own].is_some_and(|switched| stop.1 < switched && switched <= stop.2)
+        };
+        let stop = stops.iter().find(ends);
+        let volume = match stop {
+            Some((ExplanationCause::LimitReached, ..)) => Some(1.0),
+            _ => s.old[own].and_then(|sa| volume_sent(&associations[sa])?.share()),
+        };
         // An old SA that reached its limit drops what comes after, whether or not somebody has asked by then.
-        let early = expired(record, s).into_iter().chain(switched).min();
+        let early = expired(record, s)
+            .into_iter()
+            .chain(switched)
+            .chain(stop.map(|stop| stop.1))
+            .min();
         let old = s.old.iter().flatten().map(|&sa| &associations[sa]);
         let deleted = old.filter_map(|sa| deletes.get(&(sa.dst, sa.spi)).map(|own| own.0));
         Some(RekeySpan {
@@ -153,12 +167,23 @@ fn failed(tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
     spans
 }
 
+fn outages_of((tunnel, direction): Side, known: Known<'_>) -> impl Iterator<Item = &Outage> {
+    let published = known.record.tunnels.tunnels[tunnel].published(direction);
+    let all = known.outages.iter();
+    all.filter(move |o| (o.tunnel, o.direction) == (tunnel, published))
+}
+
+/// Outages of a direction that the SAs or messages of a renewal explain, and which it ended: cause, begin and end.
+fn stopped_by_renewals(side: Side, known: Known<'_>) -> Vec<(ExplanationCause, Timestamp, Timestamp)> {
+    let costs = outages_of(side, known).filter(|o| is_cost_of_renewal(o, known.attempts, known.rekeys));
+    let told = costs.filter_map(|o| Some((o.explanation.as_ref()?.cause, o.start, o.end?)));
+    told.filter(|(cause, ..)| names_renewal(*cause)).collect()
+}
+
 /// The outages of a direction that no renewal cost.
 fn outages((tunnel, direction): Side, known: Known<'_>) -> Vec<OutageSpan> {
-    let published = known.record.tunnels.tunnels[tunnel].published(direction);
     let ends = known.record.totals.last_time.unwrap_or_default();
-    let own = known.outages.iter();
-    let own = own.filter(|o| (o.tunnel, o.direction) == (tunnel, published));
+    let own = outages_of((tunnel, direction), known);
     let own = own.filter(|o| !is_cost_of_renewal(o, known.attempts, known.rekeys));
     let mut spans: Vec<OutageSpan> = own
         .map(|outage| OutageSpan {

@@ -1,5 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
+use crate::assembly::deleted_children;
 use crate::assembly::scene::{Explored, HeardIke, heard, scene};
 use crate::events::reconnections;
 use crate::pipeline::record::Record;
@@ -47,6 +48,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
+    stretches.extend(deleted_children::stretches(found));
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);

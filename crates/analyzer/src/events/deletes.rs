@@ -22,9 +22,17 @@ const CARRIES_UNTIL: i64 = 100 * NANOS_PER_MILLI;
 pub(super) struct DeleteSeen {
     /// The IKE SA under which it was sent.
     pub(super) ike_sa: usize,
-    /// The Delete ends that IKE SA, or may.
-    pub(super) ends_ike_sa: bool,
     pub(super) event: Event,
+}
+
+impl DeleteSeen {
+    /// Whether the Delete ends its IKE SA, or may: one that cannot be read and follows a renewal takes the old child SA.
+    pub(super) fn ends_ike_sa(&self) -> bool {
+        match self.event.kind {
+            EventKind::Deleted => self.event.successor != Some(true),
+            kind => kind == EventKind::IkeSaDeleted,
+        }
+    }
 }
 
 /// All of them. Both sides delete the SAs that they receive on: of one pair that is one event.
@@ -36,7 +44,6 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
     for (index, tunnel, ike_sa, exchange) in sources.exchanges() {
         let seen = |kind, event: Event| DeleteSeen {
             ike_sa,
-            ends_ike_sa: kind != EventKind::ChildDeleted,
             event: Event {
                 kind,
                 tunnel: Some(tunnel),

@@ -96,7 +96,7 @@ fn lived_before(
         })
     };
     let deleted = |other: usize| {
-        let mut own = deletes.iter().filter(|d| d.ends_ike_sa && d.ike_sa == other);
+        let mut own = deletes.iter().filter(|d| d.ends_ike_sa() && d.ike_sa == other);
         own.any(|d| d.event.time <= began)
     };
     match older().next() {

@@ -11,8 +11,8 @@ use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, Outages, Packet, Preview,
-    SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
+    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, Outages, Packet, PairId,
+    Preview, SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -123,6 +123,11 @@ impl TrafficReading {
     pub(crate) fn addresses(&self, interval: &Interval) -> Option<(IpAddr, IpAddr)> {
         let (_, a, b) = self.tracker.addresses(interval.pair)?;
         Some(interval.direction.pick((a, b), (b, a)))
+    }
+
+    /// The pair of two inner addresses of a tunnel.
+    pub(crate) fn pair_between(&self, tunnel: u32, ends: (IpAddr, IpAddr)) -> Option<PairId> {
+        self.tracker.pair_between(tunnel, ends)
     }
 
     /// Stretches, and silences, that there was no room for.

@@ -198,14 +198,17 @@ fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     !view.outage.of_rekey && view.is_silent(explanation.by)
 }
 
-/// Neither ESP nor IKE of the side that did not answer passes. Who is sent nothing answers nothing, so a request that already waited while
-/// data arrived counts then. Fragments of a message show that their sender lives.
+/// Neither ESP nor IKE of the side that did not answer passes, or it lost its SAs before it was asked. Who is sent nothing answers nothing, so
+/// a request that already waited while data arrived counts then. Fragments of a message show that their sender lives.
 pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let event = event_of(view, explanation);
     let fragments = event.is_some_and(|event| event.kind == EventKind::FragmentsIncomplete);
     let waited = |event: &Event| event.time.plus_nanos(view.near()) < view.outage.from;
     let waited_before = view.outage.undelivered.swallowed == 0 && event.is_some_and(waited);
-    !fragments && !waited_before && all_silent(view, explanation)
+    let asked_in_it = |event: &Event| event.time > view.outage.from.plus_nanos(view.near());
+    let was_gone = event.is_some_and(asked_in_it)
+        && began_anew(view).is_some_and(|lost| lost.by == explanation.by && !no_restart(view, &lost));
+    !fragments && !waited_before && (all_silent(view, explanation) || was_gone)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {
@@ -310,10 +313,11 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     Some(of_ike_sa.unwrap_or(first))
 }
 
-/// Exchanges that began after `time` and before the outage ended.
+/// Exchanges that began after `time` and before the outage ended, and made no SA of other inner addresses.
 fn exchanges_since<'a>(view: &OutageView<'a>, time: Timestamp) -> impl Iterator<Item = &'a ExchangeInScene> {
     let end = view.outage.to;
     view.exchanges()
+        .filter(|(place, _)| !view.is_of_others(*place))
         .map(|(_, exchange)| exchange)
         .filter(move |exchange| exchange.begin > time && exchange.begin < end)
 }

@@ -27,7 +27,7 @@ pub use remarks::{
     ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_first_numbers, told_left_behind, told_no_return,
     told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
-pub use renewal::is_cost_of_renewal;
+pub use renewal::{is_cost_of_renewal, names_renewal};
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };

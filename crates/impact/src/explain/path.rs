@@ -1,6 +1,6 @@
 //! Rows about the path and the capture: hole, address changed, silent, large packets, and what nothing explains.
 
-use crate::explain::scene::SilencesOfSide;
+use crate::explain::scene::{ExchangeInScene, SaInScene, SilencesOfSide};
 use crate::explain::view::{OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -77,11 +77,12 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         .iter()
         .zip([sender, receiver])
         .any(|(side, silent)| silent && view.goes_on_upon_its_sa(side));
-    let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa() && !goes_on);
+    let new_sa = outage.back_on.filter(|_| view.stopped_on_its_sa());
+    let new_sa = new_sa.or_else(|| came_back_on(view, of?)).filter(|_| !goes_on);
     let brought_back = new_sa
         .and_then(|place| view.sa(place)?.exchange)
         .and_then(|place| view.scene.exchanges.get(place))
-        .filter(|exchange| !is_lost_on_new_sa(view, exchange.end));
+        .filter(|exchange| !is_lost_on_new_sa(view, exchange.end) && !waited_for_the_way(view, exchange));
     let main = everything.or(signs.first()).copied();
     let explanation = Explanation {
         by: of.map(|side| side.side),
@@ -111,6 +112,24 @@ fn is_lost_on_new_sa(view: &OutageView<'_>, end: Timestamp) -> bool {
         view.outage.to,
     );
     late.next().is_some()
+}
+
+/// The new SA that a side sends on first when its silence is over.
+fn came_back_on(view: &OutageView<'_>, side: SilencesOfSide) -> Option<usize> {
+    let direction = view.direction_of(&side);
+    let back = side.nothing.1;
+    let first = |sa: &SaInScene| sa.used.map(|used| used.0);
+    let mut own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
+    let new =
+        own.find(|(_, sa)| first(sa).is_some_and(|at| back <= at && at <= back.plus_nanos(view.near())));
+    new.map(|(place, _)| place)
+}
+
+/// Whether the first copies of a renewal were lost like all else: it was over when the way came back.
+fn waited_for_the_way(view: &OutageView<'_>, exchange: &ExchangeInScene) -> bool {
+    let since = view.outage.from.max(exchange.begin);
+    view.events(&[EventKind::AnsweredLate], since, exchange.end)
+        .any(|event| event.exchange == Some(exchange.index))
 }
 
 /// Packets of one side pass the capture and do not reach the other side, which repeats what was acknowledged, or a check that was answered.
@@ -193,9 +212,10 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
-/// Segments came behind later ones: the numbers on the way were in disorder, and size had nothing to do with it.
-pub(super) fn reordered(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    explanation.event.is_none() && view.outage.undelivered.behind_window > 0
+/// Segments came behind later ones, or an end moved: size had nothing to do with it.
+pub(super) fn size_does_not_matter(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let reordered = explanation.event.is_none() && view.outage.undelivered.behind_window > 0;
+    reordered || address_changed(view).is_some()
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {

@@ -16,11 +16,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         return false;
     };
     let of_renewal = match explanation.cause {
-        ExplanationCause::LimitReached
-        | ExplanationCause::AnswerLost
-        | ExplanationCause::NewSaLost
-        | ExplanationCause::DeletedEarly
-        | ExplanationCause::SlowExchange => true,
+        cause if names_renewal(cause) => true,
         // A renewal that was answered in the end names its exchange; one lost message is a cost of renewals.
         ExplanationCause::Unanswered => {
             explanation.exchange.is_some() && explanation.count.is_none_or(|sent| sent < LEAST_NOT_BY_CHANCE)
@@ -30,7 +26,12 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::EspSilent
         | ExplanationCause::Unheard
         | ExplanationCause::Unexplained => rekeys.iter().any(|rekey| begins_at(rekey, outage)),
-        ExplanationCause::CaptureHole
+        ExplanationCause::LimitReached
+        | ExplanationCause::AnswerLost
+        | ExplanationCause::NewSaLost
+        | ExplanationCause::DeletedEarly
+        | ExplanationCause::SlowExchange
+        | ExplanationCause::CaptureHole
         | ExplanationCause::Deleted
         | ExplanationCause::BreakBeforeMake
         | ExplanationCause::Refused
@@ -42,6 +43,18 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
     };
     let led_to = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     of_renewal && outage.end.is_some() && !attempts.iter().filter(led_to).any(|a| a.outcome.failed())
+}
+
+/// Whether the cause lies in the messages or SAs of a renewal that succeeded.
+pub fn names_renewal(cause: ExplanationCause) -> bool {
+    matches!(
+        cause,
+        ExplanationCause::LimitReached
+            | ExplanationCause::AnswerLost
+            | ExplanationCause::NewSaLost
+            | ExplanationCause::DeletedEarly
+            | ExplanationCause::SlowExchange
+    )
 }
 
 /// The outage begins between the first message and a second after the last switch. Where no message was seen, the first packet on a new SA

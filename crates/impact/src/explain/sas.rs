@@ -292,15 +292,24 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
     Some(took_too_long(view, exchange))
 }
 
-/// Nothing came of the side that was asked, and then it came on the old SA: the way was closed, and the renewal waited for it, too.
+/// Nothing came of the side that was asked, and packets were lost before it was, or it goes on upon the old SA: the way was closed, and the
+/// renewal waited for it, too.
 pub(super) fn way_was_closed(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let mut exchanges = view.exchanges().map(|(_, exchange)| exchange);
+    let exchange = exchanges.find(|exchange| Some(exchange.index) == explanation.exchange);
+    let lost_before = exchange.is_some_and(|exchange| {
+        let lost = view.outage.undelivered.dead;
+        lost.is_some_and(|(first, _)| first.plus_nanos(view.near()) < exchange.begin)
+    });
     let asked = view
         .outage
         .silences
         .iter()
         .find(|side| Some(side.side) != explanation.by);
     asked.is_some_and(|side| {
-        !view.outage.of_rekey && view.is_silent(Some(side.side)) && view.goes_on_upon_its_sa(side)
+        !view.outage.of_rekey
+            && view.is_silent(Some(side.side))
+            && (lost_before || view.goes_on_upon_its_sa(side))
     })
 }
 

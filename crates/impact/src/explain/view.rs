@@ -3,7 +3,7 @@
 use crate::explain::scene::{
     ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-use rekeyscope_model::analysis::{Event, EventKind, Explanation};
+use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation};
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::doubled_timer;
@@ -113,12 +113,17 @@ impl<'a> OutageView<'a> {
         to.nanos_since(from) <= *doubled_timer(timer).end()
     }
 
-    /// Tells whether an end that was silent goes on upon the SA that it had sent on before.
-    pub(super) fn goes_on_upon_its_sa(&self, side: &SilencesOfSide) -> bool {
-        let direction = match side.side == self.outage.silences[0].side {
+    /// The direction in which an end sends.
+    pub(super) fn direction_of(&self, side: &SilencesOfSide) -> Direction {
+        match side.side == self.outage.silences[0].side {
             true => self.outage.direction,
             false => self.outage.direction.reverse(),
-        };
+        }
+    }
+
+    /// Tells whether an end that was silent goes on upon the SA that it had sent on before.
+    pub(super) fn goes_on_upon_its_sa(&self, side: &SilencesOfSide) -> bool {
+        let direction = self.direction_of(side);
         let (begin, end) = side.nothing;
         self.own_sas().any(|(_, sa)| {
             sa.direction == direction && sa.used.is_some_and(|(first, last)| first <= begin && last >= end)
@@ -146,6 +151,22 @@ impl<'a> OutageView<'a> {
     pub(super) fn exchanges(&self) -> impl Iterator<Item = (usize, &'a ExchangeInScene)> {
         let all = self.scene.exchanges.iter().enumerate();
         all.filter(|(_, exchange)| exchange.tunnel == self.outage.tunnel)
+    }
+
+    /// Whether an exchange made SAs for other inner addresses alone. Where its SAs carried nothing, it may have been that of any other SA that
+    /// goes on while nothing of the pair comes back.
+    pub(super) fn is_of_others(&self, exchange: usize) -> bool {
+        let own = self.scene.sas.iter().filter(|sa| sa.tunnel == self.outage.tunnel);
+        let mut made = own
+            .clone()
+            .filter(|sa| sa.exchange == Some(exchange) && sa.used.is_some())
+            .peekable();
+        if made.peek().is_some() {
+            return !made.any(|sa| self.carries(sa));
+        }
+        let goes_on = |sa: &SaInScene| sa.used.is_some_and(|(_, last)| last > self.outage.from);
+        let mut others = own.filter(|sa| !self.carries(sa));
+        self.outage.open && others.any(goes_on)
     }
 
     pub(super) fn sa(&self, place: usize) -> Option<&'a SaInScene> {

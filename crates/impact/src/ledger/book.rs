@@ -371,7 +371,7 @@ impl Drafts<'_> {
         // Windows that meet are cut.
         let mut windows: Vec<(usize, TimeSpan)> = Vec::new();
         for rekey in self.input.rekeys.iter().filter(is_free) {
-            let (begin, end) = rekey.window();
+            let (begin, end) = rekey.even_window(self.times.gap);
             let window = (windows.last().map_or(begin, |last| begin.max(last.1.1)), end);
             let is_free = !meets(&taken, window) && !meets(&apart, window);
             if from <= window.0 && window.0 < window.1 && window.1 <= to && is_free {

@@ -79,6 +79,21 @@ impl RekeySpan {
         let last = switches.copied().fold(self.last_message, Timestamp::max);
         (self.asked.plus_nanos(-BEFORE), last.plus_nanos(BEHIND))
     }
+
+    /// The window of a rekey without a silence. A first packet that comes within a [`pause`] was the next to be sent: a window that ends
+    /// by it holds one burst more than its length says.
+    pub(super) fn even_window(&self, gap: i64) -> TimeSpan {
+        let (from, to) = self.window();
+        let exchange = self.last_message.plus_nanos(BEHIND);
+        (
+            from,
+            if to.nanos_since(exchange) <= gap {
+                exchange
+            } else {
+                to
+            },
+        )
+    }
 }
 
 /// An attempt to rekey that came to nothing.

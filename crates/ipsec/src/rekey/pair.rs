@@ -5,6 +5,7 @@ use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::short_answer::refused_by_length;
 use crate::rekey::succession::slot;
+use crate::sa::association::Association;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
@@ -122,12 +123,20 @@ fn attribute_to_exchanges(
         };
         let candidates = by_tunnel.get(&association.tunnel).map_or(&[][..], Vec::as_slice);
         let ready = candidates.partition_point(|&(second, _)| second <= first);
-        let free = candidates[..ready]
+        let half_of = |exchange: &usize| made.get(exchange);
+        let mut free = candidates[..ready]
             .iter()
             .rev()
             .take(MOST_OVERLAPPING)
-            .find(|&&(_, exchange)| made.get(&exchange).is_none_or(|child| child.sa[d].is_none()));
-        match free {
+            .filter(|(_, exchange)| half_of(exchange).is_none_or(|child| child.sa[d].is_none()))
+            .peekable();
+        let last = free.peek().copied();
+        // The SA of the other direction carries the same addresses, where keys show them.
+        let fits = |(_, exchange): &&(Timestamp, usize)| {
+            let opposite = half_of(exchange).and_then(|child| child.sa[1 - d]);
+            opposite.is_some_and(|opposite| carries_answers_of(association, &evidence.associations[opposite]))
+        };
+        match free.find(fits).or(last) {
             Some(&(_, exchange)) => {
                 let born = first_time(&evidence.exchanges[exchange]);
                 let child = made.entry(exchange).or_insert_with(|| ChildSa {
@@ -143,6 +152,12 @@ fn attribute_to_exchanges(
     }
     children.extend(made.into_values());
     leftover
+}
+
+/// Whether two SAs carry packets between the same addresses, one there and one back.
+fn carries_answers_of(one: &Association, other: &Association) -> bool {
+    let mut ends = one.inner_ends().iter();
+    ends.any(|(from, to)| other.inner_ends().contains(&(*to, *from)))
 }
 
 /// Takes out the child SAs of exchanges that could be read in one direction only: each message names the SPI inbound to its

@@ -25,7 +25,10 @@ why-shared = { $all ->
    *[no] This explains { $n } of { $of } that hurt.
 }
 why-slow-return = Nothing arrived for { $silent } of that time; in the rest the rate was coming back.
-why-silence-alone = Why: nothing was lost in that silence, so an application that pauses there would look the same without keys.
+why-silence-alone = Why: nothing was lost in that silence, so an application that pauses there would look the same{ $keys ->
+    [none] {" "}without keys
+   *[some] {""}: nobody acknowledges datagrams
+}.
 why-no-cause-cut = Why: the packets were cut when they were captured, so no key can be checked and nothing inside is seen.
 # By the ledger, where no cause is found
 why-lost-on-old = what was sent on the old SA was lost: it had ended before the new one stood

@@ -411,7 +411,7 @@ impl<'a> Explained<'a> {
 
     /// A renewal ended it: its exchange, or another SA where no IKE was captured.
     fn brought_back(&self) -> bool {
-        self.silent_time.ended_by_renewal && (self.exchange().is_some() || self.is_without_ike())
+        self.exchange().is_some() || self.silent_time.ended_by_renewal && self.is_without_ike()
     }
 
     fn is_without_ike(&self) -> bool {

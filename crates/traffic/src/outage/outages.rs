@@ -57,7 +57,7 @@ pub struct Outages {
     gaps: Vec<NumberGap>,
     /// Frames of packets behind the replay window, in the order of the capture.
     behind_window: Vec<u64>,
-    /// Tunnels with packets that no key opens.
+    /// Tunnels with packets that no key opens, or with datagrams.
     unread: BoundedTable<u32, UnreadTunnel>,
     /// Stretches of all directions.
     kept: usize,
@@ -109,8 +109,12 @@ impl Outages {
         if segment.behind >= REPLAY_WINDOW && self.behind_window.len() < MOST_GAPS {
             self.behind_window.push(packet.frame);
         }
-        if matches!(packet.payload, InnerPayload::Unread(_)) || !self.unread.is_empty() {
-            self.take_unread(packet, segment);
+        let unanswered = matches!(
+            packet.payload,
+            InnerPayload::Unread(_) | InnerPayload::Datagram(_)
+        );
+        if unanswered || !self.unread.is_empty() {
+            self.take_unread(packet, segment, unanswered);
         }
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
@@ -224,10 +228,10 @@ impl Outages {
         }
     }
 
-    /// A packet of a tunnel that has, or begins to have, packets without keys.
-    fn take_unread(&mut self, packet: &Packet, segment: &Segment) {
+    /// A packet of a tunnel that has, or begins to have, packets that nothing inside acknowledges.
+    fn take_unread(&mut self, packet: &Packet, segment: &Segment, unanswered: bool) {
         let key = packet.tunnel;
-        if matches!(packet.payload, InnerPayload::Unread(_)) && self.unread.get(&key).is_none() {
+        if unanswered && self.unread.get(&key).is_none() {
             self.unread.insert(key, UnreadTunnel::new(key));
         }
         if let Some(tunnel) = self.unread.get_mut(&key) {
@@ -343,10 +347,10 @@ impl Outages {
             }
             all.extend(unseen(own));
         }
-        for tunnel in self.unread.values() {
-            let Some((direction, silences)) = tunnel.silences(end) else {
-                continue;
-            };
+        let unread = self.unread.values();
+        for (tunnel, (direction, silences)) in
+            unread.flat_map(|tunnel| tunnel.silences(end).into_iter().map(move |of| (tunnel, of)))
+        {
             let is_answered = tunnel.is_answered(direction);
             let own = PairDelivery::new(PairId::NONE, tunnel.tunnel, direction);
             for UnreadSilence {
@@ -378,7 +382,16 @@ impl Outages {
                     IntervalKind::ShortOutage => is_answered && undelivered.shown_by == ShownBy::ControlPlane,
                     _ => false,
                 };
-                let told = judged.filter(is_told);
+                let told = judged.filter(is_told).map(|(kind, undelivered)| {
+                    let carried = tunnel.carried(direction);
+                    (
+                        kind,
+                        Undelivered {
+                            carried,
+                            ..undelivered
+                        },
+                    )
+                });
                 all.extend(told.map(|judged| interval(&own, candidate, *open, judged)));
             }
         }
@@ -522,7 +535,7 @@ fn ends_ways(kind: EventKind) -> bool {
     )
 }
 
-/// The kinds after which a sender may have no security association to send on, so that nothing is lost either. A pause of the
+/// The kinds after which a sender may have no security association or no address to send with, so that nothing is lost either. A pause of the
 /// application looks the same, so the stretch counts only where a row of the explanations holds.
 fn leaves_none(kind: EventKind) -> bool {
     matches!(
@@ -533,6 +546,7 @@ fn leaves_none(kind: EventKind) -> bool {
             | EventKind::Refused
             | EventKind::Unanswered
             | EventKind::Collision
+            | EventKind::AddressChanged
     )
 }
 

@@ -1,11 +1,11 @@
-//! Packets without keys (nothing of TCP can be read): a side that answered falls silent while the other one goes on sending, or the sender
-//! falls silent, or repeats one packet by its timer.
+//! Packets without keys (nothing of TCP can be read), and datagrams: a side that answered falls silent while the other one goes on sending,
+//! or the sender falls silent, or repeats one packet by its timer.
 
 use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
 use super::judge::{LEAST_REST, MANY_ATTEMPTS, MANY_SWALLOWED};
-use crate::interval::LostPacket;
+use crate::interval::{CarriedKind, LostPacket};
 use crate::packet::{InnerPayload, Packet};
 use crate::tcp::{LONGEST_ACK_DELAY, slot};
 use rekeyscope_model::analysis::Direction;
@@ -38,11 +38,19 @@ pub(super) struct UnreadSilence {
     pub(super) small: SmallPassed,
 }
 
+impl UnreadSilence {
+    fn overlaps(&self, other: &UnreadSilence) -> bool {
+        let (own, other) = (&self.candidate, &other.candidate);
+        own.from.time < other.to.time && other.from.time < own.to.time
+    }
+}
+
 /// Packets of one side, and how the other one answered.
 #[derive(Debug, Default)]
 struct UnreadSide {
     packets: u64,
     unread: u64,
+    datagrams: u64,
     bytes: u64,
     largest: u32,
     /// Packets since the other side's last one.
@@ -119,7 +127,10 @@ impl UnreadTunnel {
         let sent = &mut self.sides[own];
         let bytes = match packet.payload {
             InnerPayload::Tcp(header) => header.len,
-            InnerPayload::Datagram(bytes) => bytes,
+            InnerPayload::Datagram(bytes) => {
+                sent.datagrams += 1;
+                bytes
+            }
             InnerPayload::Unread(bytes) => {
                 sent.unread += 1;
                 bytes
@@ -205,22 +216,23 @@ impl UnreadTunnel {
         self.sides[own].is_answered(self.sides[1 - own].packets)
     }
 
-    /// The direction that carried most, its silences, and whether the last one is open; `None` where keys open it. Where the other side does
-    /// not answer as receivers do, nothing is open.
-    pub(super) fn silences(&self, end: Timestamp) -> Option<(Direction, Vec<UnreadSilence>)> {
+    /// The direction that carried most, its silences, and whether the last one is open; none where TCP can be read. Where the other side does
+    /// not answer as receivers do, those of both senders, and nothing is open.
+    pub(super) fn silences(&self, end: Timestamp) -> Vec<(Direction, Vec<UnreadSilence>)> {
         let own = usize::from(self.sides[1].bytes > self.sides[0].bytes);
         let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
-        let more = sent.full >= MANY_ATTEMPTS || sent.arrivals.is_busy() && sent.ends_full;
+        // Datagrams end as they go on; where answers are as large as what they answer, neither is a transfer of TCP.
+        let ends_full = sent.ends_full && sent.datagrams == 0 && back.largest + SIZES_DIFFER < sent.largest;
+        let more = sent.full >= MANY_ATTEMPTS || sent.arrivals.is_busy() && ends_full;
         let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LONGEST_ACK_DELAY && more);
-        if 2 * sent.unread <= sent.packets {
-            return None;
+        if 2 * (sent.unread + sent.datagrams) <= sent.packets {
+            return Vec::new();
         }
         if !sent.is_answered(back.packets) {
-            // Packets that nobody answers show nothing of what arrived.
-            let mut silences = sent.silences.clone();
-            silences.retain(|own| own.paused);
-            silences.iter_mut().for_each(|own| own.candidate.in_vain.clear());
-            return Some((Direction::BOTH[own], silences));
+            return Direction::BOTH
+                .into_iter()
+                .map(|direction| (direction, self.sides[slot(direction)].paused()))
+                .collect();
         }
         let at = Delivered::nothing;
         let open = open.map(|last| {
@@ -235,7 +247,7 @@ impl UnreadTunnel {
         };
         let open = open.or_else(only_small);
         let own_silence = self.last[own].filter(|last| {
-            end.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy() && sent.ends_full
+            end.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy() && ends_full
         });
         let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
         let open = open.or_else(fell_silent);
@@ -248,7 +260,20 @@ impl UnreadTunnel {
             small,
         });
         let all = sent.silences.iter().cloned().chain(last).collect();
-        Some((Direction::BOTH[own], longest_of_each(all)))
+        let all = longest_of_each(all);
+        // What the answers lack may be another connection's.
+        let mut answers = back.paused();
+        answers.retain(|silence| !all.iter().any(|other| other.overlaps(silence)));
+        vec![(Direction::BOTH[own], all), (Direction::BOTH[1 - own], answers)]
+    }
+
+    /// Most of what a direction sends.
+    pub(super) fn carried(&self, direction: Direction) -> CarriedKind {
+        let sent = &self.sides[slot(direction)];
+        match sent.datagrams > sent.unread {
+            true => CarriedKind::Datagrams,
+            false => CarriedKind::Unread,
+        }
     }
 
     pub(super) fn left_out(&self) -> u64 {
@@ -257,6 +282,14 @@ impl UnreadTunnel {
 }
 
 impl UnreadSide {
+    /// The silences of the sender itself. Packets that nobody answers show nothing of what arrived.
+    fn paused(&self) -> Vec<UnreadSilence> {
+        let mut silences = self.silences.clone();
+        silences.retain(|own| own.paused);
+        silences.iter_mut().for_each(|own| own.candidate.in_vain.clear());
+        silences
+    }
+
     fn look_at(&mut self, now: Timestamp) {
         if self.look.is_none_or(|since| now.nanos_since(since) > LOOK) {
             // A long silence is one.
@@ -336,7 +369,7 @@ fn longest_of_each(mut all: Vec<UnreadSilence>) -> Vec<UnreadSilence> {
     for silence in all {
         let nanos = |own: &UnreadSilence| own.candidate.to.time.nanos_since(own.candidate.from.time);
         match kept.last_mut() {
-            Some(last) if silence.candidate.from.time < last.candidate.to.time => {
+            Some(last) if silence.overlaps(last) => {
                 if nanos(&silence) > nanos(last) {
                     *last = silence;
                 }

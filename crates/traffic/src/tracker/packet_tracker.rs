@@ -152,6 +152,14 @@ impl Tracker {
         pairs.find(|(_, own)| **own == pair).map(|(key, _)| *key)
     }
 
+    /// The pair of two inner addresses of a tunnel.
+    pub fn pair_between(&self, tunnel: u32, (one, other): (IpAddr, IpAddr)) -> Option<PairId> {
+        let mut pairs = self.pairs.entries();
+        let is_own =
+            |key: &(u32, IpAddr, IpAddr)| *key == (tunnel, one, other) || *key == (tunnel, other, one);
+        pairs.find(|(key, _)| is_own(key)).map(|(_, pair)| *pair)
+    }
+
     /// Fates of earlier transmissions that the last packet showed.
     pub fn settled(&self) -> &[Settlement] {
         &self.settled

@@ -83,7 +83,10 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         return said;
     }
     if why::is_silence_alone(focus, headline) {
-        return t.word("do-keys");
+        return t.word(match keys_fit(focus.analysis) {
+            KeysFit::Some => "do-other-end",
+            _ => "do-keys",
+        });
     }
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);

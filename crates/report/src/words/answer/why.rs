@@ -6,7 +6,7 @@ use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit};
-use rekeyscope_impact::explain::{told_first_numbers, told_stop};
+use rekeyscope_impact::explain::{names_renewal, told_first_numbers, told_stop};
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_model::analysis::{
     AccountLabel, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
@@ -64,17 +64,23 @@ pub(super) fn shared_explanation<'a>(
 }
 
 /// Tells whether most of the cost is silence in which nothing is known to be lost: an application that pauses there looks the same without
-/// keys. Numbers that a new SA begins above 1 are those of lost packets.
+/// keys. Numbers that a new SA begins above 1 are those of lost packets, and what happened to messages and addresses is seen without keys.
 pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
     focus.ledger(headline).is_some_and(|ledger| {
         let cost = |silent: bool| -> f64 {
             let own = ledger.rekeys.iter();
-            let lost_first = |own: &LedgerRekey| {
-                let explained = own.explanation.as_ref();
-                explained.is_some_and(|e| e.cause == ExplanationCause::NewSaLost && e.count.is_some())
+            let with_keys = keys_fit(focus.analysis) == KeysFit::Some;
+            let is_told = |own: &LedgerRekey| {
+                own.explanation.as_ref().is_some_and(|e| match e.cause {
+                    ExplanationCause::NewSaLost => with_keys || e.count.is_some(),
+                    ExplanationCause::AddressChanged
+                    | ExplanationCause::Unanswered
+                    | ExplanationCause::AnswerLost => true,
+                    cause => with_keys && names_renewal(cause),
+                })
             };
             let own = own.filter(|own| {
-                let nothing_lost = own.swallowed == 0 && !lost_first(own);
+                let nothing_lost = own.swallowed == 0 && !is_told(own);
                 (own.why == LedgerWhy::Silence && nothing_lost) == silent
             });
             own.map(|own| own.cost_seconds).sum()
@@ -134,8 +140,12 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         return t.sentences(&sentences);
     }
     if is_silence_alone(focus, headline) {
+        let keys = match keys_fit(focus.analysis) {
+            KeysFit::Some => "some",
+            _ => "none",
+        };
         return t.sentences(&Vec::from_iter(
-            [t.word("why-silence-alone")].into_iter().chain(more),
+            [fill!(t, "why-silence-alone", keys)].into_iter().chain(more),
         ));
     }
     if let Some((why, n)) = shared_why(focus, headline) {
