@@ -19,6 +19,21 @@ pub struct Transform {
     pub integrity: Integrity,
 }
 
+/// The keyword of strongSwan's `esp_proposals` for transforms that reports name so; `None` of one that has none.
+pub fn proposal(encryption: &str, integrity: &str) -> Option<String> {
+    let of = |row: &EncryptionRow| {
+        let bits = encryption.strip_prefix(row.name)?.trim_start_matches('-');
+        let known = bits.is_empty() || row.key_lens.iter().any(|len| bits == (len * 8).to_string());
+        Some(row.proposals.first()?.replace("{}", bits)).filter(|_| known)
+    };
+    let cipher = Encryption::rows().find_map(of)?;
+    let beside = Integrity::rows().find(|row| row.name == integrity)?;
+    Some(match beside.proposals.first() {
+        Some(keyword) => format!("{cipher}-{keyword}"),
+        None => cipher,
+    })
+}
+
 impl Transform {
     /// `AES-CBC-128`, `AES-GCM-16-256`, `NULL`: the cipher with its key length in bits.
     pub fn encryption_name(&self) -> String {

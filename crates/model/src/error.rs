@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The capture cannot be opened or read at all.
-    #[error("cannot read the capture {}: {source}; {}", path.display(), about_a_capture(path, source))]
+    #[error("cannot read the capture {}: {}; {}", path.display(), plain(source), about_reading(source))]
     Capture {
         /// Path as given by the user.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum Error {
         found: String,
     },
     /// A key file cannot be read.
-    #[error("cannot read the key file {}: {source}{}", path.display(), about_a_key_file(source))]
+    #[error("cannot read the key file {}: {}{}", path.display(), plain(source), about_a_key_file(source))]
     KeyFile {
         /// Path as given by the user, or as found beside the capture.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum Error {
         reason: String,
     },
     /// An output cannot be written.
-    #[error("cannot write {}: {source}; {}", path.display(), about_an_output(path, source))]
+    #[error("cannot write {}: {}; {}", path.display(), plain(source), about_an_output(path, source))]
     Output {
         /// Path as given by the user.
         path: PathBuf,
@@ -96,24 +96,27 @@ fn as_keys(path: &Path, found: &str) -> String {
     }
 }
 
-/// Advice about a capture that cannot be read.
-fn about_a_capture(path: &Path, reason: &std::io::Error) -> String {
+/// A reason of the system without its number.
+pub fn plain(reason: &std::io::Error) -> String {
+    let said = reason.to_string();
+    said.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// Advice about a file that cannot be read.
+pub fn about_reading(reason: &std::io::Error) -> &'static str {
     match reason.kind() {
-        std::io::ErrorKind::IsADirectory => {
-            format!(
-                "give the captures in that folder: {}",
-                path.join("*.pcapng").display()
-            )
-        }
-        _ => "check its name, and that you may read it".to_owned(),
+        std::io::ErrorKind::IsADirectory => "that folder holds no capture (pcap, pcapng, .gz, .zst, .lz4)",
+        std::io::ErrorKind::NotFound => "check its name",
+        std::io::ErrorKind::PermissionDenied => "you may not read it (sudo, or chmod)",
+        _ => "check its name, and that you may read it",
     }
 }
 
 /// Advises about a key file that cannot be read; where its content is wrong, the reason says that.
-fn about_a_key_file(reason: &std::io::Error) -> &'static str {
+fn about_a_key_file(reason: &std::io::Error) -> String {
     match reason.kind() {
-        std::io::ErrorKind::InvalidData => "",
-        _ => "; check its name, and that you may read it",
+        std::io::ErrorKind::InvalidData => String::new(),
+        _ => format!("; {}", about_reading(reason)),
     }
 }
 

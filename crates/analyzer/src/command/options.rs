@@ -312,10 +312,13 @@ impl Arguments {
             return Ok(());
         };
         if !capture.exists() && capture.extension().is_none() && !self.input.reads_stdin() {
-            let (word, file) = (capture.display(), second.display());
-            return refuse(format!(
-                "there is no command '{word}', and no such file: to analyse a capture, 'rekeyscope {file}' is enough"
-            ));
+            let (word, file) = (capture.to_string_lossy(), second.display());
+            return refuse(match refusal::meant(&word) {
+                Some(job) => format!("there is no command '{word}', and no such file: did you mean '{job}'?"),
+                None => format!(
+                    "there is no command '{word}', and no such file: to analyse a capture, 'rekeyscope {file}' is enough"
+                ),
+            });
         }
         if self.more.iter().all(|file| file.is_file() && !is_capture(file)) {
             let file = rekeyscope_report::words::clean::harmless(&second.to_string_lossy());

@@ -4,6 +4,7 @@ use crate::command::options::OverheadArguments;
 use crate::command::output;
 use anyhow::Result;
 use rekeyscope_ipsec::overhead::{Mode, Plan, Suite, mss};
+use rekeyscope_model::text::{Catalogue, Message};
 use std::fmt::Write;
 
 /// Inner sizes that are always shown: a bare TCP acknowledgement, and a whole Ethernet packet.
@@ -25,22 +26,31 @@ pub(crate) fn run(arguments: &OverheadArguments) -> Result<()> {
 fn table(arguments: &OverheadArguments, plan: &Plan) -> Option<String> {
     let largest = plan.largest_inner(arguments.mtu)?;
     let mut out = String::new();
-    let mode = match plan.mode {
-        Mode::Tunnel => "tunnel mode",
-        Mode::Transport => "transport mode",
-    };
+    let t = Catalogue::of(arguments.lang.language());
+    let mode = t.word(match plan.mode {
+        Mode::Tunnel => "overhead-tunnel-mode",
+        Mode::Transport => "overhead-transport-mode",
+    });
     let around = if arguments.encap.is_empty() {
         String::new()
     } else {
-        format!(", {}", arguments.encap.join(" + "))
+        format!("{}{}", t.word("comma"), arguments.encap.join(" + "))
     };
     let [v4, v6] = mss(largest).map(|mss| mss.map_or("-".to_owned(), |mss| mss.to_string()));
+    let title = Message::new("overhead-title")
+        .with("suite", arguments.suite.as_str())
+        .with("mode", mode)
+        .with("around", around)
+        .with("mtu", arguments.mtu.to_string());
+    let bytes = |id: &str, n: &str| t.say(&Message::new(id).with("bytes", format!("{n:>6}")));
     let _ = write!(
         out,
-        "{}, {mode}{around}, path MTU {}\n\n  largest inner packet {largest:>6} bytes\n  MSS to set, IPv4     {v4:>6} \
-         bytes\n  MSS to set, IPv6     {v6:>6} bytes\n\n   inner    wire  outer   ESP   IV  tunnel  padding  ICV  \
-         efficiency\n",
-        arguments.suite, arguments.mtu
+        "{}\n\n  {}\n  {}\n  {}\n\n{}\n",
+        t.say(&title),
+        bytes("overhead-largest", &largest.to_string()),
+        bytes("overhead-mss-ipv4", &v4),
+        bytes("overhead-mss-ipv6", &v6),
+        t.word("overhead-head")
     );
     let mut sizes = [&arguments.inner[..], &USUAL, &[largest]].concat();
     sizes.sort_unstable();
@@ -52,7 +62,7 @@ fn table(arguments: &OverheadArguments, plan: &Plan) -> Option<String> {
             .fragments(s.wire, arguments.mtu.checked_sub(plan.below_ip)?)?;
         let fragments = match path.count {
             1 => String::new(),
-            count => format!("  in {count} fragments"),
+            count => t.say(&Message::new("overhead-fragments").with("count", count)),
         };
         let _ = writeln!(
             out,

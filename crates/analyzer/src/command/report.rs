@@ -4,11 +4,12 @@ use crate::command::options::ReportArguments;
 use crate::command::outputs::Outputs;
 use crate::command::replace::Replacement;
 use crate::command::several;
+use crate::command::sources::is_capture;
 use anyhow::Result;
 use rekeyscope::overlay;
 use rekeyscope_keylog::utf8_text;
 use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
-use rekeyscope_model::error::Error;
+use rekeyscope_model::error::{Error, about_reading, plain};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -50,10 +51,15 @@ pub(crate) fn document(path: &Path) -> Result<Analysis, Error> {
     };
     let mut bytes = Vec::new();
     let read = opened.and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
-    read.map_err(|error| failed(error.to_string()))?;
+    read.map_err(|error| failed(format!("{}; {}", plain(&error), about_reading(&error))))?;
     let analysis: Analysis = serde_json::from_slice(&utf8_text(&bytes)).map_err(|error| {
+        let what = match error.is_eof() {
+            _ if is_capture(path) => "a capture, no analysis that --json wrote",
+            true => "no whole analysis: it ends too early",
+            false => "no analysis that --json wrote",
+        };
         failed(format!(
-            "it is no analysis that --json wrote ({error}); to analyse a capture, 'rekeyscope FILE' is enough"
+            "it is {what}; to analyse a capture, 'rekeyscope FILE' is enough"
         ))
     })?;
     match analysis.schema_version {

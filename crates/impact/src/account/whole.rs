@@ -116,7 +116,9 @@ impl LabelledDirection {
         let bytes: u64 = sums.values().map(|sum| sum.bytes).sum();
         let nanos: i64 = sums.values().map(|sum| sum.nanos).sum();
         let own = if self.main.tcp {
-            self.own
+            // No limit of a path lies below the rate of all that it carried.
+            let (rate, from) = self.own;
+            (rate.max(bytes as f64 / seconds(nanos.max(1))), from)
         } else {
             let taken: i64 = book.intervals.iter().map(|own| own.nanos).sum();
             let beside = bytes as f64 / seconds((nanos - taken).max(1));

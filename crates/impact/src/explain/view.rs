@@ -17,7 +17,7 @@ pub(super) const CHARON_REPEATS: i64 = seconds(4);
 /// Round trips after which the other side knows, has answered, and the answer has taken effect.
 const NEAR_ROUND_TRIPS: i64 = 3;
 /// Frames that an explanation names: as many as a reader looks up.
-const FRAMES: usize = 8;
+pub const FRAMES: usize = 8;
 
 /// An outage in its scene.
 pub(super) struct OutageView<'a> {

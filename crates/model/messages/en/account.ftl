@@ -21,7 +21,7 @@ account-of-pair = All of this is of the traffic to { $receiver }; other traffic 
 
 # $than of the three: somebody gave the rate; it is proven to be all that the path carries; it is the best that was seen
 account-than-given = at { $rate }
-account-than-proven = at this path's own limit of { $rate }
+account-than-proven = at this path's best rate of { $rate }
 account-than-best = at its own best { $rate }
 # No TCP could be read
 account-than-beside = at { $rate }, its rate outside of rekeys and outages
@@ -55,7 +55,7 @@ account-part-unexplained-little = { $seconds } unexplained
 
 ## What could not be told
 
-account-no-tcp = No TCP was seen inside (the transfer is another one, as of UDP, or keys are missing), so waits for windows, buffers and applications, and losses, are not told apart.
+account-no-tcp = No TCP was seen inside, so waits for windows, buffers and applications, and losses, are not told apart.
 # $labels: a list of labels
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
 account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth are only told together.
@@ -82,12 +82,14 @@ account-rekey = rekeys
 account-zero-window = closed window
 account-receive-window = receiver's window
 account-send-buffer = sender's buffer
-account-application = application
+account-application = idle sender
 account-path-loss = loss on the path
 account-queue-loss = loss in a queue
 account-reordering = reordering
 account-growth = growing rate
 account-capacity = the path itself
-# Instead of the path itself, where these packets do not show whether it was that
-account-below-best = below its best
+# Instead of the path itself, where it is about a loss
+account-below-best = path below its best
 account-unexplained = unexplained
+# The same where nothing can be told apart
+account-undivided = not told apart

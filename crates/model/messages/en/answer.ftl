@@ -47,6 +47,9 @@ why-at-the-limit = It ran at { $observed }{ $how ->
    *[best] ; { $own } is the best that was seen
 }.
 why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } ({ $share }).
+why-largest-two = Of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
+why-idle = The sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
+why-queue = A full queue delays every packet by up to { $delay }.
 why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.
 why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
 why-datagrams = Nobody acknowledges them, so these packets do not show whether they arrived at the other end.
@@ -55,7 +58,7 @@ why-stopped = It stopped at { $moment }, { $seconds } before the capture ended; 
 # New SAs that begin above 1
 why-first-numbers = The first { $n } packets of a new SA never came to the capture, and it was so with { $sas }: offload loses them.
 why-outside = What a rekey costs can be measured only while data flows.
-why-no-data = Rekeys cost what waits for them: here next to nothing did.
+why-no-data = A rekey can only delay data that is waiting: here hardly any was.
 
 ## Line 3
 
@@ -63,14 +66,18 @@ do = Do: { $text }
 # $now: the rate as it was
 do-expected = Do: { $text } Expected: about { $rate } (now { $now }).
 # $place: do-lifetime-at, or nothing
-do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }).
+do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }{ $windows ->
+    [maybe] ; Windows has no setting for it: -v
+   *[no] {""}
+}).
 do-lifetime-at = {" "}at { $who }, which renews,
 do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }).
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
-do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`; strongSwan: `life_bytes` and `rekey_bytes`
-do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
+do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`; strongSwan: `life_bytes` and `rekey_bytes`
+# Syntax: ipsec ike duration SA GATEWAY_ID SECONDS [KBYTES], of Yamaha's command reference
+do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes` and `rekey_bytes`
 do-longer-capture = Do: capture a longer transfer, with more rekeys in it.
 do-keys-or-other-end = Do: give the keys (--keys FILE), or capture at the other end of the tunnel.
@@ -82,6 +89,8 @@ do-sort = Do: sort it (`reordercap FILE SORTED`), and run this again with the so
 do-capture-both = Do: capture where the packets of both directions pass.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
+do-both = { $first } For the other: { $second }
+do-queue = Do: nothing about rekeys. Shape the sender a little below the narrowest link (`fq_codel` or `cake`), so that no queue stands.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
 do-whole-packets = Do: capture whole packets (tcpdump -s 0, dumpcap without -s).
 do-other-keys = Do: give the keys of this run (--keys FILE) to see the cause inside: those are of another run, or were copied wrongly.
@@ -94,6 +103,14 @@ answer-wrong-keys = The keys that were read fit none of { $total }, counted in E
 answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
 answer-beyond = Not analysed: { $packets } of { $all }, of more tunnels or SAs than are kept. Filter the capture by address first.
 answer-more = … { $n } more: -v
+answer-costliest = … { $n ->
+    [one] the costliest
+   *[other] the { $n } costliest
+} of { $all }; all: -v
+answer-warning = Warning: { $sentence } (-v).
+# $rests: answer-rests, or nothing
+answer-times = Times count from the first packet; the transfer ran from { $from } to { $to }{ $rests }.
+answer-rests = , pauses of { $seconds } left out
 answer-further = More: -v (every figure and filter), --html FILE (pictures).
 # $what: counted things that only -v lists
 answer-listed = { $what }: -v
@@ -160,7 +177,11 @@ standstill-line = This { $direction } stood still for { $seconds } from { $from 
 }
 standstill-why = Why: without keys these packets do not show whether anything waited, so it was an outage or a rest.
 standstill-datagrams = Why: its datagrams came again as soon as the renewal was over, so that their old SA had probably not let them pass; their sender may also have rested.
-standstill-checks = Why: a new IKE SA was made in that time, after { $checks } checks whose answer did not come or was not heard: a rest needs none, so it was probably an outage.
+# $icmp: a side answered with ICMP that nothing listens at its port
+standstill-checks = Why: { $icmp ->
+    [yes] { $who } answered that nothing listens (ICMP port unreachable), and{" "}
+   *[no] {""}
+}{ $checks } keepalive checks stayed without an answer, so it was probably an outage and no pause; a new IKE SA repaired it.
 
 ## All tunnels stopped at once; $open: none has ended; $end: a blank and the address of the end that they share, or nothing
 

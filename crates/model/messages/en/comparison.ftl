@@ -12,7 +12,7 @@ compare-two = What a rekey costs cannot be told by comparing { $captures } captu
 compare-cost = A rekey costs { $stall } (95 % interval { $interval }), over { $captures } captures with { $densities } rekeys per GB.
 compare-cost-and-without = A rekey costs { $stall } (95 % interval { $interval }), over { $captures } captures with { $densities } rekeys per GB; without rekeys the line gives { $without }.
 compare-faster = No cost of rekeys is shown: captures with more of them are faster ({ $stall } per rekey, 95 % interval { $interval }), over { $captures } captures with { $densities } rekeys per GB, so something else differs between them.
-compare-cannot-tell = What a rekey costs cannot be told by comparing these { $captures } captures: the line through them allows { $interval } per rekey (95 % interval), and { $interest } ({ $share } of throughput) would matter. They have { $densities } rekeys per GB; add captures with lifetimes further apart.
+compare-cannot-tell = What a rekey costs cannot be told by comparing these { $captures } captures: their { $densities } rekeys per GB lie too near to each other. The line through them allows { $interval } per rekey (95 % interval); { $interest } ({ $share } of throughput) would matter. Add captures with lifetimes further apart.
 compare-not-shown = No cost of rekeys is shown: { $stall } per rekey, 95 % interval { $interval }, so at most { $most }, over { $captures } captures with { $densities } rekeys per GB.
 
 ## What each cipher suite carries

@@ -141,7 +141,7 @@ outage-renewal-computed = The renewal took { $took }, { $computed } of it for co
 outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end{ $esp ->
     [udp] , a lost NAT mapping and a restart
    *[plain] {" "}and a restart
-} look alike from this end.
+} look alike in this capture.
 outage-since-renewal = It began with the renewal at { $moment }.
 outage-moments = They began at { $list }.
 outage-earlier = { $count ->
@@ -152,14 +152,17 @@ outage-others = { $count ->
     [one] One more outage has another cause (-v).
    *[other] { $n } more outages have other causes (-v).
 }
-outage-frames = Frames: { $frames }.
+outage-frames = Frames: { $frames }{ $more ->
+    [yes] {" "}and more
+   *[no] {""}
+}.
 
 ## Line 3
 
 cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
     [ike] a rekey time below the lifetime of the IKE SA
    *[child] a rekey time below the lifetime
-} (strongSwan: not `rekey = no`), or let the other side renew first.
+} (strongSwan: set `rekey_time`, and never `rekey = no`), or let the other side renew first.
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
    *[child] { $by ->
@@ -178,21 +181,21 @@ cure-limit-reached = give both sides the same limits, or the smaller ones to the
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
-cure-peer-lost-sas = find out why { $who } restarted, and let dead peer detection look more often at the other end (strongSwan: `dpd_delay`).
+cure-peer-lost-sas = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side check more often (strongSwan: `dpd_delay`).
 cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
 }.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. Not the rekeys.
-cure-silent-renewed = make the lifetimes of both ends the same{ $esp ->
+cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}
-} and capture at the end of { $who }, too.
+} and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. Not the rekeys.
 cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP. Send NAT keepalives at least every 20 s.
 cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
-cure-large-packets = lower the MSS or the MTU of the tunnel (`rekeyscope overhead` gives the figures), and see what changed: suite or encapsulation.
+cure-large-packets = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. See what changed: suite or encapsulation.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
 cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.

@@ -9,6 +9,17 @@ finding-both-directions-loss = { $direction }: { $missing } ESP packets ({ $shar
 finding-packet-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture: loss before the capture point. The other way went too little to compare with.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
+## The same in a few words, by the same arguments
+
+brief-finding-one-direction-loss = { $share } of ESP { $direction } was lost before the capture
+brief-finding-both-directions-loss = { $share } of ESP { $direction } was lost before the capture, and { $other } the other way
+brief-finding-packet-loss = { $share } of ESP { $direction } was lost before the capture
+brief-finding-packets-missing = { $share } of ESP { $direction } is missing in the capture
+brief-finding-tiny-fragments = { $split } of { $packets } packets of { $direction } are split into a full and a tiny IP packet
+brief-finding-tiny-segments = { $tiny } of { $segments } TCP segments of { $direction } are a tiny rest behind a full one
+brief-finding-path-mtu = { $fragmented } of { $packets } packets of { $direction } were fragmented
+brief-finding-leak = { $packets } L2TP packets went between the tunnel's ends in clear
+
 ## SAs
 
 finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). Two child SAs for the same peers cost twice the rekeys.

@@ -44,7 +44,7 @@ tunnel-no-ike = no IKE seen
 tunnel-udp = ESP in UDP
 tunnel-tcp = ESP in TCP
 tunnel-nat = NAT between them
-trigger-bytes-of = { $bytes } of { $limit } kB
+trigger-bytes-of = { $kilobytes } of { $limit } kB
 trigger-bytes-no-limit = { $bytes }, no limit on the wire
 trigger-counting = counting { $what }
 trigger-age-of = age { $age } of { $limit } s
@@ -125,6 +125,7 @@ suite-in-udp = { $suite } in UDP
 # $client: the IKE initiator
 ends = client { $client }, gateway { $gateway }
 ends-and-up = { $ends }; up: to the gateway
+note-up = up: { $direction }.
 end-client = client
 end-gateway = gateway
 note-other-direction = * the other direction
@@ -159,7 +160,7 @@ label-explains = Explains
 label-rates = Rates
 label-also = Also
 heading-verdict = In full
-heading-verdicts = Verdicts
+heading-verdicts = What rekeys cost, by direction
 heading-transfers = Transfers
 heading-account = Where the time went
 heading-gap = { $capture } against { $reference }
@@ -167,8 +168,11 @@ heading-capture = Capture
 heading-tunnel = Tunnel { $tunnel }: { $what }
 heading-tunnel-rekeys = Tunnel { $tunnel }: { $what }; { $rekeys }
 heading-rekeys = { $rekeys }, { $parts }
-# $n: rekeys within the transfer, of which the capture lacks nothing
-rekeys-measured = { $n } measured
+rekeys-none-measured = none measured
+rekeys-outside = { $n } outside the transfer
+rekeys-not-observed = { $n } not in the capture
+rekeys-refused = { $n } more refused
+rekeys-unanswered = { $n } more without an answer
 rekeys-hurt = { $n } hurt
 rekeys-in-outage = { $n } in an outage
 heading-sas-of = SAs of tunnel { $tunnel }
@@ -220,13 +224,24 @@ advice-lost-rate = { $lost }; without it about { $rate }, an estimate
 advice-receive-window = enlarge the receiver's window: `netsh interface tcp set global autotuninglevel=normal` (Windows), `net.ipv4.tcp_rmem` (Linux). On Windows the window stays small with every lower level, and at 64 kB with `disabled`. On Linux it is the third figure; a buffer that the application sets (SO_RCVBUF) is never enlarged. A router or proxy that ends the TCP connection announces its own window: look for its TCP buffer or window scaling. Enough is the rate times the round trip.
 advice-zero-window = look at processor and disk of the receiver: its application reads too slowly. The tunnel is not it.
 advice-send-buffer = enlarge the sender's buffer: the third figure of `net.ipv4.tcp_wmem` (Linux). One that the application sets (SO_SNDBUF, `iperf3 -w`) is never enlarged, and a bound of the congestion window (`ip route … cwnd`) looks the same from outside. Enough is twice the rate times the round trip.
-advice-application = look at the sender, which had nothing to send: its processor, its disk, protocols that wait for each answer. Such are SMB without large requests, and small database queries. A transfer of `iperf3` through the same tunnel shows what the path gives.
+advice-application = if more was to be sent, look at the sender: its processor, its disk, a protocol that waits for each answer; else it is no loss. Such protocols are SMB without large requests, and small database queries. A transfer of `iperf3` through the same tunnel shows what the path gives.
 advice-path-loss = find what loses packets while the path is not full: interface errors, duplex mismatch, radio link, policer. Where large packets alone are lost it is the MTU: lower the MSS (the table of overhead has it) until no packet is fragmented.
 advice-queue-loss = shape the sender a little below the narrowest link instead of policing (`fq_codel` or `cake`). A full queue drops packets; one much shorter than the rate times the round trip drops them too early.
 advice-reordering = bundle links per connection, not per packet, and let one processor handle one SA. Packets overtake each other and are taken for lost. Linux as the sender gets used to it (`net.ipv4.tcp_reordering`, RACK).
 advice-growth = keep connections open instead of opening new ones (Linux sender: `net.ipv4.tcp_slow_start_after_idle=0`). The transfer was over, or interrupted, before its rate had grown.
 advice-capacity = look at the load of single cores on both ends, then at the link and at what else it carried: this path gave no more. One SA is usually one core. A suite with hardware support (AES-GCM with AES-NI, or what the router accelerates), packets as large as the MTU allows, and none fragmented, cost least per byte.
 advice-log-why = its log gave the keys
-advice-yamaha = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa`, choose another suite by `ipsec sa policy`.
-advice-yamaha-ikev1 = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa`, choose another suite by `ipsec sa policy`. As the IKEv1 responder the router takes over the initiator's lifetime.
+advice-yamaha = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa GATEWAY SECONDS KBYTES`, choose another suite by `ipsec sa policy`. Older firmware takes at most 100,000 kB.
+advice-yamaha-ikev1 = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa GATEWAY SECONDS KBYTES`, choose another suite by `ipsec sa policy`. Older firmware takes at most 100,000 kB. As the IKEv1 responder the router takes over the initiator's lifetime.
 advice-strongswan = raise `life_bytes` and `rekey_bytes` of the child SA. Leave room between the two, so that the new SA is up before the old one reaches its hard limit.
+
+## rekeyscope overhead. Labels are as wide as each other; the head stands above figures of fixed width.
+
+overhead-title = { $suite }, { $mode }{ $around }, path MTU { $mtu }
+overhead-tunnel-mode = tunnel mode
+overhead-transport-mode = transport mode
+overhead-largest = largest inner packet { $bytes } bytes
+overhead-mss-ipv4 = MSS to set, IPv4     { $bytes } bytes
+overhead-mss-ipv6 = MSS to set, IPv6     { $bytes } bytes
+overhead-head = {"   "}inner    wire  outer   ESP   IV  tunnel  padding  ICV  efficiency
+overhead-fragments = {"  "}in { $count } fragments

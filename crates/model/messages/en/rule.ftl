@@ -48,6 +48,7 @@ rule-time-at-most = { $who } renews when the SAs are { $age } old or younger (ov
 rule-time-unlimited = { $who } renews when the SAs are { $age } old (over { $rekeys }; no limit in seconds could be read).
 rule-time-far-below = { $who } renews when the SAs are { $age } old (over { $rekeys }), long before the limit of { $limit }.
 rule-unknown = { $who } renews at a limit that is unknown: volume or time, because over { $rekeys } neither varies clearly less than the other.
+rule-unknown-once = { $who } renews at a limit that is unknown: one rekey was seen ({ $least-volume }, { $least-age }).
 rule-unknown-ranges = { $who } renews at a limit that is unknown: volume or time, because over { $rekeys } neither varies clearly less than the other ({ $least-volume } to { $most-volume } and { $least-age } to { $most-age }).
 # $kind is an identifier of the document: time, packets, reauthentication or collision.
 rule-kind = { $who } renews by { $kind }.

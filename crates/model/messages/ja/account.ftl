@@ -18,8 +18,8 @@ account-of-pair = 以上はすべて { $receiver } 宛ての通信です。ト�
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
 account-than-given = { $rate }
-account-than-proven = この経路自身の上限 { $rate }
-account-than-best = この転送自身の最高 { $rate }
+account-than-proven = この経路の最高レート { $rate }
+account-than-best = この転送で観測された最高レート { $rate }
 account-than-beside = リキーや不通のない時間のレート { $rate }
 
 # 別のキャプチャとの、ギガバイトあたりの秒数の差
@@ -51,7 +51,7 @@ account-part-unexplained-little = 原因不明 { $seconds }
 
 ## 判断できなかったこと
 
-account-no-tcp = 内側に TCP が見えないため（UDP などの転送か、鍵がない）、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
+account-no-tcp = 内側に TCP が見えないため、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
 account-not-testable = このキャプチャからは判断できない項目: { $labels }。
@@ -60,7 +60,7 @@ account-cut = 不通の始めか終わりがキャプチャにないため、遅
 ## レポートの表示
 
 account-legend = { $label }: { $seconds } 秒（{ $share }）
-account-stretch = { $label }: { $seconds }、フレーム { $from } ～ { $to ->
+account-stretch = { $label }: { $seconds }、フレーム { $from }～{ $to ->
     [0] 最後
    *[other] { $to }
 }
@@ -75,11 +75,12 @@ account-rekey = リキー
 account-zero-window = 受信ウィンドウの閉鎖
 account-receive-window = 受信ウィンドウ
 account-send-buffer = 送信バッファ
-account-application = アプリケーション
+account-application = 送るデータなし
 account-path-loss = 経路上の損失
 account-queue-loss = キューあふれによる損失
 account-reordering = 順序の入れ替わり
 account-growth = レートの立ち上がり
 account-capacity = 経路そのもの
-account-below-best = 最高値を下回った分
+account-below-best = 経路の最高を下回った分
 account-unexplained = 原因不明
+account-undivided = 区別なし

@@ -44,6 +44,9 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
    *[best] 観測された最高は { $own } です。
 }
 why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds }（{ $share }）。
+why-largest-two = 遅れ { $lost } の主な要因はリキー以外の 2 つです: { $label } { $seconds }（{ $share }）、{ $other } { $others }（{ $theirs }）。
+why-idle = { $whole } 中 { $seconds } は送るデータのない時間でした。VPN の問題ではありません。
+why-queue = キューの滞留で、すべてのパケットが最大 { $delay } 遅延しています。
 why-more = リキーよりも大きな遅れの要因: { $label }、{ $seconds }。
 why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。
 why-datagrams = UDP に確認応答はないため、相手側に届いたかどうかはこのキャプチャからは分かりません。
@@ -58,14 +61,17 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 
 do = 対策: { $text }
 do-expected = 対策: { $text }予測: 約 { $rate }（現在 { $now }）。
-do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }）。
+do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
+    [maybe] 。Windows では変更できません: -v
+   *[no] {""}
+}）。
 do-lifetime-at = 更新する側（{ $who }）で、
 do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で SA を切る側が先に更新するか、相手もその寿命を知っている必要があります。
-do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa`、strongSwan: `life_bytes` と `rekey_bytes`
-do-lifetime-yamaha = `ipsec ike duration ipsec-sa`
+do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes` と `rekey_bytes`
+do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
 do-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
 do-keys-or-other-end = 対策: 鍵を指定する（--keys FILE）か、トンネルの反対側でキャプチャしてください。
@@ -77,6 +83,8 @@ do-sort = 対策: 並べ替えてから（`reordercap FILE SORTED`）、その�
 do-capture-both = 対策: 両方向のパケットが通る場所でキャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーに関する対処は不要です。
+do-both = { $first }もう一方には、{ $second }
+do-queue = 対策: リキーに関する対処は不要です。キューが滞留しないように、送信側を最も狭い回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。
 do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
 do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。
@@ -89,6 +97,10 @@ answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、E
 answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
 answer-beyond = 解析していないパケット: { $all }のうち { $packets }（保持できる数を超えるトンネルまたは SA）。先にアドレスで絞り込んでください。
 answer-more = … ほか { $n } 件: -v
+answer-costliest = … 影響の大きい { $n } 件（全 { $all } 件は -v）
+answer-warning = 警告: { $sentence }（-v）
+answer-times = 時刻: 最初のパケットからの秒数。転送は { $from }から { $to }まで{ $rests }。
+answer-rests = （休止 { $seconds }を除く）
 answer-further = 詳細: -v（すべての数値とフィルター）、--html FILE（図）
 # $what: counted things that only -v lists
 answer-listed = { $what }: -v
@@ -140,25 +152,28 @@ left-behind-line = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
 }が { $moment }に変化、{ $peer }は{ $followed ->
-    [yes] { $seconds }後に追従
+    [yes] {" "}{ $seconds }後に追従
    *[no] 追従せず（{ $seconds }）
 }
 left-behind-why = 原因: { $who }は { $from } から { $to } に移りましたが、{ $peer }の { $packets } パケットは古い宛先へ送られ、失われたと思われます。
 
 ## 更新より先に削除、通信はわずか
 
-torn-down-line = { $who }が更新より先に IKE SA を{ $at }削除: { $seconds }の間 SA なし
+torn-down-line = { $who }が更新より先に IKE SA を{ $at }削除: 各 { $seconds } SA なし
 torn-down-why = 原因: 次の IKE SA の要求は Delete の後でした（{ $list }）。通信が少なく、影響は測れません。
 
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
 standstill-line = { $direction }が { $from }から { $seconds }停止し、{ $until ->
     [renewal] リキー
-   *[ike] 新しい IKE SA
+   *[ike] 新しい IKE SA{ " " }
 }で再開
 standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。
-standstill-datagrams = 原因: 更新が終わるとすぐに UDP が再開しているため、古い SA で通信できなかったと思われます。送信側の休止の可能性も残ります。
-standstill-checks = 原因: 生存確認 { $checks } 回に応答がないか、届かず、その後に新しい IKE SA が作られました。休止なら不要なので、不通だったと思われます。
+standstill-datagrams = 原因: リキーが終わるとすぐに UDP が再開しているため、古い SA で通信できなかったと思われます。送信側の休止の可能性も残ります。
+standstill-checks = 原因: { $icmp ->
+    [yes] { $who }が「ポート到達不能」（ICMP）を返し、
+   *[no] {""}
+}生存確認 { $checks } 回に応答がなかったため、休止ではなく不通と思われます。新しい IKE SA で回復しました。
 
 ## すべてのトンネルが同時に止まった場合
 

@@ -1,7 +1,7 @@
 ### 制御プレーンと経路のイベント（words/events.rs）。
 
 event-item = { $when }、フレーム { $frame }: { $said }
-event-span = { $from } ～ { $to }
+event-span = { $from }～{ $to }
 event-with = { $said }（{ $names }）
 event-change = { $at }に{ $said }{ $more ->
     [0] 。
@@ -10,29 +10,29 @@ event-change = { $at }に{ $said }{ $more ->
 
 ## 種類ごとに 1 つ
 
-event-refused = { $who }が新しい SA を{ $probably }拒否
+event-refused = { $who }が新しい SA を拒否{ $probably }
 event-unanswered = { $who }が新しい SA の要求（送信 { $count } 回）に無応答
 event-answered-late = { $who }が新しい SA の要求に、{ $count } 回送られてから応答
 event-checks-unheard = 生存確認への{ $who }の応答はキャプチャにあるのに、確認が再送されている
-event-answer-lost = { $who }の応答はキャプチャにあるのに、更新のメッセージが再送されている
-event-child-deleted = { $who }が SA を{ $probably }削除{ $follows ->
+event-answer-lost = { $who }の応答はキャプチャにあるのに、リキーのメッセージが再送されている
+event-child-deleted = { $who }が SA を削除{ $follows ->
     [nothing] 、代わりの SA なし
    *[another] {""}
-}
-event-ike-sa-deleted = { $who }が IKE SA を{ $probably }削除{ $follows ->
+}{ $probably }
+event-ike-sa-deleted = { $who }が IKE SA を削除{ $follows ->
     [nothing] 、代わりの IKE SA なし
    *[another] {""}
-}
-event-deleted = { $who }が{ $probably }何かを削除（暗号化されていて対象は不明）
+}{ $probably }
+event-deleted = { $who }が Delete を送信（暗号化されていて対象は不明）{ $probably }
 event-limit-reached = SA が寿命に到達
-event-collision = 両側が{ $probably }同時に更新
+event-collision = 両側が同時に更新{ $probably }
 event-address-changed = { $who }のアドレスが { $from } から { $to } に変化
 event-port-changed = { $who }のポートが { $from } から { $to } に変化
 event-invalid-spi = { $who }が未知の SPI を通知（{ $count } 回）
 event-new-ike-sa = { $who }が新しい IKE SA のネゴシエーションを開始
-event-ike-sa-rekeyed = { $who }が IKE SA を{ $probably }リキー
+event-ike-sa-rekeyed = { $who }が IKE SA をリキー{ $probably }
 event-initial-contact = { $who }が INITIAL_CONTACT を通知（ほかの SA なし）
-event-checks-unanswered = { $who }が生存確認 { $count } 回に{ $probably }無応答
+event-checks-unanswered = { $who }が生存確認 { $count } 回に無応答{ $probably }
 event-stop-ccn = { $who }が L2TP 制御コネクションを停止
 event-call-disconnected = { $who }が L2TP セッションを切断
 event-lcp-terminated = { $who }が PPP リンクを終了
@@ -43,5 +43,5 @@ event-only-small-pass = { $count } バイトを超えるパケットに ACK が�
 event-capture-hole = 通過したパケット { $count } 個がキャプチャから欠落
 event-everything-silent = 何もキャプチャされていない
 event-unreachable = { $who }が ICMP で応答
-event-ike-silent = { $who }の ESP は通るのに IKE がない
-event-esp-silent = { $who }の IKE は通るのに ESP がない
+event-ike-silent = { $who }からの ESP は届くが IKE が届かない
+event-esp-silent = { $who }からの IKE は届くが ESP が届かない

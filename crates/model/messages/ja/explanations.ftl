@@ -8,7 +8,7 @@ outage-gateway = ゲートウェイ
 outage-someone = 片側
 outage-at = {" "}{ $moment }に
 outage-times = {" "}{ $n } 回
-outage-probably = おそらく
+outage-probably = （推定）
 outage-hole-line = { $clause }
 outage-down = { $nothing }が { $seconds }不通
 outage-down-from = { $from }から{ $nothing }が { $seconds }不通
@@ -18,37 +18,37 @@ outage-down-since = { $from }以後 { $seconds }、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }不通
 outage-nothing = 通信
 outage-nothing-to = { $to } 宛て
-outage-nothing-large = 大きなパケット
+outage-nothing-large = それら
 
-outage-deleted = { $who }が{ $probably }{ $at } { $what ->
+outage-deleted = { $who }が{ $at } { $what ->
     [ike] IKE SA
    *[child] SA
-} を削除
-outage-break-before-make = { $who }が{ $probably }{ $renews ->
+} を削除{ $probably }
+outage-break-before-make = { $who }が{ $renews ->
     [other] {" "}SA を
    *[same] 更新より先に SA を
-}{ $at }削除
-outage-refused = { $who }が{ $probably }{ $at }更新を拒否
-outage-unanswered = { $who }が{ $probably }{ $at }更新要求に無応答
-outage-answered-late = { $who }の応答が{ $probably }遅延（更新要求は{ $at }送信）
-outage-answer-lost = 更新のメッセージが{ $probably }{ $at }届かず
-outage-collision = 両側が{ $probably }{ $at }同時に更新
-outage-limit-reached = SA が{ $probably }{ $at }寿命に到達
-outage-new-sa-lost = 新しい SA の最初のパケットが{ $probably }{ $at }届かず
-outage-deleted-early = { $who }が{ $probably }{ $at }古い SA を早く削除しすぎ
-outage-peer-lost-sas = { $who }が{ $probably }{ $at } SA を失う
+}{ $at }削除{ $probably }
+outage-refused = { $who }が{ $at }リキーを拒否{ $probably }
+outage-unanswered = { $who }が{ $at }リキー要求に無応答{ $probably }
+outage-answered-late = { $who }の応答が遅延（リキー要求は{ $at }送信）{ $probably }
+outage-answer-lost = リキーのメッセージが{ $at }届かず{ $probably }
+outage-collision = 両側が{ $at }同時にリキー{ $probably }
+outage-limit-reached = SA が{ $at }寿命に到達{ $probably }
+outage-new-sa-lost = 新しい SA の最初のパケットが{ $at }届かず{ $probably }
+outage-deleted-early = { $who }が{ $at }古い SA を早く削除しすぎ{ $probably }
+outage-peer-lost-sas = { $who }が{ $at } SA を喪失{ $probably }
 outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
-}が{ $probably }{ $at }変化
-outage-peer-silent = { $who }が{ $probably }{ $at }無応答となる
-outage-fragments = { $who }の要求が{ $probably }{ $at }一部しか届かなくなる
-outage-unheard = { $who }のパケットが{ $probably }{ $at }届かなくなる
-outage-esp-silent = { $who }からの ESP が{ $probably }{ $at }途絶
-outage-path-silent = 両側からの通信が{ $probably }{ $at }途絶
-outage-large-packets = 大きなパケットが{ $probably }{ $at }通らなくなる
-outage-slow-exchange = { $at }始まった鍵交換が{ $probably }長引く
-outage-replay-window = { $who }が{ $probably }{ $at }遅れたパケットを破棄
+}が{ $at }変化{ $probably }
+outage-peer-silent = { $who }からの通信が{ $at }途絶{ $probably }
+outage-fragments = { $who }の要求が{ $at }一部しか届かず{ $probably }
+outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
+outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
+outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
+outage-large-packets = 大きなパケットが{ $at }不通{ $probably }
+outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
+outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
 outage-unexplained-open = { $from }以後 { $seconds }、何も届かず（キャプチャからは原因不明）
 outage-unexplained-times = 何も届かない時間が { $n } 回（{ $seconds }、キャプチャからは原因不明）
@@ -60,7 +60,7 @@ outage-because = { $clause }。{ $outage }
 
 why-outage = 原因: { $text }
 explains-deleted = { $what ->
-    [ike] IKE SA とともに子 SA も削除され、その間に新しい鍵交換は始まっていません。
+    [ike] IKE SA とともに Child SA も削除され、その間に新しい鍵交換は始まっていません。
     [child] この通信を運ぶ SA が削除され、その間に新しい鍵交換は始まっていません。
    *[unknown] 何を削除したかは暗号化されていて分かりません。その間に新しい鍵交換は始まっていません。
 }
@@ -108,7 +108,7 @@ explains-path-silent = 両側とも ESP も IKE も{ $span ->
 explains-large-packets = { $bytes } バイトまでのパケットは通り、それより大きいものは届きませんでした。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
-explains-replay-window = パケット { $count } 個が 32 個以上追い越されて届き、再送されました。
+explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
 explains-unexplained = 不明です。キャプチャには、{ $count ->
     [0] 失われたパケットも
    *[other] 届かなかったパケットが { $count } 個ありますが、
@@ -116,24 +116,27 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
 outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
 outage-timer = その後は送信側の再送タイマー待ちです。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
-outage-renewal-took = 更新には { $took }かかりました。
-outage-renewal-computed = 更新には { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
-outage-brought-back = { $moment }の更新で回復しました。{ $esp ->
+outage-renewal-took = リキーには { $took }かかりました。
+outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
+outage-brought-back = { $moment }のリキーで回復しました。{ $esp ->
     [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動
    *[plain] 相手側での SA の寿命、再起動
-}のどれが原因かは、この側のキャプチャでは区別できません。
-outage-since-renewal = { $moment }の更新から始まっています。
+}のどれが原因かは、このキャプチャでは区別できません。
+outage-since-renewal = { $moment }のリキーから始まっています。
 outage-moments = 開始は { $list }です。
 outage-earlier = それ以前にも { $n } 回ありました。
 outage-others = ほかの原因の不通が { $n } 回あります（-v）。
-outage-frames = フレーム: { $frames }。
+outage-frames = フレーム: { $frames }{ $more ->
+    [yes] {" "}など
+   *[no] {""}
+}。
 
 ## 3 行目
 
 cure-deleted = { $who }で Delete より先に更新されるように、更新時間を{ $what ->
     [ike] { " " }IKE SA の
    *[child] { "" }
-}寿命より短くする（strongSwan: `rekey = no` をやめる）か、相手側から先に更新してください。
+}寿命より短くする（strongSwan: `rekey_time` を設定し、`rekey = no` にしない）か、相手側から先に更新してください。
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
@@ -152,21 +155,21 @@ cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $wh
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
 cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
-cure-peer-lost-sas = { $who }が再起動した理由を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
+cure-peer-lost-sas = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
 cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーが原因ではありません。
-cure-silent-renewed = 両側の SA の寿命をそろえ、{ $esp ->
+cure-silent-renewed = { $from }の{ $who }のログ（SA の削除、再起動）を調べ、{ $esp ->
     [udp] NAT キープアライブを 20 秒以内ごとに送り、
    *[plain] {""}
-}{ $who }の側でもキャプチャしてください。
+}そちらでもキャプチャしてください。
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
 cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーが原因ではありません。
 cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以内ごとに送ってください。
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
-cure-large-packets = トンネルの MSS か MTU を下げ（数値は `rekeyscope overhead`）、変わったもの（暗号スイート、カプセル化）を調べてください。
+cure-large-packets = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。変わったもの（暗号スイート、カプセル化）も調べてください。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。

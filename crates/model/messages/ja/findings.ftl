@@ -9,10 +9,21 @@ finding-both-directions-loss = { $direction }: { $missing } 個の ESP パケッ
 finding-packet-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。キャプチャ地点より手前での損失です。逆方向の通信は比較するには少なすぎます。
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
+## 同じ引数による短い文
+
+brief-finding-one-direction-loss = { $direction } の ESP の { $share } がキャプチャ地点より手前で損失
+brief-finding-both-directions-loss = { $direction } の ESP の { $share }、逆方向 { $other } がキャプチャ地点より手前で損失
+brief-finding-packet-loss = { $direction } の ESP の { $share } がキャプチャ地点より手前で損失
+brief-finding-packets-missing = { $direction } の ESP の { $share } がキャプチャにない
+brief-finding-tiny-fragments = { $direction } のパケット { $packets } 個中 { $split } 個が最大長と小さな残りの 2 つに分割
+brief-finding-tiny-segments = { $direction } の TCP セグメント { $segments } 個中 { $tiny } 個が最大長の直後の小さな残り
+brief-finding-path-mtu = { $direction } のパケット { $packets } 個中 { $fragmented } 個がフラグメント化
+brief-finding-leak = トンネルの両端の間で L2TP パケット { $packets } 個が平文で流れた
+
 ## SA
 
-finding-parallel-sas = { $direction }: 並行して有効な複数の SA をパケットが交互に使っています（古い SA への復帰 { $returns } 回）。同じ相手との間に 子 SA が二つあると、リキーも倍になります。
-finding-unused-sas = ネゴシエートされた子 SA { $negotiated } 個のうち { $unused } 個は、パケットを一度も運んでいません。両端が、使う数より多くの子 SA をネゴシエートしています。
+finding-parallel-sas = { $direction }: 並行して有効な複数の SA をパケットが交互に使っています（古い SA への復帰 { $returns } 回）。同じ相手との間に Child SA が二つあると、リキーも倍になります。
+finding-unused-sas = ネゴシエートされた Child SA { $negotiated } 個のうち { $unused } 個は、パケットを一度も運んでいません。両端が、使う数より多くの Child SA をネゴシエートしています。
 
 ## サイズ
 

@@ -110,7 +110,7 @@ comparison-per-gb = GB あたり
 comparison-rate = レート
 comparison-s-per-gb = 秒/GB
 comparison-cost = 1 回の遅れ
-comparison-range = 最小–最大
+comparison-range = 最小～最大
 comparison-efficiency = 効率
 
 ## 判定。
@@ -154,7 +154,7 @@ effect-stopped = 停止
 effect-lost-on-old = 旧 SA で損失
 effect-lost-on-new = 新 SA で損失
 effect-silence = 送信なし
-effect-outage = 不通の中
+effect-outage = 不通中
 effect-reverse = 逆方向で損失
 effect-slow = 低速
 effect-made-up = 取り戻し

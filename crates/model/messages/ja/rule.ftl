@@ -45,7 +45,8 @@ rule-time-at-most = { $who } は、SA の経過時間が { $age } 以下で更�
 rule-time-unlimited = { $who } は、SA の経過時間が { $age } になると更新します（{ $rekeys }から。秒単位の寿命は読み取れていません）。
 rule-time-far-below = { $who } は、SA の経過時間が { $age } になると更新します（{ $rekeys }から）。上限の { $limit } よりはるかに早い時点です。
 rule-unknown = { $who } が更新する条件は不明です。転送量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません。
-rule-unknown-ranges = { $who } が更新する条件は不明です。転送量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません（{ $least-volume } ～ { $most-volume }、{ $least-age } ～ { $most-age }）。
+rule-unknown-once = { $who } が更新する条件は、リキーが 1 回しかないため不明です（{ $least-volume }、{ $least-age }）。
+rule-unknown-ranges = { $who } が更新する条件は不明です。転送量か時間のどちらかですが、{ $rekeys }では、ばらつきが明らかに小さいと言えるものがありません（{ $least-volume }～{ $most-volume }、{ $least-age }～{ $most-age }）。
 # $kind は文書中の識別子。
 rule-kind = { $who } は{ $kind ->
     [time] 時間

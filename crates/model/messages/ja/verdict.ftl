@@ -2,28 +2,28 @@
 
 verdict-upload = 上り
 verdict-download = 下り
-range = { $low } ～ { $high }
+range = { $low }～{ $high }
 
 ## 判定。$direction: verdict-upload または verdict-download、$used: 転送中に起きたリキー
 
 verdict-no-traffic = { $total ->
-    [0] リキー（鍵更新）はなく、{ $direction }のデータも少なすぎて測定できません。
-   *[other] { $direction }のデータが少なすぎ、リキー（鍵更新）{ $total } 回の影響は判断できません。
+    [0] リキー（鍵更新）はなく、{ $direction }のデータも少なすぎて測定できない
+   *[other] { $direction }のデータが少なすぎ、リキー（鍵更新）{ $total } 回の影響は判断できない
 }
-verdict-no-rekeys = リキー（鍵更新）はありません。{ $direction }は { $volume } を { $rate } で転送しました。
+verdict-no-rekeys = リキー（鍵更新）なし、{ $direction }は { $volume } を { $rate } で転送
 verdict-stopped = リキー { $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止: { $transfer } 中 { $cost }（{ $share }）遅くなった
 verdict-made-up = リキー { $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止したが、後で取り戻した
 verdict-slowed = リキー { $used } 回中 { $hurt } 回で{ $direction }が停止せずに遅くなった: { $transfer } 中 { $cost }（{ $share }）
 verdict-just = { $cost }
 verdict-at-least = { $cost } 以上
-verdict-bounded = リキー（鍵更新）{ $used } 回で{ $direction }は遅くなっていません（1 回あたり最大 { $bound }）。
-verdict-bounded-without-keys = リキー（鍵更新）{ $used } 回で{ $direction }が { $bound } を超えて停止したことはありません。
-verdict-inconclusive = リキー（鍵更新）{ $used } 回が{ $direction }に与えた影響は判断できません。
-verdict-none-seen = リキー（鍵更新）{ $used } 回で{ $direction }の停止は見られません（1 回あたり { $bound }未満の影響は検出できません）。
-verdict-unanswered = リキー（鍵更新）が{ $direction }に影響したか分かりません: 応答がありません。
-verdict-datagrams = リキー（鍵更新）の{ $direction }への影響は判断できません: UDP に確認応答はありません。
-verdict-datagrams-went-on = リキー（鍵更新）{ $used } 回で、{ $direction }の UDP がここで { $bound } を超えて停止したことはありません。
-verdict-outside = リキー（鍵更新）{ $total } 回はいずれも{ $direction }の転送中ではなく、影響は不明です。
+verdict-bounded = 測定できたリキー（鍵更新）{ $used } 回で{ $direction }の遅れなし（1 回あたり最大 { $bound }）
+verdict-bounded-without-keys = リキー（鍵更新）{ $used } 回で{ $direction }に { $bound } を超える停止なし
+verdict-inconclusive = リキー（鍵更新）{ $used } 回が{ $direction }に与えた影響は判断できない
+verdict-none-seen = リキー（鍵更新）{ $used } 回で{ $direction }の停止は見られない（1 回あたり { $bound }未満の影響は検出できない）
+verdict-unanswered = リキー（鍵更新）が{ $direction }に影響したか不明: 無応答
+verdict-datagrams = リキー（鍵更新）の{ $direction }への影響は判断できない: UDP に確認応答がない
+verdict-datagrams-went-on = リキー（鍵更新）{ $used } 回で、{ $direction }の UDP に { $bound } を超える停止なし（この地点）
+verdict-outside = リキー（鍵更新）{ $total } 回はいずれも{ $direction }の転送外で、影響は不明
 
 ## リキーで説明できる、基準レートとの差
 
@@ -31,7 +31,7 @@ explained-no-gap = 実測 { $observed } は基準の { $reference } を下回っ
 explained-all = { $reference } との差は、すべてリキーで説明できます。
 explained-all-at-least = { $reference } との差は、すべてリキーで説明できる可能性があり、少なくとも { $least } は説明できます。
 explained-up-to-all = { $reference } との差の { $estimate } が、リキーで説明できます（少なくとも { $least }、すべて説明できる可能性もあります）。
-explained-share = { $reference } との差の { $estimate }（{ $least } ～ { $most }）が、リキーで説明できます。
+explained-share = { $reference } との差の { $estimate }（{ $least }～{ $most }）が、リキーで説明できます。
 explained-just = { $reference } との差の { $estimate } が、リキーで説明できます。
 
 ## 判定に付け加えること（それぞれ 1 文）

@@ -207,7 +207,9 @@ impl Catalogue {
     fn text(&self, text: &str) -> String {
         match self.language {
             Language::English => text.to_owned(),
-            Language::Japanese => japanese::duration(text).unwrap_or_else(|| text.to_owned()),
+            Language::Japanese => {
+                japanese::range(&japanese::duration(text).unwrap_or_else(|| text.to_owned()))
+            }
         }
     }
 

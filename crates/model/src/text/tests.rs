@@ -49,13 +49,14 @@ const OF_DOCUMENTS: [&str; 9] = [
 ];
 
 /// Words in Latin letters that stay as they are in their Japanese: names of protocols, products and units.
-const LATIN: [&str; 71] = [
+const LATIN: [&str; 72] = [
     "ACK",
     "Block",
     "CDN",
     "CHILD",
     "CPU",
     "CREATE",
+    "Child",
     "Configure",
     "Decryption",
     "Delete",
@@ -535,7 +536,7 @@ fn seconds_are_spelt_out_in_japanese() {
     };
     for (duration, begins) in [
         ("4.4 s", "そのうち 4.4 秒は"),
-        ("0.51–1.53 s", "そのうち 0.51–1.53 秒は"),
+        ("0.51–1.53 s", "そのうち 0.51～1.53 秒は"),
         ("2 min 5 s", "そのうち 2 分 5 秒は"),
         ("3 h 12 min", "そのうち 3 時間 12 分は"),
         ("603 ms", "そのうち 603 ms は"),

@@ -20,7 +20,10 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
         &rows,
         |_| Mark::None,
         &[
-            left("column-account", &|row| label(t, row.map(|l| l.label))),
+            left("column-account", &|row| match row {
+                Some(line) => words::account_label_of(t, of, line.label),
+                None => t.word("account-all"),
+            }),
             right("column-seconds", &|row| s(row.map_or(of.seconds, |l| l.seconds))),
             right("column-share", &|row| {
                 format::percent(row.map_or(1.0, |l| l.share))
@@ -54,9 +57,9 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
 /// A row for each label that counts, by what it cost, or where nothing was lost by its time.
 pub(crate) fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> Table {
     let t = focus.t;
-    let name = |line: &&AccountLine| match of.not_testable.contains(&line.label) {
-        true if line.label == AccountLabel::Capacity => t.word("account-below-best"),
-        _ => words::account_label(t, line.label),
+    let name = |line: &&AccountLine| match brief.by_loss {
+        true => words::loss_label(t, line.label),
+        false => words::account_label(t, line.label),
     };
     let without = |line: &&AccountLine| or_unknown(line.without_mbps, |mbps| format::rate(mbps * 1e6));
     let table = match brief.by_loss {

@@ -16,7 +16,7 @@ pub(crate) use attempts::attempts;
 pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};
 pub(crate) use rekeys::{costliest_rekeys, rekeys};
-pub(crate) use rows::{flows, overhead, overlay, projection, verdicts};
+pub(crate) use rows::{flows, overhead, overlay, projection, verdicts, verdicts_in_brief};
 pub(crate) use sas::security_associations;
 pub(crate) use table::{Align, Column, Mark, Row, Table, left, right};
 pub(crate) use transfers::transfers;

@@ -5,7 +5,7 @@ use crate::words::focus::{Focus, began, is_hurt};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{
-    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Overlay, Projection,
+    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Overhead, Overlay, Projection,
 };
 use std::collections::BTreeSet;
 
@@ -38,6 +38,17 @@ pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
     );
     table.notes.push(t.word("note-verdicts"));
     table.note_left_out(t, "left-out-verdicts", all.len().saturating_sub(most));
+    table
+}
+
+/// The same for a screen; of one tunnel it says `up` and `down` in place of addresses, which would be two lines.
+pub(crate) fn verdicts_in_brief(focus: &Focus) -> Table {
+    let mut table = verdicts(focus, usize::MAX);
+    if focus.tunnels.len() == 1 {
+        for (row, i) in table.rows.iter_mut().zip(&focus.analysis.impact) {
+            row.cells[0] = words::ends::up_or_down(focus.t, i.direction);
+        }
+    }
     table
 }
 
@@ -102,11 +113,16 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
             right_from(WIDE, "column-headers", &|o| format::bytes(o.outer_headers)),
             right_from(WIDER, "column-largest-packet", &|o| size(o.largest_outer_packet)),
             right_from(WIDER, "column-inner", &|o| size(o.largest_inner_for_path)),
-            right("column-mss-ipv4", &|o| size(o.mss_ipv4)),
-            right_from(WIDER, "column-mss-ipv6", &|o| size(o.mss_ipv6)),
+            right("column-mss-ipv4", &|o| {
+                size(o.mss_ipv4.filter(|_| may_be_path(o)))
+            }),
+            right_from(WIDER, "column-mss-ipv6", &|o| {
+                size(o.mss_ipv6.filter(|_| may_be_path(o)))
+            }),
         ],
-    );
-    let paths = focus.analysis.overhead.iter();
+    )
+    .without_empty();
+    let paths = focus.analysis.overhead.iter().filter(|o| may_be_path(o));
     let paths: BTreeSet<u64> = paths.filter_map(|o| o.largest_outer_packet).collect();
     let paths: Vec<String> = paths.into_iter().map(format::count).collect();
     if !paths.is_empty() {
@@ -114,6 +130,13 @@ pub(crate) fn overhead(focus: &Focus) -> Table {
         table.notes.push(fill!(t, "note-path-mtu", paths));
     }
     table
+}
+
+/// Every path takes packets of 576 bytes (RFC 791 §3.1): smaller ones say nothing of it.
+fn may_be_path(overhead: &Overhead) -> bool {
+    overhead
+        .largest_outer_packet
+        .is_some_and(|largest| largest >= 576)
 }
 
 /// Inner flows, most bytes first.

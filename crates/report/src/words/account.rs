@@ -3,8 +3,10 @@
 use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;
+use crate::words::lengths::moment;
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::with_sign;
+use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
 use rekeyscope_model::text::Catalogue;
 
@@ -52,6 +54,35 @@ pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
 /// A label.
 pub(crate) fn account_label(t: &Catalogue, label: AccountLabel) -> String {
     t.name("account", label.as_str())
+}
+
+/// A label of an account: without TCP the rest is not unexplained, nothing tells it apart.
+pub(crate) fn account_label_of(t: &Catalogue, account: &Account, label: AccountLabel) -> String {
+    match label {
+        AccountLabel::Unexplained if account.rtt_ms.is_none() => t.word("account-undivided"),
+        _ => account_label(t, label),
+    }
+}
+
+/// Whence times count, and when the transfer of an account ran.
+pub(crate) fn times(focus: &Focus, account: &Account) -> String {
+    let (t, span) = (focus.t, account.end.seconds_since(account.start));
+    let rests = span - account.seconds;
+    let seconds = format::seconds(rests);
+    let rests = match rests > LEAST_SHARE * span {
+        true => fill!(t, "answer-rests", seconds),
+        false => String::new(),
+    };
+    let [from, to] = [account.start, account.end].map(|time| moment(focus, time));
+    fill!(t, "answer-times", from, to, rests)
+}
+
+/// A label of seconds that were lost: a path loses where it carries less than its best.
+pub(crate) fn loss_label(t: &Catalogue, label: AccountLabel) -> String {
+    match label {
+        AccountLabel::Capacity => t.word("account-below-best"),
+        _ => account_label(t, label),
+    }
 }
 
 /// Notes on an account's figures.

@@ -60,6 +60,13 @@ pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<LogSystem> {
         .find_map(|(name, system)| is_log(name).then_some(system))
 }
 
+/// The client may be Windows' own: that one speaks IKEv1 in transport mode (RFC 3193).
+pub(crate) fn may_be_windows(analysis: &Analysis) -> bool {
+    let sas = analysis.security_associations.iter();
+    analysis.tunnels.iter().any(|t| t.ike_version == Some(1))
+        && sas.filter_map(|sa| sa.mode).any(|mode| mode == Mode::Transport)
+}
+
 /// Changes that make volume rekeys rarer, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     let proposed = analysis
@@ -88,14 +95,14 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         (false, true) => Some("advice-windows-maybe"),
         (false, false) => None,
     };
-    let may_be_windows = ikev1 && (proposed || transport || unknown);
+    let unsure_windows = ikev1 && (proposed || transport || unknown);
     let yamaha = if ikev1 {
         "advice-yamaha-ikev1"
     } else {
         "advice-yamaha"
     };
     let advice = [
-        may_be_windows.then(|| of("Windows", windows, "advice-windows")),
+        unsure_windows.then(|| of("Windows", windows, "advice-windows")),
         Some(of("Yamaha NVR5x0", from_log(LogSystem::Yamaha), yamaha)),
         Some(of(
             "strongSwan",

@@ -122,7 +122,8 @@ impl<'a> FoundCause<'a> {
             more
         );
         let costliest = self.places.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-        let why = costliest.map(|place| format::capitalised(&place.why()));
+        let all = || self.places.iter().map(|place| place.explained.explanation);
+        let why = costliest.map(|place| format::capitalised(&place.explained.of_all(all()).why()));
         t.sentences(&std::iter::once(line).chain(why).collect::<Vec<_>>())
     }
 

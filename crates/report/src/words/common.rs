@@ -82,10 +82,10 @@ pub(crate) fn trigger_in_full(t: &Catalogue, trigger: &Trigger) -> String {
         _ => value,
     };
     if let Some(bytes) = trigger.bytes {
-        let bytes = least(format::bytes(bytes));
+        let kilobytes = least(format::count((bytes + 500) / 1_000));
         parts.push(match trigger.limit_kilobytes.map(format::count) {
-            Some(limit) => fill!(t, "trigger-bytes-of", bytes, limit),
-            None => fill!(t, "trigger-bytes-no-limit", bytes),
+            Some(limit) => fill!(t, "trigger-bytes-of", kilobytes, limit),
+            None => fill!(t, "trigger-bytes-no-limit", bytes = least(format::bytes(bytes))),
         });
     }
     if let Some(counting) = &trigger.counting {
@@ -185,6 +185,31 @@ pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
         Severity::Warning => fill!(t, "warning", sentence),
         Severity::Info => sentence,
     }
+}
+
+/// Warnings that a screen has in a few words.
+const BRIEF: [&str; 8] = [
+    "brief-finding-one-direction-loss",
+    "brief-finding-both-directions-loss",
+    "brief-finding-packet-loss",
+    "brief-finding-packets-missing",
+    "brief-finding-tiny-fragments",
+    "brief-finding-tiny-segments",
+    "brief-finding-path-mtu",
+    "brief-finding-leak",
+];
+
+/// The same in a few words, by the arguments of its first message.
+pub(crate) fn brief_finding(t: &Catalogue, f: &Finding) -> Option<String> {
+    let first = f.messages.first().filter(|_| f.severity == Severity::Warning)?;
+    let is_brief = |id: &&str| id.strip_prefix("brief-") == Some(&first.id);
+    let mut brief = first.clone();
+    brief.id = BRIEF.into_iter().find(is_brief)?.to_owned();
+    Some(fill!(
+        t,
+        "answer-warning",
+        sentence = clean::sentence(&t.say(&brief))
+    ))
 }
 
 /// Findings about the capture itself, which say how far the figures of an answer hold.
@@ -309,7 +334,7 @@ mod tests {
     fn triggers_say_what_is_known() {
         let mut one = example::seven_rekeys().rekeys.remove(0).trigger;
         assert_eq!(trigger(t(), &one), "volume 85 %");
-        assert!(trigger_in_full(t(), &one).starts_with("2.04 MB of 2,400 kB; counting inner bytes"));
+        assert!(trigger_in_full(t(), &one).starts_with("2,035 of 2,400 kB; counting inner bytes"));
         (one.kind, one.fraction) = (TriggerKind::Time, None);
         assert_eq!(trigger(t(), &one), "time 3.70 s");
         (one.kind, one.age_s) = (TriggerKind::Unknown, None);

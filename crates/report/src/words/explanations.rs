@@ -4,17 +4,19 @@ use crate::words::advice::refusals::{WINDOWS_KILOBYTES, of_notification};
 use crate::words::common::stated_lifetime;
 use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
-use crate::words::lengths::moment;
+use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
+use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Outage, OutageEnd,
+    LedgerRekey, Mode, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
 /// An outage, or the silence of a rekey.
+#[derive(Clone, Copy)]
 struct SilentTime {
     tunnel: usize,
     direction: Direction,
@@ -30,6 +32,8 @@ pub(crate) struct Explained<'a> {
     focus: &'a Focus<'a>,
     silent_time: SilentTime,
     pub(crate) explanation: &'a Explanation,
+    /// Explanations of the others that a sentence speaks of, too: it says the least and the most of their figures.
+    alike: Vec<&'a Explanation>,
 }
 
 impl<'a> Explained<'a> {
@@ -49,6 +53,7 @@ impl<'a> Explained<'a> {
             focus,
             silent_time,
             explanation,
+            alike: Vec::new(),
         })
     }
 
@@ -72,7 +77,23 @@ impl<'a> Explained<'a> {
             focus,
             silent_time,
             explanation,
+            alike: Vec::new(),
         })
+    }
+
+    /// The same for a sentence that speaks of others, too.
+    pub(crate) fn of_all(&self, alike: impl Iterator<Item = &'a Explanation>) -> Self {
+        Explained {
+            alike: alike.collect(),
+            ..*self
+        }
+    }
+
+    /// The least and the most of a figure of all that a sentence speaks of.
+    fn spread(&self, of: impl Fn(&Explanation) -> Option<f64>) -> Option<(f64, f64)> {
+        let all = self.alike.iter().copied().chain([self.explanation]);
+        let known = all.filter_map(of).map(|n| (n, n));
+        known.reduce(|(least, most), (n, _)| (least.min(n), most.max(n)))
     }
 
     fn t(&self) -> &'static Catalogue {
@@ -243,7 +264,11 @@ impl<'a> Explained<'a> {
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))
-            .with("took", said(e.seconds.map(format::seconds)))
+            .with(
+                "took",
+                said(self.spread(|e| e.seconds).map(|took| range(t, took))),
+            )
+            .with("suite", self.overhead())
             .with("span", self.span())
             .with("timed", if e.seconds.is_some() { "yes" } else { "no" })
             .with("limit", said(self.limit()))
@@ -319,6 +344,40 @@ impl<'a> Explained<'a> {
         moment(self.focus, event.unwrap_or(self.silent_time.start))
     }
 
+    /// Options of `rekeyscope overhead` for the SAs of the direction: ` --suite aes128-sha1 --encap natt`.
+    fn overhead(&self) -> String {
+        let mut sas = self
+            .focus
+            .sas(self.silent_time.tunnel, self.silent_time.direction);
+        let named = sas.find_map(|sa| {
+            let suite = proposal(
+                sa.encryption.as_deref()?,
+                sa.integrity.as_deref().unwrap_or("none"),
+            )?;
+            let inside = match self
+                .focus
+                .analysis
+                .flows
+                .iter()
+                .any(|flow| flow.tunnel == sa.tunnel && flow.dst != sa.dst)
+            {
+                true => "l2tp",
+                false => "transport",
+            };
+            let transport = (sa.mode == Some(Mode::Transport)).then_some(inside);
+            let natt = (self.esp() == "udp").then_some("natt");
+            let encap: Vec<&str> = transport.into_iter().chain(natt).collect();
+            Some((suite, encap.join(",")))
+        });
+        let (suite, encap) = named.unwrap_or_else(|| ("SUITE".to_owned(), String::new()));
+        let encap = if encap.is_empty() {
+            encap
+        } else {
+            format!(" --encap {encap}")
+        };
+        format!(" --suite {suite}{encap}")
+    }
+
     /// The event does not lie where the outage begins: the old SA still carried data after it, or the way was dead before.
     pub(crate) fn may_lie_elsewhere(&self) -> bool {
         let event = self.event().filter(|_| self.is(ExplanationCause::AddressChanged));
@@ -340,9 +399,18 @@ impl<'a> Explained<'a> {
 
     fn limit(&self) -> Option<String> {
         let t = self.t();
-        let kilobytes = |n| format!("{} kB", format::count(n));
-        let seconds = |n| format!("{} s", format::count(n));
-        match (self.explanation.limit_kilobytes, self.explanation.limit_seconds) {
+        let spread = |of: fn(&Explanation) -> Option<u64>| {
+            let (least, most) = self.spread(|e| Some(of(e)? as f64))?;
+            let ends = [least, most].map(|n| format::count(n as u64));
+            Some(if ends[0] == ends[1] {
+                ends[0].clone()
+            } else {
+                ends.join("–")
+            })
+        };
+        let kilobytes = |n| format!("{n} kB");
+        let seconds = |n| format!("{n} s");
+        match (spread(|e| e.limit_kilobytes), spread(|e| e.limit_seconds)) {
             (Some(n), Some(s)) => Some(fill!(
                 t,
                 "outage-kilobytes-and-seconds",
@@ -385,17 +453,17 @@ impl<'a> Explained<'a> {
         match self.explanation.cause {
             ExplanationCause::LimitReached | ExplanationCause::NewSaLost | ExplanationCause::SlowExchange => {
                 let seconds = self.explanation.seconds?;
-                let took = format::seconds(seconds);
+                let took = range(t, self.spread(|e| e.seconds)?);
                 let computed = self.explanation.computed_seconds;
-                Some(match computed.filter(|computed| 2.0 * computed >= seconds) {
-                    Some(computed) => fill!(
-                        t,
-                        "outage-renewal-computed",
-                        took,
-                        computed = format::seconds(computed)
-                    ),
-                    None => fill!(t, "outage-renewal-took", took),
-                })
+                let all = self.spread(|e| e.computed_seconds);
+                Some(
+                    match all.filter(|_| computed.is_some_and(|own| 2.0 * own >= seconds)) {
+                        Some(computed) => {
+                            fill!(t, "outage-renewal-computed", took, computed = range(t, computed))
+                        }
+                        None => fill!(t, "outage-renewal-took", took),
+                    },
+                )
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());

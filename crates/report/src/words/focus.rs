@@ -4,7 +4,8 @@
 use crate::words::common::direction;
 use crate::words::format::{self, or_unknown};
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Impact, Ledger, Rekey, RekeyImpact, SecurityAssociation, TunnelSeries, Verdict,
+    Analysis, AttemptOutcome, Direction, Impact, Ledger, LedgerDown, Rekey, RekeyImpact, SecurityAssociation,
+    TriggerKind, TunnelSeries, Verdict,
 };
 use rekeyscope_model::text::{Catalogue, Language};
 use rekeyscope_model::time::Timestamp;
@@ -99,28 +100,53 @@ impl<'a> Focus<'a> {
         self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
     }
 
-    /// `7 rekeys, 6 measured, 5 hurt, 1 in an outage`, of a tunnel.
+    /// `7 rekeys, 5 hurt, 1 in an outage, 1 outside the transfer, 2 more refused`, of a tunnel.
     pub(crate) fn counted_rekeys(&self, tunnel: usize) -> String {
         let t = self.t;
         let count = |is: &dyn Fn(&Rekey) -> bool| self.rekeys(tunnel).filter(|r| is(r)).count();
-        let (all, hurt) = (count(&|_| true), count(&|r| is_hurt(r)));
+        let (all, hurt) = (count(&|_| true), count(&|r| is_hurt(r) && !self.is_in_outage(r)));
         let outage = count(&|r| self.is_in_outage(r));
         let headline = self.analysis.impact.iter().find(|i| i.tunnel == tunnel);
         let measured = headline.map_or(0, |i| i.rekeys_used);
-        let parts = [
-            (0 < measured && measured < all).then(|| fill!(t, "rekeys-measured", n = measured)),
-            Some(fill!(t, "rekeys-hurt", n = hurt)),
-            (outage > 0).then(|| fill!(t, "rekeys-in-outage", n = outage)),
+        let ledger = headline.and_then(|i| self.ledger(i));
+        let not_observed = ledger.map_or(0, |ledger| ledger.not_observed.len());
+        let outside = all.saturating_sub(measured + not_observed);
+        let failed = |outcome| {
+            let own = self.analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
+            own.filter(|a| a.outcome == outcome).count()
+        };
+        let none = hurt + measured + outage == 0;
+        let named = [
+            ("rekeys-in-outage", outage),
+            ("rekeys-outside", if measured > 0 { outside } else { 0 }),
+            ("rekeys-not-observed", if measured > 0 { not_observed } else { 0 }),
+            ("rekeys-refused", failed(AttemptOutcome::Refused)),
+            ("rekeys-unanswered", failed(AttemptOutcome::Unanswered)),
         ];
-        let parts = t.joined(&Vec::from_iter(parts.into_iter().flatten()));
+        let mut parts = vec![match none && all > 0 {
+            true => t.word("rekeys-none-measured"),
+            false => fill!(t, "rekeys-hurt", n = hurt),
+        }];
+        parts.extend(
+            named
+                .into_iter()
+                .filter(|(_, n)| *n > 0)
+                .map(|(id, n)| fill!(t, id, n)),
+        );
+        let parts = t.joined(&parts);
         let rekeys = format::counted(t, "counted-rekeys", all as u64);
         fill!(t, "heading-rekeys", rekeys, parts)
     }
 
     /// Tells whether a rekey belongs to an outage, whose cost is the outage's and not the rekey's.
     pub(crate) fn is_in_outage(&self, rekey: &Rekey) -> bool {
-        let mut attempts = self.analysis.attempts.iter();
-        !is_hurt(rekey) && attempts.any(|a| a.rekey == Some(rekey.index) && a.outage.is_some())
+        let (mut attempts, ledgers) = (self.analysis.attempts.iter(), self.analysis.ledger.iter());
+        let ended = |down: &LedgerDown| down.rekey == Some(rekey.index);
+        let ended = ledgers.flat_map(|ledger| &ledger.down).any(ended);
+        // A new IKE SA that repaired one direction cost the other one nothing that was well.
+        let repaired = ended && rekey.trigger.kind == TriggerKind::Reauthentication;
+        let of_attempt = attempts.any(|a| a.rekey == Some(rekey.index) && a.outage.is_some());
+        repaired || !is_hurt(rekey) && (ended || of_attempt)
     }
 
     /// The SAs of one direction of a tunnel. Behind a NAT only one end need be the tunnel's; an SA with neither counts as
@@ -318,7 +344,8 @@ mod tests {
         let own = document.attempts.iter_mut().find(|a| a.rekey == Some(quiet));
         own.unwrap().outage = outage;
         let focus = Focus::new(&document, Language::English);
-        assert_eq!(focus.counted_rekeys(0), before + ", 1 in an outage");
+        let after = before.replace("1 hurt", "1 hurt, 1 in an outage");
+        assert_eq!(focus.counted_rekeys(0), after);
     }
 
     #[test]

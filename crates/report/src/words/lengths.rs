@@ -1,7 +1,8 @@
-//! Moments and ranges of time in prose. A catalogue spells their units where they are arguments of a message.
+//! Moments, ranges of time and frames in prose. A catalogue spells their units where they are arguments of a message.
 
 use crate::words::focus::Focus;
 use crate::words::format;
+use rekeyscope_impact::explain::FRAMES;
 use rekeyscope_model::text::Catalogue;
 use rekeyscope_model::time::Timestamp;
 
@@ -26,6 +27,15 @@ pub(crate) fn moments(focus: &Focus, times: impl Iterator<Item = Timestamp>) -> 
         *last = "…".to_owned();
     }
     focus.t.joined(&all)
+}
+
+/// `Frames: 759, 780.` in their order; an explanation names no more than [`FRAMES`] of all.
+pub(crate) fn frames(t: &Catalogue, frames: &[u64]) -> String {
+    let more = if frames.len() < FRAMES { "no" } else { "yes" };
+    let mut frames = frames.to_vec();
+    frames.sort_unstable();
+    let frames: Vec<String> = frames.iter().map(u64::to_string).collect();
+    fill!(t, "outage-frames", frames = t.joined(&frames), more)
 }
 
 /// `5.5–6.8 s`.

@@ -22,8 +22,8 @@ pub mod underivable;
 mod verdict;
 
 pub(crate) use account::{
-    account_label, account_notes, account_of_headline, accounts, is_headline, pair_down, seconds_of,
-    stretch_filter, stretch_length, stretches_filter,
+    account_label, account_label_of, account_notes, account_of_headline, accounts, is_headline, loss_label,
+    pair_down, seconds_of, stretch_filter, stretch_length, stretches_filter, times,
 };
 pub use answer::answer_lines;
 pub(crate) use answer::{Answer, answer};
@@ -37,9 +37,9 @@ pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, direction, exchange_name, few_values, finding, flow, limits_figures, lost_between, overlay,
-    overlay_sentences, overlay_value, program, protocol, suite, trigger, trigger_in_full, trigger_kind,
-    trigger_rules, tunnel,
+    PROGRAM, brief_finding, direction, exchange_name, few_values, finding, flow, limits_figures,
+    lost_between, overlay, overlay_sentences, overlay_value, program, protocol, suite, trigger,
+    trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };
 pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};

@@ -1,5 +1,6 @@
 //! Options of `rekeyscope overhead`.
 
+use super::language::LanguageArgument;
 use clap::Args;
 
 const EXAMPLES: &str = "\
@@ -31,6 +32,9 @@ pub(crate) struct OverheadArguments {
     /// Show an inner IP packet of this size too; may be given more than once
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) inner: Vec<usize>,
+
+    #[command(flatten)]
+    pub(crate) lang: LanguageArgument,
 }
 
 /// No IP packet is larger (RFC 791 §3.1).

@@ -17,6 +17,24 @@ pub(super) fn refuse_if(wrong: bool, reason: &str) -> Result<(), Error> {
     }
 }
 
+/// The job whose name has the same letters as a word, one more or one less.
+pub(super) fn meant(word: &str) -> Option<&'static str> {
+    let beyond = |a: &str, b: &str| {
+        let mut left: Vec<char> = b.chars().collect();
+        let found = |c: &char| {
+            left.iter()
+                .position(|l| l == c)
+                .map(|at| left.remove(at))
+                .is_some()
+        };
+        a.len().saturating_sub(a.chars().filter(found).count())
+    };
+    let near = |job: &&str| beyond(word, job).max(beyond(job, word)) <= 1;
+    ["keys", "report", "compare", "watch", "overhead"]
+        .into_iter()
+        .find(near)
+}
+
 /// Why this program has no such option or command, where an earlier version had it or another build has it.
 pub(super) fn why_not_here(word: &str) -> Option<String> {
     let reason = match word {

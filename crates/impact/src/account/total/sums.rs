@@ -42,7 +42,9 @@ pub(crate) fn lines(
     let all_lost: f64 = sums.values().map(lost).sum();
     let line = |(&label, sum): (&AccountLabel, &LabelSum)| {
         let lost = totals.lost(sum.nanos, sum.bytes);
-        let without = seconds(totals.nanos) - lost;
+        // What other labels won back is no rate that the path is known to carry.
+        let least = (totals.bytes as f64 / totals.reference).min(seconds(totals.nanos));
+        let without = (seconds(totals.nanos) - lost).max(least);
         let mut also: BTreeMap<AccountLabel, i64> = BTreeMap::new();
         let mut longest: Vec<LabelledPiece> = Vec::new();
         for piece in pieces.iter().filter(|p| p.label == label) {

@@ -40,7 +40,7 @@ fn the_largest_losses_come_first_and_add_up() {
 fn the_rate_says_where_it_comes_from() {
     let mut account = account();
     account.reference_given = false;
-    assert!(english(&account).contains("longer than at this path's own limit of 36.0 Mbit/s: "));
+    assert!(english(&account).contains("longer than at this path's best rate of 36.0 Mbit/s: "));
     account.own_from = OwnRate::Best;
     assert!(english(&account).contains("longer than at its own best 36.0 Mbit/s: "));
 }
@@ -51,7 +51,7 @@ fn a_path_at_its_limit_lost_nothing() {
     account.reference_given = false;
     assert_eq!(
         english(&account),
-        "The transfer took no longer than at this path's own limit of 9.20 Mbit/s (within 1 %); of its 30 s, \
+        "The transfer took no longer than at this path's best rate of 9.20 Mbit/s (within 1 %); of its 30 s, \
          30 s (100 %) at the limit of link or CPU (9.20 Mbit/s), 0.0 s unexplained."
     );
     let account = example::account(4.6, &[(AccountLabel::Application, 30.0, 34_500_000)]);

@@ -109,6 +109,9 @@ fn unknown(rule: &TriggerRule) -> Message {
     let of = |name: &str| rule.candidates.iter().find(|c| c.counting.starts_with(name));
     let volume = of("decrypted payload").or_else(|| of("ESP bytes"));
     let message = match volume.zip(of("age")) {
+        Some((v, a)) if rule.rekeys == 1 => by(rule, "rule-unknown-once")
+            .with("least-volume", bytes(v.low))
+            .with("least-age", format!("{:.1} s", a.low)),
         Some((v, a)) => by(rule, "rule-unknown-ranges")
             .with("least-volume", bytes(v.low))
             .with("most-volume", bytes(v.high))

@@ -9,7 +9,8 @@ use crate::words::focus::Focus;
 use crate::words::{self, KeysFit, clean, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::in_brief;
-use rekeyscope_model::analysis::Verdict;
+use rekeyscope_model::analysis::{Direction, Finding, Verdict};
+use rekeyscope_model::text::Message;
 
 /// Lines of the whole, from a terminal of 80 columns on: with the command above and the prompt below it fits beside other windows.
 const MOST_LINES: usize = 30;
@@ -101,6 +102,7 @@ fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
         let notes = brief.won_back.iter().chain(&brief.not_testable);
         notes.for_each(|note| page.paragraph(&t.say(note)));
         page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
+        page.paragraph(&words::times(focus, account));
         page.paragraphs(&Vec::from_iter(headline.and_then(|i| words::share_of_gap(t, i))));
     }
     page.paragraphs(&Vec::from_iter(words::change_of_address(focus)));
@@ -147,11 +149,11 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     }
     page.heading(&focus.counted_rekeys(tunnel));
     page.table(&table);
-    more(
-        page,
-        focus,
-        focus.rekeys(tunnel).count().saturating_sub(table.rows.len()),
-    );
+    let (n, all) = (table.rows.len(), focus.rekeys(tunnel).count());
+    if n < all {
+        let message = Message::new("answer-costliest").with("n", n).with("all", all);
+        page.paragraph(&focus.t.say(&message));
+    }
 }
 
 /// Rekeys of which none cost anything: only that there were some.
@@ -173,8 +175,12 @@ fn others(page: &mut TerminalPage, focus: &Focus, room: Room) {
     let t = focus.t;
     let told = |v: Verdict| !matches!(v, Verdict::NoTraffic | Verdict::NoRekeys);
     if focus.other_verdicts().iter().any(|i| told(i.verdict)) {
-        let verdicts = tables::verdicts(focus, usize::MAX);
+        let verdicts = tables::verdicts_in_brief(focus);
         listed(page, focus, &t.word("heading-verdicts"), verdicts, room);
+        if let [tunnel] = focus.tunnels[..] {
+            let direction = words::direction(t, focus.analysis, tunnel, Direction::AToB);
+            page.paragraph(&fill!(t, "note-up", direction));
+        }
     }
     let transfers = tables::transfers(focus, usize::MAX);
     listed(page, focus, &t.word("heading-transfers"), transfers, room);
@@ -217,18 +223,22 @@ fn overlays(page: &mut TerminalPage, focus: &Focus, room: Room) {
     );
 }
 
-/// Writes the findings without which the answer must not be read, one of each kind, and how many more there are.
+/// Writes the findings without which the answer must not be read, and other warnings in a few words, one of each kind, and how many more
+/// there are.
 fn findings(page: &mut TerminalPage, focus: &Focus) {
     let mut kinds = Vec::new();
     let told = focus.analysis.findings.iter().filter(|f| !words::is_leak(f));
-    let (limiting, others): (Vec<_>, Vec<_>) = told.partition(|f| {
-        let first = words::limits_figures(f) && !kinds.contains(&f.id);
+    let said = |f: &Finding| match words::limits_figures(f) {
+        true => Some(words::finding(focus.t, f)),
+        false => words::brief_finding(focus.t, f),
+    };
+    let (warnings, others): (Vec<_>, Vec<_>) = told.partition(|f| {
+        let first = !kinds.contains(&f.id) && said(f).is_some();
         kinds.extend(first.then(|| f.id.clone()));
         first
     });
-    limiting
-        .iter()
-        .for_each(|f| page.paragraph(&words::finding(focus.t, f)));
+    let warnings = warnings.into_iter().filter_map(said);
+    warnings.for_each(|warning| page.paragraph(&warning));
     if !others.is_empty() {
         let counted = format::counted(focus.t, "counted-findings", others.len() as u64);
         listed_in_full(page, focus, &counted);

@@ -93,7 +93,7 @@ mod tests {
             "{}",
             all[0]
         );
-        assert!(all[1].starts_with("Application (12.0 s lost; "), "{}", all[1]);
+        assert!(all[1].starts_with("Idle sender (12.0 s lost; "), "{}", all[1]);
         document.account.clear();
         assert!(said(&document, Language::English).is_empty());
     }

@@ -1,7 +1,7 @@
 //! Line 3: what to do.
 
 use crate::words::advice::{self, LogSystem, WINDOWS_KILOBYTES};
-use crate::words::answer::loss::{loses_more, lost_most};
+use crate::words::answer::loss::{loses_more, lost_as_much, lost_most, standing_queue};
 use crate::words::answer::why;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
@@ -32,6 +32,7 @@ pub(super) fn change(focus: &Focus) -> String {
                     fill!(t, "do", text = t.word("cure-first-number"))
                 }
                 _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
+                None if standing_queue(focus, headline).is_some() => t.word("do-queue"),
                 _ => t.word("do-nothing"),
             }),
         Verdict::Inconclusive => loses_more(focus, headline)
@@ -142,19 +143,22 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let own = focus.analysis.projection.iter();
     let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
     let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
+    let tunnel = focus.analysis.tunnels.get(headline.tunnel);
+    let of_client = renewing.is_some() && renewing == tunnel.map(|tunnel| tunnel.a);
     let text = fill!(
         t,
         "do-lifetime",
         place = renewing.map_or_else(String::new, |by| {
-            fill!(
-                t,
-                "do-lifetime-at",
-                who = side(t, focus.analysis.tunnels.get(headline.tunnel), Some(by))
-            )
+            fill!(t, "do-lifetime-at", who = side(t, tunnel, Some(by)))
         }),
         limit = format::count(limit),
         lifetime = format::count(longer.lifetime_kilobytes),
-        command = t.word(lifetime_command(focus))
+        command = lifetime_command(focus, headline, longer.lifetime_kilobytes),
+        windows = if of_client && advice::may_be_windows(focus.analysis) {
+            "maybe"
+        } else {
+            "no"
+        }
     );
     let expected = longer.expected_bps.estimate;
     // A share that no sentence names does not make two figures of one.
@@ -195,34 +199,51 @@ fn learnt_limit<'a>(
             "do-lifetime-learnt",
             kilobytes = format::count(kilobytes),
             lifetime = format::count(longer),
-            command = t.word(lifetime_command(focus))
+            command = lifetime_command(focus, headline, longer)
         );
         expecting(focus, headline, &text, focus.without_bps(headline))
     })
 }
 
-fn lifetime_command(focus: &Focus) -> &'static str {
-    match advice::system_of_keys(focus.analysis) {
+/// The command that sets the volume; the seconds stay those that were negotiated.
+fn lifetime_command(focus: &Focus, headline: &Impact, kilobytes: u64) -> String {
+    let id = match advice::system_of_keys(focus.analysis) {
         Some(LogSystem::Yamaha) => "do-lifetime-yamaha",
         Some(LogSystem::Strongswan) => "do-lifetime-strongswan",
         None => "do-lifetime-anywhere",
-    }
+    };
+    let seconds = focus
+        .rekeys(headline.tunnel)
+        .find_map(|r| r.trigger.limit_seconds);
+    let seconds = seconds.map_or_else(|| "SECONDS".to_owned(), |seconds| seconds.to_string());
+    fill!(focus.t, id, seconds, kilobytes)
 }
 
 /// The cure of what the account lost most to, where that is not the rekeys.
 fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
     let advice = advice::of_label(focus.t, line.label)?;
-    // Packets do not show what a path carries without a full window or buffer, or with other machines.
+    // Packets do not show what a path carries without a full window or buffer, with other machines, or what a sender had not to send.
     let is_bound = matches!(
         line.label,
         AccountLabel::ReceiveWindow
             | AccountLabel::ZeroWindow
             | AccountLabel::SendBuffer
+            | AccountLabel::Application
             | AccountLabel::Capacity
     );
     let without = line.without_mbps.filter(|_| !is_bound).map(|mbps| mbps * 1e6);
-    Some(expecting(focus, headline, &advice.instruction(focus.t), without))
+    let own = expecting(focus, headline, &advice.instruction(focus.t), without);
+    let other = lost_as_much(focus, headline).and_then(|line| advice::of_label(focus.t, line.label));
+    Some(match other {
+        Some(other) => fill!(
+            focus.t,
+            "do-both",
+            first = own,
+            second = other.instruction(focus.t)
+        ),
+        None => own,
+    })
 }
 
 /// Adds the rate that is to be expected, where that is more than before by what sentences name.

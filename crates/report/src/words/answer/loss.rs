@@ -3,15 +3,21 @@
 use crate::words::accounts;
 use crate::words::advice::of_label;
 use crate::words::focus::Focus;
-use rekeyscope_impact::verdict::INTEREST;
-use rekeyscope_model::analysis::{AccountLabel, AccountLine, Impact};
+use rekeyscope_impact::verdict::{INTEREST, LEAST_SHARE};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Flow, Impact};
+
+/// A delay from which on talking suffers, one way (ITU-T G.114), milliseconds.
+const TALKING_SUFFERS_MS: f64 = 150.0;
+
+fn account<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a Account> {
+    let mut all = accounts(focus.analysis).into_iter();
+    all.find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))
+}
 
 /// The label of the headline's account that lost most, where the transfer lost more of its time than an effect of interest: else it
 /// runs as fast as its path, and what to change would not be felt. A label that these packets cannot show is no reason.
 pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
-    let account = accounts(focus.analysis)
-        .into_iter()
-        .find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))?;
+    let account = account(focus, headline)?;
     let most = account
         .labels
         .iter()
@@ -26,4 +32,35 @@ pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a
     let line = lost_most(focus, headline)?;
     let of_tunnel = matches!(line.label, AccountLabel::Rekey | AccountLabel::TunnelDown);
     (!of_tunnel && of_label(focus.t, line.label).is_some()).then_some(line)
+}
+
+/// Finds the line to which a transfer lost as much as to the one that it lost most to: the difference is a share that no sentence names.
+/// Both can be changed.
+pub(super) fn lost_as_much<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
+    let most = lost_most(focus, headline)?;
+    let account = account(focus, headline)?;
+    let near = most.lost_seconds - LEAST_SHARE * account.seconds;
+    let is_near = |line: &&AccountLine| {
+        line.lost_seconds > near.max(0.0) && !account.not_testable.contains(&line.label)
+    };
+    let mut others = account.labels.iter().filter(|line| line.label != most.label);
+    let changes = |line: &AccountLine| of_label(focus.t, line.label).is_some();
+    others
+        .find(is_near)
+        .filter(|other| changes(most) && changes(other))
+}
+
+/// The longest that a queue delays packets, milliseconds, where it stands: it is longer than the least round trip, which is all that a full
+/// rate needs, for half of the transfer, and long enough to be heard.
+pub(super) fn standing_queue(focus: &Focus, headline: &Impact) -> Option<f64> {
+    let account = account(focus, headline)?;
+    let own = |flow: &&Flow| (flow.tunnel, flow.direction) == (headline.tunnel, headline.direction);
+    let flows = focus.analysis.flows.iter().filter(own);
+    let tcp = flows.max_by_key(|flow| flow.new_bytes)?.tcp.as_ref()?;
+    let least = account.rtt_ms?.min(tcp.handshake_rtt_ms.unwrap_or(f64::INFINITY));
+    let usual = tcp.rtt_ms?;
+    let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
+    let means = course.rtt_ms.iter().flatten().map(|[_, mean, _]| *mean);
+    let longest = means.fold(usual, f64::max) - least;
+    (usual > 2.0 * least && usual - least > TALKING_SUFFERS_MS).then_some(longest)
 }

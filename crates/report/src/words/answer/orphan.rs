@@ -5,7 +5,7 @@ use crate::words::answer::lines::Answer;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::moment;
+use crate::words::lengths::{frames, moment};
 use rekeyscope_impact::explain::{OrphanReason, ToldOrphan, told_orphan};
 use rekeyscope_model::analysis::{AttemptOutcome, Verdict};
 
@@ -44,14 +44,8 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         spi = sa.spi,
         moment = moment(focus, end)
     );
-    let frames = shown_by.iter().take(FRAMES).map(u64::to_string);
-    let frames: Vec<String> = frames
-        .chain(sa.last_frame.map(|frame| frame.to_string()))
-        .collect();
-    let why = [
-        t.word("orphan-why"),
-        fill!(t, "outage-frames", frames = t.joined(&frames)),
-    ];
+    let shown: Vec<u64> = shown_by.into_iter().take(FRAMES).chain(sa.last_frame).collect();
+    let why = [t.word("orphan-why"), frames(t, &shown)];
     Some(Answer {
         tunnel: Some(sa.tunnel),
         headline: format::capitalised(&headline),

@@ -5,14 +5,15 @@ use crate::words::answer::why::one_way;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::{moment, moments, range};
+use crate::words::lengths::{frames, moment, moments, range};
 use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
     let told = told_outages(focus.analysis)?;
-    let explained = Explained::new(focus, told.outage)?;
+    let alike = told.alike.iter().filter_map(|outage| outage.explanation.as_ref());
+    let explained = Explained::new(focus, told.outage)?.of_all(alike);
     if let Some(all) = told_everywhere(focus.analysis, &told) {
         return Some(of_all_tunnels(focus, &all));
     }
@@ -122,10 +123,8 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
     }
     let headline = focus.analysis.impact.first();
     sentences.extend(headline.and_then(|headline| one_way(focus, headline)));
-    let frames = &told.explanation.frames;
-    if !frames.is_empty() {
-        let frames: Vec<String> = frames.iter().map(u64::to_string).collect();
-        sentences.push(fill!(t, "outage-frames", frames = t.joined(&frames)));
+    if !told.explanation.frames.is_empty() {
+        sentences.push(frames(t, &told.explanation.frames));
     }
     t.sentences(&sentences)
 }

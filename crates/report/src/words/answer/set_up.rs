@@ -6,7 +6,7 @@ use crate::words::ends::side;
 use crate::words::exchange_name;
 use crate::words::focus::Focus;
 use crate::words::format;
-use crate::words::lengths::moment;
+use crate::words::lengths::{frames, moment};
 use rekeyscope_impact::explain::{SetUpFailure, ToldSetUp, told_set_up};
 use rekeyscope_model::analysis::ExchangeKind;
 
@@ -43,7 +43,7 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
             fill!(t, "setup-why-unanswered", n, moment = moment(focus, event.time))
         }
     };
-    let frames = fill!(t, "outage-frames", frames = event.frame);
+    let frames = frames(t, &[event.frame]);
     Some(Answer {
         tunnel: Some(exchange.tunnel),
         headline: format::capitalised(&line),

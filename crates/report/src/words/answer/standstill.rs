@@ -9,7 +9,7 @@ use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
     told_left_behind, told_no_return, told_silent_esp, told_standstill, told_torn_down,
 };
-use rekeyscope_model::analysis::{EventKind, LedgerBasis, Verdict};
+use rekeyscope_model::analysis::{Event, EventKind, LedgerBasis, Verdict};
 
 /// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -143,7 +143,20 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let (why, change) = match told.checks {
         0 if is_read => (t.word("standstill-datagrams"), t.word("do-other-end")),
         0 => (t.word("standstill-why"), t.word("do-keys")),
-        checks => (fill!(t, "standstill-checks", checks), t.word("do-other-end")),
+        checks => {
+            let own = |event: &&Event| event.tunnel.is_none_or(|tunnel| tunnel == headline.tunnel);
+            let mut events = analysis.events.iter().filter(own);
+            let closed =
+                events.find(|e| e.kind == EventKind::Unreachable && e.time >= stood.from && e.time <= end);
+            let who = side(
+                t,
+                analysis.tunnels.get(headline.tunnel),
+                closed.and_then(|e| e.by),
+            );
+            let icmp = if closed.is_some() { "yes" } else { "no" };
+            let why = fill!(t, "standstill-checks", checks, icmp, who);
+            (why, t.word("do-other-end"))
+        }
     };
     Some(Answer {
         tunnel: Some(headline.tunnel),
@@ -196,7 +209,7 @@ mod tests {
         } = of(&stood(4)).unwrap();
         assert!(headline.contains("stood still for"), "{headline}");
         assert!(headline.ends_with("until a new IKE SA stood."), "{headline}");
-        assert!(why.contains("after 4 checks"), "{why}");
+        assert!(why.starts_with("Why: 4 keepalive checks"), "{why}");
         assert!(change.contains("other end"), "{change}");
         assert!(of(&stood(0)).is_none(), "a program may have rested");
     }

@@ -1,15 +1,16 @@
 //! Line 2: why.
 
-use crate::words::answer::loss::{loses_more, lost_most};
+use crate::words::answer::loss::{loses_more, lost_as_much, lost_most, standing_queue};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
-use crate::words::{self, KeysFit, account_label, format, keys_fit};
+use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{names_renewal, told_first_numbers, told_stop};
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_model::analysis::{
-    AccountLabel, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy, OwnRate, Verdict,
+    AccountLabel, AccountLine, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
+    OwnRate, Verdict,
 };
 use std::collections::BTreeMap;
 
@@ -57,8 +58,9 @@ pub(super) fn shared_explanation<'a>(
     let costliest = most
         .iter()
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds))?;
+    let all = most.iter().filter_map(|own| own.explanation.as_ref());
     Some(SharedExplanation {
-        explained: Explained::of_rekey(focus, ledger, costliest)?,
+        explained: Explained::of_rekey(focus, ledger, costliest)?.of_all(all),
         rekeys: most.len(),
     })
 }
@@ -199,18 +201,27 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
         .into_iter()
         .find(|a| words::is_headline(focus, a))?;
     if let Some(line) = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey) {
+        let lost = lost_in_all(account);
+        let as_much = lost_as_much(focus, headline);
         let id = match line.label {
             AccountLabel::Unexplained => "why-unexplained",
+            AccountLabel::Application => "why-idle",
+            _ if as_much.is_some() => "why-largest-two",
             _ => "why-largest",
         };
-        let lost = lost_in_all(account);
+        let other = as_much.unwrap_or(line);
+        let share = |line: &AccountLine| format::or_unknown(line.lost_share, format::percent);
         return Some(fill!(
             t,
             id,
             lost = amount(lost, lost),
-            label = account_label(t, line.label),
+            whole = amount(account.seconds, account.seconds),
+            label = loss_label(t, line.label),
             seconds = amount(line.lost_seconds, lost),
-            share = format::or_unknown(line.lost_share, format::percent)
+            share = share(line),
+            other = loss_label(t, other.label),
+            others = amount(other.lost_seconds, lost),
+            theirs = share(other)
         ));
     }
     let (observed, own) = (headline.observed_bps?, account.own_mbps * 1e6);
@@ -219,7 +230,10 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
         other => other.as_str(),
     };
     let (observed, own) = (format::rate(observed), format::rate(own));
-    Some(fill!(t, "why-at-the-limit", observed, own, how))
+    let at_the_limit = fill!(t, "why-at-the-limit", observed, own, how);
+    let queue = standing_queue(focus, headline);
+    let queue = queue.map(|delay| fill!(t, "why-queue", delay = format::duration_ms(delay)));
+    Some(t.sentences(&Vec::from_iter([at_the_limit].into_iter().chain(queue))))
 }
 
 /// Why nothing can be told.
