@@ -8,18 +8,15 @@
 //! * numbers are missing in both directions at once and no TCP sender repeats what was in them.
 
 use crate::diagnosis::whole_run;
+use rekeyscope_impact::ledger::LEAST_GAP;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Certainty, Event, EventKind};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Segment, SegmentKind};
 
 /// ESP numbers that are missing behind a silence; one may be a packet that was overtaken.
 const LEAST_JUMP: u32 = 2;
-/// The first packets of both directions and an acknowledgement come within this after a hole, else nothing is proven.
-const PATIENCE: i64 = NANOS_PER_SECOND;
-/// Most holes that are kept; a capture with more is a sample, not a capture.
-const MOST_HOLES: usize = 4_096;
 
 /// A silence of the whole capture, until it is known what it was.
 #[derive(Debug)]
@@ -66,7 +63,7 @@ impl Holes {
         }
         let watch = &mut self.watches[tunnel];
         if let Some(last) = watch.last
-            && p.time.nanos_since(last) >= whole_run::LEAST_SILENCE
+            && p.time.nanos_since(last) >= LEAST_GAP
             && let Some(span) = silence_since(last, p.time)
         {
             let before = watch.begin(span, tunnel);
@@ -82,7 +79,7 @@ impl Holes {
     }
 
     fn keep(&mut self, hole: Option<Event>) {
-        self.found.extend(hole.filter(|_| self.found.len() < MOST_HOLES));
+        self.found.extend(hole.filter(|_| self.found.len() < MOST_EVENTS));
     }
 
     /// Decides on what is still open.
@@ -154,8 +151,9 @@ impl Watch {
 }
 
 impl SuspectedHole {
+    /// Whether the first packets of both directions and an acknowledgement would have come.
     fn is_over(&self, now: Timestamp) -> bool {
-        now.nanos_since(self.span.1) > PATIENCE
+        now.nanos_since(self.span.1) > whole_run::LONG_SILENCE
     }
 
     /// Whether a direction has sent nothing since, when a silence of so many nanoseconds ends at `to`.

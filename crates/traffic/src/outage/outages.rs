@@ -3,13 +3,13 @@
 use super::backoff::SmallPassed;
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
-use super::judge::{Circumstances, MANY_SWALLOWED, judge};
+use super::judge::{Circumstances, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered};
 use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
-use crate::tcp::LEAST_TIMEOUT;
+use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
 use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
@@ -95,7 +95,7 @@ impl Outages {
         self.backwards += if packet.time < self.previous { 1 } else { -1 };
         self.previous = packet.time;
         self.latest = self.latest.max(packet.time);
-        if segment.missing >= MANY_SWALLOWED || u32::from(segment.id_jump) >= MANY_SWALLOWED {
+        if segment.missing >= INITIAL_WINDOW || u32::from(segment.id_jump) >= INITIAL_WINDOW {
             self.jump(packet, segment);
         }
         if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
@@ -146,7 +146,7 @@ impl Outages {
 
     #[cold]
     fn jump(&mut self, packet: &Packet, segment: &Segment) {
-        let by_number = segment.missing >= MANY_SWALLOWED;
+        let by_number = segment.missing >= INITIAL_WINDOW;
         let jump = NumberJump {
             time: packet.time,
             tunnel: packet.tunnel,

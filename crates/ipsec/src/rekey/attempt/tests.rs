@@ -9,9 +9,7 @@ use crate::ike::timeline::{Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair;
 use crate::sa::association::{Association, Counters, SaContext};
-use rekeyscope_model::analysis::{
-    AttemptOutcome, Direction, ExchangeKind, KeyStatus, Lifetime,
-};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, ExchangeKind, KeyStatus, Lifetime};
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol, Spi};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::net::{IpAddr, Ipv4Addr};
