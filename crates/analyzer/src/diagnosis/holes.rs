@@ -212,7 +212,7 @@ mod tests {
     /// on. `lost`: bytes and numbers of both directions went on meanwhile. `again`: the sender repeats those bytes.
     /// `late`: what is missing lies further behind in the file.
     fn holes(lost: u32, again: bool, late: bool) -> Vec<Event> {
-        let (mut holes, mut tracker) = (Holes::default(), Tracker::new());
+        let (mut holes, mut tracker) = (Holes::default(), Tracker::default());
         let span = (at(991), at(1_500));
         let silence = |from: Timestamp, to: Timestamp| (from <= span.0 && span.1 <= to).then_some(span);
         let mut frame = 0;

@@ -7,6 +7,7 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::Silence;
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 
@@ -65,16 +66,16 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
                 .collect();
             let senders: HashSet<IpAddr> = sas.iter().map(|a| a.src).collect();
             let said: Vec<&SaidByIke> = own.iter().filter(|m| senders.contains(&m.by)).collect();
-            let last = sas.iter().filter_map(|a| a.last).max();
-            let tail = last.map(|(last, _)| (last, ends));
-            let silences = sources
-                .record
-                .traffic
-                .silences
-                .at_least((tunnel, direction), LONG_SILENCE);
-            let silences = silences.map(|silence| (silence.from, silence.to));
-            let all = silences.chain(tail).filter(|_| !said.is_empty());
-            found.extend(all.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
+            if said.is_empty() {
+                continue;
+            }
+            let whole = (Timestamp(i64::MIN), ends);
+            let silences = sources.record.traffic.silences(tunnel, &[direction], whole);
+            let behind_packets = silences
+                .into_iter()
+                .filter(|silence| silence.last_frame.is_some());
+            let inside = behind_packets.filter_map(|silence| silence.within(whole));
+            found.extend(inside.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
         }
     }
     found
@@ -91,7 +92,7 @@ struct SaidByIke {
 fn of_side(
     sources: &EventSources<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
-    (from, to): (Timestamp, Timestamp),
+    Silence { from, to, .. }: Silence,
     said: &[&SaidByIke],
 ) -> Option<Event> {
     let settled = from.plus_nanos(LONG_SILENCE / 2);

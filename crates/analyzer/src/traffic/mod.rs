@@ -17,4 +17,3 @@ pub(crate) use meters::Meters;
 pub(crate) use quiets::Quiet;
 pub(crate) use reading::{TrafficReading, inner_packet};
 pub(crate) use series::DOCUMENT_BIN_NANOS;
-pub(crate) use silences::SideSilence;

@@ -370,7 +370,7 @@ impl Association {
             lacking: None,
             docket: Docket::default(),
             extended: None,
-            null: NullDetector::new(),
+            null: NullDetector::default(),
             clear: None,
             key_hint: KeyStatus::Missing,
             hint_origin: None,
