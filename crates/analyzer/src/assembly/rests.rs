@@ -9,7 +9,7 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{LEAST_REST, Silence};
+use rekeyscope_traffic::{LEAST_REST, PacketSilence};
 use std::collections::HashMap;
 
 /// A window of data comes once per round trip: what lasts for so many is no pause between two of them.
@@ -191,7 +191,7 @@ impl<'a> RestFinder<'a> {
     }
 
     /// Times that reach into a silence in which nobody sent ESP.
-    fn silences(&self, quiet: &Quiet) -> impl Iterator<Item = Silence> {
+    fn silences(&self, quiet: &Quiet) -> impl Iterator<Item = PacketSilence> {
         let within = (quiet.from, quiet.to);
         let traffic = &self.record.traffic;
         traffic

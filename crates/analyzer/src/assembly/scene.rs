@@ -14,7 +14,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, Silence};
+use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, PacketSilence};
 use std::net::IpAddr;
 
 /// Facts that are known before the outages are explained.
@@ -266,7 +266,7 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
         let messages = heard
             .get(&(tunnel, slot(direction)))
             .map_or(&[][..], Vec::as_slice);
-        let span = |silence: Silence| (silence.from, silence.to);
+        let span = |silence: PacketSilence| (silence.from, silence.to);
         let nothing = record.traffic.longest_silence(of, within, messages);
         SilencesOfSide {
             side: ends[slot(direction)],

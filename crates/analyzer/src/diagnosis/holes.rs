@@ -12,11 +12,9 @@ use rekeyscope_impact::ledger::LEAST_GAP;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
+use rekeyscope_model::chance::SEVERAL;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Segment, SegmentKind};
-
-/// ESP numbers that are missing behind a silence; one may be a packet that was overtaken.
-const LEAST_JUMP: u32 = 2;
 
 /// A silence of the whole capture, until it is known what it was.
 #[derive(Debug)]
@@ -166,21 +164,26 @@ impl SuspectedHole {
         self.jumps[slot].map_or(0, |(missing, _)| missing)
     }
 
+    /// Whether a direction lacks numbers.
+    fn jumped(&self, slot: usize) -> bool {
+        u64::from(self.jump(slot)) >= SEVERAL
+    }
+
     /// The acknowledgement of missing bytes in a direction that also lacks numbers.
     fn acknowledged(&self) -> Option<u64> {
         (0..2)
-            .filter(|&d| self.jump(d) >= LEAST_JUMP)
+            .filter(|&d| self.jumped(d))
             .find_map(|d| self.unseen[d].filter(|(bytes, _)| *bytes > 0))
             .map(|(_, frame)| frame)
     }
 
     fn proven(&self, tunnel: TunnelIndex) -> Option<Event> {
         let ack = self.acknowledged();
-        let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && !self.goes_on;
+        let both = (0..2).all(|d| self.jumped(d)) && !self.goes_on;
         if ack.is_none() && !both {
             return None;
         }
-        let frame = |d: usize| self.jumps[d].filter(|j| j.0 >= LEAST_JUMP).map(|j| j.1);
+        let frame = |d: usize| self.jumps[d].filter(|j| u64::from(j.0) >= SEVERAL).map(|j| j.1);
         let first = [frame(0), frame(1), ack].into_iter().flatten().min()?;
         // Where no key shows who sends again, packets that a path lost look the same.
         let known = match ack.is_some() || self.newest.is_some() {

@@ -7,7 +7,7 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::Silence;
+use rekeyscope_traffic::PacketSilence;
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 
@@ -92,7 +92,7 @@ struct SaidByIke {
 fn of_side(
     sources: &EventSources<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
-    Silence { from, to, .. }: Silence,
+    PacketSilence { from, to, .. }: PacketSilence,
     said: &[&SaidByIke],
 ) -> Option<Event> {
     let settled = from.plus_nanos(LONG_SILENCE / 2);

@@ -4,7 +4,7 @@ use super::reading::TrafficReading;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::Silence;
+use rekeyscope_traffic::PacketSilence;
 
 impl TrafficReading {
     /// Time of the last ESP packet of a side.
@@ -18,7 +18,7 @@ impl TrafficReading {
         tunnel: TunnelIndex,
         directions: &[Direction],
         stretch: (Timestamp, Timestamp),
-    ) -> Vec<Silence> {
+    ) -> Vec<PacketSilence> {
         let tunnel = u32::try_from(tunnel).unwrap_or(u32::MAX);
         self.sealed.silences(tunnel, directions, stretch)
     }
@@ -30,33 +30,33 @@ impl TrafficReading {
         (tunnel, direction): Side,
         stretch: (Timestamp, Timestamp),
         heard: &[(Timestamp, u64)],
-    ) -> Silence {
+    ) -> PacketSilence {
         let silences = self.silences(tunnel, &[direction], stretch).into_iter();
         let inside = silences.filter_map(|silence| silence.within(stretch));
-        let none = Silence {
+        let none = PacketSilence {
             from: stretch.0,
             to: stretch.0,
             last_frame: None,
         };
         let unheard = inside.map(|silence| longest_unheard(silence, heard));
-        unheard.max_by_key(Silence::nanos).unwrap_or(none)
+        unheard.max_by_key(PacketSilence::nanos).unwrap_or(none)
     }
 }
 
 /// The longest part of a silence between IKE messages, of equal ones the first.
-fn longest_unheard(silence: Silence, heard: &[(Timestamp, u64)]) -> Silence {
+fn longest_unheard(silence: PacketSilence, heard: &[(Timestamp, u64)]) -> PacketSilence {
     let first = heard.partition_point(|(time, _)| *time <= silence.from);
     let inside = heard[first..].iter().take_while(|(time, _)| *time < silence.to);
     let (mut parts, mut rest) = (Vec::new(), silence);
     for &(time, frame) in inside {
-        parts.push(Silence { to: time, ..rest });
+        parts.push(PacketSilence { to: time, ..rest });
         (rest.from, rest.last_frame) = (time, Some(frame));
     }
     parts.push(rest);
     parts
         .into_iter()
         .rev()
-        .max_by_key(Silence::nanos)
+        .max_by_key(PacketSilence::nanos)
         .unwrap_or(silence)
 }
 

@@ -3,14 +3,12 @@
 use crate::explain::scene::SilencesOfSide;
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
-use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::INITIAL_RTO;
 
 /// A sender whose data went to the old address has tried twice again by then (after one timeout, and two more).
 pub(super) const CHANGE_TAKES_EFFECT: i64 = 3 * INITIAL_RTO;
-/// One echo may have been on its way when large packets stopped.
-const LEAST_ECHOES: u32 = 2;
 
 pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
     let hole = view
@@ -164,7 +162,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         // Large packets do not come to the receiver's end, and the numbers of those that were tried are missing between the small ones.
         (None, _) => u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE,
     };
-    let echoes = undelivered.echoes >= LEAST_ECHOES && only_large;
+    let echoes = u64::from(undelivered.echoes) >= SEVERAL && only_large;
     if told.is_none() && !echoes {
         return None;
     }

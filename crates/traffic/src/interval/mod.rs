@@ -5,5 +5,5 @@ mod silence;
 mod stretch;
 
 pub use lost::LostPacket;
-pub use silence::Silence;
+pub use silence::PacketSilence;
 pub use stretch::{CarriedKind, Interval, IntervalKind, SenderBefore, ShownBy, Undelivered};

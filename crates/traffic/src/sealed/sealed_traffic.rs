@@ -1,7 +1,7 @@
 //! Packets of tunnels without keys.
 
 use super::line::{SealedDirection, SealedLine, SealedPacket};
-use crate::interval::Silence;
+use crate::interval::PacketSilence;
 use crate::run::RunBound;
 use crate::table::BoundedTable;
 use crate::tcp::LEAST_TIMEOUT;
@@ -58,7 +58,7 @@ impl SealedTraffic {
         tunnel: u32,
         directions: &[Direction],
         stretch: (Timestamp, Timestamp),
-    ) -> Vec<Silence> {
+    ) -> Vec<PacketSilence> {
         let own = directions
             .iter()
             .filter_map(|direction| self.directions.get(&(tunnel, *direction)));
@@ -69,14 +69,14 @@ impl SealedTraffic {
         let mut silences = Vec::new();
         for (from, to, frame) in runs {
             let silent = last.filter(|(time, _)| from.nanos_since(*time) > LEAST_TIMEOUT);
-            silences.extend(silent.map(|(time, frame)| Silence {
+            silences.extend(silent.map(|(time, frame)| PacketSilence {
                 from: time,
                 to: from,
                 last_frame: Some(frame),
             }));
             last = last.max(Some((to, frame)));
         }
-        silences.push(Silence {
+        silences.push(PacketSilence {
             from: last.map_or(Timestamp(i64::MIN), |(time, _)| time),
             to: Timestamp(i64::MAX),
             last_frame: last.map(|(_, frame)| frame),
