@@ -26,7 +26,7 @@ pub use account::{Account, AccountAlso, AccountEvidence, AccountLine, AccountRun
 pub use attempts::{Attempt, Outage};
 pub use capture::{Capture, CaptureFile, DiagnosticEntry, Generator};
 pub use close_up::{CloseUp, CloseUpConnection, CloseUpMessage, CloseUpPacket, CloseUpSeries};
-pub use events::{Event, Explanation};
+pub use events::{Event, Explanation, MOST_EVENTS};
 pub use gap::{AccountGap, AccountGapLine};
 pub use ike::{Exchange, IkeSa, Lifetime};
 pub use key::{Key, KeyFile};

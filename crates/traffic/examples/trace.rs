@@ -25,7 +25,7 @@ fn main() {
         (310, Direction::BToA, 0, 0, 300),
     ];
     let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
-    let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
+    let (mut tracker, mut outages) = (Tracker::default(), Outages::default());
     for ((ms, direction, seq, len, ack), frame) in rows.into_iter().zip(1..) {
         let header = TcpHeader {
             seq,

@@ -38,7 +38,7 @@ pub mod segment;
 
 pub use crate::delivered::{CONNECTION_SHARE, DeliveredBytes, DeliveryLine};
 pub use crate::interval::{
-    CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered,
+    CarriedKind, Interval, IntervalKind, LostPacket, PacketSilence, SenderBefore, ShownBy, Undelivered,
 };
 pub use crate::outage::{LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, MOST_PER_ANSWER, Outages};
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
@@ -47,7 +47,7 @@ pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};
 pub use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 pub use crate::table::Ranges;
 pub use crate::tcp::{
-    Handshake, INITIAL_RTO, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, LONGEST_ACK_DELAY, RttEstimator,
-    doubled_timer,
+    Handshake, INITIAL_RTO, INITIAL_WINDOW, LARGEST_WINDOW_SCALE, LEAST_TIMEOUT, LONGEST_ACK_DELAY,
+    RttEstimator, doubled_timer,
 };
 pub use crate::tracker::{BESIDE_RECEIVER, Preview, SenderState, Tap, Tracker};

@@ -7,7 +7,7 @@ use rekeyscope_traffic::{DeliveredBytes, DeliveryLine, Packet, Tracker, Transmis
 use std::fmt::Write;
 
 fn lines_of(all: &[Packet], end: i64) -> Vec<DeliveryLine> {
-    let (mut tracker, mut delivered) = (Tracker::new(), DeliveredBytes::new());
+    let (mut tracker, mut delivered) = (Tracker::default(), DeliveredBytes::default());
     for packet in all {
         let segment = tracker.push(packet);
         delivered.take(packet, &segment, &tracker);
@@ -176,12 +176,12 @@ fn parts_of_a_capture_come_in_any_order() {
         [0, 0],
     );
     let earlier = packets("0 > 0:100 ack 0\n20 < 0:0 ack 100", [0, 0]);
-    let mut delivered = DeliveredBytes::new();
-    let mut tracker = Tracker::new();
+    let mut delivered = DeliveredBytes::default();
+    let mut tracker = Tracker::default();
     for (part, all) in [later, earlier].iter().enumerate() {
         if part > 0 {
             delivered.begin_part(&tracker, at(1_021));
-            tracker = Tracker::new();
+            tracker = Tracker::default();
         }
         for packet in all {
             let segment = tracker.push(packet);
@@ -225,7 +225,7 @@ fn a_switch_separates_runs() {
 fn runs_are_bounded() {
     let text = "0 > udp=500 esp=7/1";
     let first = packets(text, [0, 0]).remove(0);
-    let (mut tracker, mut delivered) = (Tracker::new(), DeliveredBytes::new());
+    let (mut tracker, mut delivered) = (Tracker::default(), DeliveredBytes::default());
     let count = 600_000_i64;
     for second in 0..count {
         let mut packet = first;

@@ -30,7 +30,7 @@ fn download(from: i64, to: i64) -> String {
 
 fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
     let all: Vec<Packet> = packets(lines, [0, 0]);
-    let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
+    let (mut tracker, mut outages) = (Tracker::default(), Outages::default());
     for packet in &all {
         let segment = tracker.push(packet);
         outages.take(packet, &segment, &tracker);

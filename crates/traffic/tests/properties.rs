@@ -182,7 +182,7 @@ proptest! {
     /// Anything goes in: nothing panics, and no byte counts twice.
     #[test]
     fn hostile_packets(list in proptest::collection::vec(any::<(bool, u32, u32, u8, u16, u32, u8)>(), 0..300)) {
-        let mut tracker = Tracker::new();
+        let mut tracker = Tracker::default();
         for (k, (up, seq, ack, flags, len, sack, sa)) in list.into_iter().enumerate() {
             let direction = if up { Direction::AToB } else { Direction::BToA };
             let header = TcpHeader {
@@ -223,7 +223,7 @@ fn time_is_linear_in_packets() {
         all.push(acknowledgement(time, 0, blocks.iter().copied().collect()));
     }
     assert_linear(all.len(), || {
-        let mut tracker = Tracker::new();
+        let mut tracker = Tracker::default();
         for packet in &all {
             tracker.push(packet);
         }
@@ -239,7 +239,7 @@ fn a_usual_packet_in_time() {
     let all: Vec<Packet> = transfer(7, 10_000, &lost);
     let mut rounds = 0;
     let nanos = thread_nanos_of(|| {
-        let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
+        let (mut tracker, mut outages) = (Tracker::default(), Outages::default());
         for packet in &all {
             let segment = tracker.push(packet);
             outages.take(packet, &segment, &tracker);
@@ -254,7 +254,7 @@ fn a_usual_packet_in_time() {
 /// Many connections that come once do not push out a transfer, and what waits in them is bounded.
 #[test]
 fn a_flood_of_connections_is_forgotten() {
-    let mut tracker = Tracker::new();
+    let mut tracker = Tracker::default();
     let transfer = packets(
         "0 > 0:100 ack 0\n10 < 0:0 ack 100\n11 > 100:100 ack 0\n400 > 100:100 ack 0",
         [0, 0],

@@ -19,7 +19,7 @@ fn packet(ms: i64, direction: Direction, bytes: u32) -> OfDirection {
 }
 
 fn traffic_of(packets: &[OfDirection]) -> SealedTraffic {
-    let mut traffic = SealedTraffic::new();
+    let mut traffic = SealedTraffic::default();
     for (direction, packet) in packets {
         traffic.take(4, *direction, *packet);
     }
@@ -98,7 +98,7 @@ fn silences_and_switches_separate_runs() {
 /// A packet each second of a week is more than there is room for.
 #[test]
 fn runs_are_bounded() {
-    let mut traffic = SealedTraffic::new();
+    let mut traffic = SealedTraffic::default();
     let count = 600_000_i64;
     for second in 0..count {
         let (direction, packet) = packet(1_000 * second, Direction::AToB, 500);
@@ -113,7 +113,7 @@ fn runs_are_bounded() {
 /// A flood of tunnels: the one that goes on is kept.
 #[test]
 fn tunnels_are_bounded() {
-    let mut traffic = SealedTraffic::new();
+    let mut traffic = SealedTraffic::default();
     for tunnel in 5..30_000 {
         let (_, packet) = packet(i64::from(tunnel), Direction::AToB, 500);
         traffic.take(4, Direction::AToB, packet);

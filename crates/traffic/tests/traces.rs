@@ -299,7 +299,7 @@ fn a_reset_gives_up_what_waits() {
 
 /// Tells behind each packet whether the client's data waits.
 fn waits(lines: &str) -> Vec<bool> {
-    let mut tracker = Tracker::new();
+    let mut tracker = Tracker::default();
     let packets = packets(lines, [0, 0]);
     let waits = packets.iter().map(|packet| {
         tracker.push(packet);
@@ -349,7 +349,7 @@ fn ports_that_are_used_again_are_another_connection() {
 
 #[test]
 fn the_state_of_a_sender() {
-    let mut tracker = Tracker::new();
+    let mut tracker = Tracker::default();
     let all = packets(
         "0 > S 0:0
          2 < S 0:0 ack 1
@@ -383,7 +383,7 @@ fn the_state_of_a_sender() {
 /// A packet that was not taken, beside what its sender sent before: 60 packets of 1,000 bytes at the rate of the timestamps.
 #[test]
 fn a_packet_is_compared_before_it_is_taken() {
-    let mut tracker = Tracker::new();
+    let mut tracker = Tracker::default();
     for k in 0..60_u32 {
         let (ms, seq, ticks) = (k * 10, k * 1_000, 7_000 + k * 10);
         let lines = format!(

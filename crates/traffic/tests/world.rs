@@ -134,7 +134,7 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
 
 /// The tracker's word on each packet.
 pub(crate) fn track(packets: &[Packet]) -> Vec<(Segment, Vec<Settlement>)> {
-    let mut tracker = Tracker::new();
+    let mut tracker = Tracker::default();
     let mut take = |packet| (tracker.push(packet), tracker.settled().to_vec());
     packets.iter().map(&mut take).collect()
 }

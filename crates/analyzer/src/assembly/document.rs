@@ -7,7 +7,7 @@ use crate::assembly::judgement::judgement;
 use crate::assembly::places::Places;
 use crate::assembly::scene::Explored;
 use crate::assembly::{attempts, costs, rests};
-use crate::events::{EventList, EventSources, MOST_EVENTS, events};
+use crate::events::{EventList, EventSources, events};
 use crate::findings;
 use crate::pipeline::record::{Record, key_source, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};

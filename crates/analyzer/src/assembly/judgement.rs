@@ -331,9 +331,9 @@ fn sealed_rests(record: &Record, side: Side, line: &SealedLine) -> Vec<(Timestam
     let between = pairs.map(|(before, next)| (before.to, next.from));
     between
         .filter(|(from, to)| {
-            let silence = record.traffic.silences.longest(side, (*from, *to), &[]);
             let nanos = to.nanos_since(*from);
-            nanos >= LEAST_REST && 2 * silence.to.nanos_since(silence.from) < nanos
+            let silent = || record.traffic.longest_silence(side, (*from, *to), &[]).nanos();
+            nanos >= LEAST_REST && 2 * silent() < nanos
         })
         .collect()
 }

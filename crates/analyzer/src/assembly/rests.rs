@@ -9,7 +9,7 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::LEAST_REST;
+use rekeyscope_traffic::{LEAST_REST, PacketSilence};
 use std::collections::HashMap;
 
 /// A window of data comes once per round trip: what lasts for so many is no pause between two of them.
@@ -169,8 +169,7 @@ impl<'a> RestFinder<'a> {
     /// A new IKE SA after a silence of everything.
     fn begins_anew(&self, quiet: &Quiet) -> bool {
         let silent = |begins: Timestamp| {
-            let mut silences = self.record.traffic.silences.of_both(self.tunnel);
-            silences.any(|s| {
+            self.silences(quiet).any(|s| {
                 let from = s.from.max(quiet.from);
                 s.to >= begins
                     && begins.nanos_since(from) >= LEAST_REST
@@ -186,11 +185,18 @@ impl<'a> RestFinder<'a> {
 
     /// Nothing at all passed for so long that nobody can still wait for anything.
     fn is_given_up(&self, quiet: &Quiet) -> bool {
-        let mut silences = self.record.traffic.silences.of_both(self.tunnel);
-        silences.any(|s| {
-            let (from, to) = (s.from.max(quiet.from), s.to.min(quiet.to));
-            to.nanos_since(from) >= GIVEN_UP && longest_free(&self.talks, from, to) >= GIVEN_UP
-        })
+        let within = (quiet.from, quiet.to);
+        let mut silent = self.silences(quiet).filter_map(|s| s.within(within));
+        silent.any(|s| s.nanos() >= GIVEN_UP && longest_free(&self.talks, s.from, s.to) >= GIVEN_UP)
+    }
+
+    /// Times that reach into a silence in which nobody sent ESP.
+    fn silences(&self, quiet: &Quiet) -> impl Iterator<Item = PacketSilence> {
+        let within = (quiet.from, quiet.to);
+        let traffic = &self.record.traffic;
+        traffic
+            .silences(self.tunnel, &Direction::BOTH, within)
+            .into_iter()
     }
 }
 

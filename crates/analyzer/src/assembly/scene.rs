@@ -2,7 +2,6 @@
 
 use crate::assembly::places::Places;
 use crate::pipeline::record::Record;
-use crate::traffic::SideSilence;
 use foldhash::HashMap;
 use rekeyscope_impact::explain::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
@@ -15,7 +14,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Interval, IntervalKind, LostPacket};
+use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, PacketSilence};
 use std::net::IpAddr;
 
 /// Facts that are known before the outages are explained.
@@ -267,12 +266,12 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
         let messages = heard
             .get(&(tunnel, slot(direction)))
             .map_or(&[][..], Vec::as_slice);
-        let span = |silence: SideSilence| (silence.from, silence.to);
-        let nothing = record.traffic.silences.longest(of, within, messages);
+        let span = |silence: PacketSilence| (silence.from, silence.to);
+        let nothing = record.traffic.longest_silence(of, within, messages);
         SilencesOfSide {
             side: ends[slot(direction)],
             nothing: span(nothing),
-            no_esp: span(record.traffic.silences.longest(of, within, &[])),
+            no_esp: span(record.traffic.longest_silence(of, within, &[])),
             last_frame: nothing.last_frame,
         }
     };

@@ -2,6 +2,7 @@
 //! they pass first.
 
 use crate::pipeline::record::Record;
+use crate::traffic::DOCUMENT_BIN_NANOS;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Direction, HighestRate, Rekey, RekeySeries, Series, TunnelSeries};
@@ -15,8 +16,6 @@ type Arrived = HashMap<Side, Vec<TransmissionRun>>;
 const BEFORE_NANOS: i64 = 2 * NANOS_PER_SECOND;
 /// … to this long after the switch.
 const AFTER_NANOS: i64 = 5 * NANOS_PER_SECOND;
-/// Bins of the whole run that are fine enough; with coarser ones the windows around rekeys are kept beside it.
-const FINE_MS: f64 = 10.0;
 /// Rates are spoken of over this long, seconds.
 const SMOOTHED_S: f64 = 1.0;
 /// Most windows.
@@ -49,7 +48,8 @@ pub(crate) fn series(
         }
     }
     tunnels.sort_by_key(|s| (s.tunnel, s.direction));
-    let around_rekeys = if bin_ms > FINE_MS {
+    // Beside coarser bins the windows around rekeys are kept.
+    let around_rekeys = if bin_nanos > DOCUMENT_BIN_NANOS {
         windows(record, arrived, successions, rekeys)
     } else {
         Vec::new()

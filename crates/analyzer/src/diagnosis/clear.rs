@@ -4,16 +4,14 @@
 //! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
 
 use crate::decode::ClearMark;
-use crate::diagnosis::whole_run::Examples;
+use crate::diagnosis::whole_run::{Examples, LONG_SILENCE};
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
 /// Pairs of inner addresses that are remembered; further ones are not looked for outside.
 const MOST_PAIRS: usize = 4_096;
-/// A packet taken out of ESP shows up in clear within microseconds of it. A second without ESP is a silence.
-const SILENT: i64 = NANOS_PER_SECOND;
 
 /// Source and destination of an inner packet.
 type InnerEnds = (IpAddr, IpAddr);
@@ -69,7 +67,7 @@ impl ClearTraffic {
         let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
             return;
         };
-        if last(tunnel, slot).is_some_and(|last| time.nanos_since(last) < SILENT) {
+        if last(tunnel, slot).is_some_and(|last| time.nanos_since(last) < LONG_SILENCE) {
             return;
         }
         let found = self.found.entry(ends).or_insert_with(|| ClearPackets {
@@ -95,6 +93,7 @@ impl ClearTraffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::time::NANOS_PER_SECOND;
     use std::net::Ipv4Addr;
 
     fn host(n: u8) -> IpAddr {

@@ -19,8 +19,9 @@ use std::ops::RangeInclusive;
 /// Most rekeys of a capture that have one, about 30 kB each: those around which new data paused for longest, of equal ones the
 /// earliest.
 pub(crate) const MOST_CLOSE_UPS: usize = 24;
-/// Packets of the data that stay beside the marked ones, and of the answers: twice as many as a plot tells apart.
+/// Packets of the data that stay beside the marked ones: twice as many as a plot tells apart.
 const MOST_DATA: usize = 400;
+/// As many answers stay beside the marked ones.
 const MOST_ANSWERS: usize = 200;
 /// The stretch before the first message, and behind the switch, that a close-up shows.
 const AROUND: i64 = 1_500 * NANOS_PER_MILLI;

@@ -8,18 +8,13 @@
 //! * numbers are missing in both directions at once and no TCP sender repeats what was in them.
 
 use crate::diagnosis::whole_run;
+use rekeyscope_impact::ledger::LEAST_GAP;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Certainty, Event, EventKind};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
+use rekeyscope_model::chance::SEVERAL;
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Segment, SegmentKind};
-
-/// ESP numbers that are missing behind a silence; one may be a packet that was overtaken.
-const LEAST_JUMP: u32 = 2;
-/// The first packets of both directions and an acknowledgement come within this after a hole, else nothing is proven.
-const PATIENCE: i64 = NANOS_PER_SECOND;
-/// Most holes that are kept; a capture with more is a sample, not a capture.
-const MOST_HOLES: usize = 4_096;
 
 /// A silence of the whole capture, until it is known what it was.
 #[derive(Debug)]
@@ -66,7 +61,7 @@ impl Holes {
         }
         let watch = &mut self.watches[tunnel];
         if let Some(last) = watch.last
-            && p.time.nanos_since(last) >= whole_run::LEAST_SILENCE
+            && p.time.nanos_since(last) >= LEAST_GAP
             && let Some(span) = silence_since(last, p.time)
         {
             let before = watch.begin(span, tunnel);
@@ -82,7 +77,7 @@ impl Holes {
     }
 
     fn keep(&mut self, hole: Option<Event>) {
-        self.found.extend(hole.filter(|_| self.found.len() < MOST_HOLES));
+        self.found.extend(hole.filter(|_| self.found.len() < MOST_EVENTS));
     }
 
     /// Decides on what is still open.
@@ -154,8 +149,9 @@ impl Watch {
 }
 
 impl SuspectedHole {
+    /// Whether the first packets of both directions and an acknowledgement would have come.
     fn is_over(&self, now: Timestamp) -> bool {
-        now.nanos_since(self.span.1) > PATIENCE
+        now.nanos_since(self.span.1) > whole_run::LONG_SILENCE
     }
 
     /// Whether a direction has sent nothing since, when a silence of so many nanoseconds ends at `to`.
@@ -168,21 +164,26 @@ impl SuspectedHole {
         self.jumps[slot].map_or(0, |(missing, _)| missing)
     }
 
+    /// Whether a direction lacks numbers.
+    fn jumped(&self, slot: usize) -> bool {
+        u64::from(self.jump(slot)) >= SEVERAL
+    }
+
     /// The acknowledgement of missing bytes in a direction that also lacks numbers.
     fn acknowledged(&self) -> Option<u64> {
         (0..2)
-            .filter(|&d| self.jump(d) >= LEAST_JUMP)
+            .filter(|&d| self.jumped(d))
             .find_map(|d| self.unseen[d].filter(|(bytes, _)| *bytes > 0))
             .map(|(_, frame)| frame)
     }
 
     fn proven(&self, tunnel: TunnelIndex) -> Option<Event> {
         let ack = self.acknowledged();
-        let both = (0..2).all(|d| self.jump(d) >= LEAST_JUMP) && !self.goes_on;
+        let both = (0..2).all(|d| self.jumped(d)) && !self.goes_on;
         if ack.is_none() && !both {
             return None;
         }
-        let frame = |d: usize| self.jumps[d].filter(|j| j.0 >= LEAST_JUMP).map(|j| j.1);
+        let frame = |d: usize| self.jumps[d].filter(|j| u64::from(j.0) >= SEVERAL).map(|j| j.1);
         let first = [frame(0), frame(1), ack].into_iter().flatten().min()?;
         // Where no key shows who sends again, packets that a path lost look the same.
         let known = match ack.is_some() || self.newest.is_some() {
@@ -214,7 +215,7 @@ mod tests {
     /// on. `lost`: bytes and numbers of both directions went on meanwhile. `again`: the sender repeats those bytes.
     /// `late`: what is missing lies further behind in the file.
     fn holes(lost: u32, again: bool, late: bool) -> Vec<Event> {
-        let (mut holes, mut tracker) = (Holes::default(), Tracker::new());
+        let (mut holes, mut tracker) = (Holes::default(), Tracker::default());
         let span = (at(991), at(1_500));
         let silence = |from: Timestamp, to: Timestamp| (from <= span.0 && span.1 <= to).then_some(span);
         let mut frame = 0;

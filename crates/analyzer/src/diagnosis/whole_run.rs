@@ -3,27 +3,22 @@
 
 use crate::diagnosis::filter::MOST_FRAMES;
 use crate::diagnosis::record::PacketRecord;
+use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
+use rekeyscope_impact::ledger::LEAST_GAP;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_model::analysis::{Certainty, Event, EventKind};
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{LEAST_TIMEOUT, LONGEST_ACK_DELAY};
 use std::collections::VecDeque;
 
-/// A pause of every packet of the capture that is remembered.
-pub(super) const LEAST_SILENCE: i64 = 50 * NANOS_PER_MILLI;
-/// A silence that is told of by itself: two acknowledgements cannot be held back for longer (RFC 9293 §3.8.6.3: 0.5 s each).
-const LONG_SILENCE: i64 = NANOS_PER_SECOND;
-/// The bound of a document's events; later ones are not told of.
-const MOST_LONG: usize = 4_096;
+/// A silence that is told of by itself: two acknowledgements cannot be held back for longer.
+pub(crate) const LONG_SILENCE: i64 = 2 * LONGEST_ACK_DELAY;
 /// Newest silences that are kept; older ones lie before every open window that matters.
 const MOST_KEPT: usize = 256;
 /// A TCP payload up to this is the remainder of a write that did not fit into a segment.
 const TINY_PAYLOAD: u16 = 64;
 /// A fragment that carries no more than this behind its headers is a remainder too.
 const TINY_FRAGMENT: u16 = 128;
-/// Both SAs of a direction carried packets within this time of each other: they are in use side by side.
-const SIDE_BY_SIDE: i64 = 200 * NANOS_PER_MILLI;
-/// An SA change of a renewal is over after this: alternation beyond it is two SAs at the same time.
-const RENEWAL_OVER: i64 = 5 * NANOS_PER_SECOND;
 /// Tunnels with counters of their own; packets of further ones are not counted here (the tunnel table has more).
 pub(super) const MOST_TUNNELS: usize = 1_024;
 
@@ -110,7 +105,8 @@ impl LaneCounters {
         self.previous_data = Some((p.connection, p.payload));
     }
 
-    /// A renewal leaves its old SA for good. One that is used again seconds later lives beside the new one.
+    /// A renewal leaves its old SA for good, and deletes it. One that is used again later, sooner than a sender's timer ends, lives beside the
+    /// new one.
     fn take_sa(&mut self, p: &PacketRecord) {
         let Some(previous) = self.previous.replace((p.sa(), p.time)) else {
             self.sa_began = Some(p.time);
@@ -121,9 +117,9 @@ impl LaneCounters {
         }
         let settled = self
             .sa_began
-            .is_some_and(|began| p.time.nanos_since(began) > RENEWAL_OVER);
+            .is_some_and(|began| p.time.nanos_since(began) > DELETE_OF_A_REKEY);
         let back = matches!(self.other_sa, Some((sa, _)) if sa == p.sa());
-        if back && (settled || self.returns > 0) && p.time.nanos_since(previous.1) < SIDE_BY_SIDE {
+        if back && (settled || self.returns > 0) && p.time.nanos_since(previous.1) < LEAST_TIMEOUT {
             self.returns += 1;
             self.return_frames.push(p.frame);
         }
@@ -174,12 +170,12 @@ impl WholeRun {
             self.regressed += 1;
             self.regressions.push(frame);
             self.farthest_back = self.farthest_back.max(pause.saturating_neg());
-        } else if pause >= LEAST_SILENCE {
+        } else if pause >= LEAST_GAP {
             if self.silences.len() >= MOST_KEPT {
                 self.silences.pop_front();
             }
             self.silences.push_back((from, time));
-            if pause > LONG_SILENCE && self.long_silences.len() < MOST_LONG {
+            if pause > LONG_SILENCE && self.long_silences.len() < MOST_EVENTS {
                 self.long_silences.push(Event {
                     until: Some(time),
                     ..Event::at(EventKind::EverythingSilent, Certainty::Proven, from, frame)

@@ -5,10 +5,7 @@ use crate::events::{
     checks, collisions, deletes, fragments, ike_sas, inner_control, moves, reconnections, requests, sas,
     silences, standing, unreachable,
 };
-use rekeyscope_model::analysis::Event;
-
-/// Most events of a document; later ones are left out, and counted. An hour with one a second.
-pub(crate) const MOST_EVENTS: usize = 4_096;
+use rekeyscope_model::analysis::{Event, MOST_EVENTS};
 
 /// The events of a capture in order of time. Their exchanges are those of the timeline, their tunnels those of the table.
 #[derive(Debug, Default)]

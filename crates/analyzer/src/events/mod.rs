@@ -30,6 +30,6 @@ mod sources;
 mod standing;
 mod unreachable;
 
-pub(crate) use list::{EventList, MOST_EVENTS, events};
+pub(crate) use list::{EventList, events};
 pub(crate) use reconnections::reconnections;
 pub(crate) use sources::EventSources;

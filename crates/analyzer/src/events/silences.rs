@@ -1,22 +1,19 @@
 //! Silences: of the whole capture, of what the capture lacks, and of one side's ESP while its IKE passes.
 
+use crate::diagnosis::whole_run::LONG_SILENCE;
 use crate::events::sources::EventSources;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::PacketSilence;
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 
-/// How long before and after a silence the rate of a tunnel is looked at, …
-const AROUND: i64 = NANOS_PER_SECOND;
-/// … and the packets of a tunnel in that time from which on a silence of more than a second is none of chance: where ten are expected,
-/// none comes with a probability of e⁻¹⁰.
+/// Packets of a tunnel right before or after a silence, in as long a time, from which on it is none of chance: where ten are expected, none
+/// comes with a probability of e⁻¹⁰.
 const LEAST_AROUND: f64 = 10.0;
-/// Packets of the other side that wait for something to come back: one or two may be lost.
-const LEAST_WAITING: f64 = 3.0;
-/// Two acknowledgements cannot be held back for longer (RFC 9293 §3.8.6.3: 0.5 s each).
-const LEAST_SILENT: i64 = NANOS_PER_SECOND;
 
 /// Events of all silences.
 pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
@@ -41,8 +38,8 @@ fn everything<'a>(sources: &EventSources<'a>) -> impl Iterator<Item = Event> {
         let mut holes = record.diagnosis.holes().iter();
         let to = s.until.unwrap_or(s.time);
         !holes.any(|hole| hole.time <= s.time && hole.until >= s.until)
-            && busy(s.time.plus_nanos(-AROUND), s.time)
-            && busy(to, to.plus_nanos(AROUND))
+            && busy(s.time.plus_nanos(-LONG_SILENCE), s.time)
+            && busy(to, to.plus_nanos(LONG_SILENCE))
     });
     silent.cloned()
 }
@@ -69,16 +66,16 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
                 .collect();
             let senders: HashSet<IpAddr> = sas.iter().map(|a| a.src).collect();
             let said: Vec<&SaidByIke> = own.iter().filter(|m| senders.contains(&m.by)).collect();
-            let last = sas.iter().filter_map(|a| a.last).max();
-            let tail = last.map(|(last, _)| (last, ends));
-            let silences = sources
-                .record
-                .traffic
-                .silences
-                .at_least((tunnel, direction), LEAST_SILENT);
-            let silences = silences.map(|silence| (silence.from, silence.to));
-            let all = silences.chain(tail).filter(|_| !said.is_empty());
-            found.extend(all.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
+            if said.is_empty() {
+                continue;
+            }
+            let whole = (Timestamp(i64::MIN), ends);
+            let silences = sources.record.traffic.silences(tunnel, &[direction], whole);
+            let behind_packets = silences
+                .into_iter()
+                .filter(|silence| silence.last_frame.is_some());
+            let inside = behind_packets.filter_map(|silence| silence.within(whole));
+            found.extend(inside.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
         }
     }
     found
@@ -95,16 +92,16 @@ struct SaidByIke {
 fn of_side(
     sources: &EventSources<'_>,
     (tunnel, direction): (TunnelIndex, Direction),
-    (from, to): (Timestamp, Timestamp),
+    PacketSilence { from, to, .. }: PacketSilence,
     said: &[&SaidByIke],
 ) -> Option<Event> {
-    let settled = from.plus_nanos(LEAST_SILENT / 2);
+    let settled = from.plus_nanos(LONG_SILENCE / 2);
     let next = said.get(said.partition_point(|m| m.time < settled))?;
     let packets = |d, from, to| sources.record.meters.packets_within(tunnel, d, (from, to));
     let is_one = next.time < to
-        && to.nanos_since(from) >= LEAST_SILENT
-        && packets(direction, from.plus_nanos(-AROUND), from) >= LEAST_AROUND
-        && packets(direction.reverse(), settled, to) >= LEAST_WAITING;
+        && to.nanos_since(from) >= LONG_SILENCE
+        && packets(direction, from.plus_nanos(-LONG_SILENCE), from) >= LEAST_AROUND
+        && packets(direction.reverse(), settled, to) >= LEAST_NOT_BY_CHANCE as f64;
     is_one.then(|| Event {
         tunnel: Some(tunnel),
         by: Some(next.by),

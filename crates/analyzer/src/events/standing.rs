@@ -10,8 +10,9 @@ use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// The messages of a whole Main Mode (RFC 2409 §5), and of a whole Aggressive Mode.
+/// Messages of a whole Main Mode (RFC 2409 §5).
 const MAIN_MODE: usize = 6;
+/// Messages of a whole Aggressive Mode (RFC 2409 §5).
 const AGGRESSIVE_MODE: usize = 3;
 
 /// An IKE SA that stood.

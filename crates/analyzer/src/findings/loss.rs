@@ -8,6 +8,7 @@ use rekeyscope_model::text::grouped;
 const LOSSY: f64 = 1e-3;
 /// … that the other direction does not have: a tenth of it at most.
 const ONE_SIDED: f64 = 0.1;
+/// Lost packets that make a share of all say something.
 const ENOUGH_LOST: u64 = 20;
 /// SAs in a display filter.
 const MOST_SPIS: usize = 8;

@@ -6,14 +6,13 @@ use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Finding, Severity};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::text::Message;
 use std::collections::HashSet;
 use std::net::IpAddr;
 
 /// Returns to an older SA after a renewal was over.
 const ENOUGH_RETURNS: u64 = 20;
-/// Negotiated pairs that never carried a packet.
-const ENOUGH_UNUSED: usize = 3;
 
 impl Lane<'_> {
     pub(crate) fn parallel_sas(&self) -> Option<Finding> {
@@ -64,7 +63,7 @@ pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding
     exchanges.dedup();
     exchanges.pop();
     let unused: Vec<usize> = exchanges.iter().copied().filter(|e| !used.contains(e)).collect();
-    if unused.len() < ENOUGH_UNUSED {
+    if (unused.len() as u64) < LEAST_NOT_BY_CHANCE {
         return None;
     }
     let frames: Vec<u64> = unused

@@ -4,13 +4,10 @@ use crate::diagnosis::ClearPackets;
 use crate::findings::lane::finding;
 use crate::pipeline::record::{ClockEvent, Jump, Record};
 use rekeyscope_capture::file::CaptureInfo;
+use rekeyscope_impact::ledger::LEAST_GAP;
 use rekeyscope_model::analysis::{Event, EventKind, Finding, Outage, Severity};
 use rekeyscope_model::text::{Message, grouped};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-
-/// The shortest silence that the ledger counts. Steps below it happen where packets are stamped on several CPUs (13 ms seen in
-/// the lab) and move nothing that is measured.
-const LEAST_STEP_BACK: i64 = 50 * NANOS_PER_MILLI;
 
 /// A jump of the frames' times.
 pub(crate) fn clock_event(event: &ClockEvent) -> Finding {
@@ -51,7 +48,8 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
     let mut found = Vec::new();
     let regressions = record.diagnosis.whole_run.regressed;
     let back = record.diagnosis.whole_run.farthest_back;
-    if back >= LEAST_STEP_BACK {
+    // Steps below the shortest silence happen where packets are stamped on several CPUs, and move nothing that is measured.
+    if back >= LEAST_GAP {
         let message = Message::new("finding-earlier-times")
             .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));

@@ -1,13 +1,14 @@
 //! ICMP errors that quote a packet of IPsec: destination unreachable (RFC 792, RFC 4443 §3.1) and packet too big (RFC 1191, RFC 4443
 //! §3.2).
 
-use crate::notices::run::{MOST_RUNS, Repeats, RunList};
+use crate::notices::run::{Repeats, RunList};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, icmpv4, icmpv6, ip_number};
 use foldhash::HashMap;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_capture::layers::udp::is_ipsec_port;
 use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::analysis::MOST_EVENTS;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -151,7 +152,7 @@ impl IcmpLog {
             return;
         }
         // Combinations of tunnel, sender and error are told apart up to a bound.
-        if self.open.len() >= MOST_RUNS && !self.open.contains_key(&key) {
+        if self.open.len() >= MOST_EVENTS && !self.open.contains_key(&key) {
             self.found.left_out += 1;
             return;
         }

@@ -1,6 +1,6 @@
 //! Messages that are neither data nor IKE, and tell of trouble: control messages of L2TP and PPP, ICMP errors about IPsec.
 //!
-//! Each is noted as a run: what repeats itself is one thing. Runs are bounded by [`run::MOST_RUNS`] for each kind; further ones are counted.
+//! Each is noted as a run: what repeats itself is one thing. Runs are bounded by [`MOST_EVENTS`](rekeyscope_model::analysis::MOST_EVENTS) for each kind; further ones are counted.
 
 mod control;
 mod icmp;

@@ -1,9 +1,7 @@
 //! Messages that repeat themselves.
 
+use rekeyscope_model::analysis::MOST_EVENTS;
 use rekeyscope_model::time::Timestamp;
-
-/// Most runs of each kind that are kept, as many as a document has events.
-pub(super) const MOST_RUNS: usize = 4_096;
 
 /// The same thing once or more often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +47,7 @@ impl<T> Default for RunList<T> {
 
 impl<T> RunList<T> {
     pub(super) fn push(&mut self, run: T) {
-        if self.kept.len() < MOST_RUNS {
+        if self.kept.len() < MOST_EVENTS {
             self.kept.push(run);
         } else {
             self.left_out += 1;

@@ -11,7 +11,8 @@ use rekeyscope_model::analysis::{
 };
 use rekeyscope_model::error::Error;
 use rekeyscope_model::text::{Catalogue, Language, Message};
-use rekeyscope_model::time::Timestamp;
+use rekeyscope_model::time::{Timestamp, seconds};
+use rekeyscope_traffic::LEAST_TIMEOUT;
 use std::path::{Path, PathBuf};
 
 /// Most values of one overlay; further ones are left out, and a sentence says so. As many as a series of the document
@@ -19,8 +20,6 @@ use std::path::{Path, PathBuf};
 const MOST_POINTS: usize = 20_000;
 /// Most overlays of one document.
 const MOST_OVERLAYS: usize = 8;
-/// A stall of which it is said whether the intervals could show it: one that a person notices.
-const STALL_S: f64 = 0.2;
 
 /// Adds what iperf3 wrote with `--json`, each run at its place on the capture's clock, then CSV files of times and values. The
 /// one place that makes a document of another.
@@ -193,19 +192,20 @@ fn clock(run: &iperf3::Iperf3Run, placed: Option<&Placed>) -> Message {
     message.with("correlation", format!("{:.2}", p.correlation))
 }
 
-/// Why coarse rows hide a short stall: it takes only `STALL_S` over the row's length from one row.
+/// Why coarse rows hide a short stall, the shortest that a retransmission timer makes: it takes only so much of one row.
 fn rows(overlay: &Overlay, interval_s: f64) -> Message {
     let comparison = overlay.comparison.as_ref().filter(|c| c.mean_bps > 0.0);
+    let stall = seconds(LEAST_TIMEOUT);
     let message = match comparison {
-        _ if interval_s <= STALL_S => Message::new("overlay-rows-fine").with("share", percent(STALL_S)),
+        _ if interval_s <= stall => Message::new("overlay-rows-fine").with("share", percent(stall)),
         Some(c) => Message::new("overlay-rows-coarse-and-scattered")
-            .with("share", percent((STALL_S / interval_s).min(1.0)))
+            .with("share", percent((stall / interval_s).min(1.0)))
             .with("scatter", percent(c.sd_bps / c.mean_bps)),
-        None => Message::new("overlay-rows-coarse").with("share", percent((STALL_S / interval_s).min(1.0))),
+        None => Message::new("overlay-rows-coarse").with("share", percent((stall / interval_s).min(1.0))),
     };
     message
         .with("row", format!("{interval_s:.2} s"))
-        .with("stall", milliseconds(STALL_S))
+        .with("stall", milliseconds(stall))
 }
 
 fn milliseconds(s: f64) -> String {

@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn what_was_folded_and_what_came_since_is_one_connection() {
         let mut all = Connections::new(AccountSettings { reference_bps: None });
-        let mut tracker = Tracker::new();
+        let mut tracker = Tracker::default();
         let packets = 2 * MOST_PACKETS + 10;
         let record = PacketRecord::for_test(Timestamp(0), 0, 100);
         for frame in 0..packets as u64 {

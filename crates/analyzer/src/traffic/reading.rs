@@ -1,7 +1,6 @@
 //! The reading of all packets, in one pass.
 
 use super::quiets::Quiets;
-use super::silences::SideSilences;
 use crate::decode::{Decoded, Pending};
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
@@ -22,8 +21,7 @@ pub(crate) struct TrafficReading {
     tracker: Tracker,
     outages: Outages,
     delivered: DeliveredBytes,
-    sealed: SealedTraffic,
-    pub(crate) silences: SideSilences,
+    pub(super) sealed: SealedTraffic,
     volumes: Volumes,
     pub(crate) quiets: Quiets,
     /// Acknowledged bytes of each tunnel, by direction, that the capture never showed.
@@ -53,15 +51,13 @@ impl TrafficReading {
         self.sealed.take(packet.tunnel, packet.direction, sealed);
         let tunnel = association.tunnel;
         self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
-        let direction = association.direction;
-        self.silences.take(tunnel, direction, (packet.time, packet.frame));
         self.volumes.take(sa, packet.time, carried(association));
         let unseen = segment.acks.map_or(0, |acks| acks.unseen);
         if unseen > 0 {
             if tunnel >= self.unseen.len() {
                 self.unseen.resize(tunnel + 1, [0; 2]);
             }
-            self.unseen[tunnel][slot(direction.reverse())] += unseen;
+            self.unseen[tunnel][slot(packet.direction.reverse())] += unseen;
         }
         segment
     }

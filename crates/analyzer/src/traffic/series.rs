@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// Width of a bin that was not made coarser, nanoseconds. The 10 ms bins of the document are pairs of these.
 pub(super) const BASE_BIN_NANOS: i64 = 5 * NANOS_PER_MILLI;
 /// Smallest bin in the document, nanoseconds.
-pub(super) const DOCUMENT_BIN_NANOS: i64 = 10 * NANOS_PER_MILLI;
+pub(crate) const DOCUMENT_BIN_NANOS: i64 = 10 * NANOS_PER_MILLI;
 /// Most bins of a series in the document.
 pub(super) const MAX_DOCUMENT_BINS: usize = 20_000;
 /// Bins that are kept together, 768 bytes: a third of a second.

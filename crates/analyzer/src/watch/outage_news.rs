@@ -5,11 +5,9 @@ use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_model::analysis::Outage;
 use rekeyscope_model::time::{self, NANOS_PER_MILLI, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnds, WatchEvent};
-use rekeyscope_traffic::LEAST_TIMEOUT;
+use rekeyscope_traffic::{INITIAL_RTO, LEAST_TIMEOUT};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Length, seconds, from which on an outage is told while it lasts: the least retransmission timeout of RFC 6298 §2.4.
-const OUTAGE_BEGAN_S: f64 = 1.0;
 /// Time for which looks have to agree on the end of an outage: an answer that comes late first moves it to where the data had been sent. Longer
 /// than the 0.4 s between two looks, and with them shorter than [`SETTLED`], so that nothing is told later for it.
 const AGREED: i64 = 500 * NANOS_PER_MILLI;
@@ -172,7 +170,9 @@ fn tell_outage(own: &mut Option<KnownOutage>, outage: &Outage, look: &Look<'_>) 
     };
     let Some(own) = own else {
         let told = match (outage.end, over) {
-            (None, _) if outage.seconds >= OUTAGE_BEGAN_S => Occurrence::OutageBegan { direction },
+            (None, _) if outage.seconds >= time::seconds(INITIAL_RTO) => {
+                Occurrence::OutageBegan { direction }
+            }
             // No sender's timer is shorter.
             (_, Some(_)) if outage.seconds >= time::seconds(LEAST_TIMEOUT) => ended(false),
             _ => return None,

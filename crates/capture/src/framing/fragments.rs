@@ -9,6 +9,7 @@ use crate::layers::ip::{self, IpPacket, Piece};
 use crate::layers::udp::{IKE_PORT, NAT_T_PORT};
 use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
+use rekeyscope_model::analysis::MOST_EVENTS;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
 use rekeyscope_model::text::Message;
@@ -18,8 +19,6 @@ use std::net::IpAddr;
 
 /// Most datagrams that are remembered, finished ones included.
 const MOST_DATAGRAMS: usize = 4096;
-/// Incomplete IKE messages kept until [`FragmentTable::take_incomplete`], a bound on memory (0.25 MB); further ones are only counted.
-const MOST_INCOMPLETE: usize = 4_096;
 /// Most bytes that unfinished datagrams hold together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Most separate ranges of one datagram.
@@ -124,7 +123,8 @@ pub(super) struct FragmentTable {
     next_serial: u64,
     held: usize,
     whole: Vec<u8>,
-    /// IKE messages that were given up, at most [`MOST_INCOMPLETE`].
+    /// IKE messages that were given up, at most [`MOST_EVENTS`] (0.25 MB) until [`FragmentTable::take_incomplete`]; further ones
+    /// are only counted.
     incomplete: Vec<IncompleteIke>,
 }
 
@@ -295,7 +295,7 @@ impl FragmentTable {
         };
         self.held = self.held.saturating_sub(partial.bytes.len());
         if !partial.finished {
-            let room = self.incomplete.len() < MOST_INCOMPLETE;
+            let room = self.incomplete.len() < MOST_EVENTS;
             self.incomplete.extend(partial.as_ike(key).filter(|_| room));
             diagnostics.note(
                 "incomplete_datagram",

@@ -16,7 +16,7 @@ const MOST_OPEN: usize = 64;
 const MOST_SECRETS: u64 = 1_000;
 
 /// One file of a joined capture, and what was read of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CapturePiece {
     /// The file.
     pub path: PathBuf,
@@ -302,12 +302,7 @@ impl CapturePiece {
     fn of(path: &Path) -> CapturePiece {
         CapturePiece {
             path: path.into(),
-            first_frame: None,
-            packets: 0,
-            first_time: None,
-            last_time: None,
-            truncated: false,
-            problem: None,
+            ..CapturePiece::default()
         }
     }
 }

@@ -31,8 +31,6 @@ const FAST: f64 = 5e7;
 const ROUND_TRIPS: i64 = 4;
 /// A rate of so much of the best one is near it: the stretches that are asked for a proof, and a path before which packets queue.
 pub(crate) const NEAR_BEST: f64 = 0.75;
-/// A rate, a window or a flight that does not grow any more is at its limit where it has so much of it.
-pub(crate) const AT_LIMIT: f64 = 0.9;
 /// Most stretches of a length that are looked at.
 const MOST_STRETCHES: usize = 40;
 /// A busy link: the mean gap between packets is at most so many times the one that 40 % of them do not exceed.

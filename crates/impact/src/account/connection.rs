@@ -233,7 +233,7 @@ mod tests {
             src_port: 443,
             dst_port: 50_000,
         };
-        let (mut tracker, mut one, mut sacked) = (Tracker::new(), AccountConnection::new(true), sacked);
+        let (mut tracker, mut one, mut sacked) = (Tracker::default(), AccountConnection::new(true), sacked);
         for (frame, &(ms, direction, number, len, flags)) in (1..).zip(rows) {
             let up = direction == Direction::AToB;
             let header = TcpHeader {

@@ -5,12 +5,11 @@
 //! between the captures (suite, client, time of day): the slope takes it all for rekeys or noise.
 
 use rekeyscope_model::analysis::comparison::Slope;
+use rekeyscope_model::chance::TWO_SIDED_95;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Bytes of a gigabyte.
 pub(crate) const GIGABYTE: f64 = 1e9;
-/// Two-sided 95 % interval.
-const TWO_SIDED_95: f64 = 0.975;
 /// Rekeys per gigabyte that differ by less than this share of their mean do not span a line.
 const LEAST_SPREAD: f64 = 1e-6;
 

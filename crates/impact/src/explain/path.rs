@@ -1,15 +1,14 @@
 //! Rows about the path and the capture: hole, address changed, silent, large packets, and what nothing explains.
 
 use crate::explain::scene::{ExchangeInScene, SaInScene, SilencesOfSide};
-use crate::explain::view::{OutageView, seconds};
+use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
-use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::INITIAL_RTO;
 
-/// A sender whose data went to the old address has tried twice again by then (RFC 6298: after 1 s, and 2 s more).
-pub(super) const CHANGE_TAKES_EFFECT: i64 = seconds(3);
-/// One echo may have been on its way when large packets stopped.
-const LEAST_ECHOES: u32 = 2;
+/// A sender whose data went to the old address has tried twice again by then (after one timeout, and two more).
+pub(super) const CHANGE_TAKES_EFFECT: i64 = 3 * INITIAL_RTO;
 
 pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
     let hole = view
@@ -182,7 +181,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         // Large packets do not come to the receiver's end, and the numbers of those that were tried are missing between the small ones.
         (None, _) => u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE,
     };
-    let echoes = undelivered.echoes >= LEAST_ECHOES && only_large;
+    let echoes = u64::from(undelivered.echoes) >= SEVERAL && only_large;
     if told.is_none() && !echoes {
         return None;
     }

@@ -1,11 +1,11 @@
 //! Facts that no outage and no cost shows, which an answer about rekeys adds or says instead.
 
 use crate::explain::path::CHANGE_TAKES_EFFECT;
-use crate::explain::sas::{FIRST_NUMBERS, SEVERAL};
+use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::analysis::{
     Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, LedgerDown,
 };
-use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{LEAST_REST, LEAST_TIMEOUT};
 use std::net::IpAddr;
@@ -37,7 +37,7 @@ pub fn told_first_numbers(analysis: &Analysis, tunnel: usize) -> Option<ToldFirs
             && !in_hole(event.time)
     });
     let all: Vec<&Event> = own.collect();
-    let first = all.first().filter(|_| all.len() >= SEVERAL)?;
+    let first = all.first().filter(|_| all.len() as u64 >= SEVERAL)?;
     Some(ToldFirstNumbers {
         event: first,
         missing: first.count?.saturating_sub(1),

@@ -3,10 +3,7 @@
 use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
 use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::time::NANOS_PER_SECOND;
-
-/// A receiver that has not got a new SA yet loses what comes on it at once, and what waited for it within a second.
-const AFTER_SWITCH: i64 = NANOS_PER_SECOND;
+use rekeyscope_traffic::INITIAL_RTO;
 
 /// The outage is what a renewal costs that succeeds: late, answered late, with a lost message, to a receiver that is not ready, or with an early Delete;
 /// and where only silence shows, what begins at a renewal. Others are failures, and so is one that has not ended, or that an attempt in
@@ -57,8 +54,8 @@ pub fn names_renewal(cause: ExplanationCause) -> bool {
     )
 }
 
-/// The outage begins between the first message and a second after the last switch. Where no message was seen, the first packet on a new SA
-/// tells by when the exchange was over.
+/// The outage begins between the first message and a second after the last switch: a receiver that has not got a new SA yet loses what comes
+/// on it at once, and what waited for a timer. Where no message was seen, the first packet on a new SA tells by when the exchange was over.
 fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
     let switches = || {
         [rekey.switched.a_to_b, rekey.switched.b_to_a]
@@ -70,5 +67,5 @@ fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
     let last = switches().chain(rekey.started).max();
     rekey.tunnel == outage.tunnel
         && began.is_some_and(|began| began <= outage.start.plus_nanos(NEAR_AT_LEAST))
-        && last.is_some_and(|last| last.plus_nanos(AFTER_SWITCH) >= outage.start)
+        && last.is_some_and(|last| last.plus_nanos(INITIAL_RTO) >= outage.start)
 }

@@ -4,14 +4,12 @@ use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
-use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::NANOS_PER_MILLI;
 use rekeyscope_traffic::FINEST;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
 pub(super) const FIRST_NUMBERS: u64 = 3;
-/// First packets that were lost on one new SA only may be chance.
-pub(super) const SEVERAL: usize = 2;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
 /// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
@@ -109,7 +107,7 @@ fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
     let sa = new_sas(view).find(|(_, sa)| own.spis.contains(&sa.spi));
     let back_on = view.outage.back_on.and_then(|place| view.sa(place));
     let sa = sa.map(|(_, sa)| sa).or(back_on)?;
-    (all.count() >= SEVERAL).then(|| {
+    (all.count() as u64 >= SEVERAL).then(|| {
         let explanation = Explanation {
             event: Some(own.index),
             count: own.count.map(|number| number - 1),

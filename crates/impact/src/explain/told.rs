@@ -5,11 +5,8 @@ use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd,
     Tunnel, Verdict,
 };
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{CONNECTION_SHARE, LEAST_TIMEOUT};
-
-/// A sender whose way is open again waits at least so long where its timer decides (RFC 6298 §2.4): less is not worth a word.
-const TIMER_S: f64 = 1.0;
+use rekeyscope_model::time::{self, Timestamp};
+use rekeyscope_traffic::{CONNECTION_SHARE, INITIAL_RTO, LEAST_TIMEOUT};
 
 /// The outages of one cause, as an answer tells them.
 #[derive(Debug, Clone)]
@@ -207,8 +204,10 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
         .max();
     let last = outage.dead.map(|(_, last)| last).max(over)?.min(end(outage));
     let no_way = last.seconds_since(outage.start);
-    let is_shown = no_way >= LEAST_TIMEOUT as f64 / NANOS_PER_SECOND as f64;
-    (!is_open(outage) && is_shown && outage.seconds - no_way > TIMER_S).then_some(no_way)
+    let is_shown = no_way >= time::seconds(LEAST_TIMEOUT);
+    // A sender whose way is open again waits as long where its timer decides: less is not worth a word.
+    let waited = outage.seconds - no_way > time::seconds(INITIAL_RTO);
+    (!is_open(outage) && is_shown && waited).then_some(no_way)
 }
 
 /// Whether the tunnel carries other inner addresses that had no outage at the same time.

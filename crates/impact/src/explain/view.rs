@@ -17,7 +17,7 @@ pub(super) const CHARON_REPEATS: i64 = seconds(4);
 /// Round trips after which the other side knows, has answered, and the answer has taken effect.
 const NEAR_ROUND_TRIPS: i64 = 3;
 /// Frames that an explanation names: as many as a reader looks up.
-pub const FRAMES: usize = 8;
+pub const MOST_FRAMES: usize = 8;
 
 /// An outage in its scene.
 pub(super) struct OutageView<'a> {
@@ -244,7 +244,7 @@ impl<'a> OutageView<'a> {
         let mut named: Vec<u64> = of_event.map(|event| event.frame).into_iter().collect();
         let swallowed = self.outage.swallowed_packets.iter().map(|packet| packet.frame);
         for frame in frames.into_iter().chain(swallowed) {
-            if named.len() < FRAMES && !named.contains(&frame) {
+            if named.len() < MOST_FRAMES && !named.contains(&frame) {
                 named.push(frame);
             }
         }

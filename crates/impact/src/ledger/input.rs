@@ -2,7 +2,7 @@
 
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{LEAST_TIMEOUT, TransmissionRun};
+use rekeyscope_traffic::{LEAST_TIMEOUT, LONGEST_ACK_DELAY, TransmissionRun};
 
 /// Time before the first captured message of an exchange in which a loss is still the rekey's.
 pub(super) const BEFORE: i64 = 20 * NANOS_PER_MILLI;
@@ -12,14 +12,11 @@ const BEHIND: i64 = 250 * NANOS_PER_MILLI;
 /// A new SA that carries its first packet later than this after the exchange was not waited for.
 const SWITCHED_WITHIN: i64 = 10 * NANOS_PER_SECOND;
 /// The shortest silence that counts: Linux delays an acknowledgement by 40 ms (`TCP_DELACK_MIN`), which makes gaps that are nobody's.
-pub(crate) const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
-/// The tunnel was down before anybody asked where a silence began earlier than this before the first message, or three round trips: a
-/// receiver delays no acknowledgement longer (RFC 9293 §3.8.6.3).
-pub(crate) const DOWN_BEFORE: i64 = 500 * NANOS_PER_MILLI;
+pub const LEAST_GAP: i64 = 50 * NANOS_PER_MILLI;
 /// The shortest window of a rate: some seven runs (20 ms), so that one burst more or less is no other rate.
 const LEAST_WINDOW: i64 = 150 * NANOS_PER_MILLI;
 /// Least undisturbed time of both sides of a rekey that gives a rate.
-const LEAST_RATE_TIME: i64 = NANOS_PER_SECOND;
+pub(super) const LEAST_RATE_TIME: i64 = NANOS_PER_SECOND;
 /// Least undisturbed time of both sides of a rekey that gives a rate, in round trips.
 const LEAST_ROUND_TRIPS: i64 = 10;
 /// A cost below this is said as none, nanoseconds: a scheduler's tick at each end of the way takes as long.
@@ -210,7 +207,8 @@ pub(crate) struct RuleTimes {
     pub(crate) gap: i64,
     /// A retransmission timeout.
     pub(crate) timeout: i64,
-    /// Time before the first message, as in [`DOWN_BEFORE`].
+    /// The tunnel was down before anybody asked where a silence began earlier than this before the first message: a receiver delays no
+    /// acknowledgement longer.
     pub(super) down_before: i64,
     /// Window of a rate: whole round trips, so that a sender's bursts even out.
     pub(super) window: i64,
@@ -230,7 +228,7 @@ impl RuleTimes {
         RuleTimes {
             gap: LEAST_GAP.max(pause(rtt)),
             timeout: LEAST_TIMEOUT.max(2 * rtt),
-            down_before: DOWN_BEFORE.max(3 * rtt),
+            down_before: LONGEST_ACK_DELAY.max(3 * rtt),
             window,
             rate_within: LEAST_RATE_TIME.max(LEAST_ROUND_TRIPS * rtt),
         }

@@ -30,9 +30,9 @@ mod sums;
 mod undisturbed;
 
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
-pub(crate) use input::{DOWN_BEFORE, LEAST_GAP, RuleTimes};
+pub(crate) use input::RuleTimes;
 pub use input::{
-    FailedSpan, LEAST_COST, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume,
+    FailedSpan, LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume,
 };
 pub use ownership::Owner;
 pub use price::RATE_SIDE;
@@ -40,6 +40,7 @@ pub use sealed::{SealedBook, sealed_ledger, was_over};
 pub use slow::SlowRekeys;
 pub(crate) use spans::{joined, meets, without};
 pub use sums::{LabelSum, LabelledTime, label_sums};
+pub(crate) use undisturbed::AT_LIMIT;
 
 #[cfg(test)]
 mod tests;

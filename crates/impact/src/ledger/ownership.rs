@@ -1,11 +1,13 @@
 //! Owners of silences: the rekey or failure that a silence belongs to, if any.
 
-use super::input::{BEFORE, FailedSpan, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan, pause};
+use super::input::{
+    BEFORE, FailedSpan, LEAST_GAP, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan, pause,
+};
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::FINEST;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +17,6 @@ const UNUSUAL: i64 = 2;
 /// Highest chance for a rekey's silence without anything sent in vain: where such ones come so often that a window of its length meets one
 /// in twenty times, it is not the rekey's.
 const BY_CHANCE: f64 = 0.05;
-/// A sender that stopped so long before the first message did not stop for the rekey.
-const QUIET_BEFORE: i64 = 50 * NANOS_PER_MILLI;
 /// Longest time that a sender waits for its timer after a loss: it doubles three times from the usual 200 ms.
 const LONGEST_TIMEOUT: i64 = 3 * NANOS_PER_SECOND;
 
@@ -372,7 +372,7 @@ impl OwnershipRules<'_> {
 }
 
 /// Whether the sender had nothing to send: everything was acknowledged within the first half, and the next byte in sequence ended the
-/// silence. The rekey cannot have stopped it: it had not begun, and the old SA lived until the new one was agreed on, or for a timeout
+/// silence. The rekey cannot have stopped it: it had not begun for the shortest silence that counts, and the old SA lived until the new one was agreed on, or for a timeout
 /// (`timeout`) in which a sender with data sends; or it was over, and the new SA in use. Then a sender that waits for an acknowledgement
 /// sends again and again, as its timer doubles; one that does not has nothing to send.
 fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan, timeout: i64) -> bool {
@@ -380,7 +380,7 @@ fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan, timeout: i64) -> bool 
     let lived_on = silence.to.min(silence.from.plus_nanos(timeout));
     let is_early = |deleted: Timestamp| deleted <= lived_on && deleted < rekey.last_message;
     let lives = !rekey.reaches_limit() && !rekey.deleted.is_some_and(is_early);
-    let before = silence.from < rekey.asked.plus_nanos(-QUIET_BEFORE) && lives;
+    let before = silence.from < rekey.asked.plus_nanos(-LEAST_GAP) && lives;
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);
     let behind = rekey.last_message <= silence.from && stands(own) && stands(other);

@@ -1,19 +1,16 @@
 //! The ledger of packets that no key reads. A receiver answers what arrives: what is sent while its answers stop did not arrive.
 
 use super::book::{LedgerBook, ledger};
-use super::input::{LedgerInput, RuleTimes, TimeSpan, divided};
+use super::input::{LEAST_RATE_TIME, LedgerInput, RuleTimes, TimeSpan, divided};
 use super::ownership::{Ownership, disturbing, ownership};
 use super::silence::{Silence, VainTransmissions, silences};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerBasis;
-use rekeyscope_model::time::NANOS_PER_SECOND;
 use rekeyscope_traffic::{
     INITIAL_RTO, LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_TIMEOUT, LONGEST_ACK_DELAY, LOOK, MOST_PER_ANSWER,
     TransmissionRun,
 };
 
-/// Pieces that decide whether there are answers: the least time of a rate, a second.
-const LEAST_LOOKS: u32 = (NANOS_PER_SECOND / LOOK) as u32;
 /// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
 /// of ESP) of every segment of 536 bytes, the smallest that hosts have to take (RFC 9293 §3.7.1), make a fifth.
 const TWO_WAY_SHARE: f64 = 0.2;
@@ -183,7 +180,7 @@ fn is_answered(input: &LedgerInput<'_>, answers: &[TransmissionRun]) -> bool {
         heard += own.unwrap_or(0);
     }
     let steady = u64::from(answered) * 100 >= u64::from(looks) * LEAST_ANSWERED;
-    looks >= LEAST_LOOKS && steady && heard * MOST_PER_ANSWER >= sent
+    i64::from(looks) * LOOK >= LEAST_RATE_TIME && steady && heard * MOST_PER_ANSWER >= sent
 }
 
 /// Packets of the runs that begin within a stretch, and none of one that reaches into it; `None` where nothing came back in it.

@@ -7,6 +7,7 @@ use super::spans::{nanos, without};
 use super::undisturbed::quantile;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use rekeyscope_model::chance::TWO_SIDED_95;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Length of the time on both sides of a window that gives the rate there.
@@ -15,8 +16,6 @@ const BESIDE: i64 = NANOS_PER_SECOND * 3 / 2;
 const DRAWS: usize = 400;
 /// Highest share of draws as slow at which rekeys are called slow: one in a hundred transfers without an effect.
 const LEVEL: f64 = 0.01;
-/// Share of draws that stay under the bound of what the test would have missed: 39 of 40.
-const BOUND: f64 = 0.975;
 /// Seed of the draws, which are the same each time.
 const SEED: u64 = 1;
 
@@ -134,7 +133,7 @@ impl DrawnSums {
         let mean = draws.iter().sum::<f64>() / draws.len().max(1) as f64;
         DrawnSums {
             p: (as_slow + 1) as f64 / (draws.len() + 1) as f64,
-            quantile: quantile(&mut draws, BOUND).unwrap_or(0.0) - mean,
+            quantile: quantile(&mut draws, TWO_SIDED_95).unwrap_or(0.0) - mean,
         }
     }
 }

@@ -11,8 +11,8 @@ const LOOKS: i64 = 4;
 const MOST_LOOKS: i64 = 1 << 15;
 /// The upper quartile: a rate that the transfer holds for a quarter of its time is one that the path gives.
 const UPPER_QUARTILE: f64 = 0.75;
-/// A transfer has grown to its rate at this share of it.
-const GROWN: f64 = 0.9;
+/// A rate, a window or a flight that does not grow any more is at its limit where it has so much of it.
+pub(crate) const AT_LIMIT: f64 = 0.9;
 /// Quantile of the rate at which a transfer is back: an ordinary moment, which lies below the mean where random losses hold the rate.
 const ORDINARY: f64 = 0.4;
 /// Share of the mean at which a transfer is back on an even path.
@@ -76,7 +76,7 @@ impl RateSamples {
 
     /// Time at which the transfer first reaches a rate: growth ends there.
     pub(super) fn grown(&self, rate: f64) -> Option<Timestamp> {
-        let first = self.samples.iter().find(|sample| sample.1 >= GROWN * rate);
+        let first = self.samples.iter().find(|sample| sample.1 >= AT_LIMIT * rate);
         first.map(|sample| sample.0)
     }
 

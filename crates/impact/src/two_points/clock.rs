@@ -14,7 +14,7 @@ const STAMP_NOISE_S: f64 = 50e-6;
 /// Milliseconds in a second.
 pub(crate) const MS: f64 = 1e3;
 /// Steps of a search; each leaves two thirds, so that 2e-3 become less than 1e-20.
-const STEPS: usize = 100;
+const MOST_STEPS: usize = 100;
 
 /// Seconds before the arithmetic on them: lags are small numbers beside an offset that may be decades.
 #[derive(Debug, Clone, Copy)]
@@ -147,7 +147,7 @@ impl ClockLine {
 
 /// Where a convex function is least.
 fn least((mut low, mut high): (f64, f64), f: impl Fn(f64) -> f64) -> f64 {
-    for _ in 0..STEPS {
+    for _ in 0..MOST_STEPS {
         let third = (high - low) / 3.0;
         let (a, b) = (low + third, high - third);
         if f(a) <= f(b) {
@@ -165,7 +165,7 @@ fn edge(fitting: f64, limit: f64, fits: impl Fn(f64) -> bool) -> f64 {
         return limit;
     }
     let (mut inside, mut outside) = (fitting, limit);
-    for _ in 0..STEPS {
+    for _ in 0..MOST_STEPS {
         let middle = f64::midpoint(inside, outside);
         if fits(middle) {
             inside = middle;

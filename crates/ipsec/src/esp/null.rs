@@ -71,20 +71,15 @@ pub struct NullDetector {
 
 impl Default for NullDetector {
     fn default() -> Self {
-        NullDetector::new()
-    }
-}
-
-impl NullDetector {
-    /// Nothing seen yet.
-    pub fn new() -> Self {
         NullDetector {
             proofs: [Some(0); FORMATS.len()],
             packets: 0,
             verdict: NullVerdict::Undecided,
         }
     }
+}
 
+impl NullDetector {
     /// Adds a whole packet (from the SPI on), with its outer source and destination. Once decided, a verdict stays.
     pub fn observe(&mut self, packet: &[u8], outer: (IpAddr, IpAddr)) -> NullVerdict {
         if self.verdict != NullVerdict::Undecided {
@@ -284,7 +279,7 @@ mod tests {
     #[test]
     fn every_format_is_found_after_enough_proofs() {
         for format in FORMATS {
-            let mut detector = NullDetector::new();
+            let mut detector = NullDetector::default();
             for count in 1..=20 {
                 let verdict = detector.observe(
                     &packet(format, count * 7, 17, &udp_datagram(40 + usize::from(count))),
@@ -326,7 +321,7 @@ mod tests {
 
     #[test]
     fn one_packet_against_it_is_enough() {
-        let mut detector = NullDetector::new();
+        let mut detector = NullDetector::default();
         for _ in 0..3 {
             detector.observe(&packet(FORMATS[0], 5, 17, &udp_datagram(40)), OUTER);
         }
@@ -342,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_proves_nothing_is_given_up() {
-        let mut detector = NullDetector::new();
+        let mut detector = NullDetector::default();
         let verdicts: Vec<NullVerdict> = (0..70)
             .map(|_| detector.observe(&packet(FORMATS[0], 5, 132, &[0; 40]), OUTER))
             .collect();
@@ -354,7 +349,7 @@ mod tests {
         /// Noise, as ciphertext is, never becomes a verdict of NULL.
         #[test]
         fn ciphertext_is_never_null(packets in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..120), 1..80)) {
-            let mut detector = NullDetector::new();
+            let mut detector = NullDetector::default();
             for packet in packets {
                 prop_assert!(!matches!(detector.observe(&packet, OUTER), NullVerdict::Null(_)));
             }

@@ -9,8 +9,8 @@ use crate::rekey::succession::Succession;
 use crate::sa::association::{Association, Counters, SaContext};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
-use rekeyscope_model::analysis::{Direction, Encapsulation, ExchangeKind};
-use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::analysis::{Direction, ExchangeKind};
+use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -78,15 +78,7 @@ impl MadeUp {
             Direction::BToA => (SERVER, CLIENT),
         };
         let spi = Spi(0x100 + self.associations.len() as u32);
-        let context = SaContext {
-            tunnel: 0,
-            direction,
-            src,
-            dst,
-            encapsulation: Encapsulation::Esp,
-            protocol: IpsecProtocol::Esp,
-        };
-        let mut sa = Association::new(context, spi);
+        let mut sa = Association::new(SaContext::made_up(direction, src, dst), spi);
         sa.exchange = exchange;
         sa.first = Some((at(first), first as u64 + 1));
         sa.last = Some((at(last), last as u64 + 1));

@@ -154,6 +154,21 @@ pub struct SaContext {
     pub protocol: IpsecProtocol,
 }
 
+#[cfg(test)]
+impl SaContext {
+    /// ESP of the first tunnel.
+    pub(crate) fn made_up(direction: Direction, src: IpAddr, dst: IpAddr) -> Self {
+        SaContext {
+            tunnel: 0,
+            direction,
+            src,
+            dst,
+            encapsulation: Encapsulation::Esp,
+            protocol: IpsecProtocol::Esp,
+        }
+    }
+}
+
 /// One SA, one direction.
 #[derive(Debug)]
 pub struct Association {
@@ -355,7 +370,7 @@ impl Association {
             lacking: None,
             docket: Docket::default(),
             extended: None,
-            null: NullDetector::new(),
+            null: NullDetector::default(),
             clear: None,
             key_hint: KeyStatus::Missing,
             hint_origin: None,

@@ -5,8 +5,8 @@ use crate::sa::database::{SaDatabase, SaIndex};
 use crate::sa::specimen::Specimen;
 use rekeyscope_keylog::KeyMaterial;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
-use rekeyscope_model::analysis::{Direction, Encapsulation, KeyStatus};
-use rekeyscope_model::spi::{IpsecProtocol, Spi};
+use rekeyscope_model::analysis::{Direction, KeyStatus};
+use rekeyscope_model::spi::Spi;
 use rekeyscope_testkit::esp::Suite;
 use rekeyscope_testkit::headers::{ipv4, tcp, udp};
 use std::net::IpAddr;
@@ -28,14 +28,8 @@ impl World {
         let mut keys = KeyMaterial::default();
         keys.read_bytes(Path::new("synthetic"), log.as_bytes());
         let mut sas = SaDatabase::new(keys);
-        let context = SaContext {
-            tunnel: 0,
-            direction: Direction::AToB,
-            src: IpAddr::from([192, 0, 2, 1]),
-            dst: IpAddr::from([192, 0, 2, 2]),
-            encapsulation: Encapsulation::Esp,
-            protocol: IpsecProtocol::Esp,
-        };
+        let [src, dst] = [1, 2].map(|host| IpAddr::from([192, 0, 2, host]));
+        let context = SaContext::made_up(Direction::AToB, src, dst);
         let sa = sas.of_packet(context, Spi(SPI)).unwrap();
         World { sas, sa }
     }

@@ -67,22 +67,14 @@ impl VolumeSent {
 mod tests {
     use super::*;
     use crate::sa::association::{Counters, SaContext};
-    use rekeyscope_model::analysis::{Direction, Encapsulation};
-    use rekeyscope_model::spi::{IpsecProtocol, Spi};
+    use rekeyscope_model::analysis::Direction;
+    use rekeyscope_model::spi::Spi;
     use std::net::{IpAddr, Ipv4Addr};
 
     /// A **synthetic** SA with a limit of 100 kB and packets of 1,000 bytes: so many sent, and so many of them captured.
     fn sa(sent: u64, captured: u64) -> Association {
         let end = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let context = SaContext {
-            tunnel: 0,
-            direction: Direction::AToB,
-            src: end,
-            dst: end,
-            encapsulation: Encapsulation::Esp,
-            protocol: IpsecProtocol::Esp,
-        };
-        let mut sa = Association::new(context, Spi(1));
+        let mut sa = Association::new(SaContext::made_up(Direction::AToB, end, end), Spi(1));
         sa.volume_limit = Some(100_000);
         sa.last = Some((Timestamp(7), 7));
         sa.counters = Counters {

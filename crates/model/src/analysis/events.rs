@@ -6,6 +6,9 @@ use crate::spi::Spi;
 use crate::time::Timestamp;
 use std::net::IpAddr;
 
+/// Most events of a document, and of each list that makes them; later ones are left out, and counted. An hour with one a second.
+pub const MOST_EVENTS: usize = 4_096;
+
 plain_data! {
     /// An event. Fields that a kind does not have are `null` or empty.
     pub struct Event {

@@ -2,7 +2,7 @@
 
 use crate::words::focus::Focus;
 use crate::words::format;
-use rekeyscope_impact::explain::FRAMES;
+use rekeyscope_impact::explain::MOST_FRAMES;
 use rekeyscope_model::text::Catalogue;
 use rekeyscope_model::time::Timestamp;
 
@@ -29,9 +29,9 @@ pub(crate) fn moments(focus: &Focus, times: impl Iterator<Item = Timestamp>) -> 
     focus.t.joined(&all)
 }
 
-/// `Frames: 759, 780.` in their order; an explanation names no more than [`FRAMES`] of all.
+/// `Frames: 759, 780.` in their order; an explanation names no more than [`MOST_FRAMES`] of all.
 pub(crate) fn frames(t: &Catalogue, frames: &[u64]) -> String {
-    let more = if frames.len() < FRAMES { "no" } else { "yes" };
+    let more = if frames.len() < MOST_FRAMES { "no" } else { "yes" };
     let mut frames = frames.to_vec();
     frames.sort_unstable();
     let frames: Vec<String> = frames.iter().map(u64::to_string).collect();

@@ -22,20 +22,14 @@ type LineKey = (ConnectionId, Direction);
 /// Sorts what was sent by what became of it, and says when how many bytes arrived.
 ///
 /// A byte counts once, when the copy that arrived passes the capture. All other transmissions carry nothing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DeliveredBytes {
-    lines: BoundedTable<LineKey, ConnectionLine>,
+    lines: BoundedTable<LineKey, ConnectionLine, MOST_LINES>,
     /// Connections that were forgotten and counted, by tunnel and direction.
     folded: BTreeMap<(u32, Direction), ConnectionLine>,
     /// Bytes of each tunnel's direction.
     totals: HashMap<(u32, Direction), u64>,
     runs: RunBound,
-}
-
-impl Default for DeliveredBytes {
-    fn default() -> Self {
-        DeliveredBytes::new()
-    }
 }
 
 /// Tells whether none of the next transmissions is a copy of the same bytes. Copies of one segment are told one after the other.
@@ -45,16 +39,6 @@ fn is_last_copy(settled: &[Settlement], k: usize) -> bool {
 }
 
 impl DeliveredBytes {
-    /// A reading that has seen nothing.
-    pub fn new() -> Self {
-        DeliveredBytes {
-            lines: BoundedTable::new(MOST_LINES),
-            folded: BTreeMap::new(),
-            totals: HashMap::default(),
-            runs: RunBound::new(),
-        }
-    }
-
     /// Takes a packet that the tracker has just taken, with what the tracker said of it.
     #[inline]
     pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
@@ -161,7 +145,7 @@ impl DeliveredBytes {
     /// and gives names anew. `end`: the last frame of any kind of the part that came.
     pub fn begin_part(&mut self, tracker: &Tracker, end: Timestamp) {
         let waiting = waiting(tracker);
-        let lines = std::mem::replace(&mut self.lines, BoundedTable::new(MOST_LINES));
+        let lines = std::mem::take(&mut self.lines);
         for mut line in lines.into_values() {
             self.runs.count(line.len(), 0);
             give_up(&mut line, &waiting, end, self.runs.width());

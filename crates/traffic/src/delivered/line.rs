@@ -3,13 +3,13 @@
 use crate::packet::Packet;
 use crate::run::{FINEST, Runs, TransmissionRun};
 use crate::segment::{ConnectionId, Fate, Settlement};
+use crate::tcp::LONGEST_ACK_DELAY;
 use crate::tracker::{SenderState, Tracker};
 use rekeyscope_model::analysis::Direction;
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::Timestamp;
 
-/// Flight at the end of the capture, or before a reset: what was sent in the last half second may still be on its way.
-const LAST_FLIGHT: i64 = NANOS_PER_SECOND / 2;
-/// Flight at the end of the capture, or before a reset, on slow paths: in times from data to acknowledgement.
+/// Flight at the end of the capture, or before a reset, in times from data to acknowledgement: what was sent in it may still be on its way.
+/// Where acknowledgements come sooner, a delayed one may.
 const LAST_FLIGHT_OF_RTT: i64 = 4;
 
 /// Deliveries of one direction of a tunnel, over all of its connections that count.
@@ -122,7 +122,7 @@ impl ConnectionLine {
         if settled.payload() == 0 {
             return;
         }
-        let last_flight = LAST_FLIGHT.max(LAST_FLIGHT_OF_RTT * self.least_rtt);
+        let last_flight = LONGEST_ACK_DELAY.max(LAST_FLIGHT_OF_RTT * self.least_rtt);
         let on_its_way = !self.acknowledged || end.nanos_since(settled.time) <= last_flight;
         if last_copy && on_its_way {
             self.arrive(settled, None, width);

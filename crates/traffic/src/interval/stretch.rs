@@ -6,7 +6,7 @@ use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 
 /// The undelivered packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriedKind {
     /// Data of TCP.
     Tcp,
@@ -15,11 +15,12 @@ pub enum CarriedKind {
     /// Datagrams, at the receiver's end.
     Datagrams,
     /// Packets without keys, which the other side used to answer.
+    #[default]
     Unread,
 }
 
 /// Evidence that something was not delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ShownBy {
     /// Packets that passed the capture and did not arrive.
     Swallowed,
@@ -32,11 +33,12 @@ pub enum ShownBy {
     /// A transfer stops in the middle, at the receiver's end, and does not go on.
     Unfinished,
     /// Nothing: the sender rested, or delivery cannot be seen.
+    #[default]
     Nothing,
 }
 
 /// The traffic between two deliveries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Undelivered {
     /// The undelivered packets.
     pub carried: CarriedKind,
@@ -73,17 +75,7 @@ impl Undelivered {
         Undelivered {
             carried,
             shown_by,
-            swallowed: 0,
-            unheard: 0,
-            attempts: 0,
-            dead: None,
-            missing: 0,
-            gaps: 0,
-            echoes: 0,
-            largest_passed: 0,
-            behind_window: 0,
-            open: false,
-            over: false,
+            ..Undelivered::default()
         }
     }
 }

@@ -2,15 +2,12 @@
 
 use super::candidate::{Candidate, InVain, TransferEnd};
 use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
-use crate::tcp::LEAST_TIMEOUT;
+use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// An outage swallows packets that were sent at different times: a queue that overflows drops many at once.
 const LEAST_ATTEMPTS: u32 = 2;
-/// Ten swallowed at once are an outage, too: as many as an initial window holds (RFC 6928). Fewer that vanished before the capture at once
-/// are losses, as one segment and its copies may be lost.
-pub(super) const MANY_SWALLOWED: u32 = 10;
 /// Three attempts with one packet are an outage, too: chance does not lose a packet three times.
 pub(super) const MANY_ATTEMPTS: u32 = LEAST_NOT_BY_CHANCE as u32;
 /// Nanoseconds. Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
@@ -72,7 +69,9 @@ pub(super) fn judge(
     let long = nanos > 2 * before.rto;
     // Packets without keys that nobody answers were on their way when a clock was set, or when both ends stopped; a sender that misses
     // the answers tries again.
-    let at_once = carried != CarriedKind::Unread && swallowed >= MANY_SWALLOWED;
+    // A whole initial window swallowed at once is an outage, too. Fewer that vanished before the capture at once are losses, as one segment and
+    // its copies may be lost.
+    let at_once = carried != CarriedKind::Unread && swallowed >= INITIAL_WINDOW;
     let tried = u64::from(swallowed) >= LEAST_NOT_BY_CHANCE && attempts >= LEAST_ATTEMPTS
         || at_once
         || attempts >= MANY_ATTEMPTS && swallowed > 0
@@ -96,7 +95,7 @@ pub(super) fn judge(
         && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= MANY_SWALLOWED && sends || only_small {
+    } else if around.missing >= INITIAL_WINDOW && sends || only_small {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)

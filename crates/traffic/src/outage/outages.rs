@@ -3,13 +3,13 @@
 use super::backoff::SmallPassed;
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
-use super::judge::{Circumstances, MANY_SWALLOWED, judge};
+use super::judge::{Circumstances, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered};
 use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
-use crate::tcp::LEAST_TIMEOUT;
+use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
 use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
@@ -50,52 +50,32 @@ struct NumberGap {
 }
 
 /// Finds the stretches without delivery.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outages {
-    directions: BoundedTable<(PairId, Direction), PairDelivery>,
+    directions: BoundedTable<(PairId, Direction), PairDelivery, MOST_DIRECTIONS>,
     jumps: Vec<NumberJump>,
     gaps: Vec<NumberGap>,
     /// Frames of packets behind the replay window, in the order of the capture.
     behind_window: Vec<u64>,
     /// Tunnels with packets that no key opens, or with datagrams.
-    unread: BoundedTable<u32, UnreadTunnel>,
+    unread: BoundedTable<u32, UnreadTunnel, MOST_UNREAD>,
     /// Stretches of all directions.
     kept: usize,
-    latest: Timestamp,
-    previous: Timestamp,
+    latest: Option<Timestamp>,
+    previous: Option<Timestamp>,
     /// Packets that came before the one in front of them, less those that did not.
     backwards: i64,
 }
 
-impl Default for Outages {
-    fn default() -> Self {
-        Outages::new()
-    }
-}
-
 impl Outages {
-    /// One that has seen nothing.
-    pub fn new() -> Self {
-        Outages {
-            directions: BoundedTable::new(MOST_DIRECTIONS),
-            jumps: Vec::new(),
-            gaps: Vec::new(),
-            behind_window: Vec::new(),
-            unread: BoundedTable::new(MOST_UNREAD),
-            kept: 0,
-            latest: Timestamp(i64::MIN),
-            previous: Timestamp(i64::MIN),
-            backwards: 0,
-        }
-    }
-
     /// Takes a packet that the tracker has just taken, and what that said.
     #[inline]
     pub fn take(&mut self, packet: &Packet, segment: &Segment, tracker: &Tracker) {
-        self.backwards += if packet.time < self.previous { 1 } else { -1 };
-        self.previous = packet.time;
-        self.latest = self.latest.max(packet.time);
-        if segment.missing >= MANY_SWALLOWED || u32::from(segment.id_jump) >= MANY_SWALLOWED {
+        let time = Some(packet.time);
+        self.backwards += if time < self.previous { 1 } else { -1 };
+        self.previous = time;
+        self.latest = self.latest.max(time);
+        if segment.missing >= INITIAL_WINDOW || u32::from(segment.id_jump) >= INITIAL_WINDOW {
             self.jump(packet, segment);
         }
         if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
@@ -150,7 +130,7 @@ impl Outages {
 
     #[cold]
     fn jump(&mut self, packet: &Packet, segment: &Segment) {
-        let by_number = segment.missing >= MANY_SWALLOWED;
+        let by_number = segment.missing >= INITIAL_WINDOW;
         let jump = NumberJump {
             time: packet.time,
             tunnel: packet.tunnel,
@@ -289,7 +269,7 @@ impl Outages {
             // A file that was written backwards has acknowledgements before their data.
             return Vec::new();
         }
-        let end = end.max(self.latest);
+        let end = self.latest.map_or(end, |latest| latest.max(end));
         let mut waiting: HashMap<(PairId, Direction), Vec<Settlement>> = HashMap::default();
         for settled in tracker.waiting() {
             waiting

@@ -4,10 +4,10 @@
 use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
-use super::judge::{LEAST_REST, MANY_ATTEMPTS, MANY_SWALLOWED};
+use super::judge::{LEAST_REST, MANY_ATTEMPTS};
 use crate::interval::{CarriedKind, LostPacket};
 use crate::packet::{InnerPayload, Packet};
-use crate::tcp::{LONGEST_ACK_DELAY, slot};
+use crate::tcp::{INITIAL_WINDOW, LONGEST_ACK_DELAY, slot};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -186,7 +186,7 @@ impl UnreadTunnel {
         let Some(last) = self.last[own] else { return };
         let sent = &mut self.sides[own];
         let paused = at.time.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy();
-        if paused && (sent.full < MANY_ATTEMPTS || missing >= MANY_SWALLOWED) {
+        if paused && (sent.full < MANY_ATTEMPTS || missing >= INITIAL_WINDOW) {
             let silence = sent.silence(last, at);
             sent.keep(silence, true, SmallPassed::default());
         }

@@ -13,14 +13,16 @@ pub(crate) struct RunBound {
     width: i64,
 }
 
-impl RunBound {
-    pub(crate) fn new() -> Self {
+impl Default for RunBound {
+    fn default() -> Self {
         RunBound {
             count: 0,
             width: FINEST,
         }
     }
+}
 
+impl RunBound {
     /// Longest run that may be made now, nanoseconds.
     pub(crate) fn width(&self) -> i64 {
         self.width

@@ -2,6 +2,7 @@
 
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// Length of the longest run, nanoseconds: transmissions within it are one, because 50 ms are the shortest silence that any rule reads.
 pub const FINEST: i64 = 20 * NANOS_PER_MILLI;
@@ -145,6 +146,23 @@ impl Runs {
     /// Runs in order of time. No two overlap.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TransmissionRun> {
         self.older.values().chain(&self.newest)
+    }
+
+    /// Runs that begin in a stretch, the one before, the next one, and the newest.
+    pub(crate) fn around(
+        &self,
+        (from, to): (Timestamp, Timestamp),
+    ) -> impl Iterator<Item = &TransmissionRun> {
+        let before = self.older.range(..=from).next_back();
+        let behind = self
+            .older
+            .range((Bound::Excluded(to.max(from)), Bound::Unbounded));
+        let inside = self
+            .older
+            .range((Bound::Excluded(from), Bound::Unbounded))
+            .take_while(move |(begin, _)| **begin <= to);
+        let all = before.into_iter().chain(inside).chain(behind.take(1));
+        all.map(|(_, run)| run).chain(&self.newest)
     }
 
     /// Time of the last transmission.

@@ -84,6 +84,16 @@ impl SealedDirection {
         runs.add(packet.run(), width);
     }
 
+    /// Time of the last packet.
+    pub(super) fn last(&self) -> Option<Timestamp> {
+        self.data.last().max(self.small.last())
+    }
+
+    /// Runs of all packets that lie in a stretch, or right beside it.
+    pub(super) fn around(&self, stretch: (Timestamp, Timestamp)) -> impl Iterator<Item = &TransmissionRun> {
+        self.data.around(stretch).chain(self.small.around(stretch))
+    }
+
     pub(super) fn coarsen(&mut self, width: i64) {
         self.data.coarsen(width);
         self.small.coarsen(width);

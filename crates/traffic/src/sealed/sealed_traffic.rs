@@ -1,35 +1,24 @@
 //! Packets of tunnels without keys.
 
 use super::line::{SealedDirection, SealedLine, SealedPacket};
+use crate::interval::PacketSilence;
 use crate::run::RunBound;
 use crate::table::BoundedTable;
+use crate::tcp::LEAST_TIMEOUT;
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::time::Timestamp;
 
 /// Most directions of tunnels that are followed, 2 MB without their runs. Beyond, one that was not used lately is forgotten.
 const MOST_DIRECTIONS: usize = 1 << 13;
 
 /// Packets of each direction of each tunnel over time, by their sizes alone.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SealedTraffic {
-    directions: BoundedTable<(u32, Direction), SealedDirection>,
+    directions: BoundedTable<(u32, Direction), SealedDirection, MOST_DIRECTIONS>,
     runs: RunBound,
 }
 
-impl Default for SealedTraffic {
-    fn default() -> Self {
-        SealedTraffic::new()
-    }
-}
-
 impl SealedTraffic {
-    /// A reading that has seen nothing.
-    pub fn new() -> Self {
-        SealedTraffic {
-            directions: BoundedTable::new(MOST_DIRECTIONS),
-            runs: RunBound::new(),
-        }
-    }
-
     /// Takes a packet, in any order of time. Keys may read a part of a tunnel's SAs only: their packets belong in here as well, because
     /// without them the line would be silent.
     #[inline]
@@ -55,6 +44,44 @@ impl SealedTraffic {
                 joined.sum()
             });
         }
+    }
+
+    /// Time of the last packet of a direction of a tunnel.
+    pub fn last(&self, tunnel: u32, direction: Direction) -> Option<Timestamp> {
+        self.directions.get(&(tunnel, direction))?.last()
+    }
+
+    /// Times that reach into a stretch in which none of some directions of a tunnel sent anything, each longer than a retransmission timeout: a
+    /// shorter one is no wait. Nothing ends the last one, which may begin behind the stretch.
+    pub fn silences(
+        &self,
+        tunnel: u32,
+        directions: &[Direction],
+        stretch: (Timestamp, Timestamp),
+    ) -> Vec<PacketSilence> {
+        let own = directions
+            .iter()
+            .filter_map(|direction| self.directions.get(&(tunnel, *direction)));
+        let runs = own.flat_map(|own| own.around(stretch));
+        let mut runs: Vec<_> = runs.map(|run| (run.from, run.to, run.frames.1)).collect();
+        runs.sort_unstable();
+        let mut last: Option<(Timestamp, u64)> = None;
+        let mut silences = Vec::new();
+        for (from, to, frame) in runs {
+            let silent = last.filter(|(time, _)| from.nanos_since(*time) > LEAST_TIMEOUT);
+            silences.extend(silent.map(|(time, frame)| PacketSilence {
+                from: time,
+                to: from,
+                last_frame: Some(frame),
+            }));
+            last = last.max(Some((to, frame)));
+        }
+        silences.push(PacketSilence {
+            from: last.map_or(Timestamp(i64::MIN), |(time, _)| time),
+            to: Timestamp(i64::MAX),
+            last_frame: last.map(|(_, frame)| frame),
+        });
+        silences
     }
 
     /// Data of a direction of a tunnel, and the answers to it; `None` where no data passed.

@@ -14,26 +14,26 @@ struct BoundedEntry<K, V> {
     used: bool,
 }
 
-/// At most so many entries. Beyond, a new one takes the place of one that was not used since the last round (the clock
+/// At most `MOST` entries. Beyond, a new one takes the place of one that was not used since the last round (the clock
 /// algorithm): a flood of keys that come once does not push out those that come again.
 #[derive(Debug)]
-pub(crate) struct BoundedTable<K, V> {
+pub(crate) struct BoundedTable<K, V, const MOST: usize> {
     places: HashMap<K, u32>,
     entries: Vec<BoundedEntry<K, V>>,
-    most: usize,
     hand: usize,
 }
 
-impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
-    pub(crate) fn new(most: usize) -> Self {
+impl<K, V, const MOST: usize> Default for BoundedTable<K, V, MOST> {
+    fn default() -> Self {
         BoundedTable {
             places: HashMap::default(),
             entries: Vec::new(),
-            most,
             hand: 0,
         }
     }
+}
 
+impl<K: Copy + Eq + Hash, V, const MOST: usize> BoundedTable<K, V, MOST> {
     /// The place of a key, which counts as used now.
     pub(crate) fn find(&mut self, key: &K) -> Option<usize> {
         let place = *self.places.get(key)? as usize;
@@ -69,7 +69,7 @@ impl<K: Copy + Eq + Hash, V> BoundedTable<K, V> {
             value,
             used: false,
         };
-        if self.entries.len() < self.most {
+        if self.entries.len() < MOST {
             let place = self.entries.len();
             self.entries.push(entry);
             self.places.insert(key, place as u32);
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn a_flood_pushes_out_what_came_once() {
-        let mut table = BoundedTable::new(4);
-        table.insert(0_u32, 0_u32);
+        let mut table = BoundedTable::<u32, u32, 4>::default();
+        table.insert(0, 0);
         for key in 1..1_000_u32 {
             assert_eq!(table.get_mut(&0), Some(&mut 0), "used all the time");
             let (_, gone) = table.insert(key, key);

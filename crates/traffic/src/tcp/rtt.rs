@@ -10,6 +10,8 @@ pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 pub const LONGEST_ACK_DELAY: i64 = NANOS_PER_SECOND / 2;
 /// Nanoseconds. Retransmission timeout before a round trip is measured (RFC 6298 §2.1).
 pub const INITIAL_RTO: i64 = NANOS_PER_SECOND;
+/// Segments of a sender's first flight (RFC 6928).
+pub const INITIAL_WINDOW: u32 = 10;
 /// A timer runs off within this part of its length: Linux rounds long ones up by an eighth at most.
 const ROUNDED_BY: i64 = 8;
 

@@ -34,22 +34,12 @@ pub(super) struct EspArrival {
 }
 
 /// All associations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Associations {
-    table: BoundedTable<AssociationKey, NumberedAssociation>,
+    table: BoundedTable<AssociationKey, NumberedAssociation, MOST_ASSOCIATIONS>,
     /// Directions of tunnels that have one.
     directions: HashSet<(u32, Direction)>,
     begun: u32,
-}
-
-impl Default for Associations {
-    fn default() -> Self {
-        Associations {
-            table: BoundedTable::new(MOST_ASSOCIATIONS),
-            directions: HashSet::default(),
-            begun: 0,
-        }
-    }
 }
 
 impl Associations {

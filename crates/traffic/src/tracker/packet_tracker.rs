@@ -29,12 +29,12 @@ fn oriented(tuple: &FiveTuple, direction: Direction) -> FiveTuple {
 }
 
 /// Tells of each packet what it was, and what became of those before it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tracker {
-    connections: BoundedTable<ConnectionKey, Connection>,
+    connections: BoundedTable<ConnectionKey, Connection, MOST_CONNECTIONS>,
     /// The place of the last packet.
     current: Option<usize>,
-    pairs: BoundedTable<(u32, IpAddr, IpAddr), PairId>,
+    pairs: BoundedTable<(u32, IpAddr, IpAddr), PairId, MOST_PAIRS>,
     associations: Associations,
     settled: Vec<Settlement>,
     /// Transmissions of all connections.
@@ -43,35 +43,14 @@ pub struct Tracker {
     begun_pairs: u32,
 }
 
-impl Default for Tracker {
-    fn default() -> Self {
-        Tracker::new()
-    }
-}
-
 impl Tracker {
-    /// One that has seen nothing.
-    pub fn new() -> Self {
-        Tracker {
-            connections: BoundedTable::new(MOST_CONNECTIONS),
-            current: None,
-            pairs: BoundedTable::new(MOST_PAIRS),
-            associations: Associations::default(),
-            settled: Vec::new(),
-            kept: 0,
-            begun: 0,
-            begun_pairs: 0,
-        }
-    }
-
     /// Forgets all connections: the packets that follow were captured before those that came. Names of addresses stay.
     pub fn forget_connections(&mut self) {
-        let new = Tracker::new();
         *self = Tracker {
-            pairs: std::mem::replace(&mut self.pairs, BoundedTable::new(MOST_PAIRS)),
+            pairs: std::mem::take(&mut self.pairs),
             begun: self.begun,
             begun_pairs: self.begun_pairs,
-            ..new
+            ..Tracker::default()
         };
     }
 

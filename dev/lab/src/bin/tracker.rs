@@ -22,7 +22,7 @@ fn main() -> std::io::Result<()> {
     };
     let verbose = rest.iter().any(|word| word == "-v");
     let capture = read(outer, inner)?;
-    let (mut tracker, mut outages) = (Tracker::new(), Outages::new());
+    let (mut tracker, mut outages) = (Tracker::default(), Outages::default());
     let (mut fates, mut differ) = (BTreeMap::new(), BTreeMap::<_, Vec<Segment>>::new());
     for (packet, theirs) in &capture.packets {
         let segment = tracker.push(packet);

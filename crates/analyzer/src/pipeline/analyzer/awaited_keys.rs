@@ -12,7 +12,7 @@ const PATIENCE: i64 = 1_000 * NANOS_PER_MILLI;
 /// Most bytes that wait: a second at 128 Mbit/s. A faster link is read at once.
 const MOST_BYTES: usize = 16 << 20;
 /// Most packets that are tried with a new key of their SA: one is enough where it holds IP, eight always.
-const TRIED: usize = 8;
+const MOST_TRIED: usize = 8;
 
 impl Analyzer {
     /// Lets packets wait for their key from now on.
@@ -73,7 +73,7 @@ impl Analyzer {
         for &(sa, _) in &self.awaited.sas {
             let batch = &self.batch;
             let own = batch.packets().iter().filter(|pending| pending.sa == sa);
-            let waiting = own.take(TRIED).map(|pending| Specimen {
+            let waiting = own.take(MOST_TRIED).map(|pending| Specimen {
                 packet: batch.bytes(pending),
                 whole: !pending.cut,
             });

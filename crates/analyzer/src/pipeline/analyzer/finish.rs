@@ -5,11 +5,8 @@ use crate::pipeline::record::{Record, place};
 use rekeyscope_ipsec::esp::cipher::wipe_deep_stack;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_keylog::reading::mine::MOST_TRIALS_PER_SPI;
-use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::analysis::{ExchangeKind, MOST_EVENTS};
 use rekeyscope_model::text::Message;
-
-/// Most IKE messages without all their fragments that are kept: as many as a document has events. All are counted as datagrams.
-const MOST_INCOMPLETE: usize = 4_096;
 
 impl Analyzer {
     /// Ends the analysis: what it remembers of the capture.
@@ -34,10 +31,10 @@ impl Analyzer {
         self.record
     }
 
-    /// IKE messages that were given up since the last look.
+    /// IKE messages that were given up since the last look; all are counted as datagrams.
     pub(super) fn take_incomplete(&mut self) {
         let given_up = self.framing.as_mut().map(|framing| framing.take_incomplete_ike());
-        let room = MOST_INCOMPLETE.saturating_sub(self.record.incomplete_ike.len());
+        let room = MOST_EVENTS.saturating_sub(self.record.incomplete_ike.len());
         let given_up = given_up.unwrap_or_default().into_iter().take(room);
         self.record.incomplete_ike.extend(given_up);
     }

@@ -10,7 +10,7 @@ use rekeyscope_ipsec::rekey::{Snapshot, pair};
 use rekeyscope_ipsec::sa::association::SaContext;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::whereabouts::{OuterPath, RoleShownBy};
-use rekeyscope_model::analysis::Encapsulation;
+use rekeyscope_model::analysis::{Direction, Encapsulation};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol};
 use rekeyscope_model::time::Timestamp;
@@ -111,8 +111,8 @@ impl Analyzer {
     pub(super) fn take_mark(&mut self, (_, mark): &(usize, Marked)) {
         match *mark {
             Marked::Clear(packet) => {
-                let silences = &self.record.traffic.silences;
-                let last = |tunnel, slot| silences.last(tunnel, slot);
+                let traffic = &self.record.traffic;
+                let last = |tunnel, slot: usize| traffic.last_esp((tunnel, Direction::BOTH[slot]));
                 self.record.diagnosis.clear.outside(&packet, last);
             }
             Marked::Ike(message) => {

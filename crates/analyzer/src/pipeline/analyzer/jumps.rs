@@ -3,6 +3,7 @@
 use super::Analyzer;
 use crate::decode::{Pending, decode_one};
 use crate::pipeline::analyzer::clock::Signs;
+use crate::pipeline::analyzer::stretches::MOST_JUMPS;
 use crate::pipeline::record::{ClockEvent, Jump};
 use rekeyscope_capture::file::{Frame, KeptFrames};
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
@@ -12,9 +13,6 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::IpsecProtocol;
 use rekeyscope_model::time::Timestamp;
-
-/// Jumps that are described one by one.
-const MOST_EVENTS: usize = 32;
 
 impl Analyzer {
     /// Takes one frame: holds it back at a jump of time, hands it on otherwise.
@@ -60,7 +58,7 @@ impl Analyzer {
             self.record.traffic.begin_earlier_part(end);
         }
         let events = &mut self.record.clock_events;
-        if events.len() < MOST_EVENTS {
+        if events.len() < MOST_JUMPS {
             events.push(event);
         }
     }

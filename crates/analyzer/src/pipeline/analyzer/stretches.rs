@@ -3,9 +3,9 @@
 
 use rekeyscope_model::time::Timestamp;
 
-/// Stretches that are remembered: as many as there are steps that are described. Parts of later ones that come again keep the
+/// Jumps that are described one by one, and stretches between them that are remembered. Parts of later ones that come again keep the
 /// offset of the last.
-const MOST_STRETCHES: usize = 32;
+pub(super) const MOST_JUMPS: usize = 32;
 
 /// Frames between two steps.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Stretches {
     /// The clock was set before this frame.
     pub(super) fn begin(&mut self, time: Timestamp, offset: i64) {
         self.current = self.known.len();
-        if self.known.len() < MOST_STRETCHES {
+        if self.known.len() < MOST_JUMPS {
             self.known.push(Stretch {
                 begins: time,
                 from: time,
@@ -95,7 +95,7 @@ mod tests {
             stretches.begin(Timestamp(n * 10), n);
             stretches.go_on(Timestamp(n * 10 + 5));
         }
-        assert_eq!(stretches.known.len(), MOST_STRETCHES);
+        assert_eq!(stretches.known.len(), MOST_JUMPS);
         assert_eq!(stretches.go_back(Timestamp(105)), Some(10));
     }
 }

@@ -1,9 +1,10 @@
 //! The receiver's window, as the sender knows it.
 
-use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT};
-use crate::account::capacity::AT_LIMIT;
+use super::rounds::{FIRST_ROUNDS, FLAT};
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
+use crate::ledger::AT_LIMIT;
+use rekeyscope_traffic::INITIAL_WINDOW;
 use std::collections::VecDeque;
 
 /// A window of an inferred scale is full where less than so many segments are left of it.
@@ -100,7 +101,9 @@ impl Receiver {
     fn inferred_limits(&self, half: &Half) -> bool {
         let earlier = self.at_round_ends[FIRST_ROUNDS / 2..].iter().max();
         let steady = FLAT * earlier.copied().unwrap_or(0) as f64;
-        self.rounds >= FIRST_ROUNDS && self.window as f64 <= steady && self.window >= FIRST_FLIGHT * half.mss
+        self.rounds >= FIRST_ROUNDS
+            && self.window as f64 <= steady
+            && self.window >= u64::from(INITIAL_WINDOW) * half.mss
     }
 }
 

@@ -1,10 +1,9 @@
 //! The rounds of a sender: one lasts until everything that was sent by its begin is acknowledged.
 
-use crate::account::capacity::{AT_LIMIT, queue_margin};
+use crate::account::capacity::queue_margin;
 use crate::account::half::Half;
+use crate::ledger::AT_LIMIT;
 
-/// The first flight of a sender, segments (RFC 6928).
-pub(crate) const FIRST_FLIGHT: u64 = 10;
 /// Rounds that are remembered.
 pub(crate) const ROUNDS: usize = 8;
 /// Two rounds, three before them: so many show whether a flight grows. A sender that begins, or begins anew, grows in as many whatever they

@@ -1,22 +1,22 @@
 //! Data and acknowledgements of one direction of a connection in order of time: every wait for a packet gets a label.
 
-use super::rounds::{FIRST_FLIGHT, FIRST_ROUNDS, FLAT, ROUNDS};
+use super::rounds::{FIRST_ROUNDS, FLAT, ROUNDS};
 use super::sender::TcpSender;
 use super::step::{Step, StepKind};
 use super::track::Track;
-use crate::account::capacity::{AT_LIMIT, NEAR_BEST, queue_margin};
+use crate::account::capacity::{NEAR_BEST, queue_margin};
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
 use crate::account::times::Times;
+use crate::ledger::AT_LIMIT;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::time::NANOS_PER_SECOND;
+use rekeyscope_traffic::{INITIAL_RTO, INITIAL_WINDOW};
 
 /// The flight after a timeout, segments.
 const AFTER_TIMEOUT: u64 = 2;
 /// Half-life of what is known of a sender: sums of waits fall with exp(−t/2 s).
 const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
-/// Since loss, for this long or ten round trips, a wait is not the application's.
-const SINCE_LOSS: i64 = NANOS_PER_SECOND;
 /// CUBIC is back at W segments after the cube root of this times W, seconds: (1 − 0.7) / 0.4 (RFC 9438 §4.2, §5).
 const CUBIC_BACK: f64 = 0.75;
 
@@ -105,7 +105,7 @@ impl Sweep<'_> {
         let all_acked = self.sender.all_acked();
         // After a timeout without anything under way a sender begins anew (RFC 5681 §4.1).
         if all_acked && nanos > self.times.long {
-            self.sender.proven = FIRST_FLIGHT * self.half.mss;
+            self.sender.proven = u64::from(INITIAL_WINDOW) * self.half.mss;
             self.sender.began_anew = Some((self.sender.rounds.completed, self.sender.snd_nxt));
         }
         if data.again {
@@ -255,14 +255,15 @@ impl Sweep<'_> {
         let begun = sender
             .began_anew
             .filter(|(round, _)| sender.rounds.completed - round < FIRST_ROUNDS);
-        let anew = begun.is_some_and(|(_, from)| data.end() > from + FIRST_FLIGHT * self.half.mss);
+        let anew =
+            begun.is_some_and(|(_, from)| data.end() > from + u64::from(INITIAL_WINDOW) * self.half.mss);
         let idle = sender
             .all_acked_since
             .is_some_and(|since| now - since > times.released.max(times.rtt / 2));
         if nanos > times.released && !clocked && could && !waited {
             let calm = sender
                 .loss_seen
-                .is_none_or(|t| now - t > SINCE_LOSS.max(10 * times.rtt));
+                .is_none_or(|t| now - t > INITIAL_RTO.max(10 * times.rtt));
             // A sender with nothing to send lets a queue run dry.
             let queues = queued && nanos < times.gap;
             let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues;

@@ -1,9 +1,10 @@
 //! A sender, as its data and the acknowledgements that reached it show it.
 
 use super::receiver::Receiver;
-use super::rounds::{FIRST_FLIGHT, Rounds};
+use super::rounds::Rounds;
 use crate::account::half::Half;
 use crate::account::packet::AccountPacket;
+use rekeyscope_traffic::INITIAL_WINDOW;
 
 /// The state of a sender.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +61,7 @@ impl TcpSender {
             snd_una: first,
             snd_nxt: first,
             rounds: Rounds::new(first),
-            proven: FIRST_FLIGHT * mss,
+            proven: u64::from(INITIAL_WINDOW) * mss,
             ..TcpSender::default()
         }
     }

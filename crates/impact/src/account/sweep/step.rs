@@ -1,10 +1,7 @@
 //! A wait for a packet, or several short ones that are alike.
 
 use rekeyscope_model::analysis::AccountLabel;
-use rekeyscope_model::time::NANOS_PER_MILLI;
-
-/// Short waits that are alike are counted together for so long.
-const TOGETHER: i64 = 20 * NANOS_PER_MILLI;
+use rekeyscope_traffic::FINEST;
 
 /// Facts that waits have in common that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +38,7 @@ pub(crate) struct Step {
 impl Step {
     /// The one behind it may be counted with it: both are short, waits of at most `gap`, and of one kind.
     pub(crate) fn is_alike(&self, next: &Step, gap: i64) -> bool {
-        let short = self.longest.max(next.longest) <= gap && next.to - self.from <= TOGETHER;
+        let short = self.longest.max(next.longest) <= gap && next.to - self.from <= FINEST;
         // The first of a connection is no wait.
         short && self.kind == next.kind && self.frames.0 != self.frames.1
     }

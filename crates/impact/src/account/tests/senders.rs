@@ -27,7 +27,7 @@ pub(super) fn connection(mut packets: Vec<Wire>) -> AccountConnection {
         src_port: 443,
         dst_port: 50_000,
     };
-    let (mut tracker, mut one) = (Tracker::new(), AccountConnection::new(true));
+    let (mut tracker, mut one) = (Tracker::default(), AccountConnection::new(true));
     for (frame, wire) in (1_u64..).zip(packets) {
         let direction = Direction::BOTH[usize::from(wire.reverse)];
         let packet = Packet {

@@ -2,10 +2,10 @@
 
 use super::join::LabelledPiece;
 use crate::account::surroundings::Surroundings;
-use crate::ledger::DOWN_BEFORE;
 use rekeyscope_model::analysis::AccountLabel;
 use rekeyscope_model::analysis::AccountLabel::{PathLoss, QueueLoss, Rekey, TunnelDown};
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::LONGEST_ACK_DELAY;
 
 /// Labels that nothing in the capture decides between: those of cut outages that take at least `least` nanoseconds.
 pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: i64) -> Vec<AccountLabel> {
@@ -14,7 +14,7 @@ pub(crate) fn undecided(pieces: &[LabelledPiece], around: &Surroundings, least: 
     let since = |p: &LabelledPiece, t: Timestamp| p.to.nanos_since(p.from.max(t)).max(0);
     // The begin of the capture cuts a piece off from its reason, and the end from what becomes of it.
     let early = |p: &LabelledPiece| match (p.label, around.first_asked, around.first_delivered) {
-        (Rekey | TunnelDown, Some(asked), _) if p.from < asked.plus_nanos(-DOWN_BEFORE) => p.nanos(),
+        (Rekey | TunnelDown, Some(asked), _) if p.from < asked.plus_nanos(-LONGEST_ACK_DELAY) => p.nanos(),
         (PathLoss | QueueLoss, _, Some(delivered)) => until(p, delivered),
         _ => 0,
     };
@@ -143,8 +143,8 @@ mod tests {
         let undecided = |asked_at| undecided(&[piece(4, 8, Rekey)], &asked(asked_at), 1).len();
         assert_eq!(
             (
-                undecided(begins + DOWN_BEFORE),
-                undecided(begins + DOWN_BEFORE + 1)
+                undecided(begins + LONGEST_ACK_DELAY),
+                undecided(begins + LONGEST_ACK_DELAY + 1)
             ),
             (0, 2)
         );

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Stretches that stand for a label.
-const EVIDENCE: usize = 3;
+const MOST_EVIDENCE: usize = 3;
 
 /// The whole that every line is compared with.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +63,7 @@ pub(crate) fn lines(
             let known = evidence
                 .iter()
                 .any(|e| (e.from_frame, e.to_frame) == piece.frames);
-            if evidence.len() < EVIDENCE && !known {
+            if evidence.len() < MOST_EVIDENCE && !known {
                 evidence.push(AccountEvidence {
                     from_frame,
                     to_frame,

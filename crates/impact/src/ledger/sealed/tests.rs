@@ -63,7 +63,7 @@ impl SealedPackets {
     fn line(&self) -> SealedLine {
         let mut packets = self.packets.clone();
         packets.sort_by_key(|(_, packet)| packet.time);
-        let mut traffic = SealedTraffic::new();
+        let mut traffic = SealedTraffic::default();
         for (direction, packet) in packets {
             traffic.take(3, direction, packet);
         }

@@ -9,9 +9,7 @@ use crate::ike::timeline::{Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair;
 use crate::sa::association::{Association, Counters, SaContext};
-use rekeyscope_model::analysis::{
-    AttemptOutcome, Direction, Encapsulation, ExchangeKind, KeyStatus, Lifetime,
-};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, ExchangeKind, KeyStatus, Lifetime};
 use rekeyscope_model::spi::{IkeSpi, IpsecProtocol, Spi};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::net::{IpAddr, Ipv4Addr};
@@ -80,15 +78,7 @@ impl Story {
             (Direction::BToA, SERVER, CLIENT),
         ] {
             let spi = Spi(spi + u32::from(direction == Direction::BToA));
-            let context = SaContext {
-                tunnel: 0,
-                direction,
-                src,
-                dst,
-                encapsulation: Encapsulation::Esp,
-                protocol: IpsecProtocol::Esp,
-            };
-            let mut sa = Association::new(context, spi);
+            let mut sa = Association::new(SaContext::made_up(direction, src, dst), spi);
             sa.exchange = Some(exchange);
             sa.first = used.map(|(from, _)| (at(from), 1));
             sa.last = used.map(|(_, to)| (at(to), 2));

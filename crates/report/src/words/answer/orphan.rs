@@ -6,11 +6,8 @@ use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
-use rekeyscope_impact::explain::{OrphanReason, ToldOrphan, told_orphan};
+use rekeyscope_impact::explain::{MOST_FRAMES, OrphanReason, ToldOrphan, told_orphan};
 use rekeyscope_model::analysis::{AttemptOutcome, Verdict};
-
-/// Frames that a sentence names.
-const FRAMES: usize = 8;
 
 /// The answer where rekeys did no harm that is seen.
 pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
@@ -44,7 +41,11 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         spi = sa.spi,
         moment = moment(focus, end)
     );
-    let shown: Vec<u64> = shown_by.into_iter().take(FRAMES).chain(sa.last_frame).collect();
+    let shown: Vec<u64> = shown_by
+        .into_iter()
+        .take(MOST_FRAMES)
+        .chain(sa.last_frame)
+        .collect();
     let why = [t.word("orphan-why"), frames(t, &shown)];
     Some(Answer {
         tunnel: Some(sa.tunnel),
