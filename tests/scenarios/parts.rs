@@ -81,10 +81,7 @@ fn an_sa_that_ends_before_the_next_one_begins_is_an_outage_without_ike() {
         assert_eq!(cause, Some(ExplanationCause::LimitReached));
     }
     let line = headline(&analysis);
-    assert!(
-        line.starts_with("An SA probably reached its limit 3 times"),
-        "{line}"
-    );
+    assert!(line.starts_with("3 of 3 rekeys stopped this download"), "{line}");
 }
 
 /// ```text

@@ -4,7 +4,7 @@ use crate::assembly::account::{MeasuredFlows, surroundings};
 use crate::assembly::children::{ChildLineage, Known, lineages, rests_of};
 use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
-use rekeyscope_impact::account::{AccountConnection, LabelledDirection, Surroundings, label};
+use rekeyscope_impact::account::{AccountConnection, Death, LabelledDirection, Surroundings, label};
 use rekeyscope_impact::ledger::{
     LedgerBook, LedgerInput, RekeySpan, SealedBook, TransferSpan, ledger, sealed_ledger,
     swallow_beyond_volume, was_over,
@@ -17,7 +17,7 @@ use rekeyscope_model::analysis::{
     Account, Counted, Impact, Ledger, LedgerBasis, Projection, RekeyImpact, TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
-use rekeyscope_traffic::{ConnectionId, DeliveryLine, LEAST_REST, SealedLine, TransmissionRun};
+use rekeyscope_traffic::{ConnectionId, DeliveryLine, INITIAL_RTO, LEAST_REST, SealedLine, TransmissionRun};
 use std::collections::HashMap;
 
 /// Most tunnels with a verdict; those with most bytes.
@@ -112,7 +112,7 @@ impl CarriedLine {
                     arrived: &line.data,
                     ..*input
                 };
-                sealed_ledger(&input, &line.answers, line.reverse_bytes)
+                sealed_ledger(&input, (&line.small, &line.answers), line.reverse_bytes)
             }
         }
     }
@@ -218,7 +218,10 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
         let rests = sealed_rests(record, side, line);
         around.rests.extend(rests);
         around.rests.sort_unstable();
-        if was_over(&line.data, &line.answers) {
+        // A sender that waits has tried again before anybody asks so late.
+        let tries = line.data.last().map(|last| last.to.plus_nanos(INITIAL_RTO));
+        let asked_late = |death: &Death| tries.is_some_and(|tries| death.from > tries);
+        if was_over(&line.data, &line.answers) || around.died.as_ref().is_some_and(asked_late) {
             around.died = None;
         }
     }

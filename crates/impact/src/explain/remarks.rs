@@ -71,6 +71,8 @@ pub struct ToldStandstill<'a> {
     /// Copies of the check before it or in it that was not answered, or whose answer was not heard, where a new IKE SA was negotiated in it;
     /// else 0.
     pub checks: u64,
+    /// Packets came again within a timeout after the renewal that made their SA.
+    pub renewed: bool,
 }
 
 /// The longest time without a packet that some rekey ended, where it cost more than all rekeys and nothing shows whether anything waited: no
@@ -83,11 +85,16 @@ pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
         .down
         .iter()
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
-    let down = longest.filter(|_| cost > ledger.cost_seconds)?;
+    let ended = |down: &&LedgerDown| down.interval.arrived.is_some();
+    let down = longest.filter(|_| cost > ledger.cost_seconds).filter(ended)?;
     let checks = checks_in_vain(analysis, headline.tunnel, (down.interval.from, down.interval.to));
     let renewed = ends_with_renewal(analysis, down);
     let is_told = is_sealed(ledger) || ledger.basis == LedgerBasis::Datagrams && (checks > 0 || renewed);
-    is_told.then_some(ToldStandstill { down, checks })
+    is_told.then_some(ToldStandstill {
+        down,
+        checks,
+        renewed,
+    })
 }
 
 /// Whether packets came again within a timeout after the renewal that made their SA: a program that rests goes on at any time.

@@ -149,7 +149,16 @@ pub struct LedgerInput<'a> {
     /// Stretches that the capture lacks.
     pub holes: &'a [(Timestamp, Timestamp)],
     /// Stretches in which the sender sends nothing though all it had sent was answered: where no key shows what was acknowledged.
-    pub idle: &'a [(Timestamp, Timestamp)],
+    pub idle: &'a [IdleSpan],
+}
+
+/// A stretch without data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdleSpan {
+    /// Begin and end of the stretch.
+    pub span: (Timestamp, Timestamp),
+    /// True where small packets passed both ways for most of it: the way was open. Else all that had been sent was answered.
+    pub open: bool,
 }
 
 /// Transmissions of a run up to a moment, and those after it. A run that reaches beyond the moment is divided by time.

@@ -32,7 +32,8 @@ mod undisturbed;
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
 pub(crate) use input::RuleTimes;
 pub use input::{
-    FailedSpan, LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan, swallow_beyond_volume,
+    FailedSpan, IdleSpan, LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan,
+    swallow_beyond_volume,
 };
 pub use ownership::Owner;
 pub use price::RATE_SIDE;

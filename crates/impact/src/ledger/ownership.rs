@@ -1,7 +1,7 @@
 //! Owners of silences: the rekey or failure that a silence belongs to, if any.
 
 use super::input::{
-    BEFORE, FailedSpan, LEAST_GAP, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan, pause,
+    BEFORE, FailedSpan, IdleSpan, LEAST_GAP, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan, pause,
 };
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets, nanos, without};
@@ -257,6 +257,9 @@ impl OwnershipRules<'_> {
         if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.is_loss() && beside() {
             return Ruling::Acquitted;
         }
+        if !silence.is_loss() && self.is_idle(silence, |idle| idle.open) {
+            return Ruling::Acquitted;
+        }
         if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
             return Ruling::Acquitted;
         }
@@ -279,19 +282,17 @@ impl OwnershipRules<'_> {
         let waits = (self.times.timeout + took).max(2 * without);
         let has_nothing = match silence.acknowledged {
             Some(at) => silence.in_sequence && at.plus_nanos(waits) < silence.to,
-            None => self.is_idle(silence),
+            None => self.is_idle(silence, |idle| !idle.open),
         };
         has_nothing && !silence.is_loss() && silence.to.nanos_since(rekey.last_message) > waits
     }
 
-    /// Whether a stretch without anything to send makes half of the silence.
-    fn is_idle(&self, silence: &Silence) -> bool {
+    /// Whether a stretch without data, of a kind, makes half of the silence.
+    fn is_idle(&self, silence: &Silence, of: impl Fn(&IdleSpan) -> bool) -> bool {
         let (from, to) = silence.span();
-        let common = |idle: &TimeSpan| idle.1.min(to).nanos_since(idle.0.max(from));
-        self.input
-            .idle
-            .iter()
-            .any(|idle| 2 * common(idle) >= silence.nanos())
+        let common = |idle: &IdleSpan| idle.span.1.min(to).nanos_since(idle.span.0.max(from));
+        let mut own = self.input.idle.iter().filter(|idle| of(idle));
+        own.any(|idle| 2 * common(idle) >= silence.nanos())
     }
 
     fn failed(&self, silence: &Silence) -> Option<&FailedSpan> {

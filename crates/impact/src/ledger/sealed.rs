@@ -1,11 +1,12 @@
 //! The ledger of packets that no key reads. A receiver answers what arrives: what is sent while its answers stop did not arrive.
 
 use super::book::{LedgerBook, ledger};
-use super::input::{LEAST_RATE_TIME, LedgerInput, RuleTimes, TimeSpan, divided};
+use super::input::{IdleSpan, LEAST_RATE_TIME, LedgerInput, RuleTimes, TimeSpan, divided};
 use super::ownership::{Ownership, disturbing, ownership};
 use super::silence::{Silence, VainTransmissions, silences};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerBasis;
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
     INITIAL_RTO, LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_TIMEOUT, LONGEST_ACK_DELAY, LOOK, MOST_PER_ANSWER,
     TransmissionRun,
@@ -27,14 +28,18 @@ pub struct SealedBook {
 }
 
 /// Makes the ledger of one direction of a tunnel that no key reads. `input` has its data as arrived, and nothing in vain; `answers` are
-/// packets of the reverse direction that may answer it; `reverse_bytes` count all that the reverse direction sent, as the data counts its
+/// packets of the reverse direction that may answer it, and `small` those of its own that are no data; `reverse_bytes` count all that the reverse direction sent, as the data counts its
 /// bytes. The round trip is 0 where nobody knows it: then a silence is 50 ms long at least, unless longer ones are usual.
 ///
 /// Answers show which data was in vain: what was sent in a silence of theirs that belongs to a rekey or a failure, and was sent again
 /// later. A transfer without answers shows only silences of the data: every cost is "at least", and there is no bound. No acknowledgement
 /// is known: no silence is put down to the sender or to the path.
 /// Bytes and rates are those of the data as `input` has it: of ESP, its headers among them.
-pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], reverse_bytes: u64) -> SealedBook {
+pub fn sealed_ledger(
+    input: &LedgerInput<'_>,
+    (small, answers): (&[TransmissionRun], &[TransmissionRun]),
+    reverse_bytes: u64,
+) -> SealedBook {
     let bytes: u64 = input.arrived.iter().map(|run| run.bytes).sum();
     let two_way = reverse_bytes as f64 > TWO_WAY_SHARE * (bytes + reverse_bytes) as f64;
     if two_way || !is_answered(input, answers) {
@@ -44,7 +49,7 @@ pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], rever
             arrived: input.arrived.to_vec(),
         };
     }
-    let idle = idle(input.arrived, answers);
+    let idle = idle(input.arrived, small, answers);
     let input = &LedgerInput {
         idle: &idle,
         ..*input
@@ -69,20 +74,40 @@ pub fn sealed_ledger(input: &LedgerInput<'_>, answers: &[TransmissionRun], rever
     }
 }
 
-/// Stretches without data, behind data that was answered as before: answers came up to its last packet, and behind it.
-fn idle(data: &[TransmissionRun], answers: &[TransmissionRun]) -> Vec<TimeSpan> {
+/// Stretches without data, behind data that was answered as before: answers came up to its last packet, and behind it. Or small packets passed
+/// and were answered in them, and no number is missing: the sender probes a closed window, or has nothing to send.
+fn idle(data: &[TransmissionRun], small: &[TransmissionRun], answers: &[TransmissionRun]) -> Vec<IdleSpan> {
     let mut found = Vec::new();
+    let heard = |from, to| heard_within(answers, (from, to)).is_some_and(|packets| packets > 0);
     for two in data.windows(2) {
-        let (stopped, goes_on) = (two[0].to, two[1].from);
-        let heard = |from, to| heard_within(answers, (from, to)).is_some_and(|packets| packets > 0);
-        if goes_on.nanos_since(stopped) > LEAST_TIMEOUT
-            && heard(stopped.plus_nanos(-LOOK), stopped)
-            && heard(stopped, goes_on.min(stopped.plus_nanos(LONGEST_ACK_DELAY)))
-        {
-            found.push((stopped, goes_on));
+        let span = (two[0].to, two[1].from);
+        let (stopped, goes_on) = span;
+        if goes_on.nanos_since(stopped) <= LEAST_TIMEOUT {
+            continue;
         }
+        let was_answered = heard(stopped.plus_nanos(-LOOK), stopped)
+            && heard(stopped, goes_on.min(stopped.plus_nanos(LONGEST_ACK_DELAY)));
+        let open = !two[1].beyond_gap && passes(small, span, heard);
+        found.extend(was_answered.then_some(IdleSpan { span, open: false }));
+        found.extend(open.then_some(IdleSpan { span, open }));
     }
     found
+}
+
+/// Whether answered packets divide a stretch into parts of which none is longer than half of it: a timer that doubles comes so often.
+fn passes(
+    small: &[TransmissionRun],
+    (from, to): TimeSpan,
+    heard: impl Fn(Timestamp, Timestamp) -> bool,
+) -> bool {
+    let first = small.partition_point(|run| run.from <= from);
+    let own = small.iter().skip(first).take_while(|run| run.from < to);
+    let answered = own.filter(|run| heard(run.from, to.min(run.from.plus_nanos(LONGEST_ACK_DELAY))));
+    let mut times = vec![from];
+    times.extend(answered.map(|run| run.from));
+    times.push(to);
+    let longest = times.windows(2).map(|two| two[1].nanos_since(two[0])).max();
+    longest.is_some_and(|longest| 2 * longest <= to.nanos_since(from))
 }
 
 /// Whether the last data of a transfer was answered: it was over, and no tunnel died under it.

@@ -171,11 +171,12 @@ torn-down-why = Why: it asked for the next IKE SA only after the Delete (at { $l
 
 ## A transfer without keys stood still until a renewal
 
-standstill-line = This { $direction } stood still for { $seconds } from { $from } on, until { $until ->
-    [renewal] a renewal.
-   *[ike] a new IKE SA stood.
+standstill-line = This { $direction } { $until ->
+    [rest] stood still for { $seconds } from { $from } on: an outage or a rest.
+    [renewal] stood still for { $seconds } from { $from } on, until a renewal.
+   *[ike] stood still for { $seconds } from { $from } on, until a new IKE SA stood.
 }
-standstill-why = Why: without keys these packets do not show whether anything waited, so it was an outage or a rest.
+standstill-why = Why: without keys these packets do not show whether anything waited to be sent.
 standstill-datagrams = Why: its datagrams came again as soon as the renewal was over, so that their old SA had probably not let them pass; their sender may also have rested.
 # $icmp: a side answered with ICMP that nothing listens at its port
 standstill-checks = Why: { $icmp ->

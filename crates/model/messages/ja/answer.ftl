@@ -164,11 +164,12 @@ torn-down-why = 原因: 次の IKE SA の要求は Delete の後でした（{ $l
 
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
-standstill-line = { $direction }が { $from }から { $seconds }停止し、{ $until ->
-    [renewal] リキー
-   *[ike] 新しい IKE SA{ " " }
-}で再開
-standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか（不通か休止か）は分かりません。
+standstill-line = { $direction }が { $from }から { $seconds }{ $until ->
+    [rest] 停止（不通か休止かは不明）
+    [renewal] 停止し、リキーで再開
+   *[ike] 停止し、新しい IKE SA で再開
+}
+standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうかは分かりません。
 standstill-datagrams = 原因: リキーが終わるとすぐに UDP が再開しているため、古い SA で通信できなかったと思われます。送信側の休止の可能性も残ります。
 standstill-checks = 原因: { $icmp ->
     [yes] { $who }が「ポート到達不能」（ICMP）を返し、

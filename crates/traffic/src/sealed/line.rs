@@ -57,6 +57,8 @@ pub struct SealedLine {
     pub direction: Direction,
     /// Packets of this direction that are larger than an acknowledgement. Bytes are those of ESP.
     pub data: Vec<TransmissionRun>,
+    /// The other packets of this direction.
+    pub small: Vec<TransmissionRun>,
     /// Packets of the reverse direction that may be acknowledgements, by their size.
     pub answers: Vec<TransmissionRun>,
     /// ESP bytes of all packets of the reverse direction.
@@ -111,6 +113,7 @@ impl SealedDirection {
             tunnel,
             direction,
             data,
+            small: all(&self.small),
             answers: reverse.map_or_else(Vec::new, |reverse| all(&reverse.small)),
             reverse_bytes: reverse.map_or(0, |reverse| reverse.bytes),
         })

@@ -88,7 +88,7 @@ impl SealedPackets {
             holes: &[],
             idle: &[],
         };
-        let found = sealed_ledger(&input, &line.answers, line.reverse_bytes);
+        let found = sealed_ledger(&input, (&line.small, &line.answers), line.reverse_bytes);
         (found.book, found.basis)
     }
 }
@@ -431,7 +431,7 @@ fn a_rekey_in_a_hole_owns_nothing() {
         holes: &holes,
         idle: &[],
     };
-    let book = sealed_ledger(&input, &line.answers, line.reverse_bytes).book;
+    let book = sealed_ledger(&input, (&line.small, &line.answers), line.reverse_bytes).book;
     assert_eq!((book.intervals.len(), book.unobserved), (0, vec![0]));
     assert_eq!(book.bytes, u64::from(DATA) * 20_000);
 }

@@ -158,16 +158,14 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
             (why, t.word("do-other-end"))
         }
     };
+    let until = match told.checks {
+        0 if told.renewed => "renewal",
+        0 => "rest",
+        _ => "ike",
+    };
     Some(Answer {
         tunnel: Some(headline.tunnel),
-        headline: fill!(
-            t,
-            "standstill-line",
-            direction,
-            from,
-            seconds,
-            until = if told.checks > 0 { "ike" } else { "renewal" }
-        ),
+        headline: fill!(t, "standstill-line", direction, from, seconds, until),
         why,
         change,
     })
