@@ -46,13 +46,14 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 21] = [
+const ROWS_PLANTED: [(&str, &str, &str); 22] = [
     ("capture-hole", "capture stops", "application pauses"),
     (
         "invalid-spi",
         "server lost its SAs",
         "INVALID-SPI, and data goes on",
     ),
+    ("l2tp-closed", "L2TP call cleared", "application pauses"),
     ("collision", "collision, data lost", "collision"),
     ("refused", "IKEv2, refused", "IKEv2, granted with another group"),
     ("unanswered", "no answer", "first message repeated"),

@@ -198,6 +198,15 @@ pub(crate) fn nothing_comes(w: &mut World) {
     no_esp_of_the_client(w, false);
 }
 
+/// The server disconnects the L2TP call; the client dials again, under the same SAs.
+pub(crate) fn l2tp_call_cleared(w: &mut World) {
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.l2tp_control(false, Some(14));
+    w.wait(2_000);
+    w.steady(AFTER);
+}
+
 /// Five packets come twenty packets late, inside a replay window of 32, and are acknowledged.
 pub(crate) fn shallow_reordering(w: &mut World) {
     overtaken(w, 20);

@@ -71,6 +71,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario("collision", &["event collision"], collision),
     scenario("deep reordering", &["replay_window"], deep_reordering),
+    scenario(
+        "L2TP call cleared",
+        &[
+            "event call_disconnected",
+            "event everything_silent",
+            "l2tp_closed",
+        ],
+        l2tp_call_cleared,
+    ),
     scenario("slow Diffie–Hellman", &["slow_exchange"], slow_key_exchange),
     scenario("slow path", &[], slow_path),
     scenario("burst lost", &[], burst_lost),

@@ -90,6 +90,7 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
         }
         if let Some((message, child)) = pair_ends_with(sources, &ends, (tunnel, ike_sa), exchange)
             && !of_child.contains_key(&child)
+            && !is_last_of_replaced(sources, standing, (index, ike_sa))
         {
             of_child.insert(child, found.len());
             let kind = EventKind::ChildDeleted;
@@ -187,6 +188,21 @@ fn pair_ends_with<'a>(
     let mut near = near.iter().take_while(|end| end.last <= until);
     let own = near.find(|end| end.first >= since && sources.children[end.child].tunnel == tunnel)?;
     Some((message, own.child))
+}
+
+/// Whether an exchange is the last one of an IKE SA after which another one was made for the same tunnel: the Delete of that IKE SA.
+fn is_last_of_replaced(
+    sources: &EventSources<'_>,
+    standing: &HashMap<usize, StandingIkeSa>,
+    (index, ike_sa): (usize, usize),
+) -> bool {
+    let is_last = sources.of_ike_sa(ike_sa).last() == Some(&index);
+    let time = sources.exchange(index).last_time();
+    let replaces = |own: &StandingIkeSa, later: &StandingIkeSa| {
+        later.tunnel == own.tunnel && later.since > own.since && Some(later.since) < time
+    };
+    let own = standing.get(&ike_sa).filter(|_| is_last);
+    own.is_some_and(|own| standing.values().any(|later| replaces(own, later)))
 }
 
 /// The last message of an IKEv1 SA, where it is an unread one without an answer, right behind another such one of the same side. Whoever

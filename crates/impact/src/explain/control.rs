@@ -93,6 +93,25 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// What ends an L2TP session, and the link that it carries (RFC 2661 §6.4, §6.12, RFC 1661 §5.5).
+const L2TP_ENDS: &[EventKind] = &[
+    EventKind::StopCcn,
+    EventKind::CallDisconnected,
+    EventKind::LcpTerminated,
+];
+
+pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
+    let (since, until) = (
+        view.outage.from.plus_nanos(-view.near()),
+        view.begin().plus_nanos(view.near()),
+    );
+    let ended = view.events(L2TP_ENDS, since, until).next()?;
+    Some(Explanation {
+        count: None,
+        ..by_event(view, ExplanationCause::L2tpClosed, ended)
+    })
+}
+
 pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let mut refusals: Vec<&Event> = view

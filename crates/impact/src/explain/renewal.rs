@@ -36,6 +36,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::PeerLostSas
         | ExplanationCause::AddressChanged
         | ExplanationCause::LargePackets
+        | ExplanationCause::L2tpClosed
         | ExplanationCause::ReplayWindow => false,
     };
     let led_to = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);

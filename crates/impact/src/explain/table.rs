@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 21] = [
+pub static ROWS: [ExplanationRow; 22] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -49,6 +49,16 @@ pub static ROWS: [ExplanationRow; 21] = [
         explains_rekeys: true,
         holds: control::invalid_spi,
         excluded: control::esp_passes,
+    },
+    ExplanationRow {
+        id: "l2tp-closed",
+        causes: &[ExplanationCause::L2tpClosed],
+        needs: "StopCCN, CDN or an LCP Terminate-Request inside the tunnel, at most three round trips (at least 0.3 s) beside the begin",
+        unless: "",
+        explains_short: true,
+        explains_rekeys: true,
+        holds: control::l2tp_closed,
+        excluded: never,
     },
     ExplanationRow {
         id: "collision",

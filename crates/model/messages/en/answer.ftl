@@ -176,7 +176,10 @@ standstill-line = This { $direction } { $until ->
     [renewal] stood still for { $seconds } from { $from } on, until a renewal.
    *[ike] stood still for { $seconds } from { $from } on, until a new IKE SA stood.
 }
-standstill-why = Why: without keys these packets do not show whether anything waited to be sent.
+standstill-why = Why: without keys these packets do not show whether anything waited to be sent{ $until ->
+    [rest] .
+   *[renewal] , so it was an outage or a rest.
+}
 standstill-datagrams = Why: its datagrams came again as soon as the renewal was over, so that their old SA had probably not let them pass; their sender may also have rested.
 # $icmp: a side answered with ICMP that nothing listens at its port
 standstill-checks = Why: { $icmp ->

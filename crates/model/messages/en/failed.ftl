@@ -37,6 +37,7 @@ cause-esp-silent = ESP of one side stopped coming
 cause-path-silent = both sides fell silent
 cause-large-packets = large packets no longer passed
 cause-slow-exchange = the key exchange took long
+cause-l2tp-closed = the L2TP session was ended
 cause-replay-window = packets came too late for the replay window
 cause-unexplained = these packets do not show why
 # $outage

@@ -169,7 +169,10 @@ standstill-line = { $direction }が { $from }から { $seconds }{ $until ->
     [renewal] 停止し、リキーで再開
    *[ike] 停止し、新しい IKE SA で再開
 }
-standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうかは分かりません。
+standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか{ $until ->
+    [rest] は
+   *[renewal] （不通か休止か）は
+}分かりません。
 standstill-datagrams = 原因: リキーが終わるとすぐに UDP が再開しているため、古い SA で通信できなかったと思われます。送信側の休止の可能性も残ります。
 standstill-checks = 原因: { $icmp ->
     [yes] { $who }が「ポート到達不能」（ICMP）を返し、

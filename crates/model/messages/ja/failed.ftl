@@ -31,6 +31,7 @@ cause-esp-silent = 片側からの ESP の途絶
 cause-path-silent = 両側からの通信が途絶
 cause-large-packets = 大きなパケットが通らない
 cause-slow-exchange = 鍵交換に時間がかかった
+cause-l2tp-closed = L2TP セッションの切断
 cause-replay-window = リプレイウィンドウより遅れたパケット
 cause-unexplained = このキャプチャからは原因不明
 # $outage

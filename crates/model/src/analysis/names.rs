@@ -415,6 +415,8 @@ plain_names! {
         SlowExchange = "slow_exchange",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
+        /// L2TP or PPP ended the session inside the tunnel.
+        L2tpClosed = "l2tp_closed",
         /// No known cause fits.
         Unexplained = "unexplained",
     }

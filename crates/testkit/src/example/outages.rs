@@ -222,6 +222,10 @@ fn of_sas(
         count: Some(7),
         ..of(ExplanationCause::ReplayWindow, Certainty::Inferred)
     };
+    let closed = Explanation {
+        by: gateway,
+        ..of(ExplanationCause::L2tpClosed, Certainty::Proven)
+    };
     vec![
         ("limit-reached", limit(Certainty::Read, Some(150), None)),
         ("limit-reached", limit(Certainty::Inferred, Some(68_359), Some(2))),
@@ -240,6 +244,7 @@ fn of_sas(
         ("slow-renewal", document(slow.clone())),
         ("slow-exchange", document(slow)),
         ("replay-window", document(replay)),
+        ("l2tp-closed", shown(EventKind::CallDisconnected, |_| (), closed)),
     ]
 }
 

@@ -527,6 +527,9 @@ fn leaves_none(kind: EventKind) -> bool {
             | EventKind::Unanswered
             | EventKind::Collision
             | EventKind::AddressChanged
+            | EventKind::StopCcn
+            | EventKind::CallDisconnected
+            | EventKind::LcpTerminated
     )
 }
 

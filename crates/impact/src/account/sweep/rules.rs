@@ -101,6 +101,10 @@ impl Sweep<'_> {
         let nanos = now - from;
         if data.late {
             self.sender.late_seen = Some(now);
+            // Whoever takes an overtaken segment for a lost one makes its window smaller, whether or not it is sent again.
+            if self.sender.ramping && self.sender.recovery_point.is_none() {
+                self.track.begins(AccountLabel::Reordering);
+            }
         }
         let all_acked = self.sender.all_acked();
         // After a timeout without anything under way a sender begins anew (RFC 5681 §4.1).

@@ -140,9 +140,14 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let is_read = analysis
         .ledger_of(headline.tunnel, headline.direction)
         .is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams);
+    let until = match told.checks {
+        0 if told.renewed => "renewal",
+        0 => "rest",
+        _ => "ike",
+    };
     let (why, change) = match told.checks {
         0 if is_read => (t.word("standstill-datagrams"), t.word("do-other-end")),
-        0 => (t.word("standstill-why"), t.word("do-keys")),
+        0 => (fill!(t, "standstill-why", until), t.word("do-keys")),
         checks => {
             let own = |event: &&Event| event.tunnel.is_none_or(|tunnel| tunnel == headline.tunnel);
             let mut events = analysis.events.iter().filter(own);
@@ -157,11 +162,6 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
             let why = fill!(t, "standstill-checks", checks, icmp, who);
             (why, t.word("do-other-end"))
         }
-    };
-    let until = match told.checks {
-        0 if told.renewed => "renewal",
-        0 => "rest",
-        _ => "ike",
     };
     Some(Answer {
         tunnel: Some(headline.tunnel),
@@ -183,7 +183,9 @@ mod tests {
         let mut document = example::one_failed();
         document.impact[0].verdict = Verdict::Inconclusive;
         (document.ledger[0].basis, document.ledger[0].cost_seconds) = (LedgerBasis::Datagrams, 0.0);
-        let from = document.ledger[0].down[0].interval.from;
+        let interval = &mut document.ledger[0].down[0].interval;
+        interval.arrived = Some(interval.to);
+        let from = interval.from;
         for (kind, after_s, count) in [
             (EventKind::ChecksUnanswered, -6.0, checks),
             (EventKind::NewIkeSa, 2.0, 0),
