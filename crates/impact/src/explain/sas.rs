@@ -233,9 +233,15 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         None => return None,
     };
     let was_read = kilobytes.or(seconds).is_some();
+    let brought_back = || {
+        let made = view.outage.back_on.and_then(|place| view.sa(place)?.exchange)?;
+        view.scene.exchanges.get(made)
+    };
     let explanation = Explanation {
         certainty,
-        by: renewal.and_then(|exchange| exchange.initiator),
+        by: renewal
+            .or_else(brought_back)
+            .and_then(|exchange| exchange.initiator),
         event: told.map(|event| event.index),
         exchange: renewal.map(|exchange| exchange.index),
         seconds: renewal.map(|exchange| exchange.end.seconds_since(exchange.begin)),
