@@ -67,7 +67,7 @@ do = Do: { $text }
 do-expected = Do: { $text } Expected: about { $rate } (now { $now }).
 # $place: do-lifetime-at, or nothing
 do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }{ $windows ->
-    [maybe] ; Windows has no setting for it: -v
+    [maybe] ; a Windows client has no setting for it
    *[no] {""}
 }).
 do-lifetime-at = {" "}at { $who }, which renews,
@@ -75,7 +75,7 @@ do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilo
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
-do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`; strongSwan: `life_bytes` and `rekey_bytes`
+do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`; strongSwan: `life_bytes` and `rekey_bytes`
 # Syntax: ipsec ike duration SA GATEWAY_ID SECONDS [KBYTES], of Yamaha's command reference
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes` and `rekey_bytes`

@@ -62,7 +62,7 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 do = 対策: { $text }
 do-expected = 対策: { $text }予測: 約 { $rate }（現在 { $now }）。
 do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
-    [maybe] 。Windows では変更できません: -v
+    [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
 do-lifetime-at = 更新する側（{ $who }）で、
@@ -70,7 +70,7 @@ do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB�
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で SA を切る側が先に更新するか、相手もその寿命を知っている必要があります。
-do-lifetime-anywhere = NVR5x0: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes` と `rekey_bytes`
+do-lifetime-anywhere = NVR5x0（始動側の場合）: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes` と `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
 do-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
