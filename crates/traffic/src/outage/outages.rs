@@ -372,7 +372,9 @@ impl Outages {
                         },
                     )
                 });
-                all.extend(told.map(|judged| interval(&own, candidate, *open, judged)));
+                let told = told.map(|judged| interval(&own, candidate, *open, judged));
+                // What a pair of addresses shows is told of it.
+                all.extend(told.filter(|found| !all.iter().any(|other| is_of_pair(other, found))));
             }
         }
         all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));
@@ -630,6 +632,15 @@ fn interval(
         kind,
         undelivered,
     }
+}
+
+/// Whether a pair of addresses had no delivery in a stretch of its tunnel.
+fn is_of_pair(own: &Interval, tunnel: &Interval) -> bool {
+    own.pair != PairId::NONE
+        && own.kind == IntervalKind::Outage
+        && (own.tunnel, own.direction) == (tunnel.tunnel, tunnel.direction)
+        && own.from < tunnel.to
+        && tunnel.from < own.to
 }
 
 fn spi(of: Delivered) -> Option<u32> {
