@@ -13,7 +13,7 @@ mod attempts;
 mod children;
 mod close_up;
 mod costs;
-mod deleted_children;
+mod datagrams;
 pub mod document;
 mod judgement;
 mod ledger;

@@ -1,6 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
-use crate::assembly::deleted_children;
+use crate::assembly::datagrams::{self, is_half, without_sa};
 use crate::assembly::scene::{Explored, HeardIke, heard, scene};
 use crate::events::reconnections;
 use crate::pipeline::record::Record;
@@ -48,7 +48,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
-    stretches.extend(deleted_children::stretches(found));
+    stretches.extend(datagrams::of_deleted_children(found));
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
@@ -278,7 +278,6 @@ impl BeyondLimits<'_> {
     ) -> Option<Interval> {
         let associations = self.found.record.sas.associations();
         let next = renewed.and_then(|new| Some((new, associations.get(new)?.first_payload?)));
-        let to = next.map_or(self.ends, |(_, (time, _))| time);
         let (last, last_frame) = association.last?;
         let counters = &association.counters;
         let over = association
@@ -288,24 +287,11 @@ impl BeyondLimits<'_> {
         let undelivered = Undelivered {
             swallowed: u32::try_from(over.checked_div(usual).unwrap_or(0)).unwrap_or(u32::MAX),
             dead: Some((passed, last.max(passed))),
-            open: next.is_none(),
             ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
         };
-        let spi = |sa: SaIndex| u32::try_from(sa).ok();
-        let interval = Interval {
-            pair: PairId::NONE,
-            tunnel: u32::try_from(association.tunnel).ok()?,
-            direction: association.direction,
-            from: passed,
-            to,
-            frames: (last_frame, next.map(|(_, (_, frame))| frame)),
-            spis: (spi(sa), next.and_then(|(new, _)| spi(new))),
-            lost: Vec::new(),
-            before: SenderBefore::default(),
-            kind: IntervalKind::Outage,
-            undelivered,
-        };
-        (interval.nanos() >= LEAST_TIMEOUT).then_some(interval)
+        let back = next.map(|(new, (time, frame))| (new, time, frame));
+        let stopped = (passed, last_frame);
+        without_sa((sa, association), stopped, (back, self.ends), undelivered)
     }
 }
 
@@ -407,7 +393,7 @@ impl EnforcedLimits {
     /// Whether TCP carries half of a direction: what is lost is sent again then.
     pub(super) fn are_acknowledged(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
         let share = self.shares.get(&(tunnel, slot(direction)));
-        share.is_some_and(|(tcp, all)| 2 * tcp >= *all)
+        share.is_some_and(|(tcp, all)| is_half(*tcp, *all))
     }
 
     /// Tells when an SA passed a limit after which its receiver drops what comes: it expired, or its receiver deleted it then.

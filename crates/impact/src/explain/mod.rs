@@ -25,7 +25,7 @@ pub use control::DELETE_OF_A_REKEY;
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_first_numbers, told_left_behind, told_no_return,
-    told_silent_esp, told_standstill, told_stop, told_torn_down,
+    told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
 pub use renewal::{is_cost_of_renewal, names_renewal};
 pub use scene::{

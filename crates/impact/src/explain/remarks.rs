@@ -10,6 +10,26 @@ use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{LEAST_REST, LEAST_TIMEOUT};
 use std::net::IpAddr;
 
+/// A delay from which on talking suffers, one way (ITU-T G.114), milliseconds.
+const TALKING_SUFFERS_MS: f64 = 150.0;
+
+/// The longest that a queue delays packets, milliseconds, where it stands: it is longer than the least round trip, which is all that a full
+/// rate needs, for half of the transfer, and long enough to be heard.
+pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<f64> {
+    let of_headline = |tunnel, direction| (tunnel, direction) == (headline.tunnel, headline.direction);
+    let mut accounts = analysis.account.iter();
+    let account = accounts.find(|own| of_headline(own.tunnel, own.direction))?;
+    let flows = analysis.flows.iter();
+    let flows = flows.filter(|flow| of_headline(flow.tunnel, flow.direction));
+    let tcp = flows.max_by_key(|flow| flow.new_bytes)?.tcp.as_ref()?;
+    let least = account.rtt_ms?.min(tcp.handshake_rtt_ms.unwrap_or(f64::INFINITY));
+    let usual = tcp.rtt_ms?;
+    let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
+    let means = course.rtt_ms.iter().flatten().map(|[_, mean, _]| *mean);
+    let longest = means.fold(usual, f64::max) - least;
+    (usual > 2.0 * least && usual - least > TALKING_SUFFERS_MS).then_some(longest)
+}
+
 /// New SAs whose first packets never came to the capture.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldFirstNumbers<'a> {

@@ -1,13 +1,13 @@
 //! Line 3: what to do.
 
 use crate::words::advice::{self, LogSystem, WINDOWS_KILOBYTES};
-use crate::words::answer::loss::{loses_more, lost_as_much, lost_most, standing_queue};
+use crate::words::answer::loss::{loses_more, lost_as_much, lost_most};
 use crate::words::answer::why;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{KeysFit, format, keys_fit};
-use rekeyscope_impact::explain::{told_first_numbers, told_stop};
+use rekeyscope_impact::explain::{told_first_numbers, told_queue, told_stop};
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
     AccountLabel, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
@@ -32,7 +32,7 @@ pub(super) fn change(focus: &Focus) -> String {
                     fill!(t, "do", text = t.word("cure-first-number"))
                 }
                 _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
-                None if standing_queue(focus, headline).is_some() => t.word("do-queue"),
+                None if told_queue(focus.analysis, headline).is_some() => t.word("do-queue"),
                 _ => t.word("do-nothing"),
             }),
         Verdict::Inconclusive => loses_more(focus, headline)

@@ -4,10 +4,7 @@ use crate::words::accounts;
 use crate::words::advice::of_label;
 use crate::words::focus::Focus;
 use rekeyscope_impact::verdict::{INTEREST, LEAST_SHARE};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Flow, Impact};
-
-/// A delay from which on talking suffers, one way (ITU-T G.114), milliseconds.
-const TALKING_SUFFERS_MS: f64 = 150.0;
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Impact};
 
 fn account<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a Account> {
     let mut all = accounts(focus.analysis).into_iter();
@@ -48,19 +45,4 @@ pub(super) fn lost_as_much<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&
     others
         .find(is_near)
         .filter(|other| changes(most) && changes(other))
-}
-
-/// The longest that a queue delays packets, milliseconds, where it stands: it is longer than the least round trip, which is all that a full
-/// rate needs, for half of the transfer, and long enough to be heard.
-pub(super) fn standing_queue(focus: &Focus, headline: &Impact) -> Option<f64> {
-    let account = account(focus, headline)?;
-    let own = |flow: &&Flow| (flow.tunnel, flow.direction) == (headline.tunnel, headline.direction);
-    let flows = focus.analysis.flows.iter().filter(own);
-    let tcp = flows.max_by_key(|flow| flow.new_bytes)?.tcp.as_ref()?;
-    let least = account.rtt_ms?.min(tcp.handshake_rtt_ms.unwrap_or(f64::INFINITY));
-    let usual = tcp.rtt_ms?;
-    let course = tcp.course.as_ref().filter(|course| course.rtt_whole)?;
-    let means = course.rtt_ms.iter().flatten().map(|[_, mean, _]| *mean);
-    let longest = means.fold(usual, f64::max) - least;
-    (usual > 2.0 * least && usual - least > TALKING_SUFFERS_MS).then_some(longest)
 }

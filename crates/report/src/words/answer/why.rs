@@ -1,12 +1,12 @@
 //! Line 2: why.
 
-use crate::words::answer::loss::{loses_more, lost_as_much, lost_most, standing_queue};
+use crate::words::answer::loss::{loses_more, lost_as_much, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
-use rekeyscope_impact::explain::{names_renewal, told_first_numbers, told_stop};
+use rekeyscope_impact::explain::{names_renewal, told_first_numbers, told_queue, told_stop};
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_model::analysis::{
     AccountLabel, AccountLine, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
@@ -231,7 +231,7 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     };
     let (observed, own) = (format::rate(observed), format::rate(own));
     let at_the_limit = fill!(t, "why-at-the-limit", observed, own, how);
-    let queue = standing_queue(focus, headline);
+    let queue = told_queue(focus.analysis, headline);
     let queue = queue.map(|delay| fill!(t, "why-queue", delay = format::duration_ms(delay)));
     Some(t.sentences(&Vec::from_iter([at_the_limit].into_iter().chain(queue))))
 }

@@ -1,0 +1,100 @@
+//! Datagrams that have no SA: nobody acknowledges them, so limits and Deletes alone tell.
+
+use crate::assembly::scene::Explored;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_model::analysis::{Event, EventKind};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{
+    CarriedKind, Interval, IntervalKind, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Undelivered,
+};
+
+/// Datagrams whose child SA was deleted while others of its tunnel go on: each from the last packet of the SA to the first one between its addresses on another SA, or to the end.
+pub(super) fn of_deleted_children(found: Explored<'_>) -> Vec<Interval> {
+    let deleted = |event: &&Event| {
+        event.kind == EventKind::ChildDeleted && event.successor == Some(false) && event.by.is_some()
+    };
+    let events = found.events.iter().filter(deleted);
+    let all = || found.record.sas.associations().iter().enumerate();
+    let of = |event: &Event| {
+        let own = all().filter(|(_, sa)| Some(sa.tunnel) == event.tunnel && event.spis.contains(&sa.spi));
+        own.filter_map(|(index, sa)| stretch(found, event, index, sa))
+            .collect::<Vec<Interval>>()
+    };
+    events.flat_map(of).collect()
+}
+
+/// A sender that had datagrams until the Delete goes on with them, as far as the next SA lets it.
+fn stretch(found: Explored<'_>, event: &Event, index: SaIndex, sa: &Association) -> Option<Interval> {
+    let record = found.record;
+    let (last, frame) = sa.last?;
+    let goes_until_the_delete = last.nanos_since(event.time).abs() <= LEAST_TIMEOUT;
+    if !goes_until_the_delete || !carries_datagrams(found, sa) {
+        return None;
+    }
+    let same_ends = |(_, other): &(SaIndex, &Association)| {
+        let mut ends = other.inner_ends().iter();
+        (other.tunnel, other.direction) == (sa.tunnel, sa.direction)
+            && other.first.is_some_and(|first| first.0 > last)
+            && ends.any(|ends| sa.inner_ends().contains(ends))
+    };
+    let others = record.sas.associations().iter().enumerate().filter(same_ends);
+    let next = others.min_by_key(|(_, other)| other.first);
+    let back = next.and_then(|(index, other)| other.first.map(|(time, frame)| (index, time, frame)));
+    let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+    let ends = record.totals.last_time?;
+    let interval = without_sa((index, sa), (last, frame), (back, ends), undelivered)?;
+    let pair = record
+        .traffic
+        .pair_between(interval.tunnel, *sa.inner_ends().first()?);
+    Some(Interval {
+        pair: pair.unwrap_or(PairId::NONE),
+        ..interval
+    })
+}
+
+/// Whether TCP carries less than half of what goes between the addresses of an SA.
+fn carries_datagrams(found: Explored<'_>, sa: &Association) -> bool {
+    let (mut tcp, mut all) = (0, 0);
+    for (_, flow) in found.record.flows.flows() {
+        let own = (flow.tunnel, flow.direction) == (sa.tunnel, sa.direction);
+        if own && sa.inner_ends().contains(&(flow.src, flow.dst)) {
+            all += flow.bytes;
+            tcp += if flow.protocol == "tcp" { flow.bytes } else { 0 };
+        }
+    }
+    !is_half(tcp, all)
+}
+
+/// The stretch in which datagrams have no SA: `stopped`, the time and the last frame before it, up to the first packet on the SA that is
+/// `back`, or to the end. One that is shorter than a timer is none.
+pub(super) fn without_sa(
+    (sa, association): (SaIndex, &Association),
+    (from, frame): (Timestamp, u64),
+    (back, ends): (Option<(SaIndex, Timestamp, u64)>, Timestamp),
+    undelivered: Undelivered,
+) -> Option<Interval> {
+    let spi = |sa: SaIndex| u32::try_from(sa).ok();
+    let interval = Interval {
+        pair: PairId::NONE,
+        tunnel: u32::try_from(association.tunnel).ok()?,
+        direction: association.direction,
+        from,
+        to: back.map_or(ends, |(_, time, _)| time),
+        frames: (frame, back.map(|(.., frame)| frame)),
+        spis: (spi(sa), back.and_then(|(new, ..)| spi(new))),
+        lost: Vec::new(),
+        before: SenderBefore::default(),
+        kind: IntervalKind::Outage,
+        undelivered: Undelivered {
+            open: back.is_none(),
+            ..undelivered
+        },
+    };
+    (interval.nanos() >= LEAST_TIMEOUT).then_some(interval)
+}
+
+/// Whether TCP carries half of some bytes.
+pub(super) fn is_half(tcp: u64, all: u64) -> bool {
+    2 * tcp >= all
+}
