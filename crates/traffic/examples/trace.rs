@@ -59,6 +59,10 @@ fn main() {
         }
     }
     for interval in outages.intervals(&tracker, &[], at(400)) {
-        println!("{} ms: {:?}", interval.nanos() / NANOS_PER_MILLI, interval.kind);
+        println!(
+            "{} ms: {:?}",
+            interval.nanos() / NANOS_PER_MILLI,
+            interval.facts.kind
+        );
     }
 }

@@ -38,7 +38,8 @@ pub mod segment;
 
 pub use crate::delivered::{CONNECTION_SHARE, DeliveredBytes, DeliveryLine};
 pub use crate::interval::{
-    CarriedKind, Interval, IntervalKind, LostPacket, PacketSilence, SenderBefore, ShownBy, Undelivered,
+    CarriedKind, Interval, LastPacket, LostPacket, PacketSilence, SenderBefore, ShownBy, Standstill,
+    StandstillKind, Undelivered,
 };
 pub use crate::outage::{LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, MOST_PER_ANSWER, Outages};
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};

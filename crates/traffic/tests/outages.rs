@@ -2,7 +2,7 @@
 
 use crate::world::{at, packets};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
-use rekeyscope_traffic::{IntervalKind, Outages, Packet, Tracker};
+use rekeyscope_traffic::{Outages, Packet, StandstillKind, Tracker};
 
 /// A download: the server sends a segment of 1,000 bytes every 10 ms from `from` to `to`, acknowledged 20 ms later.
 fn download(from: i64, to: i64) -> String {
@@ -39,9 +39,9 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
     let word = |interval: &rekeyscope_traffic::Interval| {
         let ms = |time: rekeyscope_model::time::Timestamp| time.0 / 1_000_000;
         let (from, to) = (ms(interval.from), ms(interval.to));
-        let facts = interval.undelivered;
-        match interval.kind {
-            IntervalKind::Outage => {
+        let facts = interval.facts.undelivered;
+        match interval.facts.kind {
+            StandstillKind::Outage => {
                 let open = if facts.open { " open" } else { "" };
                 let dead = facts
                     .dead
@@ -52,10 +52,10 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
                     facts.shown_by, facts.swallowed
                 )
             }
-            IntervalKind::ShortOutage => format!("short {from}-{to} {}", facts.swallowed),
-            IntervalKind::Loss => format!("loss {from}-{to} {}", facts.swallowed),
-            IntervalKind::Rest => format!("rest {from}-{to}"),
-            IntervalKind::Unseen => format!("unseen {from}-{to}"),
+            StandstillKind::ShortOutage => format!("short {from}-{to} {}", facts.swallowed),
+            StandstillKind::Loss => format!("loss {from}-{to} {}", facts.swallowed),
+            StandstillKind::Rest => format!("rest {from}-{to}"),
+            StandstillKind::Unseen => format!("unseen {from}-{to}"),
         }
     };
     found.iter().map(word).collect()

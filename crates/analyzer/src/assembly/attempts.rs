@@ -105,19 +105,19 @@ fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
         end,
         ..
     } = seen;
-    let undelivered = &interval.undelivered;
-    let tunnel = interval.tunnel as usize;
-    let mut frames = vec![interval.frames.0];
-    frames.extend(interval.lost.iter().map(|lost| lost.frame));
+    let undelivered = &interval.facts.undelivered;
+    let tunnel = interval.facts.tunnel as usize;
+    let mut frames = vec![interval.facts.frames.0];
+    frames.extend(interval.facts.lost.iter().map(|lost| lost.frame));
     frames.truncate(MOST_FRAMES - 1);
-    frames.extend(interval.frames.1);
+    frames.extend(interval.facts.frames.1);
     frames.sort_unstable();
     frames.dedup();
-    let open = interval.frames.1.is_none();
+    let open = interval.facts.frames.1.is_none();
     Outage {
         index,
         tunnel,
-        direction: record.tunnels.tunnels[tunnel].published(interval.direction),
+        direction: record.tunnels.tunnels[tunnel].published(interval.facts.direction),
         start: interval.from,
         end: (!open || undelivered.over).then_some(interval.to),
         seconds: interval.to.seconds_since(interval.from),

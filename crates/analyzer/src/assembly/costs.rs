@@ -5,7 +5,9 @@ use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_model::analysis::{Direction, Ledger, LedgerInterval, LedgerRekey, LedgerWhy};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{CarriedKind, Interval, IntervalKind, PairId, SenderBefore, ShownBy, Undelivered};
+use rekeyscope_traffic::{
+    CarriedKind, Interval, PairId, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered,
+};
 
 /// Explains the longest interval of every rekey of the ledgers. `stretches`: all stretches without delivery.
 pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers: &mut [Ledger]) {
@@ -26,8 +28,8 @@ pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers
                 .max_by_key(|interval| stop(interval).nanos_since(interval.from));
             let Some(interval) = longest else { continue };
             let of = |stretch: &&Interval| {
-                (stretch.tunnel as usize, stretch.direction) == (ledger.tunnel, direction)
-                    && stretch.kind != IntervalKind::Unseen
+                (stretch.facts.tunnel as usize, stretch.facts.direction) == (ledger.tunnel, direction)
+                    && stretch.facts.kind != StandstillKind::Unseen
                     && 2 * shared(stretch, interval) >= stop(interval).nanos_since(interval.from)
             };
             let seen = stretches
@@ -66,18 +68,14 @@ fn shared(stretch: &Interval, interval: &LedgerInterval) -> i64 {
 /// knows how many packets were lost.
 fn of_stretch(stretch: &Interval, rekey: &LedgerRekey) -> Interval {
     let known = undelivered(rekey);
-    let facts = match stretch.kind {
-        IntervalKind::Rest => known,
-        _ => stretch.undelivered,
-    };
-    Interval {
-        kind: IntervalKind::ShortOutage,
-        undelivered: Undelivered {
-            unheard: facts.unheard.max(known.unheard),
-            ..facts
-        },
-        ..stretch.clone()
+    let mut own = stretch.clone();
+    if own.facts.kind == StandstillKind::Rest {
+        own.facts.undelivered = known;
     }
+    let unheard = &mut own.facts.undelivered.unheard;
+    *unheard = known.unheard.max(*unheard);
+    own.facts.kind = StandstillKind::ShortOutage;
+    own
 }
 
 fn undelivered(rekey: &LedgerRekey) -> Undelivered {
@@ -106,16 +104,18 @@ fn from_ledger(
         _ => old,
     };
     Interval {
-        pair: PairId::NONE,
-        tunnel: u32::try_from(tunnel).unwrap_or(u32::MAX),
-        direction,
         from: interval.from,
         to: stop(interval),
-        frames: (interval.from_frame.unwrap_or(0), interval.to_frame),
-        spis: (on(interval.from), interval.arrived.and_then(on)),
-        lost: Vec::new(),
-        before: SenderBefore::default(),
-        kind: IntervalKind::ShortOutage,
-        undelivered: undelivered(rekey),
+        facts: Standstill {
+            pair: PairId::NONE,
+            tunnel: u32::try_from(tunnel).unwrap_or(u32::MAX),
+            direction,
+            frames: (interval.from_frame.unwrap_or(0), interval.to_frame),
+            spis: (on(interval.from), interval.arrived.and_then(on)),
+            lost: Vec::new(),
+            before: SenderBefore::default(),
+            kind: StandstillKind::ShortOutage,
+            undelivered: undelivered(rekey),
+        },
     }
 }

@@ -6,7 +6,8 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_model::analysis::{Event, EventKind};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    CarriedKind, Interval, IntervalKind, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Undelivered,
+    CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
+    Undelivered,
 };
 
 /// Datagrams whose child SA was deleted while others of its tunnel go on: each from the last packet of the SA to the first one between its addresses on another SA, or to the end.
@@ -43,14 +44,11 @@ fn stretch(found: Explored<'_>, event: &Event, index: SaIndex, sa: &Association)
     let back = next.and_then(|(index, other)| other.first.map(|(time, frame)| (index, time, frame)));
     let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
     let ends = record.totals.last_time?;
-    let interval = without_sa((index, sa), (last, frame), (back, ends), undelivered)?;
-    let pair = record
-        .traffic
-        .pair_between(interval.tunnel, *sa.inner_ends().first()?);
-    Some(Interval {
-        pair: pair.unwrap_or(PairId::NONE),
-        ..interval
-    })
+    let mut interval = without_sa((index, sa), (last, frame), (back, ends), undelivered)?;
+    let traffic = &record.traffic;
+    let pair = traffic.pair_between(interval.facts.tunnel, *sa.inner_ends().first()?);
+    interval.facts.pair = pair.unwrap_or(PairId::NONE);
+    Some(interval)
 }
 
 /// Whether TCP carries less than half of what goes between the addresses of an SA.
@@ -76,19 +74,21 @@ pub(super) fn without_sa(
 ) -> Option<Interval> {
     let spi = |sa: SaIndex| u32::try_from(sa).ok();
     let interval = Interval {
-        pair: PairId::NONE,
-        tunnel: u32::try_from(association.tunnel).ok()?,
-        direction: association.direction,
         from,
         to: back.map_or(ends, |(_, time, _)| time),
-        frames: (frame, back.map(|(.., frame)| frame)),
-        spis: (spi(sa), back.and_then(|(new, ..)| spi(new))),
-        lost: Vec::new(),
-        before: SenderBefore::default(),
-        kind: IntervalKind::Outage,
-        undelivered: Undelivered {
-            open: back.is_none(),
-            ..undelivered
+        facts: Standstill {
+            pair: PairId::NONE,
+            tunnel: u32::try_from(association.tunnel).ok()?,
+            direction: association.direction,
+            frames: (frame, back.map(|(.., frame)| frame)),
+            spis: (spi(sa), back.and_then(|(new, ..)| spi(new))),
+            lost: Vec::new(),
+            before: SenderBefore::default(),
+            kind: StandstillKind::Outage,
+            undelivered: Undelivered {
+                open: back.is_none(),
+                ..undelivered
+            },
         },
     };
     (interval.nanos() >= LEAST_TIMEOUT).then_some(interval)

@@ -73,7 +73,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);
     let events = published(events(&sources), &places);
     let mut stretches = record.traffic.intervals(&events.events, ends);
-    stretches.retain(|interval| record.wants(interval.tunnel as usize));
+    stretches.retain(|interval| record.wants(interval.facts.tunnel as usize));
     let found = Explored {
         record,
         places: &places,

@@ -4,7 +4,7 @@ use crate::assembly::children::Known;
 use crate::assembly::outages::EnforcedLimits;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::explain::{is_cost_of_renewal, names_renewal};
-use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OutageSpan, OwnedInterval, Owner, RekeySpan};
+use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OwnedInterval, Owner, RekeySpan};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_ipsec::sa::volume::{self, volume_sent};
@@ -13,7 +13,7 @@ use rekeyscope_model::analysis::{
     LedgerSlow, Outage,
 };
 use rekeyscope_model::time::{Timestamp, millis, seconds};
-use rekeyscope_traffic::TransmissionRun;
+use rekeyscope_traffic::{Interval, TransmissionRun};
 
 /// Bytes a second in a megabit a second.
 const MBPS: f64 = 1e6 / 8.0;
@@ -25,7 +25,7 @@ pub(super) struct LedgerEvents {
     /// Rekeys that stand for no event of their own: the other one of two that collided does.
     pub(super) collided: Vec<usize>,
     pub(super) failed: Vec<FailedSpan>,
-    pub(super) outages: Vec<OutageSpan>,
+    pub(super) outages: Vec<Interval<usize>>,
     pub(super) holes: Vec<(Timestamp, Timestamp)>,
 }
 
@@ -181,15 +181,15 @@ fn stopped_by_renewals(side: Side, known: Known<'_>) -> Vec<(ExplanationCause, T
 }
 
 /// The outages of a direction that no renewal cost.
-fn outages((tunnel, direction): Side, known: Known<'_>) -> Vec<OutageSpan> {
+fn outages((tunnel, direction): Side, known: Known<'_>) -> Vec<Interval<usize>> {
     let ends = known.record.totals.last_time.unwrap_or_default();
     let own = outages_of((tunnel, direction), known);
     let own = own.filter(|o| !is_cost_of_renewal(o, known.attempts, known.rekeys));
-    let mut spans: Vec<OutageSpan> = own
-        .map(|outage| OutageSpan {
-            outage: outage.index,
+    let mut spans: Vec<Interval<usize>> = own
+        .map(|outage| Interval {
             from: outage.start,
             to: outage.end.unwrap_or(ends),
+            facts: outage.index,
         })
         .collect();
     spans.sort_by_key(|span| span.from);

@@ -18,7 +18,8 @@ use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
-    CarriedKind, Interval, IntervalKind, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Undelivered,
+    CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
+    Undelivered,
 };
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -43,8 +44,10 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let ends = record.totals.last_time.unwrap_or_default();
     let beyond = BeyondLimits { found, ends }.stretches();
     let down = stretches.iter().filter(|interval| {
-        matches!(interval.kind, IntervalKind::Outage | IntervalKind::ShortOutage)
-            && !beyond.iter().any(|longer| holds(longer, interval))
+        matches!(
+            interval.facts.kind,
+            StandstillKind::Outage | StandstillKind::ShortOutage
+        ) && !beyond.iter().any(|longer| holds(longer, interval))
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
@@ -57,9 +60,9 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let explained = stretches.into_iter().zip(explanations);
     explained
         .filter(|(interval, explanation)| {
-            let counts = explanation.is_some() || interval.kind == IntervalKind::Outage;
+            let counts = explanation.is_some() || interval.facts.kind == StandstillKind::Outage;
             counts
-                && !is_rest(&interval.undelivered, explanation.as_ref())
+                && !is_rest(&interval.facts.undelivered, explanation.as_ref())
                 && !stops(record, interval, explanation.as_ref())
         })
         .map(|(interval, explanation)| OutageSeen {
@@ -75,11 +78,13 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
 fn end_where_clients_come_back(record: &Record, stretches: &mut [Interval]) {
     for back in reconnections(record) {
         let open = stretches.iter_mut().filter(|interval| {
-            interval.undelivered.open && interval.tunnel as usize == back.old && interval.from < back.time
+            interval.facts.undelivered.open
+                && interval.facts.tunnel as usize == back.old
+                && interval.from < back.time
         });
         for interval in open {
             let (before, after) = back.from_client;
-            let direction = if interval.direction == before {
+            let direction = if interval.facts.direction == before {
                 after
             } else {
                 after.reverse()
@@ -91,15 +96,15 @@ fn end_where_clients_come_back(record: &Record, stretches: &mut [Interval]) {
             let sa = own
                 .clone()
                 .position(|sa| (sa.tunnel, sa.direction) == (back.new, direction));
-            let undelivered = &mut interval.undelivered;
+            let undelivered = &mut interval.facts.undelivered;
             undelivered.open = false;
             undelivered.dead = undelivered
                 .dead
                 .map(|(first, last)| (first, last.max(back.time).min(delivered)));
             interval.to = delivered;
-            interval.frames.1 = Some(back.frame);
-            interval.spis.1 = sa.and_then(|sa| u32::try_from(sa).ok());
-            interval.kind = IntervalKind::Outage;
+            interval.facts.frames.1 = Some(back.frame);
+            interval.facts.spis.1 = sa.and_then(|sa| u32::try_from(sa).ok());
+            interval.facts.kind = StandstillKind::Outage;
         }
     }
 }
@@ -133,10 +138,12 @@ fn stops(record: &Record, interval: &Interval, explanation: Option<&Explanation>
     let silence = record.diagnosis.whole_run.longest_silence(from, to);
     let silent = silence.is_some_and(|(from, to)| 2 * to.nanos_since(from) >= interval.nanos());
     let waited = interval
+        .facts
         .spis
         .1
         .is_some_and(|sa| begins(record, sa as SaIndex, from));
     let mut gaps = interval
+        .facts
         .lost
         .windows(2)
         .filter_map(|two| Some(two.last()?.time.nanos_since(two.first()?.time)));
@@ -145,8 +152,8 @@ fn stops(record: &Record, interval: &Interval, explanation: Option<&Explanation>
         && silent
         && !waited
         && !tried_again
-        && interval.undelivered.shown_by == ShownBy::Swallowed
-        && !interval.undelivered.open
+        && interval.facts.undelivered.shown_by == ShownBy::Swallowed
+        && !interval.facts.undelivered.open
         && !record.traffic.misses_one_side(interval)
 }
 
@@ -159,30 +166,32 @@ fn begins(record: &Record, sa: SaIndex, time: Timestamp) -> bool {
 }
 
 fn holds(longer: &Interval, other: &Interval) -> bool {
-    (longer.tunnel, longer.direction) == (other.tunnel, other.direction)
-        && longer.from <= other.from
-        && other.to <= longer.to
+    let side = |of: &Interval| (of.facts.tunnel, of.facts.direction);
+    side(longer) == side(other) && longer.from <= other.from && other.to <= longer.to
 }
 
 /// Several connections, hosts and pings of one SA suffer the same: the one that tried most stands for all.
 fn one_of_each(mut stretches: Vec<Interval>) -> Vec<Interval> {
     let weight = |interval: &Interval| {
-        let long = interval.kind == IntervalKind::Outage;
-        (long, interval.undelivered.swallowed, interval.nanos())
+        let long = interval.facts.kind == StandstillKind::Outage;
+        (long, interval.facts.undelivered.swallowed, interval.nanos())
     };
     stretches.sort_by_key(|stretch| std::cmp::Reverse(weight(stretch)));
     let mut kept: Vec<Interval> = Vec::new();
     for one in stretches {
-        let same = |other: &Interval| {
-            (one.tunnel, one.direction, one.spis.0) == (other.tunnel, other.direction, other.spis.0)
-                && one.from < other.to
-                && other.from < one.to
-        };
+        let of = |of: &Interval| (of.facts.tunnel, of.facts.direction, of.facts.spis.0);
+        let same = |other: &Interval| of(&one) == of(other) && one.from < other.to && other.from < one.to;
         if !kept.iter().any(same) {
             kept.push(one);
         }
     }
-    kept.sort_by_key(|interval| (interval.from, interval.tunnel, slot(interval.direction)));
+    kept.sort_by_key(|interval| {
+        (
+            interval.from,
+            interval.facts.tunnel,
+            slot(interval.facts.direction),
+        )
+    });
     kept
 }
 
@@ -200,7 +209,7 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
             .and_then(|e| found.places.exchange(e))
             .is_some_and(|e| exchanges.contains(&e))
     };
-    let sa = interval.spis.0.map(|spi| spi as SaIndex);
+    let sa = interval.facts.spis.0.map(|spi| spi as SaIndex);
     let around = |a: &AttemptSeen| {
         let failed = a.outcome.failed() || a.answered_late();
         let near = a.first_time.nanos_since(interval.from).abs() <= NEAR;
@@ -211,7 +220,7 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
             }
         }
     };
-    let own = |a: &AttemptSeen| a.tunnel == interval.tunnel as usize;
+    let own = |a: &AttemptSeen| a.tunnel == interval.facts.tunnel as usize;
     let places = |keep: &dyn Fn(&AttemptSeen) -> bool| {
         let all = found.attempts.iter().enumerate();
         let kept = all.filter(|(_, a)| own(a) && keep(a));
@@ -231,7 +240,7 @@ fn end_of(record: &Record, interval: &Interval) -> OutageEnd {
         let exchange = record.sas.associations().get(sa as SaIndex)?.exchange?;
         record.timeline.exchanges().get(exchange)?.ike_sa
     };
-    match (interval.frames.1, interval.spis) {
+    match (interval.facts.frames.1, interval.facts.spis) {
         (None, _) => OutageEnd::End,
         (Some(_), (Some(old), Some(new))) if old != new => match (ike_sa(old), ike_sa(new)) {
             (Some(before), Some(after)) if before != after => OutageEnd::NewIkeSa,
@@ -306,7 +315,7 @@ pub(crate) fn is_harmless(attempt: &AttemptSeen, index: usize, outages: &[Outage
 pub(crate) fn silent_peers(found: Explored<'_>, others: &[Interval]) -> Vec<Interval> {
     let told = |tunnel: usize, time: Timestamp| {
         let mut own = others.iter();
-        own.any(|interval| interval.tunnel as usize == tunnel && interval.to >= time)
+        own.any(|interval| interval.facts.tunnel as usize == tunnel && interval.to >= time)
     };
     let is_certain = |event: &&Event| {
         event.kind == EventKind::ChecksUnanswered
@@ -320,7 +329,7 @@ pub(crate) fn silent_peers(found: Explored<'_>, others: &[Interval]) -> Vec<Inte
         let Some(tunnel) = event.tunnel.filter(|tunnel| !told(*tunnel, event.time)) else {
             continue;
         };
-        if stretches.iter().all(|own| own.tunnel as usize != tunnel) {
+        if stretches.iter().all(|own| own.facts.tunnel as usize != tunnel) {
             stretches.extend(stretch(found, &messages, event, tunnel));
         }
     }
@@ -354,17 +363,19 @@ fn stretch(found: Explored<'_>, messages: &HeardIke, event: &Event, tunnel: Tunn
         ..Undelivered::shown(CarriedKind::Echo, ShownBy::Requests)
     };
     Some(Interval {
-        pair: PairId::NONE,
-        tunnel: u32::try_from(tunnel).ok()?,
-        direction: towards,
         from,
         to: ends,
-        frames: (frame, None),
-        spis: (newest(towards).and_then(|(_, sa)| u32::try_from(sa).ok()), None),
-        lost: Vec::new(),
-        before: SenderBefore::default(),
-        kind: IntervalKind::Outage,
-        undelivered,
+        facts: Standstill {
+            pair: PairId::NONE,
+            tunnel: u32::try_from(tunnel).ok()?,
+            direction: towards,
+            frames: (frame, None),
+            spis: (newest(towards).and_then(|(_, sa)| u32::try_from(sa).ok()), None),
+            lost: Vec::new(),
+            before: SenderBefore::default(),
+            kind: StandstillKind::Outage,
+            undelivered,
+        },
     })
 }
 

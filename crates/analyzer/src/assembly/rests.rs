@@ -120,12 +120,12 @@ impl<'a> RestFinder<'a> {
             .of(self.tunnel, slot(direction.reverse()));
         // Both halves of a round trip, as far as data shows them.
         let halves = [quiets, other].into_iter();
-        let halves = halves.filter_map(|quiets| quiets.iter().filter_map(|q| q.answered_in).min());
+        let halves = halves.filter_map(|quiets| quiets.iter().filter_map(|q| q.facts.answered_in).min());
         let round_trip = halves.fold(0_i64, i64::saturating_add);
         let mut rests: Vec<Rest> = quiets
             .iter()
             .filter(|q| self.is_rest(q, direction, round_trip))
-            .map(|q| (q.from, q.to))
+            .map(Quiet::span)
             .collect();
         if rests.len() > MOST_RESTS {
             rests.sort_by_key(|(from, to)| std::cmp::Reverse(to.nanos_since(*from)));
@@ -150,9 +150,9 @@ impl<'a> RestFinder<'a> {
             .collect();
         let mut busy = [&self.busy[..], &outages].concat();
         busy.sort_unstable();
-        let free = longest_free(&busy, quiet.since(), quiet.to);
-        let was_free = !quiet.other_sa || self.is_negotiated_within(quiet);
-        let told = was_free && quiet.acknowledged.is_some();
+        let free = longest_free(&busy, quiet.facts.since(), quiet.to);
+        let was_free = !quiet.facts.other_sa || self.is_negotiated_within(quiet);
+        let told = was_free && quiet.facts.acknowledged.is_some();
         let least = if told {
             LEAST_REST.max(round_trip.saturating_mul(ROUND_TRIPS))
         } else {
@@ -185,14 +185,14 @@ impl<'a> RestFinder<'a> {
 
     /// Nothing at all passed for so long that nobody can still wait for anything.
     fn is_given_up(&self, quiet: &Quiet) -> bool {
-        let within = (quiet.from, quiet.to);
+        let within = quiet.span();
         let mut silent = self.silences(quiet).filter_map(|s| s.within(within));
         silent.any(|s| s.nanos() >= GIVEN_UP && longest_free(&self.talks, s.from, s.to) >= GIVEN_UP)
     }
 
     /// Times that reach into a silence in which nobody sent ESP.
     fn silences(&self, quiet: &Quiet) -> impl Iterator<Item = PacketSilence> {
-        let within = (quiet.from, quiet.to);
+        let within = quiet.span();
         let traffic = &self.record.traffic;
         traffic
             .silences(self.tunnel, &Direction::BOTH, within)

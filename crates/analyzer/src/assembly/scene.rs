@@ -14,7 +14,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{Interval, IntervalKind, LostPacket, PacketSilence};
+use rekeyscope_traffic::{Interval, LostPacket, PacketSilence, StandstillKind};
 use std::net::IpAddr;
 
 /// Facts that are known before the outages are explained.
@@ -257,44 +257,47 @@ fn named(record: &Record, exchange: &Exchange) -> Option<SaIndex> {
 }
 
 fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInScene {
-    let undelivered = interval.undelivered;
-    let tunnel = interval.tunnel as TunnelIndex;
+    let undelivered = interval.facts.undelivered;
+    let tunnel = interval.facts.tunnel as TunnelIndex;
     let ends = record.tunnels.tunnels[tunnel].ends;
-    let within = (interval.from, interval.to);
+    let within = interval.span();
     let side = |direction: Direction| {
         let of = (tunnel, direction);
         let messages = heard
             .get(&(tunnel, slot(direction)))
             .map_or(&[][..], Vec::as_slice);
-        let span = |silence: PacketSilence| (silence.from, silence.to);
+        let span = |silence: PacketSilence| silence.span();
         let nothing = record.traffic.longest_silence(of, within, messages);
         SilencesOfSide {
             side: ends[slot(direction)],
             nothing: span(nothing),
             no_esp: span(record.traffic.longest_silence(of, within, &[])),
-            last_frame: nothing.last_frame,
+            last_frame: nothing.facts.frame,
         }
     };
-    let sa = interval.spis.0.map(|spi| spi as SaIndex);
+    let sa = interval.facts.spis.0.map(|spi| spi as SaIndex);
     let association = sa.and_then(|sa| record.sas.associations().get(sa));
     OutageInScene {
         tunnel,
-        direction: record.tunnels.tunnels[tunnel].published(interval.direction),
+        direction: record.tunnels.tunnels[tunnel].published(interval.facts.direction),
         inner: record.traffic.addresses(interval),
         from: interval.from,
         to: interval.to,
         open: undelivered.open && !undelivered.over,
-        short: interval.kind == IntervalKind::ShortOutage,
+        short: interval.facts.kind == StandstillKind::ShortOutage,
         of_rekey: false,
         undelivered,
-        swallowed_packets: interval.lost.iter().filter_map(swallowed).collect(),
-        round_trip: interval.before.round_trip,
+        swallowed_packets: interval.facts.lost.iter().filter_map(swallowed).collect(),
+        round_trip: interval.facts.before.round_trip,
         sa,
         sa_bytes: sa
             .zip(association)
             .and_then(|(sa, association)| record.traffic.volume_at(sa, association, interval.from)),
-        back_on: interval.spis.1.map(|spi| spi as SaIndex),
-        silences: [side(interval.direction), side(interval.direction.reverse())],
+        back_on: interval.facts.spis.1.map(|spi| spi as SaIndex),
+        silences: [
+            side(interval.facts.direction),
+            side(interval.facts.direction.reverse()),
+        ],
     }
 }
 

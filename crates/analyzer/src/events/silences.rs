@@ -73,7 +73,7 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
             let silences = sources.record.traffic.silences(tunnel, &[direction], whole);
             let behind_packets = silences
                 .into_iter()
-                .filter(|silence| silence.last_frame.is_some());
+                .filter(|silence| silence.facts.frame.is_some());
             let inside = behind_packets.filter_map(|silence| silence.within(whole));
             found.extend(inside.filter_map(|silence| of_side(sources, (tunnel, direction), silence, &said)));
         }

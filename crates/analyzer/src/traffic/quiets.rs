@@ -8,7 +8,7 @@ use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    ConnectionId, Fate, InnerPayload, LEAST_REST, Packet, Segment, SegmentKind, Tracker,
+    ConnectionId, Fate, InnerPayload, Interval, LEAST_REST, Packet, Segment, SegmentKind, Tracker,
 };
 
 /// Acknowledgements say what a direction delivered where inner TCP brings at least one in so many of its bytes.
@@ -21,12 +21,11 @@ const MOST_TUNNELS: usize = 1 << 12;
 const MOST_WAITING: usize = 1 << 14;
 
 /// A silence, from the last new data of a direction to the next.
+pub(crate) type Quiet = Interval<QuietFacts>;
+
+/// What shows whether the sender rested in a silence.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Quiet {
-    /// Last new data.
-    pub(crate) from: Timestamp,
-    /// First new data after it.
-    pub(crate) to: Timestamp,
+pub(crate) struct QuietFacts {
     /// The moment since which everything that was sent was acknowledged; `None` where inner TCP does not tell.
     pub(crate) acknowledged: Option<Timestamp>,
     /// The last packet of this direction with anything in it, also with what was sent before.
@@ -37,7 +36,7 @@ pub(crate) struct Quiet {
     pub(crate) answered_in: Option<i64>,
 }
 
-impl Quiet {
+impl QuietFacts {
     /// Nothing that anybody waits for is under way since then.
     pub(crate) fn since(&self) -> Timestamp {
         self.acknowledged.unwrap_or(self.sent)
@@ -133,15 +132,17 @@ impl QuietWatch {
         let quiet = self
             .news
             .filter(|(news, _)| brings && packet.time.nanos_since(*news) >= LEAST_REST)
-            .map(|(from, before)| Quiet {
+            .map(|(from, before)| Interval {
                 from,
                 to: packet.time,
-                acknowledged: self
-                    .tells()
-                    .then(|| self.acknowledged.map_or(from, |t| t.max(from))),
-                sent: self.sent,
-                other_sa: before != sa && !begins,
-                answered_in: self.answered_in,
+                facts: QuietFacts {
+                    acknowledged: self
+                        .tells()
+                        .then(|| self.acknowledged.map_or(from, |t| t.max(from))),
+                    sent: self.sent,
+                    other_sa: before != sa && !begins,
+                    answered_in: self.answered_in,
+                },
             });
         if brings {
             self.news = Some((packet.time, sa));

@@ -100,9 +100,9 @@ impl TrafficReading {
         let until = interval.to.plus_nanos(LEAST_TIMEOUT);
         let misses = |direction| {
             self.outages
-                .misses(interval.tunnel, direction, interval.from, until)
+                .misses(interval.facts.tunnel, direction, interval.from, until)
         };
-        misses(interval.direction) && !misses(interval.direction.reverse())
+        misses(interval.facts.direction) && !misses(interval.facts.direction.reverse())
     }
 
     /// Deliveries of each direction of each tunnel, with the names of [`TrafficReading::intervals`].
@@ -117,8 +117,8 @@ impl TrafficReading {
 
     /// Inner addresses of a stretch: sender and receiver.
     pub(crate) fn addresses(&self, interval: &Interval) -> Option<(IpAddr, IpAddr)> {
-        let (_, a, b) = self.tracker.addresses(interval.pair)?;
-        Some(interval.direction.pick((a, b), (b, a)))
+        let (_, a, b) = self.tracker.addresses(interval.facts.pair)?;
+        Some(interval.facts.direction.pick((a, b), (b, a)))
     }
 
     /// The pair of two inner addresses of a tunnel.

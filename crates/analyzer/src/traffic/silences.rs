@@ -4,7 +4,7 @@ use super::reading::TrafficReading;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::PacketSilence;
+use rekeyscope_traffic::{LastPacket, PacketSilence};
 
 impl TrafficReading {
     /// Time of the last ESP packet of a side.
@@ -36,7 +36,7 @@ impl TrafficReading {
         let none = PacketSilence {
             from: stretch.0,
             to: stretch.0,
-            last_frame: None,
+            facts: LastPacket { frame: None },
         };
         let unheard = inside.map(|silence| longest_unheard(silence, heard));
         unheard.max_by_key(PacketSilence::nanos).unwrap_or(none)
@@ -50,7 +50,7 @@ fn longest_unheard(silence: PacketSilence, heard: &[(Timestamp, u64)]) -> Packet
     let (mut parts, mut rest) = (Vec::new(), silence);
     for &(time, frame) in inside {
         parts.push(PacketSilence { to: time, ..rest });
-        (rest.from, rest.last_frame) = (time, Some(frame));
+        (rest.from, rest.facts.frame) = (time, Some(frame));
     }
     parts.push(rest);
     parts
@@ -98,6 +98,6 @@ mod tests {
         assert_eq!(longest(400, 900, &[]), 500);
         assert_eq!(longest(1_250, 2_000, &[]), 700, "it lasts to the end");
         let never = traffic.longest_silence((0, Direction::BToA), (at(0), at(900)), &[]);
-        assert_eq!((never.nanos(), never.last_frame), (900 * NANOS_PER_MILLI, None));
+        assert_eq!((never.nanos(), never.facts.frame), (900 * NANOS_PER_MILLI, None));
     }
 }

@@ -10,10 +10,10 @@ use super::total::edges::undecided;
 use super::total::join::{LabelledPiece, LabelledSteps, pieces};
 use super::total::strip::drawn;
 use super::total::sums::{Compared, lines, usual_window};
-use crate::ledger::{LEAST_SHARE, LabelledTime, LedgerBook, LedgerInput, Owner, label_sums};
+use crate::ledger::{LEAST_SHARE, LedgerBook, LedgerInput, Owner, label_sums};
 use rekeyscope_model::analysis::{Account, AccountLabel, D2Source, Direction, FlowTcp, OwnRate};
 use rekeyscope_model::time::{Timestamp, seconds};
-use rekeyscope_traffic::CONNECTION_SHARE;
+use rekeyscope_traffic::{CONNECTION_SHARE, Interval};
 use std::cmp::Reverse;
 
 /// Connections of a direction whose courses are kept: those with most bytes.
@@ -106,12 +106,12 @@ impl LabelledDirection {
         settings: &AccountSettings,
         (tunnel, direction): (usize, Direction),
     ) -> Account {
-        let labels = self.pieces.iter().map(|piece| LabelledTime {
+        let labels = self.pieces.iter().map(|piece| Interval {
             from: piece.from,
             to: piece.to,
-            label: piece.label,
+            facts: piece.label,
         });
-        let labels: Vec<LabelledTime<AccountLabel>> = labels.collect();
+        let labels: Vec<Interval<AccountLabel>> = labels.collect();
         let sums = label_sums(input, &labels, book, |owner| label_of(*owner));
         let bytes: u64 = sums.values().map(|sum| sum.bytes).sum();
         let nanos: i64 = sums.values().map(|sum| sum.nanos).sum();

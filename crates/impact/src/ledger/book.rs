@@ -338,16 +338,16 @@ impl Drafts<'_> {
         let bytes = carried(&self.arrivals, span);
         let nanos = cost(span, bytes, rate.both);
         let sides = rate.sides.iter().flatten().map(|side| cost(span, bytes, *side));
-        let open = own.silence.ended_by.is_none();
+        let open = own.silence.facts.ended_by.is_none();
         OwnedInterval {
             owner: own.owner,
             why: own.why,
             from: span.0,
             arrived: (!open).then_some(own.silence.to),
             to: end,
-            frames: own.silence.frames,
+            frames: own.silence.facts.frames,
             silence: own.silence.nanos(),
-            in_vain: own.silence.in_vain(),
+            in_vain: own.silence.facts.in_vain(),
             rate: rate.both,
             nanos,
             range: sides.fold((nanos, nanos), |(low, high), side| {

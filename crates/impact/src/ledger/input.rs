@@ -2,7 +2,7 @@
 
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::{LEAST_TIMEOUT, LONGEST_ACK_DELAY, TransmissionRun};
+use rekeyscope_traffic::{Interval, LEAST_TIMEOUT, LONGEST_ACK_DELAY, TransmissionRun};
 
 /// Time before the first captured message of an exchange in which a loss is still the rekey's.
 pub(super) const BEFORE: i64 = 20 * NANOS_PER_MILLI;
@@ -112,17 +112,6 @@ impl FailedSpan {
     }
 }
 
-/// A time without delivery that no renewal cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutageSpan {
-    /// Name of the outage.
-    pub outage: usize,
-    /// Begin of the outage.
-    pub from: Timestamp,
-    /// End of the outage, or of the capture.
-    pub to: Timestamp,
-}
-
 /// One direction of a tunnel. All lists are in order of time.
 #[derive(Debug, Clone, Copy)]
 pub struct LedgerInput<'a> {
@@ -142,21 +131,19 @@ pub struct LedgerInput<'a> {
     pub rekeys: &'a [RekeySpan],
     /// Attempts that failed.
     pub failed: &'a [FailedSpan],
-    /// Outages by delivery that no renewal cost: a silence is theirs before it is a rekey's.
-    pub outages: &'a [OutageSpan],
+    /// Outages by delivery that no renewal cost, and their names: a silence is theirs before it is a rekey's.
+    pub outages: &'a [Interval<usize>],
     /// Rests between transfers: they are in no sum.
     pub rests: &'a [(Timestamp, Timestamp)],
     /// Stretches that the capture lacks.
     pub holes: &'a [(Timestamp, Timestamp)],
     /// Stretches in which the sender sends nothing though all it had sent was answered: where no key shows what was acknowledged.
-    pub idle: &'a [IdleSpan],
+    pub idle: &'a [Interval<Idle>],
 }
 
-/// A stretch without data.
+/// Facts of a stretch without data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdleSpan {
-    /// Begin and end of the stretch.
-    pub span: (Timestamp, Timestamp),
+pub struct Idle {
     /// True where small packets passed both ways for most of it: the way was open. Else all that had been sent was answered.
     pub open: bool,
 }

@@ -32,15 +32,14 @@ mod undisturbed;
 pub use book::{LedgerBook, OwnedInterval, RekeyCost, TransferSpan, ledger};
 pub(crate) use input::RuleTimes;
 pub use input::{
-    FailedSpan, IdleSpan, LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, OutageSpan, RekeySpan,
-    swallow_beyond_volume,
+    FailedSpan, Idle, LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, RekeySpan, swallow_beyond_volume,
 };
 pub use ownership::Owner;
 pub use price::RATE_SIDE;
 pub use sealed::{SealedBook, sealed_ledger, was_over};
 pub use slow::SlowRekeys;
 pub(crate) use spans::{joined, meets, without};
-pub use sums::{LabelSum, LabelledTime, label_sums};
+pub use sums::{LabelSum, label_sums};
 pub(crate) use undisturbed::AT_LIMIT;
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! Owners of silences: the rekey or failure that a silence belongs to, if any.
 
-use super::input::{
-    BEFORE, FailedSpan, IdleSpan, LEAST_GAP, LedgerInput, OutageSpan, RekeySpan, RuleTimes, TimeSpan, pause,
-};
+use super::input::{BEFORE, FailedSpan, Idle, LEAST_GAP, LedgerInput, RekeySpan, RuleTimes, TimeSpan, pause};
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::FINEST;
+use rekeyscope_traffic::{FINEST, Interval};
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +71,7 @@ struct SilencesElsewhere {
 impl SilencesElsewhere {
     fn of(input: &LedgerInput<'_>, silences: &[Silence], windows: &[TimeSpan]) -> Self {
         let own = silences.iter();
-        let own = own.filter(|silence| silence.in_vain() == 0 && silence.ended_by.is_some());
+        let own = own.filter(|silence| silence.facts.in_vain() == 0 && silence.facts.ended_by.is_some());
         let own = own.filter(|silence| !meets(windows, silence.span()));
         let mut lengths: Vec<i64> = own.map(Silence::nanos).collect();
         lengths.sort_unstable();
@@ -197,7 +195,9 @@ impl Ownership {
             windows.filter(|window| window.0 <= to && from <= window.1 && !meets(rules.input.holes, *window));
         let windows: Vec<TimeSpan> = seen.collect();
         let is_open_to_chance = |own: &Owned| {
-            matches!(own.owner, Owner::Rekey(_)) && !own.silence.is_loss() && own.silence.ended_by.is_some()
+            matches!(own.owner, Owner::Rekey(_))
+                && !own.silence.facts.is_loss()
+                && own.silence.facts.ended_by.is_some()
         };
         let open = self.owned.iter().filter(|own| is_open_to_chance(own));
         let mut longest: BTreeMap<Owner, i64> = BTreeMap::new();
@@ -235,7 +235,7 @@ impl OwnershipRules<'_> {
         if failed.is_none() && rekey.is_none() && outage.is_none() || !self.is_long(silence) {
             return Ruling::Nobody;
         }
-        if outage.is_none() && silence.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
+        if outage.is_none() && silence.facts.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
             return Ruling::Nobody;
         }
         if silence.nanos() <= self.pause_then(silence) {
@@ -245,7 +245,7 @@ impl OwnershipRules<'_> {
             return Ruling::Owned(Owner::Attempt(failed.attempt));
         }
         if let Some(outage) = outage.filter(|_| silence.nanos() > self.times.timeout) {
-            return Ruling::Owned(Owner::Outage(outage.outage));
+            return Ruling::Owned(Owner::Outage(outage.facts));
         }
         let Some(rekey) = rekey else {
             return Ruling::Nobody;
@@ -254,13 +254,15 @@ impl OwnershipRules<'_> {
             let margin = BEFORE + self.input.round_trip;
             !rekey.steps_in(silence.span(), margin) && !is_unheard(rekey, silence)
         };
-        if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.is_loss() && beside() {
+        if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.facts.is_loss() && beside() {
             return Ruling::Acquitted;
         }
-        if !silence.is_loss() && self.is_idle(silence, |idle| idle.open) {
+        if !silence.facts.is_loss() && self.is_idle(silence, |idle| idle.facts.open) {
             return Ruling::Acquitted;
         }
-        if silence.in_vain() == 0 && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
+        if silence.facts.in_vain() == 0
+            && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE
+        {
             return Ruling::Acquitted;
         }
         if failed.is_none() && is_of_the_path(silence, rekey) {
@@ -280,17 +282,17 @@ impl OwnershipRules<'_> {
         let took = rekey.last_message.nanos_since(rekey.asked);
         let without = rekey.last_message.nanos_since(silence.from);
         let waits = (self.times.timeout + took).max(2 * without);
-        let has_nothing = match silence.acknowledged {
-            Some(at) => silence.in_sequence && at.plus_nanos(waits) < silence.to,
-            None => self.is_idle(silence, |idle| !idle.open),
+        let has_nothing = match silence.facts.acknowledged {
+            Some(at) => silence.facts.in_sequence && at.plus_nanos(waits) < silence.to,
+            None => self.is_idle(silence, |idle| !idle.facts.open),
         };
-        has_nothing && !silence.is_loss() && silence.to.nanos_since(rekey.last_message) > waits
+        has_nothing && !silence.facts.is_loss() && silence.to.nanos_since(rekey.last_message) > waits
     }
 
     /// Whether a stretch without data, of a kind, makes half of the silence.
-    fn is_idle(&self, silence: &Silence, of: impl Fn(&IdleSpan) -> bool) -> bool {
+    fn is_idle(&self, silence: &Silence, of: impl Fn(&Interval<Idle>) -> bool) -> bool {
         let (from, to) = silence.span();
-        let common = |idle: &IdleSpan| idle.span.1.min(to).nanos_since(idle.span.0.max(from));
+        let common = |idle: &Interval<Idle>| idle.to.min(to).nanos_since(idle.from.max(from));
         let mut own = self.input.idle.iter().filter(|idle| of(idle));
         own.any(|idle| 2 * common(idle) >= silence.nanos())
     }
@@ -301,14 +303,14 @@ impl OwnershipRules<'_> {
     }
 
     /// The outage that is this silence: the two have more than half of it in common.
-    fn outage(&self, silence: &Silence) -> Option<&OutageSpan> {
+    fn outage(&self, silence: &Silence) -> Option<&Interval<usize>> {
         let mut all = self.input.outages.iter();
         all.rfind(|outage| {
             let common = silence
                 .to
                 .min(outage.to)
                 .nanos_since(silence.from.max(outage.from));
-            2 * common > outage.to.nanos_since(outage.from)
+            2 * common > outage.nanos()
         })
     }
 
@@ -327,14 +329,18 @@ impl OwnershipRules<'_> {
             first.iter().chain(&rekey.last_on_old).any(within)
         };
         silence.nanos() > self.times.gap
-            || u64::from(silence.in_vain()) >= LEAST_NOT_BY_CHANCE
+            || u64::from(silence.facts.in_vain()) >= LEAST_NOT_BY_CHANCE
                 && self.input.rekeys.iter().any(holds_switch)
     }
 
     /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was lost: the path may have
     /// become longer, or a queue may stand.
     fn pause_then(&self, silence: &Silence) -> i64 {
-        let last = silence.ended_by.filter(|_| !silence.is_loss()).unwrap_or(0);
+        let last = silence
+            .facts
+            .ended_by
+            .filter(|_| !silence.facts.is_loss())
+            .unwrap_or(0);
         let before = self.input.arrived[..last].iter().rev();
         let within = before.take_while(|run| silence.from.nanos_since(run.to) <= NANOS_PER_SECOND);
         let took = within.filter_map(|run| Some(run.acknowledged?.nanos_since(run.to)));
@@ -343,17 +349,17 @@ impl OwnershipRules<'_> {
 
     fn why(&self, silence: &Silence, owner: Owner, in_vain: &VainTransmissions<'_>) -> LedgerWhy {
         let (Owner::Rekey(rekey) | Owner::DownBefore(rekey)) = owner else {
-            return if silence.swallowed > 0 {
+            return if silence.facts.swallowed > 0 {
                 LedgerWhy::LostOnOld
             } else {
                 LedgerWhy::Silence
             };
         };
         let rekey = self.input.rekeys.iter().find(|span| span.rekey == rekey);
-        if silence.superfluous > silence.swallowed {
+        if silence.facts.superfluous > silence.facts.swallowed {
             return LedgerWhy::Reverse;
         }
-        if silence.swallowed == 0 {
+        if silence.facts.swallowed == 0 {
             let unheard = rekey.is_some_and(|rekey| is_unheard(rekey, silence));
             return if unheard {
                 LedgerWhy::Reverse
@@ -364,7 +370,7 @@ impl OwnershipRules<'_> {
         let switch = rekey.and_then(|rekey| rekey.first_on_new[0]);
         let switch = switch.unwrap_or(silence.to).min(silence.to);
         let on_old = in_vain.between(silence.from, switch).0;
-        if 2 * on_old >= silence.swallowed {
+        if 2 * on_old >= silence.facts.swallowed {
             LedgerWhy::LostOnOld
         } else {
             LedgerWhy::LostOnNew
@@ -385,17 +391,17 @@ fn is_of_the_sender(silence: &Silence, rekey: &RekeySpan, timeout: i64) -> bool 
     let [own, other] = rekey.first_on_new;
     let stands = |first: Option<Timestamp>| first.is_some_and(|first| first <= silence.from);
     let behind = rekey.last_message <= silence.from && stands(own) && stands(other);
-    let told = silence.acknowledged.is_some_and(|at| at <= first_half) && silence.in_sequence;
-    let few = u64::from(silence.in_vain()) < LEAST_NOT_BY_CHANCE;
-    let waits_for_nothing = silence.counted && few && silence.nanos() > LONGEST_TIMEOUT;
-    (before || behind) && told && silence.in_vain() == 0 || behind && waits_for_nothing
+    let told = silence.facts.acknowledged.is_some_and(|at| at <= first_half) && silence.facts.in_sequence;
+    let few = u64::from(silence.facts.in_vain()) < LEAST_NOT_BY_CHANCE;
+    let waits_for_nothing = silence.facts.counted && few && silence.nanos() > LONGEST_TIMEOUT;
+    (before || behind) && told && silence.facts.in_vain() == 0 || behind && waits_for_nothing
 }
 
 /// Whether a timer runs out after a loss that lies before the silence.
 fn is_of_the_path(silence: &Silence, rekey: &RekeySpan) -> bool {
-    u64::from(silence.in_vain()) < LEAST_NOT_BY_CHANCE
+    u64::from(silence.facts.in_vain()) < LEAST_NOT_BY_CHANCE
         && !rekey.reaches_limit()
         && silence.nanos() < LONGEST_TIMEOUT
-        && silence.lacks
+        && silence.facts.lacks
         && !is_unheard(rekey, silence)
 }

@@ -16,14 +16,14 @@ pub(super) fn repaired(
     limit: Timestamp,
     (rate, usual, times): (f64, UsualRates, RuleTimes),
 ) -> Timestamp {
-    let Some(first) = silence.ended_by else {
+    let Some(first) = silence.facts.ended_by else {
         return limit;
     };
     let is_good = |at: Timestamp| {
         let ahead = arrivals.rate_from(at, times.window);
         usual.low * rate <= ahead && ahead <= usual.high * rate
     };
-    let settled = silence.settled.min(silence.to.plus_nanos(LONGEST_REPAIR));
+    let settled = silence.facts.settled.min(silence.to.plus_nanos(LONGEST_REPAIR));
     let moments = |from: usize| {
         let runs = arrivals.runs.iter().skip(from).map(|run| run.to);
         runs.take_while(|at| *at <= limit)

@@ -1,15 +1,15 @@
 //! The ledger of packets that no key reads. A receiver answers what arrives: what is sent while its answers stop did not arrive.
 
 use super::book::{LedgerBook, ledger};
-use super::input::{IdleSpan, LEAST_RATE_TIME, LedgerInput, RuleTimes, TimeSpan, divided};
+use super::input::{Idle, LEAST_RATE_TIME, LedgerInput, RuleTimes, TimeSpan, divided};
 use super::ownership::{Ownership, disturbing, ownership};
 use super::silence::{Silence, VainTransmissions, silences};
 use super::spans::{joined, meets};
 use rekeyscope_model::analysis::LedgerBasis;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    INITIAL_RTO, LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_TIMEOUT, LONGEST_ACK_DELAY, LOOK, MOST_PER_ANSWER,
-    TransmissionRun,
+    INITIAL_RTO, Interval, LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_TIMEOUT, LONGEST_ACK_DELAY, LOOK,
+    MOST_PER_ANSWER, TransmissionRun,
 };
 
 /// A reverse direction with more than this share of the bytes sends data of its own: acknowledgements with timestamps and SACK (150 bytes
@@ -76,7 +76,11 @@ pub fn sealed_ledger(
 
 /// Stretches without data, behind data that was answered as before: answers came up to its last packet, and behind it. Or small packets passed
 /// and were answered in them, and no number is missing: the sender probes a closed window, or has nothing to send.
-fn idle(data: &[TransmissionRun], small: &[TransmissionRun], answers: &[TransmissionRun]) -> Vec<IdleSpan> {
+fn idle(
+    data: &[TransmissionRun],
+    small: &[TransmissionRun],
+    answers: &[TransmissionRun],
+) -> Vec<Interval<Idle>> {
     let mut found = Vec::new();
     let heard = |from, to| heard_within(answers, (from, to)).is_some_and(|packets| packets > 0);
     for two in data.windows(2) {
@@ -88,8 +92,13 @@ fn idle(data: &[TransmissionRun], small: &[TransmissionRun], answers: &[Transmis
         let was_answered = heard(stopped.plus_nanos(-LOOK), stopped)
             && heard(stopped, goes_on.min(stopped.plus_nanos(LONGEST_ACK_DELAY)));
         let open = !two[1].beyond_gap && passes(small, span, heard);
-        found.extend(was_answered.then_some(IdleSpan { span, open: false }));
-        found.extend(open.then_some(IdleSpan { span, open }));
+        let idle = |open| Interval {
+            from: span.0,
+            to: span.1,
+            facts: Idle { open },
+        };
+        found.extend(was_answered.then(|| idle(false)));
+        found.extend(open.then(|| idle(true)));
     }
     found
 }
@@ -126,9 +135,9 @@ fn stopped(answers: &LedgerInput<'_>) -> Ownership {
     let each = each.filter(|silence| !is_of_lost_answers(answers.arrived, silence));
     // The data goes on in silences of its answers.
     let silences: Vec<Silence> = each
-        .map(|silence| Silence {
-            counted: false,
-            ..silence
+        .map(|mut silence| {
+            silence.facts.counted = false;
+            silence
         })
         .collect();
     ownership(answers, &silences, &none, times)
@@ -138,10 +147,11 @@ fn stopped(answers: &LedgerInput<'_>) -> Ownership {
 /// timer ends, of which the round trip is not known.
 fn is_of_lost_answers(answers: &[TransmissionRun], silence: &Silence) -> bool {
     let ending = silence
+        .facts
         .ended_by
         .and_then(|ending| answers.get(ending - 1..=ending));
     let same_sa = ending.is_some_and(|runs| runs[0].spi == runs[1].spi);
-    silence.beyond_gap && same_sa && silence.nanos() <= INITIAL_RTO
+    silence.facts.beyond_gap && same_sa && silence.nanos() <= INITIAL_RTO
 }
 
 /// A book in which every cost may be larger.
@@ -158,7 +168,7 @@ fn lost(data: &[TransmissionRun], silence: &Silence) -> TimeSpan {
     let (from, to) = silence.span();
     let begun = data.partition_point(|run| run.from <= from);
     let last = begun.checked_sub(1).and_then(|k| data.get(k));
-    let last = last.filter(|_| silence.ended_by.is_some());
+    let last = last.filter(|_| silence.facts.ended_by.is_some());
     let stopped = last.map_or(0, |run| from.nanos_since(run.to).max(0));
     (from, to.plus_nanos(-stopped).max(from))
 }

@@ -3,18 +3,17 @@
 use super::input::{LedgerInput, TimeSpan};
 use super::spans::meets;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{FINEST, TransmissionRun};
+use rekeyscope_traffic::{FINEST, Interval, TransmissionRun};
 
 /// Share of silences that are longer than the usual ones: one in a thousand.
 const USUAL_SHARE: f64 = 0.001;
 
-/// Time in which no bytes arrived.
+/// Time in which no bytes arrived: from the last arrival before it to the one that ends it, or to the end of the transfer.
+pub(super) type Silence = Interval<NoArrival>;
+
+/// Facts of a silence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Silence {
-    /// Time of the last arrival before the silence.
-    pub(super) from: Timestamp,
-    /// Time of the arrival that ends the silence; the end of the transfer where nothing does.
-    pub(super) to: Timestamp,
+pub(super) struct NoArrival {
     /// Frames of the arrivals before and after the silence; 0 where nothing ends it.
     pub(super) frames: (u64, u64),
     /// Index of the run that ends the silence.
@@ -37,15 +36,7 @@ pub(super) struct Silence {
     pub(super) counted: bool,
 }
 
-impl Silence {
-    pub(super) fn nanos(&self) -> i64 {
-        self.to.nanos_since(self.from)
-    }
-
-    pub(super) fn span(&self) -> TimeSpan {
-        (self.from, self.to)
-    }
-
+impl NoArrival {
     /// Transmissions in the silence that brought nothing.
     pub(super) fn in_vain(&self) -> u32 {
         self.swallowed.saturating_add(self.superfluous)
@@ -54,11 +45,6 @@ impl Silence {
     /// Whether something was sent in the silence that did not arrive, before the capture or behind it: then its sender did not pause.
     pub(super) fn is_loss(&self) -> bool {
         self.in_vain() > 0 || self.beyond_gap
-    }
-
-    /// Whether the silence and the span have a moment in common.
-    pub(super) fn touches(&self, (from, to): TimeSpan) -> bool {
-        self.from <= to && from <= self.to
     }
 }
 
@@ -134,20 +120,22 @@ pub(super) fn silences(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>)
             .max(in_vain.acknowledged_before(before.to.plus_nanos(1)));
         let (swallowed, superfluous) = in_vain.between(before.to, ending.from);
         let sent = sent_before.max(in_vain.acknowledged_before(ending.from));
-        all.push(Silence {
+        all.push(Interval {
             from: before.to,
             to: ending.from,
-            frames: (before.frames.1, ending.frames.0),
-            ended_by: Some(k + 1),
-            swallowed,
-            superfluous,
-            acknowledged: sent_before,
-            lacks: ending.lacking_since <= before.to
-                || swallowed > 0 && sent_before.is_some_and(|at| at >= ending.from),
-            in_sequence: ending.lacking_since == ending.from && !ending.beyond_gap,
-            beyond_gap: ending.beyond_gap,
-            settled: sent.map_or(ending.from, |at| at.max(ending.from)),
-            counted: true,
+            facts: NoArrival {
+                frames: (before.frames.1, ending.frames.0),
+                ended_by: Some(k + 1),
+                swallowed,
+                superfluous,
+                acknowledged: sent_before,
+                lacks: ending.lacking_since <= before.to
+                    || swallowed > 0 && sent_before.is_some_and(|at| at >= ending.from),
+                in_sequence: ending.lacking_since == ending.from && !ending.beyond_gap,
+                beyond_gap: ending.beyond_gap,
+                settled: sent.map_or(ending.from, |at| at.max(ending.from)),
+                counted: true,
+            },
         });
     }
     all.extend(open_silence(input, in_vain).filter(|silence| !apart(silence.span())));
@@ -159,21 +147,23 @@ fn open_silence(input: &LedgerInput<'_>, in_vain: &VainTransmissions<'_>) -> Opt
     let last = input.arrived.last()?;
     let end = input.transfer.1;
     let (swallowed, superfluous) = in_vain.between(last.to, end.plus_nanos(1));
-    let silence = Silence {
+    let silence = Interval {
         from: last.to,
         to: end,
-        frames: (last.frames.1, 0),
-        ended_by: None,
-        swallowed,
-        superfluous,
-        acknowledged: None,
-        lacks: false,
-        in_sequence: false,
-        beyond_gap: false,
-        settled: end,
-        counted: true,
+        facts: NoArrival {
+            frames: (last.frames.1, 0),
+            ended_by: None,
+            swallowed,
+            superfluous,
+            acknowledged: None,
+            lacks: false,
+            in_sequence: false,
+            beyond_gap: false,
+            settled: end,
+            counted: true,
+        },
     };
-    let waits = input.died || silence.in_vain() > 0;
+    let waits = input.died || silence.facts.in_vain() > 0;
     (waits && silence.nanos() > FINEST).then_some(silence)
 }
 
@@ -182,7 +172,7 @@ pub(super) fn usual(input: &LedgerInput<'_>, silences: &[Silence], windows: &[Ti
     let outside = |span| !meets(windows, span);
     let mut long: Vec<i64> = silences
         .iter()
-        .filter(|silence| silence.ended_by.is_some() && outside(silence.span()))
+        .filter(|silence| silence.facts.ended_by.is_some() && outside(silence.span()))
         .map(Silence::nanos)
         .collect();
     let own = input

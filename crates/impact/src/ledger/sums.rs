@@ -6,18 +6,8 @@ use super::input::{LedgerInput, TimeSpan};
 use super::price::RATE_SIDE;
 use super::spans::{before, behind, joined, without};
 use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::Interval;
 use std::collections::BTreeMap;
-
-/// A stretch of the transfer and its label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LabelledTime<L> {
-    /// Begin of the stretch.
-    pub from: Timestamp,
-    /// End of the stretch.
-    pub to: Timestamp,
-    /// Label of what the transfer waited for.
-    pub label: L,
-}
 
 /// The seconds and bytes of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,7 +37,7 @@ fn shared(whole: i128, weights: &[i128]) -> Vec<i128> {
 /// no bytes. What an interval carried goes to the labels of the time beside it.
 pub fn label_sums<L: Copy + Ord>(
     input: &LedgerInput<'_>,
-    labels: &[LabelledTime<L>],
+    labels: &[Interval<L>],
     book: &LedgerBook,
     owner: impl Fn(&super::ownership::Owner) -> L,
 ) -> BTreeMap<L, LabelSum> {
@@ -66,11 +56,11 @@ pub fn label_sums<L: Copy + Ord>(
     };
     let mut pieces: Vec<(TimeSpan, L)> = Vec::new();
     for label in labels {
-        for piece in without((label.from, label.to), &intervals) {
-            let sum = sums.entry(label.label).or_default();
+        for piece in without(label.span(), &intervals) {
+            let sum = sums.entry(label.facts).or_default();
             sum.nanos += piece.1.nanos_since(piece.0);
             sum.bytes += bytes_of(piece);
-            pieces.push((piece, label.label));
+            pieces.push((piece, label.facts));
         }
     }
     let outside: Vec<TimeSpan> = pieces.iter().map(|piece| piece.0).collect();
@@ -82,7 +72,7 @@ pub fn label_sums<L: Copy + Ord>(
         let inside = labels
             .iter()
             .filter(|label| label.from < own.to && own.from < label.to);
-        let inside: Vec<TimeSpan> = inside.map(|label| (label.from, label.to)).collect();
+        let inside: Vec<TimeSpan> = inside.map(Interval::span).collect();
         // An interval without undisturbed time beside it goes by its own labels.
         let (spans, of): (&[TimeSpan], Vec<L>) = if beside.is_empty() {
             let of = inside
@@ -125,7 +115,7 @@ pub fn label_sums<L: Copy + Ord>(
 }
 
 /// The label of the stretch that holds a moment.
-fn label_at<L: Copy>(labels: &[LabelledTime<L>], at: Timestamp) -> Option<L> {
+fn label_at<L: Copy>(labels: &[Interval<L>], at: Timestamp) -> Option<L> {
     let k = labels.partition_point(|label| label.to <= at);
-    labels.get(k).map(|label| label.label)
+    labels.get(k).map(|label| label.facts)
 }

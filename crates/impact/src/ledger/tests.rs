@@ -1,9 +1,10 @@
 //! Made-up transfers whose cost is known.
 
 use super::made_up::{MadeUpTransfer, at};
-use super::{LabelledTime, Owner, RekeySpan, label_sums};
+use super::{Owner, RekeySpan, label_sums};
 use proptest::prelude::*;
 use rekeyscope_model::analysis::LedgerWhy;
+use rekeyscope_traffic::Interval;
 
 /// Milliseconds by which the end of an interval is uncertain where the rate goes over into the usual one: a tenth of a window of 160 ms is
 /// within what counts as back, and two packets.
@@ -295,10 +296,10 @@ fn an_interval_that_begins_with_the_transfer_has_its_first_packet() {
     transfer.even(201, 252, 1);
     let book = transfer.ledger();
     let (from, to) = transfer.span();
-    let labels = [LabelledTime {
+    let labels = [Interval {
         from,
         to,
-        label: MadeUpLabel::Even,
+        facts: MadeUpLabel::Even,
     }];
     let sums = label_sums(&transfer.input(), &labels, &book, |_| MadeUpLabel::Down);
     assert_eq!(sums.values().map(|sum| sum.bytes).sum::<u64>(), book.bytes);
@@ -349,12 +350,12 @@ proptest! {
         for (k, cut) in cuts.iter().enumerate() {
             let to = from.plus_nanos(at(*cut).0 + 13).min(span.1);
             if from < to {
-                labels.push(LabelledTime { from, to, label: if k % 2 == 0 { MadeUpLabel::Even } else { MadeUpLabel::Odd } });
+                labels.push(Interval { from, to, facts: if k % 2 == 0 { MadeUpLabel::Even } else { MadeUpLabel::Odd } });
             }
             from = to;
         }
         if from < span.1 {
-            labels.push(LabelledTime { from, to: span.1, label: MadeUpLabel::Even });
+            labels.push(Interval { from, to: span.1, facts: MadeUpLabel::Even });
         }
         let sums = label_sums(&transfer.input(), &labels, &book, |owner| match owner {
             Owner::Rekey(_) => MadeUpLabel::Rekey,

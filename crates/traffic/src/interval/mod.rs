@@ -2,8 +2,10 @@
 
 mod lost;
 mod silence;
-mod stretch;
+mod span;
+mod standstill;
 
 pub use lost::LostPacket;
-pub use silence::PacketSilence;
-pub use stretch::{CarriedKind, Interval, IntervalKind, SenderBefore, ShownBy, Undelivered};
+pub use silence::{LastPacket, PacketSilence};
+pub use span::Interval;
+pub use standstill::{CarriedKind, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered};

@@ -1,7 +1,7 @@
 //! The kind of a stretch without delivery.
 
 use super::candidate::{Candidate, InVain, TransferEnd};
-use crate::interval::{CarriedKind, IntervalKind, ShownBy, Undelivered};
+use crate::interval::{CarriedKind, ShownBy, StandstillKind, Undelivered};
 use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -52,7 +52,7 @@ pub(super) fn judge(
     carried: CarriedKind,
     candidate: &Candidate,
     around: &Circumstances,
-) -> Option<(IntervalKind, Undelivered)> {
+) -> Option<(StandstillKind, Undelivered)> {
     let Candidate { before, in_vain, .. } = candidate;
     let nanos = candidate.to.time.nanos_since(candidate.from.time);
     // A round trip that no key shows is shorter than any timer.
@@ -107,12 +107,12 @@ pub(super) fn judge(
         None
     };
     let (kind, shown_by) = match shown_by {
-        Some(shown_by) if long => (IntervalKind::Outage, shown_by),
-        None if long && around.hint && stopped => (IntervalKind::ShortOutage, ShownBy::ControlPlane),
-        _ if u64::from(swallowed) >= LEAST_NOT_BY_CHANCE => (IntervalKind::ShortOutage, ShownBy::Swallowed),
-        _ if swallowed > 0 => (IntervalKind::Loss, ShownBy::Swallowed),
+        Some(shown_by) if long => (StandstillKind::Outage, shown_by),
+        None if long && around.hint && stopped => (StandstillKind::ShortOutage, ShownBy::ControlPlane),
+        _ if u64::from(swallowed) >= LEAST_NOT_BY_CHANCE => (StandstillKind::ShortOutage, ShownBy::Swallowed),
+        _ if swallowed > 0 => (StandstillKind::Loss, ShownBy::Swallowed),
         _ if around.open && !more => return None,
-        _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => (IntervalKind::Rest, ShownBy::Nothing),
+        _ if nanos >= LEAST_REST && carried == CarriedKind::Tcp => (StandstillKind::Rest, ShownBy::Nothing),
         _ => return None,
     };
     let undelivered = Undelivered {

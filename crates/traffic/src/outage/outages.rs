@@ -5,7 +5,9 @@ use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, judge};
 use super::unread::{UnreadSilence, UnreadTunnel};
-use crate::interval::{CarriedKind, Interval, IntervalKind, LostPacket, SenderBefore, ShownBy, Undelivered};
+use crate::interval::{
+    CarriedKind, Interval, LostPacket, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered,
+};
 use crate::packet::{InnerPayload, Packet};
 use crate::segment::{PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
@@ -283,7 +285,7 @@ impl Outages {
                 let around = self.circumstances(own, candidate, events, open, unfinished);
                 let judged = judge(carried, candidate, &around)?;
                 // The silence of TCP is no rest where the pair carries datagrams too.
-                let counts = judged.0 != IntervalKind::Rest || unseen(own).is_none();
+                let counts = judged.0 != StandstillKind::Rest || unseen(own).is_none();
                 counts.then(|| interval(own, candidate, open, judged))
             };
             let waiting = waiting
@@ -357,9 +359,11 @@ impl Outages {
                 let judged = judge(CarriedKind::Unread, candidate, &around);
                 // An outage tells that something waited, and so does what the control plane did; a loss does not. Where nothing answers, only
                 // missing numbers tell.
-                let is_told = |(kind, undelivered): &(IntervalKind, Undelivered)| match kind {
-                    IntervalKind::Outage => is_answered || undelivered.shown_by == ShownBy::MissingNumbers,
-                    IntervalKind::ShortOutage => is_answered && undelivered.shown_by == ShownBy::ControlPlane,
+                let is_told = |(kind, undelivered): &(StandstillKind, Undelivered)| match kind {
+                    StandstillKind::Outage => is_answered || undelivered.shown_by == ShownBy::MissingNumbers,
+                    StandstillKind::ShortOutage => {
+                        is_answered && undelivered.shown_by == ShownBy::ControlPlane
+                    }
                     _ => false,
                 };
                 let told = judged.filter(is_told).map(|(kind, undelivered)| {
@@ -377,7 +381,7 @@ impl Outages {
                 all.extend(told.filter(|found| !all.iter().any(|other| is_of_pair(other, found))));
             }
         }
-        all.sort_by_key(|interval| (interval.from, interval.pair, interval.direction));
+        all.sort_by_key(|interval| (interval.from, interval.facts.pair, interval.facts.direction));
         all
     }
 
@@ -609,36 +613,39 @@ fn interval(
     own: &PairDelivery,
     candidate: &Candidate,
     open: bool,
-    (kind, undelivered): (IntervalKind, Undelivered),
+    (kind, undelivered): (StandstillKind, Undelivered),
 ) -> Interval {
     // Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and only what it sent in vain shows anything.
-    let down = matches!(kind, IntervalKind::Outage | IntervalKind::ShortOutage);
+    let down = matches!(kind, StandstillKind::Outage | StandstillKind::ShortOutage);
     let words = down && undelivered.carried == CarriedKind::Tcp && !candidate.before.busy;
     let delivered = candidate.from.time;
     let first = candidate.in_vain.first().filter(|_| words);
     Interval {
-        pair: own.pair,
-        tunnel: own.tunnel,
-        direction: own.direction,
         from: first.map_or(delivered, |first| first.max(delivered)),
         to: candidate.to.time,
-        frames: (candidate.from.frame, (!open).then_some(candidate.to.frame)),
-        spis: (spi(candidate.from), spi(candidate.to)),
-        lost: candidate.in_vain.packets(),
-        before: SenderBefore {
-            round_trip: candidate.before.round_trip,
-            rto: candidate.before.rto,
+        facts: Standstill {
+            pair: own.pair,
+            tunnel: own.tunnel,
+            direction: own.direction,
+            frames: (candidate.from.frame, (!open).then_some(candidate.to.frame)),
+            spis: (spi(candidate.from), spi(candidate.to)),
+            lost: candidate.in_vain.packets(),
+            before: SenderBefore {
+                round_trip: candidate.before.round_trip,
+                rto: candidate.before.rto,
+            },
+            kind,
+            undelivered,
         },
-        kind,
-        undelivered,
     }
 }
 
 /// Whether a pair of addresses had no delivery in a stretch of its tunnel.
 fn is_of_pair(own: &Interval, tunnel: &Interval) -> bool {
-    own.pair != PairId::NONE
-        && own.kind == IntervalKind::Outage
-        && (own.tunnel, own.direction) == (tunnel.tunnel, tunnel.direction)
+    let (one, other) = (&own.facts, &tunnel.facts);
+    one.pair != PairId::NONE
+        && one.kind == StandstillKind::Outage
+        && (one.tunnel, one.direction) == (other.tunnel, other.direction)
         && own.from < tunnel.to
         && tunnel.from < own.to
 }
@@ -653,16 +660,18 @@ fn unseen(own: &PairDelivery) -> Option<Interval> {
         .datagrams
         .filter(|datagrams| datagrams.bytes > own.tcp_bytes)?;
     Some(Interval {
-        pair: own.pair,
-        tunnel: own.tunnel,
-        direction: own.direction,
         from: datagrams.first.time,
         to: datagrams.last.time,
-        frames: (datagrams.first.frame, Some(datagrams.last.frame)),
-        spis: (spi(datagrams.first), spi(datagrams.last)),
-        lost: Vec::new(),
-        before: SenderBefore::default(),
-        kind: IntervalKind::Unseen,
-        undelivered: Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing),
+        facts: Standstill {
+            pair: own.pair,
+            tunnel: own.tunnel,
+            direction: own.direction,
+            frames: (datagrams.first.frame, Some(datagrams.last.frame)),
+            spis: (spi(datagrams.first), spi(datagrams.last)),
+            lost: Vec::new(),
+            before: SenderBefore::default(),
+            kind: StandstillKind::Unseen,
+            undelivered: Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing),
+        },
     })
 }

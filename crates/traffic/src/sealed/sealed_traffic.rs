@@ -1,7 +1,7 @@
 //! Packets of tunnels without keys.
 
 use super::line::{SealedDirection, SealedLine, SealedPacket};
-use crate::interval::PacketSilence;
+use crate::interval::{Interval, LastPacket, PacketSilence};
 use crate::run::RunBound;
 use crate::table::BoundedTable;
 use crate::tcp::LEAST_TIMEOUT;
@@ -69,17 +69,19 @@ impl SealedTraffic {
         let mut silences = Vec::new();
         for (from, to, frame) in runs {
             let silent = last.filter(|(time, _)| from.nanos_since(*time) > LEAST_TIMEOUT);
-            silences.extend(silent.map(|(time, frame)| PacketSilence {
+            silences.extend(silent.map(|(time, frame)| Interval {
                 from: time,
                 to: from,
-                last_frame: Some(frame),
+                facts: LastPacket { frame: Some(frame) },
             }));
             last = last.max(Some((to, frame)));
         }
-        silences.push(PacketSilence {
+        silences.push(Interval {
             from: last.map_or(Timestamp(i64::MIN), |(time, _)| time),
             to: Timestamp(i64::MAX),
-            last_frame: last.map(|(_, frame)| frame),
+            facts: LastPacket {
+                frame: last.map(|(_, frame)| frame),
+            },
         });
         silences
     }

@@ -12,7 +12,7 @@
 
 use rekeyscope_lab::tables::{LabCapture, Theirs, read};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
-use rekeyscope_traffic::{Fate, Interval, IntervalKind, Outages, Segment, SegmentKind, ShownBy, Tracker};
+use rekeyscope_traffic::{Fate, Interval, Outages, Segment, SegmentKind, ShownBy, StandstillKind, Tracker};
 use std::collections::BTreeMap;
 
 fn main() -> std::io::Result<()> {
@@ -57,15 +57,15 @@ fn main() -> std::io::Result<()> {
 
 fn print(capture: &LabCapture, interval: &Interval) {
     let seconds = |time: rekeyscope_model::time::Timestamp| time.seconds_since(capture.first);
-    let facts = interval.undelivered;
-    let name = match interval.kind {
-        IntervalKind::Outage => "outage",
-        IntervalKind::ShortOutage => "short",
-        IntervalKind::Loss => "loss",
-        IntervalKind::Rest => "rest",
-        IntervalKind::Unseen => "unseen",
+    let facts = interval.facts.undelivered;
+    let name = match interval.facts.kind {
+        StandstillKind::Outage => "outage",
+        StandstillKind::ShortOutage => "short",
+        StandstillKind::Loss => "loss",
+        StandstillKind::Rest => "rest",
+        StandstillKind::Unseen => "unseen",
     };
-    let (pair, direction) = (interval.pair.0, interval.direction);
+    let (pair, direction) = (interval.facts.pair.0, interval.facts.direction);
     print!(
         "  {name} pair {pair} {direction:?} {:.3}–{:.3} s",
         seconds(interval.from),

@@ -1,4 +1,4 @@
-//! The one type for a stretch of time.
+//! Stretches in which nothing was delivered between two inner addresses.
 
 use super::lost::LostPacket;
 use crate::segment::PairId;
@@ -80,9 +80,9 @@ impl Undelivered {
     }
 }
 
-/// The kinds of stretches.
+/// The kinds of stretches between deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IntervalKind {
+pub enum StandstillKind {
     /// Nothing was delivered though the sender tried, for longer than two retransmission timeouts.
     Outage,
     /// The same, shorter, or without a lost packet beside an event after which there may be no way: an outage only if something explains it.
@@ -104,20 +104,17 @@ pub struct SenderBefore {
     pub rto: i64,
 }
 
-/// A stretch of time of one direction between two inner addresses.
+/// Facts of a stretch between two deliveries of one direction between two inner addresses. The stretch begins with the last delivery before
+/// it, and ends with the first one after it; where there was none, with the transfer or the capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Interval {
+pub struct Standstill {
     /// The inner addresses.
     pub pair: PairId,
     /// Opaque name of the tunnel, as its packets have it.
     pub tunnel: u32,
     /// Direction of the data.
     pub direction: Direction,
-    /// The last delivery before it.
-    pub from: Timestamp,
-    /// The first one after it; where there was none, the end of the transfer or of the capture.
-    pub to: Timestamp,
-    /// Frames of both; `None` at an end without delivery.
+    /// Frames of both deliveries; `None` at an end without delivery.
     pub frames: (u64, Option<u64>),
     /// SPIs of both, where they are known.
     pub spis: (Option<u32>, Option<u32>),
@@ -126,14 +123,7 @@ pub struct Interval {
     /// The sender's times when it began.
     pub before: SenderBefore,
     /// The kind of the stretch.
-    pub kind: IntervalKind,
+    pub kind: StandstillKind,
     /// The traffic in it.
     pub undelivered: Undelivered,
-}
-
-impl Interval {
-    /// Nanoseconds.
-    pub fn nanos(&self) -> i64 {
-        self.to.nanos_since(self.from)
-    }
 }
