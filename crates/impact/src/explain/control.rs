@@ -1,7 +1,7 @@
 //! Rows about the control plane: deleted, deleted first, refused, unanswered, both at once, SAs lost.
 
 use crate::explain::same_limits::learnt_limit;
-use crate::explain::scene::{ExchangeInScene, MadeByExchange, SilencesOfSide};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
 use crate::explain::view::{CHARON_REPEATS, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
@@ -91,6 +91,28 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
         by: None,
         ..explanation
     })
+}
+
+/// The SA that carried the data is one of a pair that both sides went on with behind the collision until the data stopped, and no Delete came
+/// then: they kept the same pair.
+pub(super) fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let begin = view.begin();
+    let (soonest, latest) = (begin.plus_nanos(-view.near()), begin.plus_nanos(view.near()));
+    let last_collision = explanation
+        .evidence
+        .iter()
+        .copied()
+        .chain(explanation.event)
+        .max();
+    let collided = last_collision.and_then(|index| view.scene.events.get(index));
+    let own = view.outage.sa.and_then(|place| view.sa(place));
+    let back = own.and_then(|own| view.sa(own.opposite?));
+    let goes_on = |sa: Option<&SaInScene>| {
+        let used = collided.zip(sa.and_then(|sa| sa.used));
+        used.is_some_and(|(collided, (first, last))| collided.time < first && soonest <= last)
+    };
+    let deleted = view.events(DELETES, soonest, latest).next().is_some();
+    goes_on(own) && goes_on(back) && !deleted
 }
 
 /// What ends an L2TP session, and the link that it carries (RFC 2661 §6.4, §6.12, RFC 1661 §5.5).

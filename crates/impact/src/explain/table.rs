@@ -64,11 +64,11 @@ pub static ROWS: [ExplanationRow; 22] = [
         id: "collision",
         causes: &[ExplanationCause::Collision],
         needs: "exchanges of both sides overlap, or a notification says so, at most 6 s before; the outage is of the SA that they renew",
-        unless: "it is a refusal for now (TEMPORARY_FAILURE) of the side that had just deleted the SA",
+        unless: "it is a refusal for now (TEMPORARY_FAILURE) of the side that had just deleted the SA; or both sides went on with one pair of SAs that was made since, and no Delete came when data stopped",
         explains_short: true,
         explains_rekeys: true,
         holds: control::collision,
-        excluded: never,
+        excluded: control::was_settled,
     },
     ExplanationRow {
         id: "refused",

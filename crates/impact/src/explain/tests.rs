@@ -233,6 +233,18 @@ fn both_sides_at_once() {
     is(&without_packets, Collision);
     both.events[0].time = at(3.0);
     is(&both, Unexplained);
+
+    // Both sides went on with the pair that was made behind it, until all stopped: they kept the same one.
+    let mut settled = rekeyed(6.0, 6.1);
+    settled.event(EventKind::Collision, 6.0, CLIENT);
+    is(&settled, Collision);
+    settled.outage().sa = Some(2);
+    is(&settled, Unexplained);
+    let mut one_side_alone = settled.clone();
+    one_side_alone.sas[3].used = None;
+    is(&one_side_alone, Collision);
+    settled.event(EventKind::ChildDeleted, 10.1, CLIENT).successor = Some(true);
+    is(&settled, Collision);
 }
 
 #[test]

@@ -93,6 +93,7 @@ impl Runs {
         }
     }
 
+    #[cold]
     fn put(&mut self, run: TransmissionRun) {
         self.older
             .entry(run.from)

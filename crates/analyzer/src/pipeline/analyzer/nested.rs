@@ -83,9 +83,18 @@ impl NestedFrames {
         packet: &[u8],
     ) -> bool {
         let wanted = decoded.inner.carries_ipsec(&self.esp_ports) && pending.nesting < MOST_NESTING;
-        if !wanted || self.waiting.len() >= MOST_WAITING {
-            return false;
-        }
+        wanted && self.waiting.len() < MOST_WAITING && self.open(association, pending, decoded, packet)
+    }
+
+    /// Opens a packet again, and keeps what is in it.
+    #[cold]
+    fn open(
+        &mut self,
+        association: &Association,
+        pending: &Pending,
+        decoded: &Decoded,
+        packet: &[u8],
+    ) -> bool {
         let Some(cipher) = association.cipher() else {
             return false;
         };
