@@ -1,7 +1,7 @@
 //! The book: the ledger of one direction, made of all its parts.
 
 use super::arrivals::ArrivedBytes;
-use super::input::{LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::input::{LEAST_COST, LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
 use super::ownership::{Owned, Owner, Ownership, ownership};
 use super::price::{RateWithout, carried, cost, rate_without};
 use super::repair::repaired;
@@ -90,7 +90,7 @@ pub struct LedgerBook {
     pub unobserved: Vec<usize>,
     /// Rekeys within the transfer of which the capture lacks nothing.
     pub observed: Vec<usize>,
-    /// Longest silence at rekeys that is no longer than what the transfer shows elsewhere, nanoseconds.
+    /// Longest silence at rekeys that is no longer than what the transfer shows elsewhere, or that cost nothing, nanoseconds.
     pub threshold: i64,
     /// The stretches between rests.
     pub transfers: Vec<TransferSpan>,
@@ -276,6 +276,7 @@ impl Drafts<'_> {
             bytes: self.input.arrived.iter().map(|run| run.bytes).sum(),
             intervals,
             undisturbed: nanos(&priced.undisturbed),
+            threshold: self.ownership.threshold,
             ..LedgerBook::default()
         };
         book.settle();
@@ -286,7 +287,6 @@ impl Drafts<'_> {
             .iter()
             .filter(|rekey| meets(&holes, rekey.window()));
         book.unobserved = unobserved.map(|rekey| rekey.rekey).collect();
-        book.threshold = self.ownership.threshold;
         book.is_transfer = self.is_transfer(book.nanos);
         self.slow(&mut book, &priced.undisturbed);
         self.place(&mut book);
@@ -444,12 +444,22 @@ impl LedgerBook {
         self
     }
 
-    /// Sums up the costs of each owner's intervals. An owner whose sender made up for more than that costs nothing in any of them.
+    /// Sums up the costs of each owner's intervals. An owner whose sender made up for more than that costs nothing in any of them, and a rekey
+    /// without a cost owns nothing.
     fn settle(&mut self) {
         let mut sums: BTreeMap<Owner, i64> = BTreeMap::new();
+        let mut open: Vec<Owner> = Vec::new();
         for own in &self.intervals {
             *sums.entry(own.owner).or_default() += own.nanos;
+            open.extend(own.at_least.then_some(own.owner));
         }
+        let is_free = |own: &OwnedInterval| {
+            let costs = sums.get(&own.owner).is_some_and(|sum| *sum >= LEAST_COST);
+            matches!(own.owner, Owner::Rekey(_)) && !costs && !open.contains(&own.owner)
+        };
+        let free = self.intervals.iter().filter(|own| is_free(own));
+        self.threshold = free.map(|own| own.silence).fold(self.threshold, i64::max);
+        self.intervals.retain(|own| !is_free(own));
         for own in &mut self.intervals {
             if sums.get(&own.owner).is_some_and(|sum| *sum < 0) {
                 (own.nanos, own.range.0, own.range.1) = (0, 0, own.range.1.max(0));

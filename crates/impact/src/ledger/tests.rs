@@ -48,17 +48,24 @@ fn what_is_swallowed_and_sent_again_costs_its_silence() {
 /// The application wrote on, and the path takes twice its rate: everything is there as soon as it would have been.
 #[test]
 fn an_application_that_catches_up_lost_nothing() {
-    let mut transfer = stalled(500);
-    transfer.even(10_500, 11_000, 2);
-    transfer.even(11_000, 20_000, 1);
-    let book = transfer.ledger();
-    assert_eq!(
-        (book.intervals.len(), book.rekeys.len()),
-        (1, 1),
-        "hurt, and made up"
-    );
-    assert!(ms(book.rekeys_nanos()) < ENDS_WITHIN, "{book:?}");
-    assert_eq!(ms(book.rekeys[0].silence), 501.0);
+    for (rate, owns) in [(2, 1), (3, 0)] {
+        let mut transfer = stalled(500);
+        transfer.even(10_500, 11_000, rate);
+        transfer.even(11_000, 20_000, 1);
+        let book = transfer.ledger();
+        assert!(ms(book.rekeys_nanos()) < ENDS_WITHIN, "{book:?}");
+        assert_eq!(
+            (book.intervals.len(), book.rekeys.len()),
+            (owns, owns),
+            "{book:?}"
+        );
+        assert_eq!(
+            ms(book
+                .threshold
+                .max(book.rekeys.first().map_or(0, |own| own.silence))),
+            501.0
+        );
+    }
 }
 
 /// Segments in a queue behind the capture went on being sent meanwhile.

@@ -80,8 +80,6 @@ impl LedgerWords<'_> {
         let ledger = self.ledger;
         let message = if silent.is_empty() {
             about(self.of, "verdict-slowed").with("hurt", ledger.rekeys.len())
-        } else if ledger.cost_seconds <= 0.0 {
-            about(self.of, "verdict-made-up").with("hurt", silent.len())
         } else {
             about(self.of, "verdict-stopped").with("hurt", silent.len())
         };

@@ -17,10 +17,6 @@ verdict-stopped = { $used ->
     [one] The only rekey stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
    *[other] { $hurt } of { $used } rekeys stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
 }
-verdict-made-up = { $used ->
-    [one] The only rekey stopped this { $direction } for { $silence }; it made up for that.
-   *[other] { $hurt } of { $used } rekeys stopped this { $direction } for { $silence }; it made up for that.
-}
 verdict-slowed = { $hurt } of { $used } rekeys slowed this { $direction } without stopping it: { $cost } of { $transfer }, { $share }.
 verdict-just = { $cost }
 verdict-at-least = at least { $cost }
