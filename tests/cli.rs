@@ -228,7 +228,7 @@ fn errors_say_what_to_do() {
     let keys = sample().with_extension("keylog");
     let keys = text(&keys);
     let alone = format!("{keys} holds keys and no packets: rekeyscope trace.pcapng --keys {keys}");
-    assert_fails(&[keys], 2, &alone);
+    assert_fails(&[keys], 1, &alone);
     assert_fails(
         &[keys, capture],
         2,
@@ -291,13 +291,14 @@ fn notes_come_last_and_none_about_samples() {
     assert_eq!((out.status, out.stderr.as_str()), (0, ""));
     let folder = TempDir::new().unwrap();
     let capture = alone(&folder, usize::MAX);
-    let both = rekeyscope().arg(&capture).output().unwrap();
-    assert!(
-        String::from_utf8(both.stderr)
-            .unwrap()
-            .contains("no key for 16 of 16 SAs")
+    let told = |format| run(&[text(&capture), "--format", format]).stderr;
+    assert!(told("markdown").contains("no key for 16 of 16 SAs"));
+    assert_eq!(told("text"), "", "the report says it");
+    let command = format!(
+        "'{}' '{}' --format markdown 2>&1",
+        env!("CARGO_BIN_EXE_rekeyscope"),
+        text(&capture)
     );
-    let command = format!("'{}' '{}' 2>&1", env!("CARGO_BIN_EXE_rekeyscope"), text(&capture));
     let joined = std::process::Command::new("sh")
         .args(["-c", &command])
         .output()

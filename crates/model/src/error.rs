@@ -45,6 +45,12 @@ pub enum Error {
         /// Path as given by the user.
         path: PathBuf,
     },
+    /// A key log stands where the capture is expected.
+    #[error("{0} holds keys and no packets: rekeyscope trace.pcapng --keys {0}", path.display())]
+    KeysAsCapture {
+        /// Path as given by the user.
+        path: PathBuf,
+    },
     /// A saved document cannot be read.
     #[error("cannot read the analysis {}: {reason}", path.display())]
     Document {

@@ -4,7 +4,7 @@ use crate::command::replace::Replacement;
 use crate::command::sources::{self, Grouping, NamedCapture, is_capture};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 pub(crate) use compare::CompareArguments;
-pub(crate) use input::Input;
+pub(crate) use input::{Input, holds_keys};
 pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 #[cfg(feature = "parquet")]
 pub(crate) use outputs::CompactArguments;

@@ -7,7 +7,7 @@ pub(crate) mod refusals;
 
 pub(crate) use account::of_label;
 use piece::Advice;
-pub(crate) use refusals::{WINDOWS_KILOBYTES, of_refusals};
+pub(crate) use refusals::{WINDOWS_KILOBYTES, is_of_windows, of_refusals};
 
 use crate::words::causes::causes;
 use crate::words::focus::Focus;
@@ -101,6 +101,10 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     } else {
         "advice-yamaha"
     };
+    if proposed {
+        // A responder takes over what Windows proposes, so that no setting of another system helps.
+        return Vec::from_iter(unsure_windows.then(|| of("Windows", windows, "advice-windows")));
+    }
     let advice = [
         unsure_windows.then(|| of("Windows", windows, "advice-windows")),
         Some(of("Yamaha NVR5x0", from_log(LogSystem::Yamaha), yamaha)),

@@ -1,7 +1,7 @@
 //! The capture and what decrypts it.
 
 use crate::command::options::help::{INPUT, KEYS, OUTPUT};
-use crate::command::options::refusal::{refuse_if, refused};
+use crate::command::options::refusal::refused;
 use crate::command::sources::{NamedCapture, is_capture};
 use clap::{Args, ValueHint};
 use rekeyscope::assembly::Asked;
@@ -88,8 +88,7 @@ impl Input {
         }
     }
 
-    /// Refuses a log in the place of the capture: the two are the wrong way round, or the log stands alone. `job` is the name of the job with
-    /// a blank.
+    /// Refuses a log in the place of the capture where the capture is named, too. `job` is the name of the job with a blank.
     pub(super) fn must_be_the_capture(&self, job: &str, more: &[PathBuf]) -> Result<(), clap::Error> {
         let own = &self.capture;
         if !own.is_file() || is_capture(own) {
@@ -103,15 +102,13 @@ impl Input {
                 "the capture and the keys are the wrong way round: rekeyscope {job}{capture} --keys {log}"
             )));
         }
-        let capture = match more {
-            [] => "trace.pcapng".to_owned(),
-            [one] if is_capture(one) => shown(one),
-            _ => return Ok(()),
-        };
-        refuse_if(
-            holds_keys(own),
-            &format!("{log} holds keys and no packets: rekeyscope {job}{capture} --keys {log}"),
-        )
+        match more {
+            [one] if is_capture(one) && holds_keys(own) => Err(refused(format!(
+                "{log} holds keys and no packets: rekeyscope {job}{} --keys {log}",
+                shown(one)
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Sets how many cores are used. Once, before the first packet. The calling thread is one of them.
@@ -211,7 +208,7 @@ impl Input {
 }
 
 /// A file is read as a key log or a table of keys.
-pub(super) fn holds_keys(path: &Path) -> bool {
+pub(crate) fn holds_keys(path: &Path) -> bool {
     let mut keys = KeyMaterial::default();
     keys.read(path).is_ok() && keys.files.iter().any(|file| !file.formats.is_empty())
 }

@@ -7,6 +7,11 @@ use rekeyscope_model::text::{Catalogue, Message};
 /// Kilobyte lifetime that Windows' L2TP client proposes.
 pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
 
+/// A volume at which SAs end may be that lifetime: Windows renews a little before it, and others count 1,024 bytes as a kilobyte.
+pub(crate) fn is_of_windows(kilobytes: u64) -> bool {
+    (WINDOWS_KILOBYTES * 9 / 10..=WINDOWS_KILOBYTES * 1_024 / 1_000).contains(&kilobytes)
+}
+
 /// Advises by the reasons that refusals gave.
 pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
     let refusals = REFUSALS.iter().filter(|(names, _)| refused(analysis, names));
