@@ -1,7 +1,6 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
-use crate::words::advice::may_be_windows;
-use crate::words::advice::refusals::{WINDOWS_KILOBYTES, is_of_windows, of_notification};
+use crate::words::advice::refusals::{WINDOWS_KILOBYTES, is_of_windows, may_be_windows, of_notification};
 use crate::words::common::stated_lifetime;
 use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
