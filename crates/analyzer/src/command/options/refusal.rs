@@ -55,7 +55,7 @@ pub(super) fn why_not_here(word: &str) -> Option<String> {
     Some(format!("{word} {reason}"))
 }
 
-/// Arguments that a job cannot do without, in words, and a command line that can be typed. The last one is the main job's.
+/// The name of a job, the argument that it cannot do without in words, and a command line that can be typed.
 const ASKED: [(&str, &str, &str); 9] = [
     (
         "report",
@@ -99,11 +99,12 @@ const ASKED: [(&str, &str, &str); 9] = [
         "rekeyscope tshark trace.pcapng --keys router.log",
     ),
 ];
-/// The same of `keys --claims`, which reads a log alone.
+/// `keys --claims` reads a log alone, and cannot do without this.
 const ASKED_OF_CLAIMS: (&str, &str) = (
     "a place for the tables",
     "rekeyscope keys --claims router.log --export wireshark DIR",
 );
+/// The main job cannot do without this.
 const ASKED_OF_MAIN: (&str, &str) = ("a capture", "rekeyscope trace.pcapng --keys router.log");
 
 /// The job's missing argument, with an example; an option that another one asks for is clap's to name.

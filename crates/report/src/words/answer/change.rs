@@ -123,7 +123,7 @@ fn of_more(focus: &Focus, headline: &Impact, (line, own): (&AccountLine, &str)) 
     }
 }
 
-/// A cure with what it is about.
+/// Says what a cure is about, and what that cost.
 fn about(t: &Catalogue, label: AccountLabel, lost: f64, text: &str) -> String {
     let (label, seconds) = (loss_label(t, label), amount(lost, lost));
     fill!(t, "do-about", label, seconds, text)

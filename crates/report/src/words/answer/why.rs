@@ -245,7 +245,7 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(t.sentences(&Vec::from_iter([at_the_limit].into_iter().chain(queue))))
 }
 
-/// A queue that stands.
+/// Says how long a queue delays packets that stands for half of the transfer.
 fn queue(focus: &Focus, headline: &Impact) -> Option<String> {
     let delay = told_queue(focus.analysis, headline)?;
     Some(fill!(focus.t, "why-queue", delay = format::duration_ms(delay)))
