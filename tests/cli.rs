@@ -200,7 +200,11 @@ fn what_cannot_be_analysed_ends_in_one_sentence() {
         1,
         "cannot write",
     );
-    assert_fails(&[], 2, "Usage");
+    assert_fails(
+        &[],
+        2,
+        "give a capture, for example: rekeyscope trace.pcapng --keys",
+    );
     assert_fails(&[text(&sample()), "--verify", "some"], 2, "is gone");
     assert_fails(&[text(&sample()), "--json", "-", "--html", "-"], 2, "only one of");
     assert_fails(&[text(&sample()), "--csv", "-"], 2, "expected a folder");
@@ -219,8 +223,23 @@ fn errors_say_what_to_do() {
     let (capture, log) = (sample(), text(&log).to_owned());
     let capture = text(&capture);
     assert_fails(&[capture, &log], 2, &format!("is it a key log? --keys {log}"));
-    assert_fails(&[&log], 1, &format!("is it a key log? --keys {log}"));
-    assert_fails(&[text(folder.path())], 1, "that folder holds no capture");
+    let behind = format!("a log with keys goes behind --keys: rekeyscope trace.pcapng --keys {log}");
+    assert_fails(&[&log], 1, &behind);
+    let keys = sample().with_extension("keylog");
+    let keys = text(&keys);
+    let alone = format!("{keys} holds keys and no packets: rekeyscope trace.pcapng --keys {keys}");
+    assert_fails(&[keys], 1, &alone);
+    assert_fails(
+        &[keys, capture],
+        2,
+        &format!("rekeyscope {capture} --keys {keys}"),
+    );
+    let swapped = format!("are the wrong way round: rekeyscope {capture} --keys {keys}");
+    assert_fails(&[keys, "--keys", capture], 2, &swapped);
+    let swapped = format!("are the wrong way round: rekeyscope keys {capture} --keys {keys}");
+    assert_fails(&["keys", keys, "--keys", capture], 2, &swapped);
+    assert_fails(&[capture, "--also-from", capture], 2, "is the capture itself");
+    assert_fails(&[text(folder.path())], 1, ": that folder holds no capture");
     assert_fails(&["repot", capture], 2, "did you mean 'report'?");
     assert_fails(&["report", capture], 1, "it is a capture, no analysis");
     let page = format!("{}/no/such/page.html", text(folder.path()));
@@ -242,7 +261,7 @@ fn errors_say_what_to_do() {
     // A folder of captures may hold other files: each is told, and the captures are read.
     let several = run(&[capture, &log, capture, "--quiet"]);
     assert_eq!(several.status, 1, "{}", several.stderr);
-    assert!(several.stderr.contains("is it a key log?") && several.stdout.contains("l2tp_kb"));
+    assert!(several.stderr.contains("goes behind --keys") && several.stdout.contains("l2tp_kb"));
 }
 
 #[test]
@@ -272,13 +291,14 @@ fn notes_come_last_and_none_about_samples() {
     assert_eq!((out.status, out.stderr.as_str()), (0, ""));
     let folder = TempDir::new().unwrap();
     let capture = alone(&folder, usize::MAX);
-    let both = rekeyscope().arg(&capture).output().unwrap();
-    assert!(
-        String::from_utf8(both.stderr)
-            .unwrap()
-            .contains("no key for 16 of 16 SAs")
+    let told = |format| run(&[text(&capture), "--format", format]).stderr;
+    assert!(told("markdown").contains("no key for 16 of 16 SAs"));
+    assert_eq!(told("text"), "", "the report says it");
+    let command = format!(
+        "'{}' '{}' --format markdown 2>&1",
+        env!("CARGO_BIN_EXE_rekeyscope"),
+        text(&capture)
     );
-    let command = format!("'{}' '{}' 2>&1", env!("CARGO_BIN_EXE_rekeyscope"), text(&capture));
     let joined = std::process::Command::new("sh")
         .args(["-c", &command])
         .output()

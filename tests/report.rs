@@ -204,7 +204,7 @@ fn what_makes_no_sense_is_told() {
         (vec!["report", "no.json"], 1, "no analysis that --json wrote"),
         (vec!["report", "cut.json"], 1, "no analysis that --json wrote"),
         (vec!["report", "nowhere.json"], 1, "cannot read the analysis"),
-        (vec!["report"], 2, "required"),
+        (vec!["report"], 2, "give an analysis that --json wrote"),
         (
             vec![&capture, "--format", "pdf"],
             2,

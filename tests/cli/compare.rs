@@ -106,7 +106,7 @@ fn one_capture_is_not_compared() {
         "compare needs two captures or more, and this is one",
     );
     assert_fails(&["compare", text(&a)], 2, usage);
-    assert_fails(&["compare"], 2, "Usage: ");
+    assert_fails(&["compare"], 2, "give two captures or more");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_log_without_keys_is_told_and_the_capture_is_analysed() {
         let out = run(&[text(&capture), "--keys", text(keys), "--json", "-"]);
         assert_eq!(out.status, 0, "{}", out.stderr);
         assert!(
-            out.stderr.contains(&format!("{}:1: {says}", text(keys))),
+            out.stderr.contains(&format!("{}: {says}", text(keys))),
             "{}",
             out.stderr
         );

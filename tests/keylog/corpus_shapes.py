@@ -98,7 +98,7 @@ def hexadecimal(lab, corpus):
     # One frame, one raw block.
     frame = struct.pack("<IBI", 0xFD2FB528, 0xA0, len(text)) + struct.pack("<I", 1 | len(text) << 3)[:3] + text
     corpus.add("container_zstd", frame, keys + ["unsupported-in-lua zstd"])
-    corpus.add("bad_container_cut", gzip.compress(text, mtime=0)[:20], ["problem 1", "unsupported-in-lua gzip"])
+    corpus.add("bad_container_cut", gzip.compress(text, mtime=0)[:20], ["problem 0", "unsupported-in-lua gzip"])
 
 
 def phase_1(lab, corpus):

@@ -149,11 +149,11 @@ def tables(lab, corpus):
     corpus.add("bad_ikev1_key", [f"{lab.cookie},{lab.ka[:-1]}", ikev1, f"{lab.cookie},{lab.ka * 3}"], ["problem 1", "problem 3", is_ike])
     spi_i, spi_r, ei, er = lab.ikev2.split(",")[:4]
     corpus.add("ikev2_table", [lab.ikev2], [f"ike2 {spi_i} sk_ei {ei}", f"ike2 {spi_i} sk_er {er}", "unsupported-in-lua ikev2"])
-    corpus.add("bad_ikev2_columns", [",".join(lab.ikev2.split(",")[:5])], ["problem 1", "unsupported-in-lua ikev2"])
+    corpus.add("bad_ikev2_columns", [",".join(lab.ikev2.split(",")[:5])], ["problem 0", "unsupported-in-lua ikev2"])
     corpus.add("mixed_tables", [a.row(), ikev1, b.row(), "", "# and the same again", a.row()], [is_a, is_b, is_ike])
     corpus.add("utf16_esp_sa", ("\ufeff" + a.row() + "\r\n" + b.row() + "\r\n").encode("utf-16-le"), [is_a, is_b])
-    corpus.add("bad_empty", b"", ["problem 1"])
-    corpus.add("bad_no_keys", ["The quick brown fox", "jumps over the lazy dog"], ["problem 1"])
+    corpus.add("bad_empty", b"", ["problem 0"])
+    corpus.add("bad_no_keys", ["The quick brown fox", "jumps over the lazy dog"], ["problem 0"])
     corpus.add("bad_nul_bytes", b"\x00" * 1000 + b"\n" + a.row().encode() + b"\n", [is_a])
 
 

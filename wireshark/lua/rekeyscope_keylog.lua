@@ -358,7 +358,7 @@ function keylog.parse(texts)
   if #result.entries == 0 and #result.unsupported == 0 and parser.keyless then
     note(result.unsupported, parser.keyless)
   elseif #result.formats == 0 and #result.unsupported == 0 and not parser.nvr.seen then
-    result.problems[1] = { line = 1, reason = "the file holds no key in any format known here" }
+    result.problems[1] = { line = 0, reason = "the file holds no key in any format known here" }
   end
   result.by_spi, result.by_cookie = nil, nil
   return result

@@ -330,7 +330,9 @@ local function sentences(log, parsed, esp, ike, said)
     end
   end
   for index = 1, #bad <= MAX_SENTENCES and #bad or MAX_SENTENCES do
-    list[#list + 1] = string.format("%s:%s: %s", log, tostring(bad[index].line or "?"), bad[index].reason)
+    -- Line 0 is the whole file.
+    local place = bad[index].line == 0 and log or log .. ":" .. tostring(bad[index].line or "?")
+    list[#list + 1] = place .. ": " .. bad[index].reason
   end
   if #bad > MAX_SENTENCES then
     list[#list + 1] = (#bad - MAX_SENTENCES) .. " more lines like these"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The capture cannot be opened or read at all.
-    #[error("cannot read the capture {}: {}; {}", path.display(), plain(source), about_reading(source))]
+    #[error("cannot read the capture {}: {}", path.display(), about_reading(source))]
     Capture {
         /// Path as given by the user.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum Error {
         found: String,
     },
     /// A key file cannot be read.
-    #[error("cannot read the key file {}: {}{}", path.display(), plain(source), about_a_key_file(source))]
+    #[error("cannot read the key file {}: {}", path.display(), about_a_key_file(source))]
     KeyFile {
         /// Path as given by the user, or as found beside the capture.
         path: PathBuf,
@@ -42,6 +42,12 @@ pub enum Error {
     /// A capture stands where a key file is expected.
     #[error("{} is a capture, not a key log: give it without --keys or --claims", path.display())]
     CaptureAsKeys {
+        /// Path as given by the user.
+        path: PathBuf,
+    },
+    /// A key log stands where the capture is expected.
+    #[error("{0} holds keys and no packets: rekeyscope trace.pcapng --keys {0}", path.display())]
+    KeysAsCapture {
         /// Path as given by the user.
         path: PathBuf,
     },
@@ -90,33 +96,39 @@ pub enum Error {
 /// Key logs are text, and are handed over in the place of the capture.
 fn as_keys(path: &Path, found: &str) -> String {
     if found.contains("text") {
-        format!("; is it a key log? --keys {}", path.display())
+        format!(
+            "; a log with keys goes behind --keys: rekeyscope trace.pcapng --keys {}",
+            path.display()
+        )
     } else {
         String::new()
     }
 }
 
 /// A reason of the system without its number.
-pub fn plain(reason: &std::io::Error) -> String {
+fn plain(reason: &std::io::Error) -> String {
     let said = reason.to_string();
     said.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// Advice about a file that cannot be read.
-pub fn about_reading(reason: &std::io::Error) -> &'static str {
-    match reason.kind() {
-        std::io::ErrorKind::IsADirectory => "that folder holds no capture (pcap, pcapng, .gz, .zst, .lz4)",
+/// Why a file cannot be read, and what to do. A folder in the place of a capture holds none, else it would stand for those in it.
+pub fn about_reading(reason: &std::io::Error) -> String {
+    let advice = match reason.kind() {
+        std::io::ErrorKind::IsADirectory => {
+            return "that folder holds no capture (pcap, pcapng, .gz, .zst, .lz4)".to_owned();
+        }
         std::io::ErrorKind::NotFound => "check its name",
         std::io::ErrorKind::PermissionDenied => "you may not read it (sudo, or chmod)",
         _ => "check its name, and that you may read it",
-    }
+    };
+    format!("{}; {advice}", plain(reason))
 }
 
 /// Advises about a key file that cannot be read; where its content is wrong, the reason says that.
 fn about_a_key_file(reason: &std::io::Error) -> String {
     match reason.kind() {
-        std::io::ErrorKind::InvalidData => String::new(),
-        _ => format!("; {}", about_reading(reason)),
+        std::io::ErrorKind::InvalidData => plain(reason),
+        _ => about_reading(reason),
     }
 }
 

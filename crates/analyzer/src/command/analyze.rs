@@ -1,7 +1,7 @@
 //! The main job, as a table of contents.
 
 use crate::command::copies::Copies;
-use crate::command::options::{Arguments, Input};
+use crate::command::options::{Arguments, Input, OutputFormat};
 use crate::command::outputs::Outputs;
 use crate::command::{compare as compare_job, output, read, several};
 use anyhow::Result;
@@ -72,14 +72,17 @@ fn analyze(arguments: &Arguments, options: Options, input: &Input) -> Result<(An
     read::problems(&analysis).for_each(output::note);
     let analysis = overlay::with_overlays(analysis, &arguments.overlays.iperf3, &arguments.overlays.overlay)?;
     if !input.quiet {
-        let notes = notes(&analysis).into_iter().chain(unread_keys(&analysis, input));
+        let in_report = !arguments.wants_index() && arguments.outputs.on_stdout() == OutputFormat::Text;
+        let notes = notes(&analysis, in_report)
+            .into_iter()
+            .chain(unread_keys(&analysis, input));
         notes.for_each(output::note);
     }
     Ok((analysis, ring))
 }
 
-/// Sentences for a person besides the report.
-fn notes(analysis: &Analysis) -> Vec<String> {
+/// Sentences for a person besides the report. `in_report`: it is on the terminal and says itself that ESP or keys are missing.
+fn notes(analysis: &Analysis, in_report: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let path = &analysis.capture.path;
     let cut = analysis.capture.files.iter().filter(|file| file.truncated_file);
@@ -109,9 +112,10 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         .filter(|sa| sa.packets > 0)
         .collect();
     if used.is_empty() {
-        notes.push(format!(
+        let sentence = format!(
             "no ESP packets in {path}: capture where ESP (IP protocol 50) or UDP 4500 passes, together with UDP 500"
-        ));
+        );
+        notes.extend((!in_report).then_some(sentence));
         return notes;
     }
     if used.iter().all(|sa| sa.protocol == Protocol::Ah) {
@@ -161,13 +165,18 @@ fn notes(analysis: &Analysis) -> Vec<String> {
             c.cut_packets, c.packets
         ));
     } else if missing > misfits {
-        notes.push(format!(
+        let sentence = format!(
             "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
              'syslog debug on' and 'ipsec ike log 1 key-info'); until then their rates are ESP bytes (SPI to ICV)",
             missing - misfits,
             used.len(),
-            if strangers(analysis) { "the key files are of another run (they name none of these SPIs); " } else { "" },
-        ));
+            if strangers(analysis) {
+                "the key files are of another run (they name none of these SPIs); "
+            } else {
+                ""
+            },
+        );
+        notes.extend((!in_report).then_some(sentence));
         notes.extend(why_not_derived(analysis));
     }
     notes

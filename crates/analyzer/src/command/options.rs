@@ -4,7 +4,7 @@ use crate::command::replace::Replacement;
 use crate::command::sources::{self, Grouping, NamedCapture, is_capture};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 pub(crate) use compare::CompareArguments;
-pub(crate) use input::Input;
+pub(crate) use input::{Input, holds_keys};
 pub(crate) use keys::{Export, KeysArguments, ProgramArguments};
 #[cfg(feature = "parquet")]
 pub(crate) use outputs::CompactArguments;
@@ -13,7 +13,7 @@ pub(crate) use overhead::OverheadArguments;
 use refusal::{refuse_if, refused};
 use rekeyscope::pipeline::{Options, TunnelChoice};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 pub(crate) use watch::WatchArguments;
 
 mod compare;
@@ -112,7 +112,8 @@ impl Request {
                 k.exports()?;
                 k.find_source()?;
             }
-            Request::Beside(Command::Wireshark(p) | Command::Tshark(p)) => p.must_name_a_file()?,
+            Request::Beside(Command::Wireshark(p)) => p.must_name_a_file("wireshark ")?,
+            Request::Beside(Command::Tshark(p)) => p.must_name_a_file("tshark ")?,
             Request::Beside(_) => {}
         }
         Ok(())
@@ -123,6 +124,7 @@ impl CommandLine {
     /// Reads the command line; explains itself and ends the program where it makes no sense.
     pub(crate) fn read() -> Request {
         let words = words(std::env::args_os());
+        let name = words.get(1).and_then(|word| word.to_str().map(str::to_owned));
         help::laid_out(Self::full(), &words)
             .try_get_matches_from(words)
             .and_then(|matches| {
@@ -132,7 +134,7 @@ impl CommandLine {
                 job.make_sense().map_err(explained)?;
                 Ok(job)
             })
-            .unwrap_or_else(|error| refusal::refuse(&refusal::advised(error)))
+            .unwrap_or_else(|error| refusal::refuse(&refusal::advised(error, name.as_deref())))
     }
 
     /// A job's own command, for what is said of its use.
@@ -255,6 +257,13 @@ impl Arguments {
                 found.len()
             )));
         };
+        let own: Vec<&PathBuf> = self.sources.iter().flat_map(NamedCapture::files).collect();
+        refuse_if(
+            one.files().any(|file| own.iter().any(|own| is_same(own, file))),
+            &format!(
+                "--also-from {name} is the capture itself: give the one of the other point, rekeyscope HERE.pcapng --also-from THERE.pcapng"
+            ),
+        )?;
         self.input.other_point = one.files().cloned().collect();
         self.other_point = Some(one.clone());
         Ok(())
@@ -308,6 +317,7 @@ impl Arguments {
         {
             return refuse(reason);
         }
+        self.input.must_be_the_capture("", &self.more)?;
         let Some(second) = self.more.first() else {
             return Ok(());
         };
@@ -326,6 +336,11 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+/// Both names are of one file. (Standard input is none.)
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// The words of the command line, `--quiet` behind the name of a job: people write it in front too.
@@ -364,8 +379,6 @@ mod tests {
         }
         assert_eq!(reference_rate("94.5"), Ok(94.5));
     }
-    use std::path::Path;
-
     #[test]
     fn the_version_of_the_document_is_told() {
         let told = format!("schema_version {}", rekeyscope_model::analysis::SCHEMA_VERSION);

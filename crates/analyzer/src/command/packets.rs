@@ -1,7 +1,7 @@
 //! The packets of a capture in one file, in a stream, or in many files.
 
 use crate::command::digest::HashedStream;
-use crate::command::options::Input;
+use crate::command::options::{Input, holds_keys};
 use rekeyscope_capture::file::{CaptureInfo, CaptureReader, EspSecrets, Frame};
 use rekeyscope_capture::join::{CapturePiece, JoinedReader};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -15,6 +15,14 @@ pub(crate) enum PacketSource {
     Many(JoinedReader),
 }
 
+/// A text in the place of the capture may be a key log.
+fn or_keys(error: Error) -> Error {
+    match error {
+        Error::NotACapture { path, .. } if holds_keys(&path) => Error::KeysAsCapture { path },
+        other => other,
+    }
+}
+
 impl PacketSource {
     pub(crate) fn open(input: &Input, hashed: Option<HashedStream>) -> Result<PacketSource, Error> {
         Ok(if let Some(stream) = hashed {
@@ -25,7 +33,7 @@ impl PacketSource {
         } else if input.reads_stdin() {
             PacketSource::One(CaptureReader::from_stream(Box::new(std::io::stdin()), "-")?)
         } else {
-            PacketSource::One(CaptureReader::open(&input.capture)?)
+            PacketSource::One(CaptureReader::open(&input.capture).map_err(or_keys)?)
         })
     }
 

@@ -9,7 +9,7 @@ use anyhow::Result;
 use rekeyscope::overlay;
 use rekeyscope_keylog::utf8_text;
 use rekeyscope_model::analysis::{Analysis, OLDEST_READ, SCHEMA_VERSION};
-use rekeyscope_model::error::{Error, about_reading, plain};
+use rekeyscope_model::error::{Error, about_reading};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(crate) fn document(path: &Path) -> Result<Analysis, Error> {
     };
     let mut bytes = Vec::new();
     let read = opened.and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
-    read.map_err(|error| failed(format!("{}; {}", plain(&error), about_reading(&error))))?;
+    read.map_err(|error| failed(about_reading(&error)))?;
     let analysis: Analysis = serde_json::from_slice(&utf8_text(&bytes)).map_err(|error| {
         let what = match error.is_eof() {
             _ if is_capture(path) => "a capture, no analysis that --json wrote",

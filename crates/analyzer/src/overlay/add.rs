@@ -9,7 +9,7 @@ use rekeyscope_keylog::utf8_text;
 use rekeyscope_model::analysis::{
     Analysis, Overlay, OverlayClock, OverlayComparison, OverlayKind, OverlayPoint,
 };
-use rekeyscope_model::error::Error;
+use rekeyscope_model::error::{Error, about_reading};
 use rekeyscope_model::text::{Catalogue, Language, Message};
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::LEAST_TIMEOUT;
@@ -78,7 +78,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let bytes = std::fs::read(path);
     bytes
         .map(|bytes| utf8_text(&bytes).into_owned())
-        .map_err(|e| failed(path, format!("{e}; check its name, and that you may read it")))
+        .map_err(|e| failed(path, about_reading(&e)))
 }
 
 fn failed(path: &Path, reason: String) -> Error {

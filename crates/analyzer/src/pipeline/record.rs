@@ -117,6 +117,7 @@ impl Record {
 /// A line of a key file, or of a Decryption Secrets Block of the capture.
 pub(crate) fn key_place(path: &str, block: Option<u64>, line: u64) -> String {
     match block {
+        None if line == 0 => path.to_owned(),
         Some(block) => format!("{path}, Decryption Secrets Block {block}, line {line}"),
         None => format!("{path}:{line}"),
     }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct KeyProblem {
     /// Index in [`KeyMaterial::files`].
     pub file: usize,
-    /// 1-based line.
+    /// 1-based line; 0 is the whole file.
     pub line: u64,
     /// The fault, and the remedy. Holds no byte of a key.
     pub sentence: String,

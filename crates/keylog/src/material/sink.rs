@@ -15,6 +15,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Longest label that is kept with a blob, in bytes.
 const LONGEST_LABEL: usize = 64;
 
+/// The line of a problem that is the whole file's.
+pub(crate) const WHOLE_FILE: u64 = 0;
+
 /// A bound: what it counts, and how many are kept.
 type MostKept = (&'static str, usize);
 
@@ -255,10 +258,10 @@ impl<'a> Sink<'a> {
     /// The file is read: names its formats and says what the bounds left out.
     pub(crate) fn finish(mut self, formats: Vec<&'static str>) {
         if !self.any_text {
-            self.problem(1, "the file is empty: save the log again");
+            self.problem(WHOLE_FILE, "the file is empty: save the log again");
         } else if !self.found {
             self.problem(
-                1,
+                WHOLE_FILE,
                 "no keys were found in this file: expected a router's or IKE daemon's key log, or a Wireshark key table",
             );
         }

@@ -6,7 +6,7 @@ use crate::formats::table::{FORMATS, FormatRow, begins_record, keeps_senders_apa
 use crate::lines::order;
 use crate::lines::outer::LogLine;
 use crate::material::contents::{KeyFileInfo, KeyMaterial};
-use crate::material::sink::Sink;
+use crate::material::sink::{Sink, WHOLE_FILE};
 use crate::reading::unpack::{Unpacked, archive};
 use rekeyscope_model::error::Error;
 use std::collections::HashMap;
@@ -95,7 +95,7 @@ impl KeyMaterial {
             } else {
                 "unpack it and give the text in it"
             };
-            sink.problem(1, format!("this is {archive}: {how}"));
+            sink.problem(WHOLE_FILE, format!("this is {archive}: {how}"));
             sink.finish(Vec::new());
             return Ok(());
         }
@@ -114,7 +114,7 @@ impl KeyMaterial {
         }
         if let Some(sentence) = text.trouble() {
             sink.saw_text();
-            sink.problem(1, sentence);
+            sink.problem(WHOLE_FILE, sentence);
         }
         sink.finish(names);
         result

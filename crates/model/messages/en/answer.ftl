@@ -21,7 +21,10 @@ headline-not-down = no outage is seen up to the end of this capture
 # $sure: nothing, or one of the next
 why-cause = Why: { $cause } (at { $n } of { $of } that hurt).
 why-shared = { $all ->
-    [yes] This explains all { $of } that hurt.
+    [yes] This explains { $of ->
+        [2] both
+       *[other] all { $of }
+    } that hurt.
    *[no] This explains { $n } of { $of } that hurt.
 }
 why-slow-return = Nothing arrived for { $silent } of that time; in the rest the rate was coming back.
@@ -63,15 +66,25 @@ why-no-data = A rekey can only delay data that is waiting: here hardly any was.
 ## Line 3
 
 do = Do: { $text }
+# What a cure is about, where the lines before speak of something else, too
+do-about = about { $label } ({ $seconds }): { $text }
+do-not-rekeys = nothing about the rekeys ({ $seconds }). { $other }
+do-in-vain = at no cost yet, { $how ->
+    [refused] a renewal was refused
+   *[unanswered] a renewal got no answer
+}: { $text }
 # $now: the rate as it was
-do-expected = Do: { $text } Expected: about { $rate } (now { $now }).
+do-expected = { $text } Expected: about { $rate } (now { $now }).
 # $place: do-lifetime-at, or nothing
 do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }{ $windows ->
     [maybe] ; a Windows client has no setting for it
    *[no] {""}
 }).
 do-lifetime-at = {" "}at { $who }, which renews,
-do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }).
+do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }{ $windows ->
+    [maybe] ; a Windows client has no setting for it
+   *[no] {""}
+}).
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
@@ -89,7 +102,7 @@ do-sort = Do: sort it (`reordercap FILE SORTED`), and run this again with the so
 do-capture-both = Do: capture where the packets of both directions pass.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
-do-both = { $first } For the other: { $second }
+do-nothing-at-the-limit = Do: nothing about rekeys. If it is too slow: the same transfer without the VPN tells the line from the ends' processors.
 do-queue = Do: nothing about rekeys. Shape the sender a little below the narrowest link (`fq_codel` or `cake`), so that no queue stands.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
 do-whole-packets = Do: capture whole packets (tcpdump -s 0, dumpcap without -s).
@@ -100,13 +113,19 @@ do-unknown = Do: look at the table of rekeys and their display filters (-v).
 
 answer-cut = The packets of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes.
 answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
-answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE gives them.
+answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE (the router's log, or a Wireshark table) may show more.
 answer-beyond = Not analysed: { $packets } of { $all }, of more tunnels or SAs than are kept. Filter the capture by address first.
 answer-more = … { $n } more: -v
-answer-costliest = … { $n ->
-    [one] the costliest
-   *[other] the { $n } costliest
-} of { $all }; all: -v
+answer-costliest = … { $hurt ->
+    [all] the { $n ->
+        [one] one
+       *[other] { $n }
+    } of { $all } that hurt
+   *[more] { $n ->
+        [one] the costliest of { $all }
+       *[other] the { $n } costliest of { $all }
+    }
+}; all: -v
 answer-warning = Warning: { $sentence } (-v).
 # $rests: answer-rests, or nothing
 answer-times = Times count from the first packet; the transfer ran from { $from } to { $to }{ $rests }.

@@ -1,7 +1,7 @@
 ### What explains an outage (words/explanations.rs). Rows and their order: impact/explain/table.rs.
 
 ## Line 1. $who: outage-client, outage-gateway or an address; $at: outage-at or outage-times; $probably: outage-probably or nothing;
-## $renews: other where not the side that deleted asked for the next SA
+## $renews: other where not the side that deleted asked for the next SA, later where it asked for another one later
 
 outage-line = { $clause }: { $down }.
 outage-client = the client
@@ -12,7 +12,7 @@ outage-times = { $n } times
 outage-probably = probably{ " " }
 outage-hole-line = { $clause }.
 outage-down = { $nothing } passed for { $seconds }
-outage-down-from = { $nothing } passed from { $from } on ({ $seconds })
+outage-down-from = { $nothing } passed for { $seconds } from { $from } on
 outage-down-over = { $nothing } passed for { $seconds }, to its end
 outage-down-open = { $nothing } since ({ $seconds })
 outage-down-since = { $receiver }down since { $from } ({ $seconds })
@@ -27,11 +27,12 @@ outage-deleted = { $who } { $probably }deleted { $what ->
 } { $at }
 outage-break-before-make = { $who } { $probably }{ $renews ->
     [other] deleted an SA { $at }
+    [later] deleted an SA { $at }
    *[same] renews by deleting first ({ $at })
 }
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
-outage-answered-late = { $who } { $probably }answered the renewal { $at } late
+outage-answered-late = the renewal { $at } { $probably }got no answer for { $took }
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
 outage-collision = both sides { $probably }renewed at once { $at }
 outage-limit-reached = an SA { $probably }reached its limit { $at }
@@ -84,7 +85,7 @@ explains-unanswered = { $count ->
     [one] one request
    *[other] { $count } requests
 } for a new SA got no answer, while other packets of { $who } came.
-explains-answered-late = a request for a new SA was sent { $count } times before { $who } answered it, after { $took }.
+explains-answered-late = a request for a new SA was sent { $count } times before an answer of { $who } came, after { $took }.
 explains-fragments = of a large IKE message only fragments came, and nothing answered it.
 explains-answer-lost = a message of the renewal came again, though its answer is in this capture: one of them did not arrive at the other end.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
@@ -125,7 +126,7 @@ explains-path-silent = neither ESP nor IKE came from either side { $span ->
     [part] for { $took }
    *[all] in that time
 }.
-explains-large-packets = packets of up to { $bytes } bytes passed, and no larger one did.
+explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not: the limit lies between them.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
@@ -172,6 +173,7 @@ cure-break-before-make = { $what ->
        *[time] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
     }
 }
+cure-deleted-and-made-anew = look into the log of { $who } for why it deleted the SA at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must fit at the renewal, too.
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
@@ -203,10 +205,11 @@ cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session 
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
 cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.
 cure-unexplained = capture at the end of { $who }, too: that would tell where the packets were lost.
-cure-windows = Windows renews every 250,000 kB and offers no setting. What can be won is { $part }{ $most }.
-cure-windows-ready = a responder that is ready for the new SA at once
-cure-windows-exchange = a faster exchange (it took { $took })
-cure-windows-most = , at most { $rate }
+# Neither registry nor policy nor IKEv2 changes the limit
+cure-windows = { $part }{ $most }. No setting moves the limit: 250,000 kB is what Windows proposes.
+cure-windows-ready = let { $gateway } receive on a new SA as soon as it has answered (another version or system)
+cure-windows-exchange = shorten the exchange ({ $took }) at { $gateway }: no PFS or an elliptic-curve group, faster hardware
+cure-windows-most = , for at most { $rate }
 
 ## Times, sizes
 

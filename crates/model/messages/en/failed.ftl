@@ -1,6 +1,6 @@
 ### What failed (impact/tell/failed.rs), the attempts, and the outages.
 
-failed-refused = A rekey failed at { $time }: { $who } asked { $requests ->
+failed-refused = At { $time } { $who } asked for a new SA { $requests ->
     [one] once
    *[other] { $requests } times
 }, and the answer was { $reason }; { $outage }.

@@ -60,17 +60,26 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 ## 3 行目
 
 do = 対策: { $text }
-do-expected = 対策: { $text }予測: 約 { $rate }（現在 { $now }）。
+do-about = { $label }（{ $seconds }）には、{ $text }
+do-not-rekeys = リキー（{ $seconds }）への対処は不要です。{ $other }
+do-in-vain = { $how ->
+    [refused] リキーの拒否
+   *[unanswered] 無応答のリキー
+}がありました（今回の影響なし）。{ $text }
+do-expected = { $text }予測: 約 { $rate }（現在 { $now }）。
 do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
     [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
 do-lifetime-at = 更新する側（{ $who }）で、
-do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }）。
+do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }{ $windows ->
+    [maybe] 。Windows は変更不可
+   *[no] {""}
+}）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で SA を切る側が先に更新するか、相手もその寿命を知っている必要があります。
-do-lifetime-anywhere = NVR5x0（始動側の場合）: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes` と `rekey_bytes`
+do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes` と `rekey_bytes`
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
 do-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
@@ -83,7 +92,7 @@ do-sort = 対策: 並べ替えてから（`reordercap FILE SORTED`）、その�
 do-capture-both = 対策: 両方向のパケットが通る場所でキャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーに関する対処は不要です。
-do-both = { $first }もう一方には、{ $second }
+do-nothing-at-the-limit = 対策: リキーに関する対処は不要です。遅いと感じる場合は、VPN なしで同じ転送を測ると、回線か両端の CPU かを区別できます。
 do-queue = 対策: リキーに関する対処は不要です。キューが滞留しないように、送信側を最も狭い回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。
 do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
@@ -94,10 +103,13 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 
 answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。ESP のバイト数で数えています。
 answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
-answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE で指定できます。
+answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。
 answer-beyond = 解析していないパケット: { $all }のうち { $packets }（保持できる数を超えるトンネルまたは SA）。先にアドレスで絞り込んでください。
 answer-more = … ほか { $n } 件: -v
-answer-costliest = … 影響の大きい { $n } 件（全 { $all } 件は -v）
+answer-costliest = … { $hurt ->
+    [all] 影響のあった
+   *[more] 影響の大きい
+} { $n } 件（全 { $all } 件は -v）
 answer-warning = 警告: { $sentence }（-v）
 answer-times = 時刻: 最初のパケットからの秒数。転送は { $from }から { $to }まで{ $rests }。
 answer-rests = （休止 { $seconds }を除く）

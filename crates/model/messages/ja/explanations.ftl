@@ -26,11 +26,12 @@ outage-deleted = { $who }が{ $at } { $what ->
 } を削除{ $probably }
 outage-break-before-make = { $who }が{ $renews ->
     [other] {" "}SA を
+    [later] {" "}SA を
    *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
 outage-refused = { $who }が{ $at }リキーを拒否{ $probably }
 outage-unanswered = { $who }が{ $at }リキー要求に無応答{ $probably }
-outage-answered-late = { $who }の応答が遅延（リキー要求は{ $at }送信）{ $probably }
+outage-answered-late = リキー要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキーのメッセージが{ $at }届かず{ $probably }
 outage-collision = 両側が{ $at }同時にリキー{ $probably }
 outage-limit-reached = SA が{ $at }寿命に到達{ $probably }
@@ -46,9 +47,9 @@ outage-fragments = { $who }の要求が{ $at }一部しか届かず{ $probably }
 outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
 outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
 outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
-outage-large-packets = 大きなパケットが{ $at }不通{ $probably }
+outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
-outage-l2tp-closed = { $who }が{ $at }L2TP のセッションを切断{ $probably }
+outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
 outage-unexplained-open = { $from }以後 { $seconds }、何も届かず（キャプチャからは原因不明）
@@ -75,7 +76,7 @@ explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
-explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }が応答するまでに { $took }かかりました。
+explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
 explains-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
@@ -93,20 +94,20 @@ explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しまし
 explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届いていません。古い SA を失っています。
 explains-capture-hole = 番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
-explains-peer-silent = { $who }から ESP も IKE も{ $span ->
-    [part] {" "}{ $took }
-   *[all] その間
-}届きませんでした。
+explains-peer-silent = { $span ->
+    [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
+   *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
+}
 explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は応答済みのものを繰り返しています。キャプチャ地点より先で失われています。
-explains-esp-silent = { $who }から ESP は{ $span ->
-    [part] {" "}{ $took }
-   *[all] その間
-}来ませんでしたが、IKE は来ていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
-explains-path-silent = 両側とも ESP も IKE も{ $span ->
-    [part] {" "}{ $took }
-   *[all] その間
-}ありませんでした。
-explains-large-packets = { $bytes } バイトまでのパケットは通り、それより大きいものは届きませんでした。
+explains-esp-silent = { $span ->
+    [part] { $who }から ESP は { $took }間届かず
+   *[all] その間、{ $who }から ESP は届かず
+}、IKE は届いていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
+explains-path-silent = { $span ->
+    [part] 両側とも ESP も IKE も { $took }間届きませんでした。
+   *[all] その間、両側とも ESP も IKE も届きませんでした。
+}
+explains-large-packets = { $bytes } バイトまでのパケットは通り、最大長のパケットは届いていません。通る上限はその間です。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
@@ -121,9 +122,9 @@ outage-alike = SA はいつも約 { $limit } で終わっています（{ $count
 outage-renewal-took = リキーには { $took }かかりました。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }のリキーで回復しました。{ $esp ->
-    [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動
-   *[plain] 相手側での SA の寿命、再起動
-}のどれが原因かは、このキャプチャでは区別できません。
+    [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動のどれが原因か
+   *[plain] 相手側での SA の寿命と再起動のどちらが原因か
+}は、このキャプチャでは区別できません。
 outage-since-renewal = { $moment }のリキーから始まっています。
 outage-moments = 開始は { $list }です。
 outage-earlier = それ以前にも { $n } 回ありました。
@@ -146,6 +147,7 @@ cure-break-before-make = { $what ->
        *[time] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
     }
 }
+cure-deleted-and-made-anew = { $who }のログで { $moment }に SA を削除した理由（手動、アイドルタイマー、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: `rekey_time`）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
@@ -177,10 +179,10 @@ cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドル�
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。
 cure-unexplained = { $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
-cure-windows = Windows は 250,000 kB ごとに更新し、設定では変えられません。改善できるのは{ $part }だけです{ $most }。
-cure-windows-ready = 応答側が新しい SA を使い始めるまでの時間
-cure-windows-exchange = 鍵交換の時間（{ $took }）
-cure-windows-most = （最大 { $rate }）
+cure-windows = { $part }{ $most }。上限 250,000 kB は Windows の提案値で、どの設定でも変えられません。
+cure-windows-ready = { $gateway }が応答後すぐに新しい SA で受信できるようにしてください（別のバージョンや機器）
+cure-windows-exchange = { $gateway }で鍵交換（{ $took }）を短くしてください（PFS なし、楕円曲線グループ、より速い機器）
+cure-windows-most = 。改善しても最大 { $rate } です
 
 ## 時間と量
 

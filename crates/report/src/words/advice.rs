@@ -7,7 +7,7 @@ pub(crate) mod refusals;
 
 pub(crate) use account::of_label;
 use piece::Advice;
-pub(crate) use refusals::{WINDOWS_KILOBYTES, of_refusals};
+pub(crate) use refusals::{WINDOWS_KILOBYTES, is_of_windows, may_be_windows, of_refusals};
 
 use crate::words::causes::causes;
 use crate::words::focus::Focus;
@@ -60,13 +60,6 @@ pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<LogSystem> {
         .find_map(|(name, system)| is_log(name).then_some(system))
 }
 
-/// The client may be Windows' own: that one speaks IKEv1 in transport mode (RFC 3193).
-pub(crate) fn may_be_windows(analysis: &Analysis) -> bool {
-    let sas = analysis.security_associations.iter();
-    analysis.tunnels.iter().any(|t| t.ike_version == Some(1))
-        && sas.filter_map(|sa| sa.mode).any(|mode| mode == Mode::Transport)
-}
-
 /// Changes that make volume rekeys rarer, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     let proposed = analysis
@@ -101,6 +94,10 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     } else {
         "advice-yamaha"
     };
+    if proposed {
+        // A responder takes over what Windows proposes, so that no setting of another system helps.
+        return Vec::from_iter(unsure_windows.then(|| of("Windows", windows, "advice-windows")));
+    }
     let advice = [
         unsure_windows.then(|| of("Windows", windows, "advice-windows")),
         Some(of("Yamaha NVR5x0", from_log(LogSystem::Yamaha), yamaha)),

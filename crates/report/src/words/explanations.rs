@@ -1,11 +1,12 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
-use crate::words::advice::refusals::{WINDOWS_KILOBYTES, of_notification};
+use crate::words::advice::refusals::{WINDOWS_KILOBYTES, is_of_windows, may_be_windows, of_notification};
 use crate::words::common::stated_lifetime;
 use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
+use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
@@ -212,6 +213,11 @@ impl<'a> Explained<'a> {
         Message::new(match (self.explanation.cause, self.kind()) {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
             (ExplanationCause::AnswerLost, _) => "cure-unanswered",
+            (ExplanationCause::BreakBeforeMake, _)
+                if self.who_renews() != "same" && self.limit().is_none() =>
+            {
+                "cure-deleted-and-made-anew"
+            }
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
             (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
                 match self.is_without_ike() {
@@ -310,11 +316,13 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// The side that asked for the next SA: the same that deleted the old one, or the other one.
+    /// The side that asked for the next SA: the same that deleted the old one, the other one, or the same so much later that it renewed nothing.
     fn who_renews(&self) -> &'static str {
         let asked = self.exchange().and_then(|exchange| exchange.initiator);
+        let since = |event: &Event| Some(self.exchange()?.first_time.nanos_since(event.time));
         match asked.zip(self.explanation.by) {
             Some((asked, by)) if asked != by => "other",
+            _ if self.event().and_then(since) > Some(DELETE_OF_A_REKEY) => "later",
             _ => "same",
         }
     }
@@ -423,6 +431,12 @@ impl<'a> Explained<'a> {
         }
     }
 
+    /// The largest of the volumes that [`Self::why`] names.
+    pub(crate) fn most_kilobytes(&self) -> Option<u64> {
+        let (_, most) = self.spread(|e| Some(e.limit_kilobytes? as f64))?;
+        Some(most as u64)
+    }
+
     /// Place of a text that states the limit, because IKE does not tell it.
     fn limit_source(&self) -> Option<&String> {
         let stated = stated_lifetime(self.focus.analysis, self.silent_time.tunnel)?;
@@ -487,7 +501,7 @@ impl<'a> Explained<'a> {
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
-    fn of_windows(&self) -> Option<String> {
+    pub(crate) fn of_windows(&self) -> Option<String> {
         let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.silent_time.tunnel);
         let proposed = analysis
             .exchanges
@@ -500,17 +514,24 @@ impl<'a> Explained<'a> {
             .focus
             .rekeys(tunnel)
             .any(|r| r.trigger.limit_kilobytes == Some(WINDOWS_KILOBYTES));
-        if !proposed && !learnt {
+        let limit = self.explanation.limit_kilobytes;
+        let alike = limit.is_some_and(is_of_windows) && may_be_windows(analysis);
+        if !proposed && !learnt && !alike {
             return None;
         }
-        let part = match (self.explanation.cause, self.explanation.seconds) {
-            (ExplanationCause::NewSaLost, _) => t.word("cure-windows-ready"),
+        let gateway = side(
+            t,
+            analysis.tunnels.get(tunnel),
+            analysis.tunnels.get(tunnel).map(|t| t.b),
+        );
+        let part = match (self.explanation.cause, self.spread(|e| e.seconds)) {
+            (ExplanationCause::NewSaLost, _) => fill!(t, "cure-windows-ready", gateway),
             (
                 ExplanationCause::LimitReached
                 | ExplanationCause::SlowExchange
                 | ExplanationCause::BreakBeforeMake,
                 Some(took),
-            ) => fill!(t, "cure-windows-exchange", took = format::seconds(took)),
+            ) => fill!(t, "cure-windows-exchange", gateway, took = range(t, took)),
             _ => return None,
         };
         let rate = analysis

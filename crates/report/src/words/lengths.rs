@@ -29,12 +29,17 @@ pub(crate) fn moments(focus: &Focus, times: impl Iterator<Item = Timestamp>) -> 
     focus.t.joined(&all)
 }
 
-/// `Frames: 759, 780.` in their order; an explanation names no more than [`MOST_FRAMES`] of all.
+/// `Frames: 759, 780–783.` in their order; an explanation names no more than [`MOST_FRAMES`] of all.
 pub(crate) fn frames(t: &Catalogue, frames: &[u64]) -> String {
     let more = if frames.len() < MOST_FRAMES { "no" } else { "yes" };
     let mut frames = frames.to_vec();
     frames.sort_unstable();
-    let frames: Vec<String> = frames.iter().map(u64::to_string).collect();
+    let stretches = frames.chunk_by(|a, b| a + 1 == *b);
+    let named = |stretch: &[u64]| match stretch {
+        [first, _, .., last] => vec![format!("{first}–{last}")],
+        few => few.iter().map(u64::to_string).collect(),
+    };
+    let frames: Vec<String> = stretches.flat_map(named).collect();
     fill!(t, "outage-frames", frames = t.joined(&frames), more)
 }
 

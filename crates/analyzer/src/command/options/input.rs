@@ -1,11 +1,14 @@
 //! The capture and what decrypts it.
 
 use crate::command::options::help::{INPUT, KEYS, OUTPUT};
-use crate::command::sources::NamedCapture;
+use crate::command::options::refusal::refused;
+use crate::command::sources::{NamedCapture, is_capture};
 use clap::{Args, ValueHint};
 use rekeyscope::assembly::Asked;
 use rekeyscope_capture::join::PieceSequence;
-use std::path::PathBuf;
+use rekeyscope_keylog::KeyMaterial;
+use rekeyscope_report::words::clean::harmless;
+use std::path::{Path, PathBuf};
 
 /// The capture and what decrypts it, the same for every job. A secret never is an argument: other users see those.
 #[derive(Debug, Clone, Args)]
@@ -82,6 +85,29 @@ impl Input {
             no_keys: self.no_keys,
             psk_files: self.psk_file.iter().map(|f| f.display().to_string()).collect(),
             ..Asked::default()
+        }
+    }
+
+    /// Refuses a log in the place of the capture where the capture is named, too. `job` is the name of the job with a blank.
+    pub(super) fn must_be_the_capture(&self, job: &str, more: &[PathBuf]) -> Result<(), clap::Error> {
+        let own = &self.capture;
+        if !own.is_file() || is_capture(own) {
+            return Ok(());
+        }
+        let shown = |path: &PathBuf| harmless(&path.to_string_lossy());
+        let log = shown(own);
+        if let Some(capture) = self.keys.iter().find(|file| is_capture(file)) {
+            let capture = shown(capture);
+            return Err(refused(format!(
+                "the capture and the keys are the wrong way round: rekeyscope {job}{capture} --keys {log}"
+            )));
+        }
+        match more {
+            [one] if is_capture(one) && holds_keys(own) => Err(refused(format!(
+                "{log} holds keys and no packets: rekeyscope {job}{} --keys {log}",
+                shown(one)
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -179,4 +205,10 @@ impl Input {
             )
         })
     }
+}
+
+/// A file is read as a key log or a table of keys.
+pub(crate) fn holds_keys(path: &Path) -> bool {
+    let mut keys = KeyMaterial::default();
+    keys.read(path).is_ok() && keys.files.iter().any(|file| !file.formats.is_empty())
 }

@@ -83,6 +83,7 @@ impl KeysArguments {
         if self.claims {
             return Ok(());
         }
+        self.input.must_be_the_capture("keys ", &self.more)?;
         let words = self.files();
         let grouping = if self.join {
             Grouping::Joined
@@ -114,7 +115,8 @@ pub(crate) struct ProgramArguments {
 
 impl ProgramArguments {
     /// The capture must be a file: it is read twice.
-    pub(super) fn must_name_a_file(&self) -> Result<(), clap::Error> {
+    pub(super) fn must_name_a_file(&self, job: &str) -> Result<(), clap::Error> {
+        self.input.must_be_the_capture(job, &[])?;
         refuse_if(
             self.input.reads_stdin(),
             "the capture is read twice here: give a file, not -",

@@ -55,9 +55,81 @@ pub(super) fn why_not_here(word: &str) -> Option<String> {
     Some(format!("{word} {reason}"))
 }
 
+/// The name of a job, the argument that it cannot do without in words, and a command line that can be typed.
+const ASKED: [(&str, &str, &str); 9] = [
+    (
+        "report",
+        "an analysis that --json wrote",
+        "rekeyscope report analysis.json --html report.html",
+    ),
+    (
+        "keys",
+        "a capture",
+        "rekeyscope keys trace.pcapng --keys router.log",
+    ),
+    (
+        "overhead",
+        "the suite of the SAs",
+        "rekeyscope overhead --suite aes128-sha1 --encap natt --mtu 1454",
+    ),
+    (
+        "compare",
+        "two captures or more",
+        "rekeyscope compare short.pcapng long.pcapng",
+    ),
+    (
+        "watch",
+        "a capture that goes on, or the folder of a ring buffer",
+        "rekeyscope watch ring/ --keys router.log",
+    ),
+    (
+        "compact",
+        "the folder of --parquet and another one",
+        "rekeyscope compact tables/ months/",
+    ),
+    ("completions", "the shell", "rekeyscope completions bash"),
+    (
+        "wireshark",
+        "a capture",
+        "rekeyscope wireshark trace.pcapng --keys router.log",
+    ),
+    (
+        "tshark",
+        "a capture",
+        "rekeyscope tshark trace.pcapng --keys router.log",
+    ),
+];
+/// `keys --claims` reads a log alone, and cannot do without this.
+const ASKED_OF_CLAIMS: (&str, &str) = (
+    "a place for the tables",
+    "rekeyscope keys --claims router.log --export wireshark DIR",
+);
+/// The main job cannot do without this.
+const ASKED_OF_MAIN: (&str, &str) = ("a capture", "rekeyscope trace.pcapng --keys router.log");
+
+/// The job's missing argument, with an example; an option that another one asks for is clap's to name.
+fn asked(error: &Error, job: Option<&str>) -> Option<Error> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let is_named = |name: &str| missing.iter().any(|argument| argument.starts_with(name));
+    let of_job = ASKED.iter().find(|(name, ..)| Some(*name) == job);
+    let (what, example) = match is_named("--export") {
+        true => ASKED_OF_CLAIMS,
+        false => of_job.map_or(ASKED_OF_MAIN, |(_, what, example)| (*what, *example)),
+    };
+    let name = of_job.map_or_else(String::new, |(name, ..)| format!(" {name}"));
+    let text = format!("give {what}, for example: {example}\n\nOptions: rekeyscope{name} -h\n");
+    let is_own = ["<", "--suite", "--export"].into_iter().any(is_named);
+    is_own.then(|| Error::raw(ErrorKind::MissingRequiredArgument, text))
+}
+
 /// The error with advice that helps. Clap's tip for an option that does not exist is to put `--` before it, which would make a file name
-/// of it.
-pub(super) fn advised(mut error: Error) -> Error {
+/// of it, and its usage would name the option that is alike as if it were asked for.
+pub(super) fn advised(mut error: Error, job: Option<&str>) -> Error {
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        return asked(&error, job).unwrap_or(error);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
@@ -69,6 +141,7 @@ pub(super) fn advised(mut error: Error) -> Error {
         return Error::raw(ErrorKind::UnknownArgument, reason + "\n");
     }
     error.remove(ContextKind::Suggested);
+    error.remove(ContextKind::Usage);
     error
 }
 

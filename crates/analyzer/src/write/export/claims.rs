@@ -3,6 +3,7 @@
 use super::esp_row::EspRow;
 use super::wireshark::{self, Tables};
 use super::{SecretText, note_left_out};
+use crate::pipeline::record::key_place;
 use crate::write::key_ring::{KeyProof, KeyRing, SaKey};
 use rekeyscope_ipsec::ike::proven::ProvenIkeKey;
 use rekeyscope_keylog::{EspKey, KeyMaterial};
@@ -70,7 +71,10 @@ fn read_as(material: &KeyMaterial) -> Vec<String> {
         .collect();
     let path = |file: usize| material.files.get(file).map_or(Path::new(""), |f| &f.path);
     let shown = material.problems.iter().take(MOST_PROBLEMS);
-    notes.extend(shown.map(|p| format!("{}:{}: {}", path(p.file).display(), p.line, p.sentence)));
+    notes.extend(shown.map(|p| {
+        let place = key_place(&path(p.file).to_string_lossy(), None, p.line);
+        format!("{place}: {}", p.sentence)
+    }));
     if material.problems.len() > MOST_PROBLEMS {
         notes.push(format!(
             "{} more lines like these",

@@ -113,7 +113,7 @@ fn an_attempt_that_failed_for_good_is_told_without_an_outage() {
     );
     assert!(
         said.ends_with(
-            "asked once, and the answer was NO_PROPOSAL_CHOSEN; no outage is seen in this capture."
+            "asked for a new SA once, and the answer was NO_PROPOSAL_CHOSEN; no outage is seen in this capture."
         )
     );
     let nameless = Attempt {
@@ -123,7 +123,7 @@ fn an_attempt_that_failed_for_good_is_told_without_an_outage() {
     };
     let (_, said) = told(&[nameless], &[]).unwrap();
     assert!(
-        said.contains("the initiator asked once, and the answer was one that makes no SA"),
+        said.contains("the initiator asked for a new SA once, and the answer was one that makes no SA"),
         "{said}"
     );
     let outcome = |outcome| {

@@ -6,12 +6,15 @@ use crate::words::answer::why;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{KeysFit, format, keys_fit};
+use crate::words::{KeysFit, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{told_first_numbers, told_queue, told_stop};
+use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
-    AccountLabel, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind, Verdict,
+    AccountLabel, AccountLine, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind,
+    Verdict,
 };
+use rekeyscope_model::text::Catalogue;
 use std::net::IpAddr;
 
 pub(super) fn change(focus: &Focus) -> String {
@@ -25,7 +28,7 @@ pub(super) fn change(focus: &Focus) -> String {
         }
         Verdict::Failed | Verdict::Shown | Verdict::Some => of_rekeys(focus, headline),
         Verdict::Bounded | Verdict::NoRekeys => in_vain(focus)
-            .or_else(|| of_account(focus, headline))
+            .or_else(|| Some(fill!(t, "do", text = of_account(focus, headline)?)))
             .unwrap_or_else(|| match lost_most(focus, headline).map(|line| line.label) {
                 Some(AccountLabel::TunnelDown) => t.word(without_cause(focus)),
                 _ if told_first_numbers(focus.analysis, headline.tunnel).is_some() => {
@@ -33,10 +36,11 @@ pub(super) fn change(focus: &Focus) -> String {
                 }
                 _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
                 None if told_queue(focus.analysis, headline).is_some() => t.word("do-queue"),
+                None if why::is_at_the_limit(focus, headline) => t.word("do-nothing-at-the-limit"),
                 _ => t.word("do-nothing"),
             }),
         Verdict::Inconclusive => loses_more(focus, headline)
-            .and_then(|_| of_account(focus, headline))
+            .and_then(|_| Some(fill!(t, "do", text = of_account(focus, headline)?)))
             .or_else(|| none_seen(focus, headline))
             .unwrap_or_else(|| t.word(other_capture(focus, headline))),
         Verdict::NoTraffic if why::one_way(focus, headline).is_some() => t.word("do-capture-both"),
@@ -60,35 +64,73 @@ fn of_failure(focus: &Focus) -> Option<String> {
     Some(fill!(t, "do", text))
 }
 
-/// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture.
+/// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture: the lines before speak of
+/// something else.
 pub(super) fn in_vain(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let failed = |outcome| focus.analysis.attempts.iter().any(|a| a.outcome == outcome);
-    let text = if failed(AttemptOutcome::Refused) {
+    let (how, text) = if failed(AttemptOutcome::Refused) {
         let named = advice::of_refusals(t, focus.analysis).into_iter().next();
-        named.map_or_else(|| t.word("do-refused"), |advice| advice.instruction(t))
+        let text = named.map_or_else(|| t.word("do-refused"), |advice| advice.instruction(t));
+        ("refused", text)
     } else if failed(AttemptOutcome::Unanswered) {
-        t.word("do-unanswered")
+        ("unanswered", t.word("do-unanswered"))
     } else {
         return None;
     };
-    Some(fill!(t, "do", text))
+    Some(fill!(t, "do", text = fill!(t, "do-in-vain", how, text)))
 }
 
-/// Fewer of them where the volume makes them, else what their cause needs, else what the account names.
+/// What rekeys need, else what the account names. Where more than to the rekeys was lost to something else, that comes first, and each part says
+/// what it is about.
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
-    if loses_more(focus, headline).is_some()
-        && let Some(said) = of_account(focus, headline)
+    if let Some(line) = loses_more(focus, headline)
+        && let Some(own) = of_line(focus, headline, line)
     {
-        return said;
+        return fill!(t, "do", text = of_more(focus, headline, (line, &own)));
     }
     if why::is_silence_alone(focus, headline) {
         return t.word(match keys_fit(focus.analysis) {
             KeysFit::Some => "do-other-end",
-            _ => "do-keys",
+            _ => without_cause(focus),
         });
     }
+    of_renewals(focus, headline)
+        .or_else(|| of_account(focus, headline))
+        .map_or_else(|| t.word(without_cause(focus)), |text| fill!(t, "do", text))
+}
+
+/// The cure of what lost more than the rekeys, and theirs where they cost a share that sentences name.
+fn of_more(focus: &Focus, headline: &Impact, (line, own): (&AccountLine, &str)) -> String {
+    let t = focus.t;
+    let first = about(t, line.label, line.lost_seconds, own);
+    let Some(ledger) = focus.ledger(headline) else {
+        return first;
+    };
+    let cost = ledger.cost_seconds;
+    if ledger.share < LEAST_SHARE {
+        let seconds = amount(cost, cost);
+        return fill!(t, "do-not-rekeys", seconds, other = format::capitalised(&first));
+    }
+    let known = !why::is_silence_alone(focus, headline);
+    match of_renewals(focus, headline).filter(|_| known) {
+        Some(text) => {
+            let second = about(t, AccountLabel::Rekey, cost, &text);
+            t.sentences(&[first, format::capitalised(&second)])
+        }
+        None => first,
+    }
+}
+
+/// Says what a cure is about, and what that cost.
+fn about(t: &Catalogue, label: AccountLabel, lost: f64, text: &str) -> String {
+    let (label, seconds) = (loss_label(t, label), amount(lost, lost));
+    fill!(t, "do-about", label, seconds, text)
+}
+
+/// Fewer renewals where the volume makes them, else what their cause needs.
+fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
@@ -96,13 +138,14 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             .then(fewer)
             .flatten()
     }) {
-        return said;
+        return Some(said);
     }
-    if let Some(shared) = shared {
-        let without = focus.without_bps(headline);
-        return expecting(focus, headline, &shared.explained.cure(), without);
-    }
-    of_account(focus, headline).unwrap_or_else(|| t.word(without_cause(focus)))
+    let explained = shared?.explained;
+    // The most that a faster exchange can win is no rate to be expected.
+    let without = focus
+        .without_bps(headline)
+        .filter(|_| explained.of_windows().is_none());
+    Some(expecting(focus, headline, &explained.cure(), without))
 }
 
 /// Names the message that says what would show the cause.
@@ -134,8 +177,14 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         own.filter(|r| r.trigger.kind == TriggerKind::Volume)
     };
     let renewing = renewing_side(by_volume());
+    let tunnel = focus.analysis.tunnels.get(headline.tunnel);
+    let of_client = renewing.is_some() && renewing == tunnel.map(|tunnel| tunnel.a);
+    let windows = match of_client && advice::may_be_windows(focus.analysis) {
+        true => "maybe",
+        false => "no",
+    };
     let Some(limit) = by_volume().filter_map(|r| r.trigger.limit_kilobytes).next() else {
-        return learnt_limit(focus, headline, by_volume());
+        return learnt_limit(focus, headline, (by_volume(), windows));
     };
     if limit == WINDOWS_KILOBYTES {
         return None;
@@ -143,8 +192,6 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let own = focus.analysis.projection.iter();
     let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
     let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
-    let tunnel = focus.analysis.tunnels.get(headline.tunnel);
-    let of_client = renewing.is_some() && renewing == tunnel.map(|tunnel| tunnel.a);
     let text = fill!(
         t,
         "do-lifetime",
@@ -154,11 +201,7 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         limit = format::count(limit),
         lifetime = format::count(longer.lifetime_kilobytes),
         command = lifetime_command(focus, headline, longer.lifetime_kilobytes),
-        windows = if of_client && advice::may_be_windows(focus.analysis) {
-            "maybe"
-        } else {
-            "no"
-        }
+        windows
     );
     let expected = longer.expected_bps.estimate;
     // A share that no sentence names does not make two figures of one.
@@ -181,25 +224,25 @@ fn renewing_side<'a>(mut rekeys: impl Iterator<Item = &'a Rekey>) -> Option<IpAd
 fn learnt_limit<'a>(
     focus: &Focus,
     headline: &Impact,
-    by_volume: impl Iterator<Item = &'a Rekey>,
+    (by_volume, windows): (impl Iterator<Item = &'a Rekey>, &str),
 ) -> Option<String> {
     let t = focus.t;
     let carried = by_volume.filter_map(|r| r.trigger.bytes).max()?.div_ceil(1_000);
     let named = why::shared_explanation(focus, headline)
         .filter(|_| !why::is_silence_alone(focus, headline))
-        .and_then(|shared| shared.explained.explanation.limit_kilobytes);
+        .and_then(|shared| shared.explained.most_kilobytes());
     let kilobytes = named.unwrap_or(carried);
     let longer = PROJECTED_KILOBYTES
         .into_iter()
         .find(|longer| *longer > kilobytes)?;
-    let of_windows = (WINDOWS_KILOBYTES * 9 / 10..=WINDOWS_KILOBYTES * 1_024 / 1_000).contains(&kilobytes);
-    (!of_windows).then(|| {
+    (!advice::is_of_windows(kilobytes)).then(|| {
         let text = fill!(
             t,
             "do-lifetime-learnt",
             kilobytes = format::count(kilobytes),
             lifetime = format::count(longer),
-            command = lifetime_command(focus, headline, longer)
+            command = lifetime_command(focus, headline, longer),
+            windows
         );
         expecting(focus, headline, &text, focus.without_bps(headline))
     })
@@ -219,9 +262,24 @@ fn lifetime_command(focus: &Focus, headline: &Impact, kilobytes: u64) -> String 
     fill!(focus.t, id, seconds, kilobytes)
 }
 
-/// The cure of what the account lost most to, where that is not the rekeys.
+/// The cure of what the account lost most to, where that is not the rekeys, and of what it lost as much to.
 fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
+    let t = focus.t;
     let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
+    let own = of_line(focus, headline, line)?;
+    let Some(other) = lost_as_much(focus, headline) else {
+        return Some(own);
+    };
+    let second = advice::of_label(t, other.label)?.instruction(t);
+    let second = about(t, other.label, other.lost_seconds, &second);
+    Some(t.sentences(&[
+        about(t, line.label, line.lost_seconds, &own),
+        format::capitalised(&second),
+    ]))
+}
+
+/// The cure of a line of the account.
+fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<String> {
     let advice = advice::of_label(focus.t, line.label)?;
     // Packets do not show what a path carries without a full window or buffer, with other machines, or what a sender had not to send.
     let is_bound = matches!(
@@ -233,17 +291,7 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
             | AccountLabel::Capacity
     );
     let without = line.without_mbps.filter(|_| !is_bound).map(|mbps| mbps * 1e6);
-    let own = expecting(focus, headline, &advice.instruction(focus.t), without);
-    let other = lost_as_much(focus, headline).and_then(|line| advice::of_label(focus.t, line.label));
-    Some(match other {
-        Some(other) => fill!(
-            focus.t,
-            "do-both",
-            first = own,
-            second = other.instruction(focus.t)
-        ),
-        None => own,
-    })
+    Some(expecting(focus, headline, &advice.instruction(focus.t), without))
 }
 
 /// Adds the rate that is to be expected, where that is more than before by what sentences name.
@@ -256,7 +304,7 @@ fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>
             rate = format::rate(expected),
             now = format::rate(now)
         ),
-        _ => fill!(focus.t, "do", text),
+        _ => text.to_owned(),
     }
 }
 
@@ -264,8 +312,12 @@ fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>
 fn none_seen(focus: &Focus, headline: &Impact) -> Option<String> {
     let ledger = focus.ledger(headline)?;
     let is_seen = ledger.basis == LedgerBasis::Acknowledgements && ledger.bound_ms.is_some();
-    let fewer = || longer_lifetime(focus, headline).unwrap_or_else(|| focus.t.word("do-nothing"));
-    is_seen.then(fewer)
+    let fewer = || Some(fill!(focus.t, "do", text = longer_lifetime(focus, headline)?));
+    let nothing = match told_queue(focus.analysis, headline) {
+        Some(_) => "do-queue",
+        None => "do-nothing",
+    };
+    is_seen.then(|| fewer().unwrap_or_else(|| focus.t.word(nothing)))
 }
 
 /// The other capture that would show the cost of rekeys.

@@ -24,7 +24,10 @@ pub(super) fn why(focus: &Focus) -> String {
         Verdict::Failed | Verdict::Shown | Verdict::Some => Some(of_rekeys(focus, headline)),
         Verdict::Bounded | Verdict::NoRekeys => what_limits(focus, headline),
         Verdict::Inconclusive if loses_more(focus, headline).is_some() => what_limits(focus, headline),
-        Verdict::Inconclusive => Some(undecided(focus, headline)),
+        Verdict::Inconclusive => {
+            let said = [undecided(focus, headline), queue(focus, headline)];
+            Some(t.sentences(&Vec::from_iter(said.into_iter().flatten())))
+        }
         Verdict::NoTraffic if one_way(focus, headline).is_some() => None,
         Verdict::NoTraffic => Some(t.word("why-no-data")),
     };
@@ -194,6 +197,13 @@ fn stop(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(fill!(focus.t, "why-stopped", moment = at, seconds = rest))
 }
 
+/// The transfer ran as fast as its path was seen to carry.
+pub(super) fn is_at_the_limit(focus: &Focus, headline: &Impact) -> bool {
+    let mut accounts = words::accounts(focus.analysis).into_iter();
+    let own = accounts.find(|account| words::is_headline(focus, account));
+    headline.observed_bps.is_some() && own.is_some_and(|account| account.own_from == OwnRate::Proven)
+}
+
 /// The limit of the transfer, where rekeys are not it.
 fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
@@ -231,30 +241,30 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
     };
     let (observed, own) = (format::rate(observed), format::rate(own));
     let at_the_limit = fill!(t, "why-at-the-limit", observed, own, how);
-    let queue = told_queue(focus.analysis, headline);
-    let queue = queue.map(|delay| fill!(t, "why-queue", delay = format::duration_ms(delay)));
+    let queue = queue(focus, headline);
     Some(t.sentences(&Vec::from_iter([at_the_limit].into_iter().chain(queue))))
 }
 
+/// Says how long a queue delays packets that stands for half of the transfer.
+fn queue(focus: &Focus, headline: &Impact) -> Option<String> {
+    let delay = told_queue(focus.analysis, headline)?;
+    Some(fill!(focus.t, "why-queue", delay = format::duration_ms(delay)))
+}
+
 /// Why nothing can be told.
-fn undecided(focus: &Focus, headline: &Impact) -> String {
+fn undecided(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
     if headline.rekeys_used == 0 {
-        return t.word("why-outside");
+        return Some(t.word("why-outside"));
     }
     let ledger = focus.ledger(headline);
     if ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams && ledger.down.is_empty()) {
-        return t.word("why-datagrams");
+        return Some(t.word("why-datagrams"));
     }
     // Line 1 tells the bound where acknowledgements show that no rekey is seen to stop anything.
     let told = |ledger: &&Ledger| ledger.basis == LedgerBasis::Acknowledgements;
-    match ledger
-        .filter(|ledger| !told(ledger))
-        .and_then(|ledger| ledger.bound_ms)
-    {
-        Some(bound) => fill!(t, "why-bound", bound = format::duration_ms(bound)),
-        None => String::new(),
-    }
+    let bound = ledger.filter(|ledger| !told(ledger))?.bound_ms?;
+    Some(fill!(t, "why-bound", bound = format::duration_ms(bound)))
 }
 
 /// The direction of the headline's tunnel that alone carries packets in this capture.
