@@ -10,7 +10,7 @@ mod views;
 use crate::formats::comparison::gap_title;
 use crate::plot::account::{bar, part, swatch};
 use crate::plot::{self, TunnelPlots, style};
-use crate::tables::{self, Row};
+use crate::tables::{self, Row, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, Answer, CausePlace, advice, clean, format};
 use askama::Template;
@@ -30,6 +30,8 @@ const MOST_SENTENCES: usize = 6;
 const MOST_OVERLAYS: usize = 8;
 /// Accounts shown; the others are in the document.
 const MOST_ACCOUNTS: usize = 12;
+/// Rekeys on the first sheet of paper, as many as on a terminal's first screen.
+const MOST_COSTLIEST: usize = 5;
 /// Flows listed.
 const MOST_FLOWS: usize = 10;
 
@@ -79,6 +81,16 @@ impl<'a> ReportPage<'a> {
             with_panel: panels.map(|p| p.name.clone()).collect(),
             tunnels,
         }
+    }
+
+    /// The rekeys of the first tunnel that cost most, with their heading, for the first sheet of paper; no link leads to these rows.
+    fn costliest(&self) -> Option<(String, Table)> {
+        let first = self.tunnels.first()?.tunnel();
+        let mut table = tables::costliest_rekeys(self.focus, first, MOST_COSTLIEST)
+            .without_empty()
+            .narrowed();
+        table.rows.iter_mut().for_each(|row| row.id = None);
+        (!table.rows.is_empty()).then(|| (self.focus.counted_rekeys(first), table))
     }
 
     /// Tunnels that are not drawn.
