@@ -130,7 +130,6 @@ end-client = client
 end-gateway = gateway
 note-other-direction = * the other direction
 note-lost = lost: what { $direction } took longer
-note-volume = volume: what the old SA had carried when the rekey began
 note-silence = silence: longest time in which nothing arrived
 note-made-up = made up: it stopped, and the sender made up for that
 note-not-observed = not observed: the capture lacks packets there

@@ -89,7 +89,6 @@ end-client = クライアント
 end-gateway = ゲートウェイ
 note-other-direction = * は逆方向
 note-lost = 遅れ: { $direction } がそのために遅くなった時間
-note-volume = 転送量: リキー開始時までに旧 SA が運んだ量
 note-silence = 停止: 何も届かなかった最長の時間
 note-made-up = 取り戻し: 停止したが、送信側が後で取り戻したもの
 note-not-observed = 観測なし: その箇所のパケットがキャプチャにない

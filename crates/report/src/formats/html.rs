@@ -90,6 +90,7 @@ impl<'a> ReportPage<'a> {
             .without_empty()
             .narrowed();
         table.rows.iter_mut().for_each(|row| row.id = None);
+        table.notes.push(self.text.word("page-rekeys-volume"));
         (!table.rows.is_empty()).then(|| (self.focus.counted_rekeys(first), table))
     }
 

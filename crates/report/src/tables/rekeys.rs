@@ -164,8 +164,6 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     let direction = words::direction(t, focus.analysis, tunnel, main);
     parts.push(fill!(t, "note-lost", direction));
     parts.push(t.word("note-silence"));
-    let any_volume = rekeys.iter().any(|r| r.rekey.trigger.bytes.is_some());
-    parts.extend(any_volume.then(|| t.word("note-volume")));
     if rekeys.iter().any(|r| r.direction != main) {
         parts.push(t.word("note-other-direction"));
     }
