@@ -104,7 +104,7 @@ for (const name of reports) {
     const contents = () => (document.querySelectorAll("details").forEach((d) => { d.open = true; }), {
       sections: Array.from(document.querySelectorAll("main > section"), (s) => s.id),
       empty: Array.from(document.querySelectorAll("main > section"), (s) => (s.textContent.trim().length < 20 ? s.id : "")).filter(Boolean),
-      plots: Array.from(document.querySelectorAll("svg.plot"), (s) => ({
+      plots: Array.from(document.querySelectorAll("figure:not(.narrow) svg.plot"), (s) => ({
         title: s.querySelector("title")?.textContent ?? "", desc: s.querySelector("desc")?.textContent ?? "",
         drawn: s.getBoundingClientRect().height > 50 && s.querySelectorAll("polyline, path, rect").length > 3,
       })),
@@ -175,6 +175,30 @@ for (const name of reports) {
       assert.ok(last.y + last.height < 844, `what to do ends at ${last.y + last.height} px`);
     }));
 
+  test(`${name}: on a telephone the whole run is seen, and its labels are read`, () =>
+    openReport(name, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
+      const { wide, over, texts, cut, hint } = await page.locator("#verdict").evaluate((section) => {
+        const figure = section.querySelector("figure.narrow");
+        const svg = figure.querySelector("svg.plot");
+        const scroll = figure.querySelector(".scroll");
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        const box = svg.getBoundingClientRect();
+        const shown = Array.from(svg.querySelectorAll("text")).filter((text) => text.getClientRects().length > 0);
+        return {
+          wide: section.querySelector("figure.wide").checkVisibility(),
+          over: scroll.scrollWidth - scroll.clientWidth,
+          texts: shown.map((text) => parseFloat(getComputedStyle(text).fontSize) * scale),
+          cut: shown.filter((text) => { const b = text.getBoundingClientRect(); return b.left < box.left - 1 || b.right > box.right + 1; }).map((text) => text.textContent),
+          hint: figure.querySelector(".tools output").textContent,
+        };
+      });
+      assert.equal(wide, false);
+      assert.ok(over <= 1, `the picture is ${over} px wider than the screen`);
+      assert.ok(texts.length > 5 && Math.min(...texts) >= 10, `letters of ${Math.min(...texts)} px`);
+      assert.deepEqual(cut, [], "labels that are cut");
+      assert.doesNotMatch(hint, /Ctrl|wheel/, "a finger has no wheel");
+    }));
+
   test(`${name}: the transfer fills the run, and what is shaded stalled`, () =>
     openReport(name, {}, async (page) => {
       const { strip, run, begin, end } = await detailOf(page).evaluate((figure) => {
@@ -237,6 +261,8 @@ for (const name of reports) {
       assert.equal(await page.locator("button:visible").count(), 0, "no buttons on paper");
       const first = await page.locator("#verdict").evaluate((section) => ({ bottom: section.getBoundingClientRect().bottom, after: getComputedStyle(section).breakAfter }));
       assert.ok(first.bottom < PAPER_HEIGHT && first.after === "page", `the answer and its picture are page one: ${JSON.stringify(first)}`);
+      assert.equal(await page.locator("#verdict .brief:visible").count(), await page.locator("#verdict .brief").count(), "so are where the time went and the rekeys that cost most");
+      assert.ok(first.bottom > 0.6 * PAPER_HEIGHT, `page one is filled: ${JSON.stringify(first)}`);
       const alone = await page.evaluate(() => [["h2, h3, summary", "breakAfter"], ["figcaption, p.note", "breakBefore"], ["figure, .figures, tr", "breakInside"]]
         .flatMap(([which, what]) => Array.from(document.querySelectorAll(which)).filter((e) => getComputedStyle(e)[what] !== "avoid" && !e.closest("summary")?.contains(e.parentNode)).map((e) => `${e.tagName} ${what}`)));
       assert.deepEqual([...new Set(alone)], [], "no heading at the foot of a page, no caption alone on the next");

@@ -20,6 +20,8 @@
   var NS = "http://www.w3.org/2000/svg";
   // What it says, in the language of the page.
   var words = document.body.dataset;
+  // A finger neither hovers nor has a wheel.
+  var hovers = window.matchMedia("(hover: hover)").matches;
 
   function element(name, parent, text) {
     var e = document.createElement(name);
@@ -90,7 +92,7 @@
     });
     var bar = element("div", null);
     bar.className = "tools";
-    element("output", bar, words.pickHint);
+    element("output", bar, hovers ? words.pickHint : words.pickTouch);
     figure.insertBefore(bar, figure.firstChild);
   });
 
@@ -269,7 +271,7 @@
       output.textContent = hint;
     }
 
-    var hint = words.hint;
+    var hint = hovers ? words.hint : words.touch;
     var bar = element("div", null);
     bar.className = "tools";
     button(bar, "+", words.zoomIn, function () { zoom(2, 0.5); });
@@ -290,8 +292,9 @@
       }
       read(x);
     });
-    svg.addEventListener("pointerleave", hide);
+    svg.addEventListener("pointerleave", function (event) { if (event.pointerType !== "touch") hide(); });
     svg.addEventListener("pointerdown", function (event) {
+      read(unitsOf(event));
       if (event.button === 0 && event.pointerType === "mouse") drag = { x: unitsOf(event), from: from, moved: false };
     });
     window.addEventListener("pointerup", function () { setTimeout(function () { drag = null; }, 0); });

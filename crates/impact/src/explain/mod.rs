@@ -33,5 +33,5 @@ pub use scene::{
 };
 pub use set_up::{SetUpFailure, ToldSetUp, told_set_up};
 pub use table::{ExplanationRow, ROWS, explain};
-pub use told::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
+pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
 pub use view::MOST_FRAMES;

@@ -211,7 +211,7 @@ fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
 }
 
 /// Whether the tunnel carries other inner addresses that had no outage at the same time.
-fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
+pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     let Some(pair) = outage.inner else {
         return false;
     };

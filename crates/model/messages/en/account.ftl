@@ -15,7 +15,7 @@ account-brief-no-longer = It took { $seconds }, no longer than { $than } (within
 account-brief-faster = It took { $seconds }, less than { $than }:
 account-brief-won-back = { $seconds } ({ $share }) was won back where it was faster.
 # Where other traffic of the tunnel went on while $receiver got nothing for $seconds
-account-pair-down = tunnel down: what all traffic together lost; to { $receiver } alone nothing passed for { $seconds }.
+account-pair-down = outage: nothing passed to { $receiver } for { $seconds }, other traffic went on; counted is what this direction lost in all.
 # Where the account is of one child SA alone, and others went on
 account-of-pair = All of this is of the traffic to { $receiver }; other traffic of the tunnel went on.
 
@@ -34,7 +34,7 @@ account-gap-none = Per GB, { $capture } takes no longer than { $reference } ({ $
 
 account-parts = { $before }, { $next }
 account-part-capture-hole = { $seconds } ({ $share }) the capture does not hold
-account-part-tunnel-down = { $seconds } ({ $share }) the tunnel was down
+account-part-tunnel-down = { $seconds } ({ $share }) was an outage
 account-part-rekey = { $seconds } ({ $share }) went to rekeys
 account-part-zero-window = { $seconds } ({ $share }) the receiver's window was closed
 account-part-receive-window = { $seconds } ({ $share }) it waited for the receiver's window of { $window }
@@ -77,7 +77,7 @@ account-all = all
 ## The labels
 
 account-capture-hole = hole in the capture
-account-tunnel-down = tunnel down
+account-tunnel-down = outage
 account-rekey = rekeys
 account-zero-window = closed window
 account-receive-window = receiver's window

@@ -4,3 +4,4 @@ list-comma = {", "}
 list-and = {" and "}
 
 report-title = What did the rekeys cost?
+report-title-failure = What went wrong in this tunnel?

@@ -20,6 +20,7 @@ column-hurt = hurt
 column-rate = rate
 column-lost = lost s
 column-silence-ms = silence ms
+column-lost-to-rekeys = to rekeys s
 column-without-rekeys = without
 column-lifetime = lifetime
 column-expected-rate = expected rate

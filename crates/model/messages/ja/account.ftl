@@ -13,7 +13,7 @@ account-brief-no-longer = 所要時間は { $seconds } で、{ $than } の場合
 account-brief-faster = 所要時間は { $seconds } で、{ $than } の場合より短くなっています。内訳:
 account-brief-won-back = うち { $seconds }（{ $share }）は、より速い区間で取り戻しています。
 # トンネルのほかの通信が続く間に、$receiver だけが $seconds 不通だった場合
-account-pair-down = トンネルの不通: 全通信を合わせた遅れ。{ $receiver } 宛てだけを見れば、{ $seconds } 不通。
+account-pair-down = 不通: { $receiver } 宛てだけが { $seconds } 不通（他の通信は継続）。数値はこの方向全体の遅れ。
 account-of-pair = 以上はすべて { $receiver } 宛ての通信です。トンネルのほかの通信は続いていました。
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
@@ -30,7 +30,7 @@ account-gap-none = GB あたりでは、{ $capture } は { $reference } より�
 
 account-parts = { $before }、{ $next }
 account-part-capture-hole = キャプチャの欠落 { $seconds }（{ $share }）
-account-part-tunnel-down = トンネルの不通 { $seconds }（{ $share }）
+account-part-tunnel-down = 不通 { $seconds }（{ $share }）
 account-part-rekey = リキー { $seconds }（{ $share }）
 account-part-zero-window = 受信ウィンドウの閉鎖 { $seconds }（{ $share }）
 account-part-receive-window = 受信ウィンドウ（{ $window }）待ち { $seconds }（{ $share }）
@@ -70,7 +70,7 @@ account-all = 合計
 ## 項目
 
 account-capture-hole = キャプチャの欠落
-account-tunnel-down = トンネルの不通
+account-tunnel-down = 不通
 account-rekey = リキー
 account-zero-window = 受信ウィンドウの閉鎖
 account-receive-window = 受信ウィンドウ

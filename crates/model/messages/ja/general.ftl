@@ -4,3 +4,4 @@ list-comma = 、
 list-and = 、
 
 report-title = リキーでどれだけ遅くなったか
+report-title-failure = このトンネルで何が起きたか

@@ -20,6 +20,7 @@ column-hurt = 影響
 column-rate = レート
 column-lost = 遅れ s
 column-silence-ms = 停止 ms
+column-lost-to-rekeys = リキー遅れ s
 column-without-rekeys = なしの場合
 column-lifetime = 寿命
 column-expected-rate = 予測レート

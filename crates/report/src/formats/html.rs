@@ -10,7 +10,7 @@ mod views;
 use crate::formats::comparison::gap_title;
 use crate::plot::account::{bar, part, swatch};
 use crate::plot::{self, TunnelPlots, style};
-use crate::tables::{self, Row};
+use crate::tables::{self, Row, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, Answer, CausePlace, advice, clean, format};
 use askama::Template;
@@ -30,6 +30,8 @@ const MOST_SENTENCES: usize = 6;
 const MOST_OVERLAYS: usize = 8;
 /// Accounts shown; the others are in the document.
 const MOST_ACCOUNTS: usize = 12;
+/// Rekeys on the first sheet of paper, as many as on a terminal's first screen.
+const MOST_COSTLIEST: usize = 5;
 /// Flows listed.
 const MOST_FLOWS: usize = 10;
 
@@ -81,6 +83,17 @@ impl<'a> ReportPage<'a> {
         }
     }
 
+    /// The rekeys of the first tunnel that cost most, with their heading, for the first sheet of paper; no link leads to these rows.
+    fn costliest(&self) -> Option<(String, Table)> {
+        let first = self.tunnels.first()?.tunnel();
+        let mut table = tables::costliest_rekeys(self.focus, first, MOST_COSTLIEST)
+            .without_empty()
+            .narrowed();
+        table.rows.iter_mut().for_each(|row| row.id = None);
+        table.notes.push(self.text.word("page-rekeys-volume"));
+        (!table.rows.is_empty()).then(|| (self.focus.counted_rekeys(first), table))
+    }
+
     /// Tunnels that are not drawn.
     fn left_out(&self) -> usize {
         self.focus.tunnels.len() - self.tunnels.len()
@@ -105,10 +118,29 @@ impl<'a> ReportPage<'a> {
 
 /// Our own sentences, in which backticks set off what is typed: pieces, and whether each is code.
 fn prose(text: &str) -> Vec<(bool, String)> {
-    text.split('`')
-        .enumerate()
-        .map(|(i, piece)| (i % 2 == 1, clean::sentence(piece)))
-        .collect()
+    let pieces = text.split('`').enumerate();
+    let piece = |(i, piece): (usize, &str)| match i % 2 == 1 {
+        true => (true, clean::sentence(piece)),
+        false => (false, unbroken(&clean::sentence(piece))),
+    };
+    pieces.map(piece).collect()
+}
+
+/// A sentence that breaks no line between a number and its unit, nor within a range of numbers.
+fn unbroken(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut after_digit = false;
+    while let Some(c) = rest.next() {
+        let digit_follows = rest.peek().is_some_and(char::is_ascii_digit);
+        match c {
+            ' ' if after_digit && !digit_follows => out.push('\u{a0}'),
+            '–' if after_digit && digit_follows => out += "\u{2060}–\u{2060}",
+            _ => out.push(c),
+        }
+        after_digit = c.is_ascii_digit();
+    }
+    out
 }
 
 /// The style sheet of every page.
@@ -133,8 +165,14 @@ fn hash(text: &str) -> String {
     style::base64(&Sha256::digest(text.as_bytes()))
 }
 
+/// The name of the capture without its folder, which is the business of nobody to whom the page is handed on.
+fn file_name(analysis: &Analysis) -> String {
+    let path = &analysis.capture.path;
+    clean::line(path.rsplit(['/', '\\']).next().unwrap_or(path))
+}
+
 fn caption(analysis: &Analysis, t: &Catalogue) -> String {
-    let path = clean::line(&analysis.capture.path);
+    let path = file_name(analysis);
     match (analysis.capture.first_time, analysis.capture.duration_s) {
         (Some(start), Some(duration)) => {
             let start = start.to_string();
@@ -160,7 +198,30 @@ mod tests {
         for document in example::all() {
             let html = render(&document, Language::English);
             assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
-            assert!(html.contains("What did the rekeys cost?"));
+            assert!(
+                html.contains("What did the rekeys cost?")
+                    || html.contains("What went wrong in this tunnel?")
+            );
+        }
+    }
+
+    #[test]
+    fn no_line_breaks_between_a_number_and_its_unit() {
+        assert_eq!(
+            unbroken("5 of 7 at 0.01–0.61 s: 1.1 s of 16 s (7.0 %)."),
+            "5\u{a0}of 7\u{a0}at 0.01\u{2060}–\u{2060}0.61\u{a0}s: 1.1\u{a0}s of 16\u{a0}s (7.0\u{a0}%)."
+        );
+        assert_eq!(unbroken("22.58 秒以後"), "22.58\u{a0}秒以後");
+    }
+
+    #[test]
+    fn the_header_names_the_capture_without_its_folder() {
+        let mut document = example::seven_rekeys();
+        for path in ["/home/me/run 1.pcapng", r"C:\Users\me\run 1.pcapng"] {
+            document.capture.path = path.into();
+            let html = render(&document, Language::English);
+            assert!(html.contains("<title>Rekeys in run 1.pcapng</title>"));
+            assert!(html.contains("· run 1.pcapng · "));
         }
     }
 

@@ -141,7 +141,7 @@ pub fn text(entries: &[Entry], options: TextOptions) -> String {
 /// The table for a ticket.
 pub fn markdown(entries: &[Entry], language: Language) -> String {
     let t = Catalogue::of(language);
-    let mut page = MarkdownPage::new(t);
+    let mut page = MarkdownPage::new(&t.word("report-title"));
     page.table(&table(t, entries));
     page.finish()
 }

@@ -16,7 +16,7 @@ const MOST_ROWS: usize = 60;
 pub fn render(analysis: &Analysis, language: Language) -> String {
     let focus = Focus::new(analysis, language);
     let t = focus.t;
-    let mut page = MarkdownPage::new(t);
+    let mut page = MarkdownPage::new(&words::question(&focus));
     for leak in words::leaks(analysis) {
         page.written(&format!("**{}**", escaped(&words::finding(t, leak))));
         page.written(&code(&leak.display_filter));
@@ -167,8 +167,8 @@ impl Page for MarkdownPage {
 
 impl MarkdownPage {
     /// A page with its title.
-    pub(crate) fn new(t: &Catalogue) -> Self {
-        let out = format!("# {}\n\n", t.word("report-title"));
+    pub(crate) fn new(title: &str) -> Self {
+        let out = format!("# {title}\n\n");
         MarkdownPage { out }
     }
 

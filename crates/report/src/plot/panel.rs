@@ -162,7 +162,8 @@ fn draw_curve(root: &Canvas, focus: &Focus, panel: &Panel, scale: &PanelScale) -
         style::REKEY
     };
     for shaded in &panel.stalls {
-        let shape = Rectangle::new([(shaded.from, 0.0), (shaded.to, top)], shaded.fill());
+        let shaded_to = top * shaded.share(panel.columns.iter());
+        let shape = Rectangle::new([(shaded.from, 0.0), (shaded.to, shaded_to)], shaded.fill());
         chart.draw_series(std::iter::once(shape))?;
     }
     let switched = panel.switched.min(to).max((to - from) / f64::from(WIDTH));

@@ -1,12 +1,17 @@
 //! Shaded stretches of the plots: those that rekeys and failures own by the ledger, and the outages beside that.
 
+use crate::plot::reduce::PlotColumn;
 use crate::plot::style;
 use crate::words::focus::{Focus, began};
 use plotters::style::{Color, ShapeStyle};
+use rekeyscope_impact::explain::others_pass;
 use rekeyscope_model::analysis::{Direction, LedgerInterval, Rekey};
+use std::net::IpAddr;
 
 /// Stretches shaded per direction.
 const MOST_STALLS: usize = 1200;
+/// Height of a mark at the edge of a lane, share of the lane.
+pub(crate) const MARK: f64 = 0.12;
 
 /// A shaded stretch; seconds since the start of the capture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,6 +20,8 @@ pub(crate) struct Shaded {
     pub(crate) to: f64,
     /// Nothing arrives meanwhile; else the rate is not back yet.
     pub(crate) silent: bool,
+    /// The inner sender and receiver that nothing passes between, where other traffic of the tunnel goes on.
+    pub(crate) of: Option<(IpAddr, IpAddr)>,
 }
 
 impl Shaded {
@@ -31,6 +38,17 @@ impl Shaded {
     /// Colour of the stretch, which is darker while nothing arrives.
     pub(crate) fn fill(&self) -> ShapeStyle {
         style::HURT.mix(if self.silent { 0.35 } else { 0.15 }).filled()
+    }
+
+    /// How far up a lane with these columns it is shaded, share of the lane: in whole where nothing arrives, at the foot where the
+    /// silence is that of one pair and the columns show the others.
+    pub(crate) fn share<'a>(&self, columns: impl Iterator<Item = &'a PlotColumn>) -> f64 {
+        let within = columns.filter(|c| self.of.is_some() && (self.from..self.to).contains(&c.time));
+        let (passing, silent): (Vec<&PlotColumn>, Vec<&PlotColumn>) = within.partition(|c| c.mean > 0.0);
+        match passing.len() > silent.len() {
+            true => MARK,
+            false => 1.0,
+        }
     }
 
     fn is_stretch(&self) -> bool {
@@ -55,8 +73,10 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
             from: focus.seconds(o.start)?,
             to: o.end.and_then(|end| focus.seconds(end)).unwrap_or(f64::MAX),
             silent: true,
+            of: o.inner.filter(|_| others_pass(analysis, o)),
         })
     });
+    let outages: Vec<Shaded> = outages.collect();
     // An outage begins with what was lost first: where the ledger has it, that is what one sees.
     let unseen = |o: Shaded| {
         let owned = all.iter().filter(|own| own.from < o.to && o.from < own.to);
@@ -67,7 +87,12 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
             Some(_) => None,
         }
     };
-    let unseen: Vec<Shaded> = outages.filter_map(unseen).filter(Shaded::is_stretch).collect();
+    let unseen: Vec<Shaded> = outages
+        .iter()
+        .copied()
+        .filter_map(unseen)
+        .filter(Shaded::is_stretch)
+        .collect();
     all.extend(unseen);
     all.sort_by(|a, b| a.from.total_cmp(&b.from));
     let mut out: Vec<Shaded> = Vec::new();
@@ -84,6 +109,10 @@ pub(crate) fn stalls(focus: &Focus, tunnel: usize, direction: Direction) -> Vec<
         }
     }
     out.truncate(MOST_STALLS);
+    for stall in &mut out {
+        let same = outages.iter().find(|o| o.from < stall.to && stall.from < o.to);
+        stall.of = same.filter(|_| stall.silent).and_then(|o| o.of);
+    }
     out
 }
 
@@ -106,7 +135,12 @@ fn of_interval(focus: &Focus, own: &LedgerInterval) -> [Shaded; 2] {
     let at = |time| focus.seconds(time).unwrap_or(f64::NAN);
     let (from, to) = (at(own.from), at(own.to));
     let arrived = own.arrived.map_or(to, at);
-    [(from, arrived, true), (arrived, to, false)].map(|(from, to, silent)| Shaded { from, to, silent })
+    [(from, arrived, true), (arrived, to, false)].map(|(from, to, silent)| Shaded {
+        from,
+        to,
+        silent,
+        of: None,
+    })
 }
 
 #[cfg(test)]
@@ -130,6 +164,28 @@ mod tests {
     }
 
     #[test]
+    fn the_silence_of_one_pair_is_shaded_in_whole_only_where_nothing_else_passes() {
+        let pair = ("10.66.0.1".parse().unwrap(), "10.66.0.2".parse().unwrap());
+        let columns = |mean| {
+            [1.0, 2.0, 3.0].map(|time| PlotColumn {
+                time,
+                low: mean,
+                mean,
+                high: mean,
+            })
+        };
+        let silence = |of| Shaded {
+            from: 1.5,
+            to: 9.0,
+            silent: true,
+            of,
+        };
+        assert_eq!(silence(Some(pair)).share(columns(5.0).iter()), MARK);
+        assert_eq!(silence(Some(pair)).share(columns(0.0).iter()), 1.0);
+        assert_eq!(silence(None).share(columns(5.0).iter()), 1.0);
+    }
+
+    #[test]
     fn a_silence_is_darker_than_the_time_until_the_rate_is_back() {
         let document = example::seven_rekeys();
         let focus = Focus::new(&document, Language::English);
@@ -137,7 +193,12 @@ mod tests {
         let own = &document.ledger[0].rekeys[0].intervals[0];
         let seconds = |time| focus.seconds(time).unwrap();
         let arrived = seconds(own.arrived.unwrap());
-        let shaded = |from, to, silent| Shaded { from, to, silent };
+        let shaded = |from, to, silent| Shaded {
+            from,
+            to,
+            silent,
+            of: None,
+        };
         assert_eq!(
             all[..2],
             [

@@ -22,6 +22,8 @@ pub struct TunnelPlots {
     pub tunnel: usize,
     /// Throughput with every rekey.
     pub timeline: Option<Plot>,
+    /// The same as `timeline` for a telephone: a page alone has it, of its first tunnel.
+    pub(crate) narrow: Option<Plot>,
     /// Round trips, data in flight, where the time went, and the lanes of the SAs.
     pub detail: Option<Plot>,
     /// One panel per rekey, same scale.
@@ -46,11 +48,15 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
         let most = if n == 0 { MOST_PANELS } else { MOST_PANELS_FURTHER };
         let panels = panel::draw(focus, tunnel, most);
         let close_ups = close_up::draw(focus, tunnel, most / PANELS_PER_CLOSE_UP);
-        let (timeline, detail) = timeline::draw(focus, tunnel).unzip();
+        let (timeline, narrow, detail) = match timeline::draw(focus, tunnel) {
+            Some(run) => (Some(run.timeline), run.narrow, run.detail),
+            None => (None, None, None),
+        };
         out.push(TunnelPlots {
             tunnel,
             timeline,
-            detail: detail.flatten(),
+            narrow,
+            detail,
             panels_left_out: focus.rekeys(tunnel).count() - panels.len(),
             panels,
             close_ups_left_out: focus.rekeys(tunnel).count() - close_ups.len(),

@@ -20,7 +20,7 @@ use crate::plot::stalls::stalls;
 use crate::plot::style::{self, px};
 use crate::words::focus::{Focus, at_most, is_hurt, number};
 use crate::words::{self, format};
-use frame::{LEFT, PlotLane, RunDrawing, WIDTH};
+use frame::{LEFT, NARROW, PlotLane, RunDrawing, WIDTH};
 use marks::MOST_FULL_MARKS;
 use plotters::element::Polygon;
 use plotters::series::LineSeries;
@@ -35,38 +35,63 @@ const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
-/// Draws the pictures of a run; `None` where the document has no time to draw over. The first has throughput with every rekey marked, the
-/// second round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first has all there is.
-pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<(Plot, Option<Plot>)> {
+/// The pictures of a run.
+pub(crate) struct RunPlots {
+    /// Throughput with every rekey marked.
+    pub(crate) timeline: Plot,
+    /// The same for a telephone, of the first tunnel.
+    pub(crate) narrow: Option<Plot>,
+    /// Round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first has all there is.
+    pub(crate) detail: Option<Plot>,
+}
+
+/// Draws the pictures of a run; `None` where the document has no time to draw over.
+pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);
-    let (lanes, quiet) = lanes_of(focus, tunnel);
-    let has_rates = !lanes.is_empty();
-    let mut lanes = frame::stacked(lanes, 0);
-    let overlays = overlays::lanes(focus, tunnel, &lanes, (begin, end));
-    lanes.extend(overlays);
-    let rates = RunDrawing {
-        focus,
-        tunnel,
-        name: format!("timeline-{tunnel}"),
-        begin,
-        end,
-        accounts: Vec::new(),
-        lanes,
-        has_sas: !has_rates,
-        is_shaded: true,
-        rekeys: at_most(focus.rekeys(tunnel).collect(), MOST_MARKS),
+    let of_width = |width: u32, name: &str| {
+        let (lanes, quiet) = lanes_of(focus, tunnel, width);
+        let has_rates = !lanes.is_empty();
+        let mut lanes = frame::stacked(lanes, 0);
+        let overlays = overlays::lanes(focus, tunnel, &lanes, (begin, end));
+        lanes.extend(overlays);
+        let drawing = RunDrawing {
+            focus,
+            tunnel,
+            width,
+            name: format!("{name}-{tunnel}"),
+            begin,
+            end,
+            accounts: Vec::new(),
+            lanes,
+            has_sas: !has_rates,
+            is_shaded: true,
+            rekeys: at_most(focus.rekeys(tunnel).collect(), most(MOST_MARKS, width)),
+        };
+        (drawing, quiet)
     };
     let t = focus.t;
     let title = |id| fill!(t, id, tunnel);
-    let texts = [
-        title("plot-timeline-title"),
-        description(focus, rates.tunnel, whole),
-    ];
-    let timeline = rates.draw(texts)?;
+    let texts = || [title("plot-timeline-title"), description(focus, tunnel, whole)];
+    let (rates, quiet) = of_width(WIDTH, "timeline");
+    let has_rates = !rates.has_sas;
+    let timeline = rates.draw(texts())?;
+    let is_first = focus.tunnels.first() == Some(&tunnel);
+    let narrow = is_first
+        .then(|| of_width(NARROW, "narrow").0.draw(texts()))
+        .flatten();
     let texts = [title("plot-detail-title"), t.word("plot-detail-text")];
     let detail = has_rates.then(|| rates.beneath(quiet).draw(texts)).flatten();
-    Some((timeline, detail))
+    Some(RunPlots {
+        timeline,
+        narrow,
+        detail,
+    })
+}
+
+/// What a picture of a width draws of something of which the wide one draws so many.
+fn most(of: usize, width: u32) -> usize {
+    of * width as usize / WIDTH as usize
 }
 
 /// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.
@@ -111,8 +136,9 @@ fn end_of_time(focus: &Focus, tunnel: usize) -> Option<f64> {
 }
 
 /// The directions that have a series, that with the data first: those of the first picture, and the others.
-fn lanes_of(focus: &Focus, tunnel: usize) -> (Vec<PlotLane>, Vec<PlotLane>) {
-    let directions = focus.directions(tunnel).into_iter().zip(MOST_COLUMNS);
+fn lanes_of(focus: &Focus, tunnel: usize, width: u32) -> (Vec<PlotLane>, Vec<PlotLane>) {
+    let columns = MOST_COLUMNS.map(|columns| most(columns, width));
+    let directions = focus.directions(tunnel).into_iter().zip(columns);
     let lanes = directions.filter_map(|(direction, most)| lane(focus, tunnel, direction, most));
     let something = |lane: &PlotLane| lane.direction.is_some_and(|d| has_something(focus, tunnel, d));
     let (lanes, quiet): (Vec<_>, Vec<_>) = lanes.partition(something);
@@ -151,7 +177,12 @@ fn lane(focus: &Focus, tunnel: usize, direction: Direction, most: usize) -> Opti
         1.0
     };
     let (t, unit) = (focus.t, format!("{prefix}bit/s"));
-    let name = words::direction(t, focus.analysis, tunnel, direction);
+    // The series counts what the ledger is about.
+    let inner = focus.analysis.ledger_of(tunnel, direction).and_then(|l| l.inner);
+    let name = match inner {
+        Some((sender, receiver)) => format!("{sender} → {receiver}"),
+        None => words::direction(t, focus.analysis, tunnel, direction),
+    };
     (!columns.is_empty()).then(|| PlotLane {
         direction: Some(direction),
         headline: fill!(t, "plot-lane", direction = name, unit),
@@ -202,7 +233,7 @@ impl RunDrawing<'_> {
 
     /// The layers, one on the other.
     fn draw(&self, texts: [String; 2]) -> Option<Plot> {
-        let size = (WIDTH, self.height());
+        let size = (self.width, self.height());
         let blank = Plot::blank(self.focus.t.language(), self.name.clone(), size, texts);
         let mut body = self.clip();
         body += &blank.layer(|root| self.draw_axes(root))?;
@@ -275,7 +306,7 @@ impl RunDrawing<'_> {
         };
         if let Some(direction) = lane.direction.filter(|_| !lane.over) {
             if self.is_shaded {
-                self.draw_outages(&mut chart, direction, lane.top)?;
+                self.draw_outages(&mut chart, lane)?;
             }
             for rekey in &self.rekeys {
                 self.draw_span(&mut chart, rekey, direction, lane.top)?;

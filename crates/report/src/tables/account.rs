@@ -4,7 +4,7 @@ use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, rig
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, seconds_of};
-use rekeyscope_impact::tell::account::AccountInBrief;
+use rekeyscope_impact::tell::account::{AccountInBrief, in_brief};
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountGapLine, AccountLabel, AccountLine,
 };
@@ -54,8 +54,39 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
     table
 }
 
+/// The account of the headline's direction as every first page has it.
+pub(crate) struct BriefAccount {
+    /// The time, and what it is compared with.
+    pub(crate) lead: String,
+    pub(crate) table: Table,
+    /// What has to be known to read it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// The account of the headline's direction in brief; `None` where that has none.
+pub(crate) fn brief_account(focus: &Focus) -> Option<BriefAccount> {
+    let t = focus.t;
+    let accounts = words::accounts(focus.analysis);
+    let mut own = accounts
+        .into_iter()
+        .filter(|account| words::is_headline(focus, account));
+    let account = own.next()?;
+    let brief = in_brief(account)?;
+    let said = brief.won_back.iter().chain(&brief.not_testable);
+    let mut notes: Vec<String> = said.map(|note| t.say(note)).collect();
+    notes.extend(words::pair_down(focus, account));
+    notes.push(words::times(focus, account));
+    let headline = focus.analysis.impact.first();
+    notes.extend(headline.and_then(|i| words::share_of_gap(t, i)));
+    Some(BriefAccount {
+        lead: t.say(&brief.lead),
+        table: account_in_brief(focus, account, &brief),
+        notes,
+    })
+}
+
 /// A row for each label that counts, by what it cost, or where nothing was lost by its time.
-pub(crate) fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> Table {
+fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> Table {
     let t = focus.t;
     let name = |line: &&AccountLine| match brief.by_loss {
         true => words::loss_label(t, line.label),

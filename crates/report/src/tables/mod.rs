@@ -11,7 +11,7 @@ mod table;
 mod transfers;
 mod two_points;
 
-pub(crate) use account::{account, account_in_brief, gap, stretches};
+pub(crate) use account::{account, brief_account, gap, stretches};
 pub(crate) use attempts::attempts;
 pub(crate) use comparison::comparison;
 pub(crate) use keys::{ike_keys, sa_keys, split_source};

@@ -25,7 +25,7 @@ pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
             right("column-rekeys", &|i| format::count(i.rekeys_used as u64)),
             right("column-hurt", &|i| format::count(i.rekeys_hurt.len() as u64)),
             right("column-rate", &|i| or_unknown(i.observed_bps, format::rate)),
-            right("column-lost", &|i| {
+            right("column-lost-to-rekeys", &|i| {
                 cost(of(i, |l| l.cost_seconds), ledger(i).is_some_and(|l| l.at_least))
             }),
             right("column-share", &|i| {

@@ -197,6 +197,18 @@ impl Table {
         self
     }
 
+    /// With the columns alone that every terminal has.
+    pub(crate) fn narrowed(mut self) -> Table {
+        let wide: Vec<&str> = self
+            .columns
+            .iter()
+            .filter(|c| c.from_width > 0)
+            .map(|c| c.id)
+            .collect();
+        wide.into_iter().for_each(|id| self.drop_column(id));
+        self
+    }
+
     /// Leaves a column out.
     pub(crate) fn drop_column(&mut self, id: &str) {
         while let Some(column) = self.place_of(id) {

@@ -33,7 +33,7 @@ pub(crate) fn transfers(focus: &Focus, most: usize) -> Table {
                 or_unknown(rate(of), format::rate)
             }),
             right("column-rekeys", &|(.., of)| format::count(of.rekeys.len() as u64)),
-            right("column-lost", &|(.., of)| cost(of.cost_seconds, false)),
+            right("column-lost-to-rekeys", &|(.., of)| cost(of.cost_seconds, false)),
         ],
     );
     table.note_left_out(t, "left-out-transfers", rows.len().saturating_sub(most));

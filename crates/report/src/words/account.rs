@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(
             said(&document).as_deref(),
             Some(
-                "tunnel down: what all traffic together lost; to 10.66.1.2 alone nothing passed for 5.60 s."
+                "outage: nothing passed to 10.66.1.2 for 5.60 s, other traffic went on; counted is what this direction lost in all."
             )
         );
     }

@@ -17,6 +17,7 @@ mod why;
 pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
+use crate::words::verdict::told_failure;
 use rekeyscope_model::analysis::{Analysis, AnswerLines};
 use rekeyscope_model::text::Language;
 
@@ -27,15 +28,7 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
     if let Some(answer) = disorder::of_disorder(focus) {
         return answer;
     }
-    let told = clear::of_clear(focus)
-        .or_else(|| outage::of_outages(focus))
-        .or_else(|| orphan::of_orphan(focus))
-        .or_else(|| set_up::of_set_up(focus))
-        .or_else(|| standstill::of_no_return(focus))
-        .or_else(|| standstill::of_left_behind(focus))
-        .or_else(|| standstill::of_silent_esp(focus))
-        .or_else(|| standstill::of_torn_down(focus))
-        .or_else(|| standstill::of_standstill(focus));
+    let told = told(focus);
     let first = focus.analysis.impact.first();
     let host = match &told {
         None => first.and_then(|headline| client::host(focus, headline)),
@@ -55,6 +48,28 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
         }
         None => answer,
     }
+}
+
+/// What is told before the cost of rekeys.
+fn told(focus: &Focus) -> Option<Answer> {
+    clear::of_clear(focus)
+        .or_else(|| outage::of_outages(focus))
+        .or_else(|| orphan::of_orphan(focus))
+        .or_else(|| set_up::of_set_up(focus))
+        .or_else(|| standstill::of_no_return(focus))
+        .or_else(|| standstill::of_left_behind(focus))
+        .or_else(|| standstill::of_silent_esp(focus))
+        .or_else(|| standstill::of_torn_down(focus))
+        .or_else(|| standstill::of_standstill(focus))
+}
+
+/// The question that the answer answers: the title of a report.
+pub(crate) fn question(focus: &Focus) -> String {
+    let is_failure = told_failure(focus.analysis).is_some() || told(focus).is_some();
+    focus.t.word(match is_failure {
+        true => "report-title-failure",
+        false => "report-title",
+    })
 }
 
 /// The three lines of a document in English, as the document keeps them for those who read JSON.

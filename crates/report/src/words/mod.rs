@@ -26,7 +26,7 @@ pub(crate) use account::{
     pair_down, seconds_of, stretch_filter, stretch_length, stretches_filter, times,
 };
 pub use answer::answer_lines;
-pub(crate) use answer::{Answer, answer};
+pub(crate) use answer::{Answer, answer, question};
 pub(crate) use attempts::{
     is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome, outcome_because,
 };

@@ -1,6 +1,7 @@
 //! The parts of a page that are more than words, tables and plots.
 
 use crate::formats::html::close_up::{self, CloseUpView};
+use crate::plot::stalls::stalls;
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::Focus;
@@ -60,6 +61,24 @@ impl<'a> TunnelView<'a> {
 
     pub(super) fn tunnel(&self) -> usize {
         self.plots.tunnel
+    }
+
+    /// Explains the shading and the marks of the first picture, with the traffic that an outage is of where other traffic went on.
+    pub(super) fn caption(&self) -> String {
+        let t = self.focus.t;
+        let directions = self.focus.directions(self.tunnel()).into_iter();
+        let alone = directions.flat_map(|direction| stalls(self.focus, self.tunnel(), direction));
+        let mut pairs: Vec<String> = alone
+            .filter_map(|stall| stall.of)
+            .map(|(a, b)| (a.min(b), a.max(b)))
+            .map(|(one, other)| format!("{one}\u{a0}↔\u{a0}{other}"))
+            .collect();
+        pairs.sort();
+        pairs.dedup();
+        let mut sentences = vec![t.word("page-timeline-caption")];
+        sentences
+            .extend((!pairs.is_empty()).then(|| fill!(t, "page-timeline-pairs", pairs = t.joined(&pairs))));
+        t.sentences(&sentences)
     }
 
     /// Explains the lanes of the second picture.

@@ -8,7 +8,6 @@ use crate::tables::{self, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, KeysFit, clean, format};
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_impact::tell::account::in_brief;
 use rekeyscope_model::analysis::{Direction, Finding, Verdict};
 use rekeyscope_model::text::Message;
 
@@ -84,26 +83,11 @@ fn sections(page: &mut TerminalPage, focus: &Focus, room: Room) {
 
 /// A line for each thing that cost, and what has to be known to read them.
 fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
-    let t = focus.t;
-    let headline = focus.analysis.impact.first();
-    let accounts = words::accounts(focus.analysis);
-    let account = accounts
-        .into_iter()
-        .find(|account| words::is_headline(focus, account));
-    if let Some((account, brief)) = account.and_then(|account| Some((account, in_brief(account)?))) {
+    if let Some(brief) = tables::brief_account(focus) {
         page.blank();
-        page.paragraph(&t.say(&brief.lead));
-        shortened(
-            page,
-            focus,
-            tables::account_in_brief(focus, account, &brief),
-            room,
-        );
-        let notes = brief.won_back.iter().chain(&brief.not_testable);
-        notes.for_each(|note| page.paragraph(&t.say(note)));
-        page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
-        page.paragraph(&words::times(focus, account));
-        page.paragraphs(&Vec::from_iter(headline.and_then(|i| words::share_of_gap(t, i))));
+        page.paragraph(&brief.lead);
+        shortened(page, focus, brief.table, room);
+        page.paragraphs(&brief.notes);
     }
     page.paragraphs(&Vec::from_iter(words::change_of_address(focus)));
 }

@@ -9,6 +9,8 @@ use plotters::style::{Color, ShapeStyle};
 use rekeyscope_model::analysis::{Account, Direction, Rekey};
 
 pub(super) const WIDTH: u32 = 1100;
+/// Width of a telephone's screen: the picture is not made smaller there, and its labels are read.
+pub(super) const NARROW: u32 = 390;
 pub(super) const LEFT: u32 = 64;
 pub(super) const RIGHT: u32 = 20;
 /// Height of the first lane of the throughput, and of every other lane.
@@ -16,7 +18,7 @@ pub(super) const HEIGHTS: [u32; 2] = [240, 84];
 pub(super) const TITLE: u32 = 32;
 /// Room for the numbers of the rekeys.
 pub(super) const NUMBERS: u32 = 18;
-/// Two rows for each direction, so that overlapping SAs are seen.
+/// Height of a row of SAs; those that overlap have rows of their own.
 pub(super) const LANE: u32 = 16;
 pub(super) const AXIS: u32 = 42;
 /// Height of the marks at the numbers of the time axis.
@@ -50,6 +52,8 @@ pub(super) struct PlotLane {
 pub(super) struct RunDrawing<'a> {
     pub(super) focus: &'a Focus<'a>,
     pub(super) tunnel: usize,
+    /// CSS pixels.
+    pub(super) width: u32,
     /// Name of the plot.
     pub(super) name: String,
     /// Ends of the time axis, seconds since the start of the capture.
@@ -118,7 +122,10 @@ impl RunDrawing<'_> {
 
     /// Height of the part with the SAs; of a plot without it, what the time axis needs above itself.
     pub(super) fn lane_rows(&self) -> u32 {
-        if self.has_sas { TITLE + 4 * LANE } else { TICK }
+        match self.has_sas {
+            true => TITLE + self.sa_rows().iter().sum::<u32>() * LANE,
+            false => TICK,
+        }
     }
 
     /// First row of the part with the SAs.
@@ -134,7 +141,9 @@ impl RunDrawing<'_> {
     /// The area of a lane, and its axes.
     pub(super) fn lane_area<'b>(&self, root: &Canvas<'b>, lane: &PlotLane) -> (Canvas<'b>, Axes) {
         let height = px(lane.rows.1 - lane.rows.0);
-        let area = root.clone().shrink((0, px(lane.rows.0)), (px(WIDTH), height));
+        let area = root
+            .clone()
+            .shrink((0, px(lane.rows.0)), (px(self.width), height));
         let numbers = if height - px(lane.above) > px(HEIGHTS[1]) {
             6
         } else {
@@ -150,7 +159,7 @@ impl RunDrawing<'_> {
 
     /// The plotting areas lie within these, units.
     pub(super) fn x_range(&self) -> (i32, i32) {
-        (at(LEFT), at(WIDTH - RIGHT))
+        (at(LEFT), at(self.width - RIGHT))
     }
 
     pub(super) fn x(&self, seconds: f64) -> i32 {
@@ -166,6 +175,6 @@ impl RunDrawing<'_> {
 
     /// Seconds per CSS pixel.
     pub(super) fn pixel(&self) -> f64 {
-        (self.end - self.begin) / f64::from(WIDTH - LEFT - RIGHT)
+        (self.end - self.begin) / f64::from(self.width - LEFT - RIGHT)
     }
 }

@@ -4,7 +4,7 @@ use crate::plot::axes::Chart;
 use crate::plot::canvas::{Canvas, Drawn, link};
 use crate::plot::label::effect_of;
 use crate::plot::style::{self, at, px};
-use crate::plot::timeline::frame::{AXIS, LEFT, RunDrawing, TITLE, WIDTH};
+use crate::plot::timeline::frame::{AXIS, LEFT, RunDrawing, TITLE};
 use crate::words::cost_of;
 use crate::words::focus::{began, is_hurt, number};
 use crate::words::format;
@@ -87,7 +87,7 @@ impl RunDrawing<'_> {
         for text in long.into_iter().chain([number]) {
             let half = style::width(self.focus.t.language(), 12, &text) / 2 + at(4);
             let (from, to) = (x - half, x + half);
-            let outside = from < at(LEFT - 20) || to > at(WIDTH);
+            let outside = from < at(LEFT - 20) || to > at(self.width);
             if outside || taken.iter().any(|t| from < t.1 && to > t.0) {
                 continue;
             }

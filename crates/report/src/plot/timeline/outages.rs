@@ -2,31 +2,39 @@
 
 use crate::plot::axes::Chart;
 use crate::plot::canvas::Drawn;
-use crate::plot::stalls::stalls;
+use crate::plot::stalls::{MARK, stalls};
 use crate::plot::style::{self, px};
-use crate::plot::timeline::frame::RunDrawing;
+use crate::plot::timeline::frame::{PlotLane, RunDrawing};
 use crate::words::is_trouble;
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::Color;
-use rekeyscope_model::analysis::Direction;
 
 /// Attempts drawn.
 const MOST_DRAWN: usize = 600;
-/// Height of a request's mark, share of the lane.
-const MARK: f64 = 0.12;
 
 impl RunDrawing<'_> {
-    /// The ledger of the direction of a lane, whose axis ends at `top`, is shaded; on the first lane a mark at each request of an attempt that
-    /// failed.
-    pub(super) fn draw_outages(&self, chart: &mut Chart, direction: Direction, top: f64) -> Drawn<()> {
-        let analysis = self.focus.analysis;
+    /// The ledger of the direction of a lane is shaded; on the first lane a mark at each request of an attempt that failed.
+    pub(super) fn draw_outages(&self, chart: &mut Chart, lane: &PlotLane) -> Drawn<()> {
+        let (analysis, top) = (self.focus.analysis, lane.top);
+        let Some(direction) = lane.direction else {
+            return Ok(());
+        };
+        let shown = || {
+            self.lanes
+                .iter()
+                .filter(|l| l.direction.is_some() && l.rows == lane.rows)
+        };
         let all = stalls(self.focus, self.tunnel, direction);
         for shaded in all
             .into_iter()
             .filter_map(|s| s.within(0.0, self.begin, self.end))
             .filter(|s| s.silent || s.to - s.from >= self.pixel())
         {
-            let corners = [(self.within(shaded.from), 0.0), (self.within(shaded.to), top)];
+            let share = shaded.share(shown().flat_map(|l| &l.columns));
+            let corners = [
+                (self.within(shaded.from), 0.0),
+                (self.within(shaded.to), top * share),
+            ];
             chart.draw_series(std::iter::once(Rectangle::new(corners, shaded.fill())))?;
         }
         if self
