@@ -116,7 +116,7 @@ pub enum Occurrence {
         direction: Direction,
         /// The SA that began.
         new: Option<Spi>,
-        /// Cost, seconds; 0 where the sender made up for the silence.
+        /// Cost, seconds.
         #[serde(serialize_with = "micros_of_seconds")]
         cost_seconds: f64,
         /// Longest silence of the rekey, milliseconds.

@@ -19,7 +19,10 @@ headline-not-down = no outage is seen up to the end of this capture
 ## Line 2
 
 # $sure: nothing, or one of the next
-why-cause = Why: { $cause } (at { $n } of { $of } that hurt).
+why-cause = Why: { $cause }{ $of ->
+    [one] {""}
+   *[other] {" "}(at { $n } of { $of } that hurt)
+}.
 why-shared = { $all ->
     [yes] This explains { $of ->
         [2] both

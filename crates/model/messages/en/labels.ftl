@@ -158,7 +158,6 @@ effect-outage = in an outage
 effect-silence = nothing sent
 effect-reverse = way back lost
 effect-slow = slower
-effect-made-up = made up
 effect-not-observed = not observed
 effect-outside = outside
 

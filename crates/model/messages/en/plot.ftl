@@ -33,7 +33,6 @@ plot-seconds = seconds since the start of the capture
 plot-mark = Rekey { $number } at { $when } s{ $effect }
 plot-effect = {": "}{ $cost }
 plot-lost = lost { $cost }
-plot-made-up = made up
 plot-hurt = hurt
 plot-panel-title = Rekey { $number }
 plot-panel-text = Throughput of { $direction } around rekey { $number }{ $effect }.

@@ -158,7 +158,6 @@ effect-silence = 送信なし
 effect-outage = 不通中
 effect-reverse = 逆方向で損失
 effect-slow = 低速
-effect-made-up = 取り戻し
 effect-not-observed = 観測なし
 effect-outside = 転送外
 

@@ -25,7 +25,6 @@ plot-seconds = キャプチャ開始からの秒
 plot-mark = リキー { $number }、{ $when } 秒{ $effect }
 plot-effect = {": "}{ $cost }
 plot-lost = +{ $cost }
-plot-made-up = 取り戻し
 plot-hurt = 影響あり
 plot-panel-title = リキー { $number }
 plot-panel-text = リキー { $number } 前後の { $direction } のスループット{ $effect }。

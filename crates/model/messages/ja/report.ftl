@@ -90,7 +90,6 @@ end-gateway = ゲートウェイ
 note-other-direction = * は逆方向
 note-lost = 遅れ: { $direction } がそのために遅くなった時間
 note-silence = 停止: 何も届かなかった最長の時間
-note-made-up = 取り戻し: 停止したが、送信側が後で取り戻したもの
 note-not-observed = 観測なし: その箇所のパケットがキャプチャにない
 note-outside = 転送外: その間に転送なし
 note-overlay-columns = 末尾の列は、リキーの開始から切り替え 2 秒後までの、重ねたデータの最小値と最大値です。

@@ -47,7 +47,7 @@ plain_data! {
     pub struct LedgerRekey {
         /// Index in `rekeys` of the document.
         pub rekey: usize,
-        /// Cost, seconds; 0 where the sender made up for the silence.
+        /// Cost, seconds.
         pub cost_seconds: f64,
         /// Lower one of the costs by the rate of the time before alone and behind alone, seconds.
         pub low: f64,

@@ -85,7 +85,7 @@ plain_data! {
         pub used: bool,
         /// True where the rekey owns a silence, or a slow stretch.
         pub hurt: bool,
-        /// Cost, seconds: 0 where the rekey owns nothing, and where the sender made up for it; `null` where that is not known.
+        /// Cost, seconds: 0 where the rekey owns nothing; `null` where that is not known.
         #[serde(default)]
         pub cost_seconds: Option<f64>,
         /// True where the cost is a lower bound.

@@ -51,7 +51,7 @@ pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
 pub(crate) fn costliest_rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
     let cost = |rekey: &Rekey| {
         let seconds = focus.shown(rekey).and_then(|impact| impact.cost_seconds);
-        seconds.filter(|s| !format::is_made_up(*s))
+        seconds.filter(|s| !format::is_nothing(*s))
     };
     let mut costly: Vec<&Rekey> = focus.rekeys(tunnel).collect();
     costly.retain(|rekey| is_hurt(rekey) || cost(rekey).is_some());
@@ -172,7 +172,6 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
         rekeys.iter().any(|r| words::effect(t, r.impact) == word)
     };
     let explained = [
-        ("effect-made-up", "note-made-up"),
         ("effect-not-observed", "note-not-observed"),
         ("effect-outside", "note-outside"),
     ];

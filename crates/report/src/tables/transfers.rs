@@ -20,7 +20,7 @@ pub(crate) fn transfers(focus: &Focus, most: usize) -> Table {
     let mut table = Table::of(
         t,
         first(&rows, most),
-        |(_, _, of)| alert_if(of.cost_seconds.is_some_and(|s| !format::is_made_up(s))),
+        |(_, _, of)| alert_if(of.cost_seconds.is_some_and(|s| !format::is_nothing(s))),
         &[
             left("column-direction", &|(i, ..)| {
                 words::direction(t, focus.analysis, i.tunnel, i.direction)

@@ -12,7 +12,6 @@ const HOLE: &str = "capture_hole";
 pub(crate) fn effect(t: &Catalogue, impact: Option<&RekeyImpact>) -> String {
     let lacks = |i: &RekeyImpact| i.flags.iter().any(|flag| flag == HOLE);
     match impact {
-        Some(i) if i.hurt && i.cost_seconds.is_some_and(format::is_made_up) => t.word("effect-made-up"),
         Some(i) if i.hurt => match i.why {
             Some(why) => t.name("effect", why.as_str()),
             // A document of an earlier version.
@@ -29,7 +28,6 @@ pub(crate) fn cost_of(focus: &Focus, rekey: &Rekey) -> Option<String> {
     let impact = focus.shown(rekey).filter(|_| is_hurt(rekey))?;
     let t = focus.t;
     Some(match impact.cost_seconds.filter(|s| s.is_finite()) {
-        Some(s) if format::is_made_up(s) => t.word("plot-made-up"),
         Some(s) => {
             let cost = format::least(impact.at_least, format::seconds(s));
             fill!(t, "plot-lost", cost)

@@ -63,7 +63,7 @@ pub(crate) fn duration_ms(ms: f64) -> String {
 pub(crate) fn cost(s: f64) -> String {
     match s {
         s if !s.is_finite() => UNKNOWN.to_string(),
-        s if is_made_up(s) => "0".to_string(),
+        s if is_nothing(s) => "0".to_string(),
         s => format!("{s:.2}"),
     }
 }
@@ -71,8 +71,8 @@ pub(crate) fn cost(s: f64) -> String {
 /// The smallest cost that two digits show, seconds; one below is said as 0.
 const LEAST_COST_S: f64 = 0.01;
 
-/// A stop that cost nothing in the end was made up for.
-pub(crate) fn is_made_up(cost_s: f64) -> bool {
+/// Whether two digits show a cost as 0.
+pub(crate) fn is_nothing(cost_s: f64) -> bool {
     cost_s < LEAST_COST_S
 }
 
