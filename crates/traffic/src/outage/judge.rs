@@ -13,6 +13,14 @@ pub(super) const MANY_ATTEMPTS: u32 = LEAST_NOT_BY_CHANCE as u32;
 /// Nanoseconds. Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
 pub const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 
+/// Nanoseconds in which a whole initial window of packets comes, at the rate of `packets` from the first to the last time: whoever sends at
+/// that rate does not pause for as long between two. `None` where so few show no rate.
+pub fn window_takes((first, last): (Timestamp, Timestamp), packets: u64) -> Option<i64> {
+    let between = i64::try_from(packets).ok()?.saturating_sub(1);
+    let window = i64::from(INITIAL_WINDOW);
+    (between >= window).then(|| last.nanos_since(first) / between * window)
+}
+
 /// Facts of a stretch besides its packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Circumstances {
