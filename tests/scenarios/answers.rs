@@ -759,3 +759,56 @@ fn a_few_datagrams_that_come_again_with_a_renewal_had_stopped() {
     let line = with_keys(sparse(1_400)).headline;
     assert!(line.contains("too little data"), "two show no rate: {line}");
 }
+
+/// ```text
+///          ✗ ◀═ server  one segment; two pass behind it
+///          ✗ ◀─ server  its copies, each time that the timer ends; datagrams pass in between
+/// client ◀───── server  the fourth copy
+/// ```
+#[test]
+fn copies_that_are_lost_before_the_capture_are_missed_by_their_numbers() {
+    let waits = |lost: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.acknowledge_all();
+            w.wait(40);
+            let oldest = w.seq;
+            if lost {
+                w.seq += w.segment_len as u32;
+                w.down.sequence += 1;
+            }
+            w.lost_segment();
+            w.lost_segment();
+            w.ack(oldest, 0xffff);
+            if !lost {
+                w.deliver();
+                w.acknowledge_all();
+                w.wait(40);
+            }
+            (w.upload, w.tick) = (true, 10 * w.tick);
+            for wait in [200, 400, 800, 1_600] {
+                w.datagrams(wait);
+                w.down.sequence += 1;
+            }
+            (w.upload, w.tick) = (false, w.tick / 10);
+            if lost {
+                w.resend(oldest);
+                w.deliver();
+                w.acknowledge_all();
+            }
+            w.steady(AFTER);
+        }
+    };
+    let lines = with_keys(waits(true));
+    assert!(
+        lines.headline.starts_with("Nothing was delivered from 12.0")
+            && lines.headline.ends_with("packets of 10.9.0.1 were lost."),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("numbers are missing 4 times"), "{lines:?}");
+    let line = with_keys(waits(false)).headline;
+    assert!(
+        !line.contains("Nothing was delivered"),
+        "nothing was lacking: {line}"
+    );
+}

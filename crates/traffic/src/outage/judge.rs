@@ -101,9 +101,14 @@ pub(super) fn judge(
         && in_vain.is_empty()
         && around.echoes >= LEAST_ATTEMPTS
         && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
+    // A sender of what the receiver lacks sends copies each time that its timer ends, which doubles (RFC 6298 §5.5).
+    let copies_missing = before.lacks
+        && before.busy
+        && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1)
+        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= INITIAL_WINDOW && sends || only_small {
+    } else if around.missing >= INITIAL_WINDOW && sends || only_small || copies_missing {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)
