@@ -111,7 +111,7 @@ fn stretch(found: Explored<'_>, event: &Event, index: SaIndex, sa: &Association)
     let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
     let ends = record.totals.last_time?;
     let interval = without_sa((index, sa), (last, frame), (back, ends), undelivered)?;
-    // What comes back with the next IKE SA is a cost of that one. Where nothing of a tunnel comes back, it was closed.
+    // Traffic that comes back with the next IKE SA makes a cost of that one. Where nothing of a tunnel comes back, it was closed.
     let goes_on = |direction| {
         record.traffic.last_esp((sa.tunnel, direction)) > Some(event.time.plus_nanos(LEAST_TIMEOUT))
     };

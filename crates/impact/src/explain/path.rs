@@ -221,7 +221,7 @@ pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
     let [sender, _] = &view.outage.silences;
     let undelivered = &view.outage.undelivered;
     let rest = undelivered.over && undelivered.swallowed == 0;
-    // What TCP sent again and again, and the capture lacks, its sender's way had lost by then.
+    // Copies that TCP sent again and again, and that the capture lacks, were lost on the way to it.
     let lost_before = undelivered.carried == CarriedKind::Tcp
         && undelivered.shown_by == ShownBy::MissingNumbers
         && u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE;
