@@ -7,6 +7,9 @@ use rekeyscope_model::analysis::{Analysis, AnswerLines};
 use rekeyscope_report::words::answer_lines;
 use rekeyscope_testkit::scenario::World;
 
+/// RFC 7296 §3.10.1.
+const TS_UNACCEPTABLE: u16 = 38;
+
 fn played(play: impl FnOnce(&mut World)) -> World {
     let mut w = World::new();
     play(&mut w);
@@ -610,4 +613,202 @@ fn datagrams_that_come_again_with_a_renewal_had_stopped() {
     assert!(lines.why.contains("may also have rested"), "{lines:?}");
     let lines = with_keys(stood(4_000));
     assert!(!lines.headline.contains("stood still"), "{lines:?}");
+}
+
+/// ```text
+/// client ◀═▶ server  datagrams both ways, until the client loses its address; the server goes on
+/// client ══▶ server  from another address 440 ms later, on the SA of the renewal that follows
+/// ```
+#[test]
+fn datagrams_that_stop_until_their_sender_has_moved_were_stopped_by_the_move() {
+    let away = |moves: bool| {
+        move |w: &mut World| {
+            let renew = |w: &mut World| {
+                let mut renewal = w.begin_v2(false);
+                w.message_v2(&mut renewal);
+                w.datagrams(20);
+                w.message_v2(&mut renewal);
+                w.switch_up_v2(&renewal);
+                w.switch_down_v2(&renewal);
+            };
+            w.upload = true;
+            w.datagrams(BEFORE);
+            renew(w);
+            w.datagrams(BEFORE);
+            w.upload = false;
+            w.datagrams(350);
+            if moves {
+                w.client = [10, 9, 0, 22];
+            }
+            w.check_v2(true);
+            renew(w);
+            w.datagrams(70);
+            w.upload = true;
+            w.datagrams(AFTER);
+        }
+    };
+    for line in [with_keys(away(true)).headline, without_keys(away(true)).headline] {
+        assert!(
+            line.starts_with("The address of the client changed at")
+                && line.ends_with("nothing passed for 0.44 s."),
+            "{line}"
+        );
+    }
+    let line = with_keys(away(false)).headline;
+    assert!(!line.contains("address"), "{line}");
+}
+
+/// ```text
+///   lan, voice
+/// client ──▶ server  Delete of the IKE SA; a new one, with the child SA of lan
+/// client ──▶ server  CREATE_CHILD_SA, which is refused; no voice any more
+/// ```
+#[test]
+fn a_child_that_the_next_ike_sa_lacks_is_down() {
+    let renewed = |until: u64| {
+        let mut lan = World::new();
+        lan.steady(BEFORE);
+        lan.delete_ike_sa_v2(true);
+        lan.begin_ike_sa(9);
+        let mut anew = lan.begin_v2(true);
+        anew.renews = None;
+        lan.message_v2(&mut anew);
+        lan.wait(20);
+        lan.message_v2(&mut anew);
+        lan.switch_up_v2(&anew);
+        lan.switch_down_v2(&anew);
+        lan.steady(100);
+        let mut other = lan.begin_v2(true);
+        other.renews = None;
+        lan.message_v2(&mut other);
+        lan.steady(20);
+        lan.refuse_v2(&mut other, TS_UNACCEPTABLE);
+        lan.steady(AFTER);
+        let mut voice = World::new();
+        voice.inner_client = [10, 66, 1, 9];
+        voice.name_pair(0xd100_0000, 0xa100_0000);
+        voice.tick *= 10;
+        voice.datagrams(until);
+        lan.beside(voice);
+        answer_lines(&analyze_world(lan, true)).headline
+    };
+    let line = renewed(BEFORE);
+    assert!(
+        line.contains("refused") && line.contains("10.66.1.9 down since 11.98 s (12.2 s)"),
+        "{line}"
+    );
+    let line = renewed(BEFORE - 3_000);
+    assert!(!line.contains("10.66.1.9"), "the call was over: {line}");
+}
+
+/// ```text
+/// client ◀═ server  data; the client deletes the IKE SA, data still comes, and the capture ends
+/// ```
+#[test]
+fn a_tunnel_that_is_closed_in_the_middle_of_a_transfer_when_the_capture_ends() {
+    let closed = |over: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            if over {
+                w.acknowledge_all();
+                w.wait(500);
+            }
+            w.delete_ike_sa_v2(true);
+            for _ in 0..10 * u32::from(!over) {
+                w.segment();
+                w.step(w.tick);
+            }
+        }
+    };
+    let lines = with_keys(closed(false));
+    assert!(
+        lines
+            .headline
+            .ends_with("deleted the IKE SA at 12.00 s, and the capture ends there."),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("on purpose"), "{lines:?}");
+    let line = with_keys(closed(true)).headline;
+    assert!(!line.contains("deleted"), "the transfer was over: {line}");
+}
+
+/// ```text
+/// client ◀─ server  a datagram each 0.7 s; none for 7 s, until the first one after a renewal
+/// ```
+#[test]
+fn a_few_datagrams_that_come_again_with_a_renewal_had_stopped() {
+    let sparse = |before: u64| {
+        move |w: &mut World| {
+            w.establish(GENEROUS);
+            w.upload = true;
+            w.tick *= 350;
+            w.datagrams(before);
+            w.wait(7_000);
+            rekey_in_silence(w);
+            w.wait(400);
+            w.datagrams(4_000);
+        }
+    };
+    for lines in [with_keys(sparse(9_000)), without_keys(sparse(9_000))] {
+        assert!(
+            lines.headline.contains("load stood still for 8.16 s")
+                && lines.headline.ends_with("until a renewal."),
+            "{lines:?}"
+        );
+    }
+    let line = with_keys(sparse(1_400)).headline;
+    assert!(line.contains("too little data"), "two show no rate: {line}");
+}
+
+/// ```text
+///          ✗ ◀═ server  one segment; two pass behind it
+///          ✗ ◀─ server  its copies, each time that the timer ends; datagrams pass in between
+/// client ◀───── server  the fourth copy
+/// ```
+#[test]
+fn copies_that_are_lost_before_the_capture_are_missed_by_their_numbers() {
+    let waits = |lost: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            w.acknowledge_all();
+            w.wait(40);
+            let oldest = w.seq;
+            if lost {
+                w.seq += w.segment_len as u32;
+                w.down.sequence += 1;
+            }
+            w.lost_segment();
+            w.lost_segment();
+            w.ack(oldest, 0xffff);
+            if !lost {
+                w.deliver();
+                w.acknowledge_all();
+                w.wait(40);
+            }
+            (w.upload, w.tick) = (true, 10 * w.tick);
+            for wait in [200, 400, 800, 1_600] {
+                w.datagrams(wait);
+                w.down.sequence += 1;
+            }
+            (w.upload, w.tick) = (false, w.tick / 10);
+            if lost {
+                w.resend(oldest);
+                w.deliver();
+                w.acknowledge_all();
+            }
+            w.steady(AFTER);
+        }
+    };
+    let lines = with_keys(waits(true));
+    assert!(
+        lines.headline.starts_with("Nothing was delivered from 12.0")
+            && lines.headline.ends_with("packets of 10.9.0.1 were lost."),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("numbers are missing 4 times"), "{lines:?}");
+    let line = with_keys(waits(false)).headline;
+    assert!(
+        !line.contains("Nothing was delivered"),
+        "nothing was lacking: {line}"
+    );
 }

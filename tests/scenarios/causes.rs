@@ -46,7 +46,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 22] = [
+const ROWS_PLANTED: [(&str, &str, &str); 23] = [
     ("capture-hole", "capture stops", "application pauses"),
     (
         "invalid-spi",
@@ -74,6 +74,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 22] = [
         "new-sa-lost",
         "IKEv2, initiator not ready",
         "first packets of new SAs not captured",
+    ),
+    (
+        "silent-on-new-sa",
+        "IKEv2, nothing comes on the new SA",
+        "IKEv2, SA lost after a rekey",
     ),
     (
         "address-changed",

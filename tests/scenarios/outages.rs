@@ -198,6 +198,35 @@ pub(crate) fn nothing_comes(w: &mut World) {
     no_esp_of_the_client(w, false);
 }
 
+/// A filter lets nothing pass that the client sends on its new SA, and what it sends on the next one.
+pub(crate) fn silent_on_the_new_sa(w: &mut World) {
+    let renew = |w: &mut World| {
+        let mut rekey = w.begin_v2(true);
+        w.message_v2(&mut rekey);
+        w.wait(20);
+        w.message_v2(&mut rekey);
+        w.switch_up_v2(&rekey);
+        w.switch_down_v2(&rekey);
+    };
+    w.steady(BEFORE);
+    let oldest = w.expected;
+    renew(w);
+    for _ in 0..WINDOW {
+        w.segment();
+        w.drop_acks();
+        w.step(w.tick);
+    }
+    for wait in TIMEOUTS {
+        w.wait(wait);
+        w.resend(oldest);
+    }
+    w.check_v2(true);
+    w.wait(500);
+    renew(w);
+    w.ack(w.expected, 0xffff);
+    w.steady(AFTER);
+}
+
 /// The server disconnects the L2TP call; the client dials again, under the same SAs.
 pub(crate) fn l2tp_call_cleared(w: &mut World) {
     w.steady(BEFORE);

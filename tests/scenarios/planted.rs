@@ -280,6 +280,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         only_ike_comes,
     ),
     scenario("IKEv2, nothing comes", &["peer_silent"], nothing_comes),
+    scenario(
+        "IKEv2, nothing comes on the new SA",
+        &["esp_silent", "event esp_silent"],
+        silent_on_the_new_sa,
+    ),
     scenario("shallow reordering", &[], shallow_reordering),
     scenario(
         "one of two transfers dies",

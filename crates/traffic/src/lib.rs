@@ -41,7 +41,9 @@ pub use crate::interval::{
     CarriedKind, Interval, LastPacket, LostPacket, PacketSilence, SenderBefore, ShownBy, Standstill,
     StandstillKind, Undelivered,
 };
-pub use crate::outage::{LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, MOST_PER_ANSWER, Outages};
+pub use crate::outage::{
+    LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, MOST_PER_ANSWER, Outages, window_takes,
+};
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::run::{FINEST, TransmissionRun};
 pub use crate::sealed::{SealedLine, SealedPacket, SealedTraffic};

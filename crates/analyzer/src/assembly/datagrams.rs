@@ -1,28 +1,93 @@
-//! Datagrams that have no SA: nobody acknowledges them, so limits and Deletes alone tell.
+//! Datagrams that have no SA, or no way to it: nobody acknowledges them, so limits, Deletes and moves alone tell.
 
 use crate::assembly::scene::Explored;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
+use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Event, EventKind};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
     CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
-    Undelivered,
+    Undelivered, window_takes,
 };
 
-/// Datagrams whose child SA was deleted while others of its tunnel go on: each from the last packet of the SA to the first one between its addresses on another SA, or to the end.
+/// Datagrams whose child SA was deleted, or ended with its IKE SA, while others of its tunnel go on: each from the last packet of the SA to the
+/// first one between its addresses on another SA, or to the end.
 pub(super) fn of_deleted_children(found: Explored<'_>) -> Vec<Interval> {
     let deleted = |event: &&Event| {
-        event.kind == EventKind::ChildDeleted && event.successor == Some(false) && event.by.is_some()
+        matches!(event.kind, EventKind::ChildDeleted | EventKind::IkeSaDeleted)
+            && event.successor == Some(false)
+            && event.by.is_some()
     };
     let events = found.events.iter().filter(deleted);
     let all = || found.record.sas.associations().iter().enumerate();
     let of = |event: &Event| {
-        let own = all().filter(|(_, sa)| Some(sa.tunnel) == event.tunnel && event.spis.contains(&sa.spi));
+        let own = all().filter(|(_, sa)| Some(sa.tunnel) == event.tunnel);
+        let own = own.filter(|(_, sa)| event.kind == EventKind::IkeSaDeleted || event.spis.contains(&sa.spi));
         own.filter_map(|(index, sa)| stretch(found, event, index, sa))
             .collect::<Vec<Interval>>()
     };
     events.flat_map(of).collect()
+}
+
+/// Datagrams of an end that moved, from its last packet at the old place to the first one at the new place, while its peer went on
+/// sending; where TCP carries half of the direction, its copies tell.
+pub(super) fn of_moves(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bool) -> Vec<Interval> {
+    let record = found.record;
+    let of = |event: &Event| {
+        let tunnel = event.tunnel?;
+        let direction = record
+            .tunnels
+            .tunnels
+            .get(tunnel)?
+            .direction_to(event.by?)
+            .reverse();
+        let silences = record
+            .traffic
+            .silences(tunnel, &[direction], (event.time, event.time));
+        let silence = silences
+            .into_iter()
+            .find(|own| own.from < event.time && event.time <= own.to)?;
+        let stretch = (silence.from, silence.to);
+        let all = record.sas.associations().iter().enumerate();
+        let mut own = all.filter(|(_, sa)| (sa.tunnel, sa.direction) == (tunnel, direction));
+        let sent_at = |(_, sa): &(SaIndex, &Association), time| {
+            sa.first.is_some_and(|first| first.0 <= time) && sa.last.is_some_and(|last| last.0 >= time)
+        };
+        let old = own.clone().find(|own| sent_at(own, stretch.0))?;
+        let new = own.find(|own| sent_at(own, stretch.1))?;
+        let frame = new
+            .1
+            .first
+            .filter(|first| first.0 == stretch.1)
+            .map_or(event.frame, |first| first.1);
+        let hears = record
+            .traffic
+            .longest_silence((tunnel, direction.reverse()), stretch, &[]);
+        let peer_goes_on = 2 * hears.nanos() < silence.nanos();
+        let back = Some((new.0, stretch.1, frame));
+        let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+        let moved = without_sa(
+            old,
+            (stretch.0, silence.facts.frame?),
+            (back, stretch.1),
+            undelivered,
+        )?;
+        let counts = peer_goes_on && stops(old.1, silence.nanos()) && !is_acknowledged((tunnel, direction));
+        counts.then_some(moved)
+    };
+    let moves = found
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::AddressChanged);
+    moves.filter_map(of).collect()
+}
+
+/// Whether a sender at the rate of an SA did not merely pause for so long.
+fn stops(sa: &Association, silence: i64) -> bool {
+    let spans = sa.first.zip(sa.last).map(|(first, last)| (first.0, last.0));
+    let pause = spans.and_then(|spans| window_takes(spans, sa.counters.packets));
+    pause.is_some_and(|pause| pause <= silence)
 }
 
 /// A sender that had datagrams until the Delete goes on with them, as far as the next SA lets it.
@@ -33,6 +98,7 @@ fn stretch(found: Explored<'_>, event: &Event, index: SaIndex, sa: &Association)
     if !goes_until_the_delete || !carries_datagrams(found, sa) {
         return None;
     }
+    let of_tunnel = event.kind == EventKind::IkeSaDeleted;
     let same_ends = |(_, other): &(SaIndex, &Association)| {
         let mut ends = other.inner_ends().iter();
         (other.tunnel, other.direction) == (sa.tunnel, sa.direction)
@@ -45,6 +111,14 @@ fn stretch(found: Explored<'_>, event: &Event, index: SaIndex, sa: &Association)
     let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
     let ends = record.totals.last_time?;
     let mut interval = without_sa((index, sa), (last, frame), (back, ends), undelivered)?;
+    // Traffic that comes back with the next IKE SA makes a cost of that one. Where nothing of a tunnel comes back, it was closed.
+    let goes_on = |direction| {
+        record.traffic.last_esp((sa.tunnel, direction)) > Some(event.time.plus_nanos(LEAST_TIMEOUT))
+    };
+    let left_out = back.is_none() && stops(sa, interval.nanos()) && goes_on(sa.direction);
+    if of_tunnel && !left_out {
+        return None;
+    }
     let traffic = &record.traffic;
     let pair = traffic.pair_between(interval.facts.tunnel, *sa.inner_ends().first()?);
     interval.facts.pair = pair.unwrap_or(PairId::NONE);

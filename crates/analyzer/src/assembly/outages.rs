@@ -42,7 +42,8 @@ pub(crate) struct OutageSeen {
 pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<OutageSeen> {
     let record = found.record;
     let ends = record.totals.last_time.unwrap_or_default();
-    let beyond = BeyondLimits { found, ends }.stretches();
+    let limits = EnforcedLimits::of(record);
+    let beyond = BeyondLimits { found, ends }.stretches(&limits);
     let down = stretches.iter().filter(|interval| {
         matches!(
             interval.facts.kind,
@@ -52,6 +53,9 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
     stretches.extend(datagrams::of_deleted_children(found));
+    stretches.extend(datagrams::of_moves(found, |(tunnel, direction)| {
+        limits.are_acknowledged(tunnel, direction)
+    }));
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
@@ -257,7 +261,7 @@ struct BeyondLimits<'a> {
 }
 
 impl BeyondLimits<'_> {
-    fn stretches(&self) -> Vec<Interval> {
+    fn stretches(&self, limits: &EnforcedLimits) -> Vec<Interval> {
         let record = self.found.record;
         let mut renewals: HashMap<SaIndex, Option<SaIndex>> = HashMap::new();
         for succession in self.found.successions {
@@ -267,7 +271,6 @@ impl BeyondLimits<'_> {
                 }
             }
         }
-        let limits = EnforcedLimits::of(record);
         let all = record.sas.associations().iter().enumerate();
         let datagrams =
             all.filter(|(_, a)| !limits.are_acknowledged(a.tunnel, a.direction) && record.wants(a.tunnel));

@@ -5,7 +5,7 @@ use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::INITIAL_RTO;
+use rekeyscope_traffic::{CarriedKind, INITIAL_RTO, ShownBy};
 
 /// A sender whose data went to the old address has tried twice again by then (after one timeout, and two more).
 pub(super) const CHANGE_TAKES_EFFECT: i64 = 3 * INITIAL_RTO;
@@ -218,11 +218,19 @@ pub(super) fn size_does_not_matter(view: &OutageView<'_>, explanation: &Explanat
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
-    let rest = view.outage.undelivered.over && view.outage.undelivered.swallowed == 0;
+    let [sender, _] = &view.outage.silences;
+    let undelivered = &view.outage.undelivered;
+    let rest = undelivered.over && undelivered.swallowed == 0;
+    // Copies that TCP sent again and again, and that the capture lacks, were lost on the way to it.
+    let lost_before = undelivered.carried == CarriedKind::Tcp
+        && undelivered.shown_by == ShownBy::MissingNumbers
+        && u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE;
     (!rest).then(|| {
-        view.with_frames(
-            Explanation::of(ExplanationCause::Unexplained, Certainty::Proven),
-            [],
-        )
+        let explanation = Explanation {
+            by: lost_before.then_some(sender.side),
+            count: lost_before.then_some(undelivered.gaps.into()),
+            ..Explanation::of(ExplanationCause::Unexplained, Certainty::Proven)
+        };
+        view.with_frames(explanation, [])
     })
 }

@@ -3,11 +3,11 @@
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, LedgerDown,
+    Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, Rekey,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{LEAST_REST, LEAST_TIMEOUT};
+use rekeyscope_traffic::{INITIAL_RTO, INITIAL_WINDOW, LEAST_REST, LEAST_TIMEOUT, window_takes};
 use std::net::IpAddr;
 
 /// A delay from which on talking suffers, one way (ITU-T G.114), milliseconds.
@@ -85,9 +85,9 @@ pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f
 
 /// A transfer that stood still.
 #[derive(Debug, Clone, Copy)]
-pub struct ToldStandstill<'a> {
+pub struct ToldStandstill {
     /// The time without a packet.
-    pub down: &'a LedgerDown,
+    pub stood: (Timestamp, Timestamp),
     /// Copies of the check before it or in it that was not answered, or whose answer was not heard, where a new IKE SA was negotiated in it;
     /// else 0.
     pub checks: u64,
@@ -98,32 +98,82 @@ pub struct ToldStandstill<'a> {
 /// The longest time without a packet that some rekey ended, where it cost more than all rekeys and nothing shows whether anything waited: no
 /// key opens the packets, or nobody acknowledges them. A program that sends datagrams rests as it likes, so that a new IKE SA behind
 /// checks in vain, or a renewal that it cannot know of, has to show that it did not.
-pub fn told_standstill<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<ToldStandstill<'a>> {
+pub fn told_standstill(analysis: &Analysis, headline: &Impact) -> Option<ToldStandstill> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let cost: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
     let longest = ledger
         .down
         .iter()
         .max_by(|a, b| a.cost_seconds.total_cmp(&b.cost_seconds));
-    let ended = |down: &&LedgerDown| down.interval.arrived.is_some();
-    let down = longest.filter(|_| cost > ledger.cost_seconds).filter(ended)?;
-    let checks = checks_in_vain(analysis, headline.tunnel, (down.interval.from, down.interval.to));
-    let renewed = ends_with_renewal(analysis, down);
+    let down = longest.filter(|_| cost > ledger.cost_seconds)?;
+    let (from, back) = (down.interval.from, down.interval.arrived?);
+    let checks = checks_in_vain(analysis, headline.tunnel, (from, down.interval.to));
+    let rekey = down.rekey.and_then(|index| analysis.rekeys.get(index));
+    // A program that rests goes on at any time.
+    let renewed = rekey
+        .and_then(renewed_at)
+        .is_some_and(|over| back.nanos_since(over).abs() <= LEAST_TIMEOUT);
     let is_told = is_sealed(ledger) || ledger.basis == LedgerBasis::Datagrams && (checks > 0 || renewed);
     is_told.then_some(ToldStandstill {
-        down,
+        stood: (from, back),
         checks,
         renewed,
     })
 }
 
-/// Whether packets came again within a timeout after the renewal that made their SA: a program that rests goes on at any time.
-fn ends_with_renewal(analysis: &Analysis, down: &LedgerDown) -> bool {
-    let rekey = down.rekey.and_then(|index| analysis.rekeys.get(index));
-    let over = rekey.and_then(|rekey| Some(rekey.started?.plus_seconds(rekey.exchange_ms? / 1e3)));
-    let back = down.interval.arrived;
-    over.zip(back)
-        .is_some_and(|(over, back)| back.nanos_since(over).abs() <= LEAST_TIMEOUT)
+/// The time of the last message of the exchange that renewed an SA.
+fn renewed_at(rekey: &Rekey) -> Option<Timestamp> {
+    Some(rekey.started?.plus_seconds(rekey.exchange_ms? / 1e3))
+}
+
+/// The longest time without a packet from the last one on an SA to the first one on its successor, of datagrams or of packets that no key opens:
+/// longer than a sender at the rate of that SA pauses, and they came again as soon as the renewal was over.
+pub fn told_pause(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, Timestamp)> {
+    let mut flows = analysis
+        .flows
+        .iter()
+        .filter(|flow| flow.tunnel == headline.tunnel);
+    if flows.any(|flow| flow.tcp.is_some()) {
+        return None;
+    }
+    let pause = |rekey: &Rekey| {
+        let direction = headline.direction;
+        let spi = *direction.pick(&rekey.old.a_to_b, &rekey.old.b_to_a);
+        let back = (*direction.pick(&rekey.switched.a_to_b, &rekey.switched.b_to_a))?;
+        let mut own = analysis.security_associations.iter();
+        let old = own.find(|sa| sa.tunnel == rekey.tunnel && Some(sa.spi) == spi)?;
+        let (first, last) = old.first_time.zip(old.last_time)?;
+        let window = window_takes((first, last), old.packets)?;
+        let at_once =
+            back.nanos_since(renewed_at(rekey)?) <= LEAST_TIMEOUT.max(window / i64::from(INITIAL_WINDOW));
+        (back.nanos_since(last) >= window && rekey.started? > last && at_once).then_some((last, back))
+    };
+    let own = analysis
+        .rekeys
+        .iter()
+        .filter(|rekey| rekey.tunnel == headline.tunnel);
+    own.filter_map(pause)
+        .max_by_key(|(last, back)| back.nanos_since(*last))
+}
+
+/// The Delete that ends a tunnel, behind which data still came: the transfer was not over, and the capture ends before a sender's timer could show
+/// an outage.
+pub fn told_cut_off<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Event> {
+    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let sender = headline.direction.pick(tunnel.a, tunnel.b);
+    let mut own = analysis
+        .events
+        .iter()
+        .filter(|event| event.tunnel == Some(headline.tunnel));
+    let is_end = |event: &&Event| matches!(event.kind, EventKind::IkeSaDeleted | EventKind::NewIkeSa);
+    let delete = own.rfind(is_end).filter(|event| {
+        event.kind == EventKind::IkeSaDeleted
+            && event.successor == Some(false)
+            && event.by.is_some_and(|by| by != sender)
+    })?;
+    let came_behind = headline.transfers.last()?.end > delete.time;
+    let ends = analysis.capture.last_time?.nanos_since(delete.time) <= INITIAL_RTO;
+    (came_behind && ends).then_some(delete)
 }
 
 /// Copies of the check right before a silence, or in it, that its sender gave up on, where a new IKE SA was negotiated in the silence.

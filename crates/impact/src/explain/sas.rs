@@ -5,8 +5,8 @@ use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, Swallowe
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
-use rekeyscope_model::time::NANOS_PER_MILLI;
-use rekeyscope_traffic::FINEST;
+use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
+use rekeyscope_traffic::{CarriedKind, FINEST};
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
 pub(super) const FIRST_NUMBERS: u64 = 3;
@@ -47,7 +47,8 @@ fn of_new_sa(view: &OutageView<'_>, sa: &SaInScene, certainty: Certainty) -> Exp
     }
 }
 
-/// The packets of a new SA did not arrive, from the first ones on, and the outage is mostly what came after.
+/// The packets of a new SA did not arrive, from the first ones on, and the outage is mostly what came after. Without keys an answer to what came
+/// before looks like one to them for a while; then the way has to come back with another SA.
 fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
     new_sas(view).find_map(|(place, sa)| {
         let own = || {
@@ -58,10 +59,20 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
         let lost = own().count();
         let first = own().map(|packet| packet.time).min()?;
         let since_then = view.fills_half((first, view.outage.to));
-        (lowest <= FIRST_NUMBERS && since_then && are_half(view, lost)).then(|| {
+        let unread = view.outage.undelivered.carried == CarriedKind::Unread;
+        let soon = sa
+            .used
+            .is_some_and(|(begin, _)| first <= begin.plus_nanos(view.near()));
+        let replaced = view.outage.back_on.is_some_and(|back_on| back_on != place);
+        let from_the_first = lowest <= FIRST_NUMBERS || unread && soon && replaced;
+        (from_the_first && since_then && are_half(view, lost)).then(|| {
+            let certainty = match unread {
+                true => Certainty::Inferred,
+                false => Certainty::Proven,
+            };
             let explanation = Explanation {
                 count: Some(lost as u64),
-                ..of_new_sa(view, sa, Certainty::Proven)
+                ..of_new_sa(view, sa, certainty)
             };
             view.with_frames(explanation, own().map(|packet| packet.frame))
         })
@@ -140,6 +151,41 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
         ..of_new_sa(view, sa, Certainty::Inferred)
     };
     Some(view.with_frames(explanation, []))
+}
+
+/// ESP of a side stops as a renewal ends whose SA the other side uses, and its IKE passes: nothing comes on its own new SA until a later one.
+pub(super) fn silent_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
+    let silences = view.events(&[EventKind::EspSilent], Timestamp(i64::MIN), view.outage.to);
+    silences
+        .filter(|silence| view.lasts_half(silence))
+        .find_map(|silence| {
+            let side = view.side(silence.by?)?;
+            let direction = view.direction_of(side);
+            let near = |time: Timestamp, exchange: &ExchangeInScene| {
+                time.nanos_since(exchange.end).abs() <= view.near()
+            };
+            let made_then = |exchange: &ExchangeInScene| {
+                exchange.made == MadeByExchange::ChildSa && near(silence.time, exchange)
+            };
+            let (_, exchange) = view.exchanges().find(|(_, exchange)| made_then(exchange))?;
+            let own = || view.own_sas().map(|(_, sa)| sa);
+            let begins = |sa: &SaInScene| sa.used.is_some_and(|(first, _)| near(first, exchange));
+            let other_uses = own().any(|sa| sa.direction != direction && begins(sa));
+            let later = silence.until.unwrap_or(view.outage.to);
+            let begins_later = |sa: &SaInScene| sa.used.is_some_and(|(first, _)| first >= later);
+            let none_until_then = own()
+                .filter(|sa| sa.direction == direction)
+                .all(|sa| begins_later(sa) || sa.used.is_none_or(|(_, last)| last <= silence.time));
+            (other_uses && none_until_then).then(|| {
+                let explanation = Explanation {
+                    by: silence.by,
+                    exchange: Some(exchange.index),
+                    seconds: Some(later.seconds_since(silence.time)),
+                    ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
+                };
+                view.with_frames(explanation, side.last_frame)
+            })
+        })
 }
 
 /// The capture lacks packets at the outage.

@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 22] = [
+pub static ROWS: [ExplanationRow; 23] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -148,6 +148,16 @@ pub static ROWS: [ExplanationRow; 22] = [
         explains_short: true,
         explains_rekeys: true,
         holds: sas::new_sa_lost,
+        excluded: sas::hole_in_it,
+    },
+    ExplanationRow {
+        id: "silent-on-new-sa",
+        causes: &[ExplanationCause::EspSilent],
+        needs: "ESP of one side stops as a renewal ends whose SA the other side uses, and its IKE passes; nothing comes on its own new SA until a later one, for half of the outage",
+        unless: "the capture lacks packets",
+        explains_short: false,
+        explains_rekeys: false,
+        holds: sas::silent_on_the_new,
         excluded: sas::hole_in_it,
     },
     ExplanationRow {

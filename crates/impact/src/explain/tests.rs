@@ -736,6 +736,41 @@ fn esp_stops_and_ike_goes_on() {
 }
 
 #[test]
+fn nothing_comes_on_the_new_sa_of_one_side() {
+    let stopped = |at_s: f64| {
+        let mut scene = rekeyed(9.9, 9.98);
+        scene.sas[1].used = Some((at(1.0), at(at_s)));
+        scene.sas[3].used = Some((at(18.5), at(30.0)));
+        scene.event(EventKind::EspSilent, at_s, GATEWAY).until = Some(at(18.5));
+        scene
+    };
+    let told = is(&stopped(9.99), EspSilent);
+    assert_eq!((told.by, told.exchange), (Some(GATEWAY), Some(40)));
+    is(&stopped(12.0), Unexplained);
+    let mut used = stopped(9.99);
+    used.sas[3].used = Some((at(9.995), at(30.0)));
+    is(&used, Unexplained);
+}
+
+#[test]
+fn new_sa_lost_without_keys() {
+    let lost = |first: f64| {
+        let mut scene = rekeyed(9.9, 9.98);
+        let outage = scene.outage();
+        outage.undelivered.carried = CarriedKind::Unread;
+        outage.back_on = Some(0);
+        outage.swallowed_packets = (0..4).map(|n| packet(first + f64::from(n), 2, 20)).collect();
+        scene
+    };
+    let told = is(&lost(10.1), NewSaLost);
+    assert_eq!(told.certainty, Certainty::Inferred);
+    let mut read = lost(10.1);
+    read.outage().undelivered.carried = CarriedKind::Tcp;
+    is(&read, Unexplained);
+    is(&lost(10.6), Unexplained);
+}
+
+#[test]
 fn fragments_are_a_sign_of_life() {
     let mut pieces = scene();
     pieces.silent(CLIENT, 10.0, 19.0);

@@ -191,6 +191,12 @@ left-behind-why = Why: { $who } went from { $from } to { $to }, and { $packets }
 torn-down-line = { $who } renews by deleting first ({ $at }): no SA for { $seconds }.
 torn-down-why = Why: it asked for the next IKE SA only after the Delete (at { $list }). Too little was sent to tell what that cost.
 
+## Data still came behind the Delete that ends the tunnel, and the capture ends
+
+cut-off-line = { $clause }, and the capture ends there.
+cut-off-why = Why: data still came behind that Delete, so the transfer was not over. These packets do not show whether the tunnel was closed on purpose.
+do-cut-off = Do: if nobody closed it on purpose, look into the log of { $who } at { $moment }, and capture for longer: that shows whether the tunnel comes back.
+
 ## A transfer without keys stood still until a renewal
 
 standstill-line = This { $direction } { $until ->

@@ -53,6 +53,7 @@ outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
 outage-unexplained = Nothing was delivered from { $from } to { $to }; the capture shows no cause.
+outage-lost-before = Nothing was delivered from { $from } to { $to }: packets of { $who } were lost.
 outage-unexplained-open = Nothing was delivered since { $from } ({ $seconds }); the capture shows no cause.
 outage-unexplained-times = Nothing was delivered { $n } times ({ $seconds }); the capture shows no cause.
 outage-capture-hole = the capture lacks packets from { $from } to { $to }, and whether anything passed is not known
@@ -136,6 +137,7 @@ explains-unexplained = not known. It shows { $count ->
     [one] one packet that did not arrive
    *[other] { $count } packets that did not arrive
 }, and no event of the tunnel that would explain it.
+explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
 outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
 outage-timer = Then the sender waited for its retransmission timer.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).

@@ -174,6 +174,12 @@ left-behind-why = 原因: { $who }は { $from } から { $to } に移りまし�
 torn-down-line = { $who }が更新より先に IKE SA を{ $at }削除: 各 { $seconds } SA なし
 torn-down-why = 原因: 次の IKE SA の要求は Delete の後でした（{ $list }）。通信が少なく、影響は測れません。
 
+## トンネルを終える Delete の後にもデータが来て、キャプチャが終わる場合
+
+cut-off-line = { $clause }、キャプチャはそこで終了
+cut-off-why = 原因: その Delete の後にもデータが来ているので、転送は終わっていません。意図して閉じたかどうかは、これらのパケットからは分かりません。
+do-cut-off = 対策: 意図して閉じたのでなければ、{ $who }の { $moment }のログを調べ、より長くキャプチャしてください。トンネルが復旧するかどうかが分かります。
+
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
 standstill-line = { $direction }が { $from }から { $seconds }{ $until ->

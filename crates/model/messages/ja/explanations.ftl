@@ -52,6 +52,7 @@ outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
+outage-lost-before = { $from }から { $to }まで何も届かず（{ $who }のパケットが損失）
 outage-unexplained-open = { $from }以後 { $seconds }、何も届かず（キャプチャからは原因不明）
 outage-unexplained-times = 何も届かない時間が { $n } 回（{ $seconds }、キャプチャからは原因不明）
 outage-capture-hole = { $from }から { $to }までキャプチャに欠落があり、通信の有無は不明
@@ -116,6 +117,7 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
     [0] 失われたパケットも
    *[other] 届かなかったパケットが { $count } 個ありますが、
 }説明となるトンネルのイベントはありません。
+explains-lost-before = キャプチャより手前で失われています。その間に ESP の番号が { $count } 回欠けており、説明となるトンネルのイベントはありません。
 outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
 outage-timer = その後は送信側の再送タイマー待ちです。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。

@@ -59,6 +59,7 @@ fn told(focus: &Focus) -> Option<Answer> {
         .or_else(|| standstill::of_no_return(focus))
         .or_else(|| standstill::of_left_behind(focus))
         .or_else(|| standstill::of_silent_esp(focus))
+        .or_else(|| standstill::of_cut_off(focus))
         .or_else(|| standstill::of_torn_down(focus))
         .or_else(|| standstill::of_standstill(focus))
 }

@@ -181,6 +181,9 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => {
                 Message::new("outage-answered-late")
             }
+            (ExplanationCause::Unexplained, _) if self.explanation.by.is_some() => {
+                Message::new("outage-lost-before")
+            }
             (cause, _) => Message::of("outage", cause.as_str()),
         }
     }
@@ -204,6 +207,7 @@ impl<'a> Explained<'a> {
             (ExplanationCause::PeerLostSas, Some(EventKind::InvalidSpi)) => "explains-invalid-spi",
             (ExplanationCause::PeerLostSas, _) => "explains-restarted",
             (ExplanationCause::LargePackets, _) if e.count.is_none() => "explains-large-packets-only",
+            (ExplanationCause::Unexplained, _) if e.by.is_some() => "explains-lost-before",
             (cause, _) => return Message::of("explains", cause.as_str()),
         })
     }
@@ -240,7 +244,7 @@ impl<'a> Explained<'a> {
         };
         let change = self.is(ExplanationCause::AddressChanged);
         let count = match e.cause {
-            ExplanationCause::Unexplained => self.silent_time.swallowed,
+            ExplanationCause::Unexplained if e.count.is_none() => self.silent_time.swallowed,
             _ => e.count.unwrap_or(0),
         };
         let (from, to) = match change {
@@ -483,7 +487,7 @@ impl<'a> Explained<'a> {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
                 self.brought_back().then(said)
             }
-            ExplanationCause::LargePackets => {
+            ExplanationCause::LargePackets | ExplanationCause::EspSilent => {
                 let moment = at()?;
                 Some(fill!(t, "outage-since-renewal", moment))
             }

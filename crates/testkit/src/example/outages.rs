@@ -313,6 +313,10 @@ fn of_the_path(
         ("silent", several(ExplanationCause::PeerSilent, gateway)),
         ("unheard", silent(gateway, None, ExplanationCause::Unheard)),
         ("esp-silent", silent(gateway, None, ExplanationCause::EspSilent)),
+        (
+            "silent-on-new-sa",
+            silent(gateway, Some(0), ExplanationCause::EspSilent),
+        ),
         ("large-packets", large(Some(1372), Some(0))),
         ("large-packets", large(None, None)),
         (
@@ -320,6 +324,10 @@ fn of_the_path(
             document(of(ExplanationCause::Unexplained, Certainty::Proven)),
         ),
         ("unexplained", several(ExplanationCause::Unexplained, None)),
+        (
+            "unexplained",
+            silent(gateway, None, ExplanationCause::Unexplained),
+        ),
     ]
 }
 

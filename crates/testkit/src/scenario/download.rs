@@ -57,12 +57,17 @@ impl World {
         self.acks.push_back((self.now + RTT, self.expected));
     }
 
-    /// Datagrams flow for a while, which nobody acknowledges.
+    /// Datagrams flow for a while, which nobody acknowledges; with an upload, in both directions.
     pub fn datagrams(&mut self, millis: u64) {
-        let datagram = udp(5201, 40_000, &[0x61; SEGMENT]);
+        let server = [10, 66, 0, 1];
+        let down = udp(5201, 40_000, &[0x61; SEGMENT]);
+        let up = udp(40_000, 5201, &[0x62; SEGMENT]);
         let end = self.now + millis * MILLI;
         while self.now < end {
-            self.esp_down(&l2tp(&ipv4([10, 66, 0, 1], self.inner_client, 17, &datagram)));
+            self.esp_down(&l2tp(&ipv4(server, self.inner_client, 17, &down)));
+            if self.upload {
+                self.esp_up(&l2tp(&ipv4(self.inner_client, server, 17, &up)));
+            }
             self.step(self.tick);
         }
     }

@@ -20,6 +20,7 @@ const UNKNOWN: Before = Before {
     rto: INITIAL_RTO,
     busy: false,
     at_receiver: false,
+    lacks: false,
 };
 
 /// Arrivals in the second that goes on, and in the one before.
@@ -176,7 +177,7 @@ impl PairDelivery {
         let only_small = self.large.take(settled, self.before);
         self.only_small.extend(only_small.filter(|_| room));
         match settled.fate {
-            Fate::Arrived => self.arrive(at, settled.len),
+            Fate::Arrived => self.arrive(at, settled),
             Fate::Swallowed | Fate::Abandoned => self.fail(LostPacket::of(settled), 0),
             Fate::Superfluous { unheard } => self.fail(LostPacket::of(settled), unheard),
             Fate::Waiting => {}
@@ -205,7 +206,8 @@ impl PairDelivery {
     }
 
     #[inline]
-    fn arrive(&mut self, at: Delivered, len: u32) {
+    fn arrive(&mut self, at: Delivered, settled: &Settlement) {
+        let len = settled.len;
         self.tcp_bytes += u64::from(len);
         let Some(last) = self.delivered else {
             self.begin(at);
@@ -217,7 +219,7 @@ impl PairDelivery {
             return;
         }
         if at.time.nanos_since(last.time) > self.before.least() {
-            self.stretch(last, at);
+            self.stretch(last, at, settled.lacking_since <= last.time);
         }
         if !self.in_vain.is_empty() {
             self.in_vain.forget_until(at.time);
@@ -243,17 +245,21 @@ impl PairDelivery {
                     ..at
                 },
                 at,
+                false,
             );
         }
         self.in_vain.forget_until(at.time);
     }
 
     #[cold]
-    fn stretch(&mut self, from: Delivered, to: Delivered) {
+    fn stretch(&mut self, from: Delivered, to: Delivered, lacks: bool) {
         let candidate = Candidate {
             from,
             to,
-            before: self.before(),
+            before: Before {
+                lacks,
+                ..self.before()
+            },
             in_vain: self.in_vain.between(from.time, to.time),
             transfer_end: self.transfer_end(from.time),
         };
@@ -321,6 +327,7 @@ impl PairDelivery {
                 rto: sender.rtt.rto(),
                 busy: false,
                 at_receiver: sender.tap == Tap::Receiver,
+                lacks: false,
             };
         }
     }

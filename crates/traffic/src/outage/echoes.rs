@@ -134,5 +134,6 @@ fn patient() -> Before {
         rto: PATIENCE / 2,
         busy: false,
         at_receiver: false,
+        lacks: false,
     }
 }

@@ -13,6 +13,14 @@ pub(super) const MANY_ATTEMPTS: u32 = LEAST_NOT_BY_CHANCE as u32;
 /// Nanoseconds. Shorter silences of a sender are no rest: applications pause for a second or two within what users call one transfer.
 pub const LEAST_REST: i64 = 3 * NANOS_PER_SECOND;
 
+/// Nanoseconds in which a whole initial window of packets comes, at the rate of `packets` from the first to the last time: whoever sends at
+/// that rate does not pause for as long between two. `None` where so few show no rate.
+pub fn window_takes((first, last): (Timestamp, Timestamp), packets: u64) -> Option<i64> {
+    let between = i64::try_from(packets).ok()?.saturating_sub(1);
+    let window = i64::from(INITIAL_WINDOW);
+    (between >= window).then(|| last.nanos_since(first) / between * window)
+}
+
 /// Facts of a stretch besides its packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Circumstances {
@@ -93,9 +101,14 @@ pub(super) fn judge(
         && in_vain.is_empty()
         && around.echoes >= LEAST_ATTEMPTS
         && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
+    // A sender of what the receiver lacks sends copies each time that its timer ends, which doubles (RFC 6298 §5.5).
+    let copies_missing = before.lacks
+        && before.busy
+        && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1)
+        && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
     let shown_by = if tried {
         Some(ShownBy::Swallowed)
-    } else if around.missing >= INITIAL_WINDOW && sends || only_small {
+    } else if around.missing >= INITIAL_WINDOW && sends || only_small || copies_missing {
         Some(ShownBy::MissingNumbers)
     } else if around.event && stopped {
         Some(ShownBy::ControlPlane)

@@ -13,6 +13,6 @@ mod large;
 mod outages;
 mod unread;
 
-pub use judge::LEAST_REST;
+pub use judge::{LEAST_REST, window_takes};
 pub use outages::Outages;
 pub use unread::{LEAST_ANSWERED, LEAST_IN_LOOK, LOOK, MOST_PER_ANSWER};

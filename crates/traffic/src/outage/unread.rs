@@ -342,6 +342,7 @@ impl UnreadSide {
                 rto: LONGEST_ACK_DELAY / 2,
                 busy: true,
                 at_receiver: false,
+                lacks: false,
             },
             in_vain: self.unanswered.clone(),
             transfer_end: TransferEnd::Open,

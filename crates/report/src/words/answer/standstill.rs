@@ -3,13 +3,15 @@
 
 use crate::words::answer::lines::Answer;
 use crate::words::ends::{esp, side};
+use crate::words::events::probably;
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
-use crate::words::{clean, format};
+use crate::words::{KeysFit, clean, format, keys_fit};
 use rekeyscope_impact::explain::{
-    told_left_behind, told_no_return, told_silent_esp, told_standstill, told_torn_down,
+    ToldStandstill, told_cut_off, told_left_behind, told_no_return, told_pause, told_silent_esp,
+    told_standstill, told_torn_down,
 };
-use rekeyscope_model::analysis::{Event, EventKind, LedgerBasis, Verdict};
+use rekeyscope_model::analysis::{Event, EventKind, Verdict};
 
 /// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -121,25 +123,51 @@ pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
     })
 }
 
+/// The answer where data still came behind the Delete that ends the tunnel, and the capture ends.
+pub(super) fn of_cut_off(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let harmless = matches!(
+        headline.verdict,
+        Verdict::Bounded | Verdict::Inconclusive | Verdict::NoRekeys
+    );
+    let delete = told_cut_off(analysis, headline).filter(|_| harmless)?;
+    let who = side(t, analysis.tunnels.get(headline.tunnel), delete.by);
+    let moment = moment(focus, delete.time);
+    let clause = fill!(
+        t,
+        "outage-deleted",
+        who,
+        what = "ike",
+        probably = probably(t, delete),
+        at = fill!(t, "outage-at", moment)
+    );
+    let rekeys = clean::first_said(t, &headline.sentence, &headline.messages);
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: fill!(t, "cut-off-line", clause = format::capitalised(&clause)),
+        why: t.sentences(&[t.word("cut-off-why"), rekeys]),
+        change: fill!(t, "do-cut-off", who, moment),
+    })
+}
+
 /// The answer where a transfer without keys, or of datagrams, stood still for longer than all rekeys cost.
 pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let decided = matches!(
-        headline.verdict,
-        Verdict::Failed | Verdict::Shown | Verdict::Some | Verdict::NoTraffic
-    );
-    let told = told_standstill(analysis, headline).filter(|_| !decided)?;
-    let stood = &told.down.interval;
-    let end = stood.arrived.unwrap_or(stood.to);
+    let told = match headline.verdict {
+        Verdict::Failed | Verdict::Shown | Verdict::Some => None,
+        Verdict::NoTraffic => told_pause(analysis, headline).map(|stood| ToldStandstill {
+            stood,
+            checks: 0,
+            renewed: true,
+        }),
+        Verdict::Bounded | Verdict::Inconclusive | Verdict::NoRekeys => told_standstill(analysis, headline),
+    }?;
+    let (start, end) = told.stood;
     let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
-    let (from, seconds) = (
-        moment(focus, stood.from),
-        format::seconds(end.seconds_since(stood.from)),
-    );
-    let is_read = analysis
-        .ledger_of(headline.tunnel, headline.direction)
-        .is_some_and(|ledger| ledger.basis == LedgerBasis::Datagrams);
+    let (from, seconds) = (moment(focus, start), format::seconds(end.seconds_since(start)));
+    let is_read = keys_fit(analysis) == KeysFit::Some;
     let until = match told.checks {
         0 if told.renewed => "renewal",
         0 => "rest",
@@ -152,7 +180,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
             let own = |event: &&Event| event.tunnel.is_none_or(|tunnel| tunnel == headline.tunnel);
             let mut events = analysis.events.iter().filter(own);
             let closed =
-                events.find(|e| e.kind == EventKind::Unreachable && e.time >= stood.from && e.time <= end);
+                events.find(|e| e.kind == EventKind::Unreachable && e.time >= start && e.time <= end);
             let who = side(
                 t,
                 analysis.tunnels.get(headline.tunnel),
@@ -174,7 +202,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::analysis::{Analysis, Certainty, Event};
+    use rekeyscope_model::analysis::{Analysis, Certainty, Event, LedgerBasis};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
