@@ -313,15 +313,15 @@ pub(crate) fn is_harmless(attempt: &AttemptSeen, index: usize, outages: &[Outage
         && !outages.iter().any(|outage| outage.attempts.contains(&index))
 }
 
-/// The stretches, each from the last packet of a peer to the end, where no stretch of `others` reaches so far. IKEv1 hides what a message
-/// asks, so its checks show nothing here.
+/// The stretches, each from the last packet of a peer that answers neither checks nor requests to the end, where no stretch of `others` reaches
+/// so far. IKEv1 hides what a message asks, so its checks show nothing here.
 pub(crate) fn silent_peers(found: Explored<'_>, others: &[Interval]) -> Vec<Interval> {
     let told = |tunnel: usize, time: Timestamp| {
         let mut own = others.iter();
         own.any(|interval| interval.facts.tunnel as usize == tunnel && interval.to >= time)
     };
     let is_certain = |event: &&Event| {
-        event.kind == EventKind::ChecksUnanswered
+        matches!(event.kind, EventKind::ChecksUnanswered | EventKind::Unanswered)
             && event.known != Certainty::Inferred
             && event.count.is_some_and(|copies| copies >= LEAST_NOT_BY_CHANCE)
     };

@@ -3,7 +3,7 @@
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, Rekey,
+    Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, Rekey, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
@@ -231,10 +231,11 @@ pub fn told_torn_down<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldT
     (!deletes.is_empty()).then_some(ToldTornDown { deletes, range_s })
 }
 
-/// ESP of one side that stopped for good, in a transfer whose packets no key opens.
+/// ESP of one side that stopped for good, in a transfer whose packets no key opens. Behind a renewal that failed it is that failure's.
 pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Event> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
-    let mut events = analysis.events.iter().filter(|_| is_sealed(ledger));
+    let is_it = is_sealed(ledger) && headline.verdict != Verdict::Failed;
+    let mut events = analysis.events.iter().filter(|_| is_it);
     events.rfind(|event| {
         event.kind == EventKind::EspSilent
             && event.tunnel == Some(headline.tunnel)

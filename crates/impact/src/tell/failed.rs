@@ -202,11 +202,11 @@ impl Told<'_> {
         )
     }
 
-    /// The end of the old SA that came after the request in vain.
+    /// The end of the old SA that came after the request in vain: a Delete, a limit, or ESP of one side that stops while its IKE comes.
     fn ended(&self, attempt: &Attempt) -> Option<Timestamp> {
         let ends = |event: &&Event| match event.kind {
             EventKind::ChildDeleted => event.successor != Some(true),
-            EventKind::LimitReached => true,
+            EventKind::LimitReached | EventKind::EspSilent => true,
             _ => false,
         };
         let own = self

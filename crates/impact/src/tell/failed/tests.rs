@@ -111,11 +111,9 @@ fn an_attempt_that_failed_for_good_is_told_without_an_outage() {
         headline,
         "The rekey at 10.0 s failed: no outage is seen up to the end of this capture."
     );
-    assert!(
-        said.ends_with(
-            "asked for a new SA once, and the answer was NO_PROPOSAL_CHOSEN; no outage is seen in this capture."
-        )
-    );
+    assert!(said.ends_with(
+        "asked for a new SA once, and the answer was NO_PROPOSAL_CHOSEN; no outage is seen in this capture."
+    ));
     let nameless = Attempt {
         initiator: None,
         reason: None,
