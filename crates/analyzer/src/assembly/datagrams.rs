@@ -1,6 +1,7 @@
 //! Datagrams that have no SA, or no way to it: nobody acknowledges them, so limits, Deletes and moves alone tell.
 
 use crate::assembly::scene::Explored;
+use crate::events::{Reconnection, reconnections};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::Side;
@@ -81,6 +82,34 @@ pub(super) fn of_moves(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bo
         .iter()
         .filter(|event| event.kind == EventKind::AddressChanged);
     moves.filter_map(of).collect()
+}
+
+/// Datagrams of clients that came back from another address, each from the last packet of the old tunnel to the first one of the new tunnel.
+pub(super) fn of_reconnections(found: Explored<'_>) -> Vec<Interval> {
+    let record = found.record;
+    let sas = |side: Side| {
+        let all = record.sas.associations().iter().enumerate();
+        all.filter(move |(_, sa)| (sa.tunnel, sa.direction) == side)
+    };
+    let of = |(old, new): (Side, Side)| {
+        let (index, sa) = sas(old).max_by_key(|(_, sa)| sa.last)?;
+        let firsts = sas(new).filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)));
+        let back = firsts.min_by_key(|(_, time, _)| *time)?;
+        let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+        let stood = without_sa((index, sa), sa.last?, (Some(back), back.1), undelivered)?;
+        let goes_on = record.flows.datagrams_go_on(old, new) && stops(sa, stood.nanos());
+        goes_on.then_some(stood)
+    };
+    let both = |back: Reconnection| {
+        let (before, after) = back.from_client;
+        let reverse = ((back.old, before.reverse()), (back.new, after.reverse()));
+        [((back.old, before), (back.new, after)), reverse]
+    };
+    reconnections(record)
+        .into_iter()
+        .flat_map(both)
+        .filter_map(of)
+        .collect()
 }
 
 /// Whether a sender at the rate of an SA did not merely pause for so long.

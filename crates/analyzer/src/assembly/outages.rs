@@ -56,6 +56,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     stretches.extend(datagrams::of_moves(found, |(tunnel, direction)| {
         limits.are_acknowledged(tunnel, direction)
     }));
+    stretches.extend(datagrams::of_reconnections(found));
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);

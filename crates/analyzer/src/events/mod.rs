@@ -31,5 +31,5 @@ mod standing;
 mod unreachable;
 
 pub(crate) use list::{EventList, events};
-pub(crate) use reconnections::reconnections;
+pub(crate) use reconnections::{Reconnection, reconnections};
 pub(crate) use sources::EventSources;

@@ -6,6 +6,7 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use rekeyscope_ipsec::esp::inner::Inner;
+use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Direction, Flow};
 use rekeyscope_model::flow::FiveTuple;
 use rekeyscope_traffic::{ConnectionId, Segment};
@@ -93,6 +94,14 @@ impl FlowTable {
     fn of(&self, tunnel: usize, direction: Direction) -> impl Iterator<Item = (&FiveTuple, &FlowState)> {
         let all = self.flows.iter();
         all.filter_map(move |(key, state)| ((key.0, key.1) == (tunnel, direction)).then_some((&key.2, state)))
+    }
+
+    /// Whether datagrams of a direction of a tunnel go on in another tunnel, between the same addresses and ports.
+    pub(crate) fn datagrams_go_on(&self, (tunnel, direction): Side, (new, after): Side) -> bool {
+        let mut own = self.of(tunnel, direction);
+        own.any(|(flow, _)| {
+            flow.protocol == ip_number::UDP.0 && self.flows.contains_key(&(new, after, *flow))
+        })
     }
 
     /// Mean payload of the TCP packets of one direction of a tunnel, bytes.
