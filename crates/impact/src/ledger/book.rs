@@ -1,7 +1,7 @@
 //! The book: the ledger of one direction, made of all its parts.
 
 use super::arrivals::ArrivedBytes;
-use super::input::{LEAST_COST, LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::input::{LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
 use super::ownership::{Owned, Owner, Ownership, ownership};
 use super::price::{RateWithout, carried, cost, rate_without};
 use super::repair::repaired;
@@ -454,7 +454,7 @@ impl LedgerBook {
             open.extend(own.at_least.then_some(own.owner));
         }
         let is_free = |own: &OwnedInterval| {
-            let costs = sums.get(&own.owner).is_some_and(|sum| *sum >= LEAST_COST);
+            let costs = sums.get(&own.owner).is_some_and(|sum| *sum > 0);
             matches!(own.owner, Owner::Rekey(_)) && !costs && !open.contains(&own.owner)
         };
         let free = self.intervals.iter().filter(|own| is_free(own));
