@@ -9,6 +9,20 @@ use rekeyscope_model::time::Timestamp;
 /// Doublings in a row that are no chance: a time within an eighth of the double is one of eight at most, three of them one of five hundred.
 const LEAST_DOUBLINGS: usize = 3;
 
+/// Whether some times in a row are those of one timer that doubles.
+pub(super) fn are_doubled(times: impl Iterator<Item = Timestamp>) -> bool {
+    let times: Vec<Timestamp> = times.collect();
+    let waits: Vec<i64> = times.windows(2).map(|two| two[1].nanos_since(two[0])).collect();
+    let doubles = |two: &[i64]| two[0] >= LEAST_TIMEOUT && doubled_timer(two[0]).contains(&two[1]);
+    let mut longest = 0;
+    let mut run = 0;
+    for two in waits.windows(2) {
+        run = if doubles(two) { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    longest >= LEAST_DOUBLINGS
+}
+
 /// Small packets that pass both ways while large ones do not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SmallPassed {

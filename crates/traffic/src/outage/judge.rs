@@ -28,6 +28,8 @@ pub(super) struct Circumstances {
     pub(super) missing: u32,
     /// Packets that came in it behind missing ones.
     pub(super) gaps: u32,
+    /// Those missing ones came as copies do that a sender's timer sends: each after twice the time of the one before.
+    pub(super) doubled: bool,
     /// An event of the control plane lies in it that ends ways.
     pub(super) event: bool,
     /// Checks whether the peer lives were not answered in it.
@@ -102,7 +104,7 @@ pub(super) fn judge(
         && around.echoes >= LEAST_ATTEMPTS
         && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;
     // A sender of what the receiver lacks sends copies each time that its timer ends, which doubles (RFC 6298 §5.5).
-    let copies_missing = before.lacks
+    let copies_missing = (before.lacks || around.open && around.doubled)
         && before.busy
         && nanos >= before.rto * ((1 << LEAST_NOT_BY_CHANCE) - 1)
         && u64::from(around.gaps) >= LEAST_NOT_BY_CHANCE;

@@ -1,6 +1,6 @@
 //! All pairs of inner addresses.
 
-use super::backoff::SmallPassed;
+use super::backoff::{SmallPassed, are_doubled};
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, judge};
@@ -488,10 +488,14 @@ impl Outages {
         let echoes =
             |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(closed, last_closed));
         let reverse = own.direction.reverse();
+        let gaps = || {
+            self.gaps_in((own.tunnel, own.direction), from, to)
+                .map(|gap| gap.time)
+        };
         Circumstances {
+            doubled: are_doubled(gaps()),
             missing: its.map(|jump| jump.missing).max().unwrap_or(0),
-            gaps: u32::try_from(self.gaps_in((own.tunnel, own.direction), from, to).count())
-                .unwrap_or(u32::MAX),
+            gaps: u32::try_from(gaps().count()).unwrap_or(u32::MAX),
             event: inside.clone().next().is_some(),
             gone: inside
                 .clone()
