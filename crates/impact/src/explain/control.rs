@@ -66,7 +66,7 @@ pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// ESP of the side that is said to have lost its SAs passes.
 pub(super) fn esp_passes(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    explanation.by.is_some() && !view.sends_no_esp(explanation.by)
+    explanation.by.is_some() && !view.sends_no_esp(explanation.by, view.outage.to)
 }
 
 /// The Delete of the side that refuses a renewal for now, which crossed the request: it closes the SA that the other side wants to renew
@@ -326,7 +326,8 @@ fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
 /// ESP of the peer passes, or a Delete took the SAs.
 pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let until = event_of(view, explanation).map_or(view.outage.to, |event| event.time);
-    esp_passes(view, explanation) || view.events(DELETES, view.outage.from, until).next().is_some()
+    let esp_passes = explanation.by.is_some() && !view.sends_no_esp(explanation.by, until);
+    esp_passes || view.events(DELETES, view.outage.from, until).next().is_some()
 }
 
 /// The Delete at the begin that no successor had been made for.

@@ -104,7 +104,7 @@ pub static ROWS: [ExplanationRow; 23] = [
         id: "peer-restarted",
         causes: &[ExplanationCause::PeerLostSas],
         needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or a new IKE SA began although the old one lived, after one side alone had fallen silent, or said that no daemon listens",
-        unless: "ESP of that peer passes for half of the outage; an SA was deleted before",
+        unless: "ESP of that peer passes for half of the time up to the new IKE SA; an SA was deleted before",
         explains_short: true,
         explains_rekeys: true,
         holds: control::peer_restarted,

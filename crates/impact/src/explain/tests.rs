@@ -378,6 +378,10 @@ fn a_peer_that_began_anew() {
     let mut heard_in_between = checked.clone();
     heard_in_between.silent(GATEWAY, 10.0, 13.0);
     is(&heard_in_between, Unexplained);
+    // The sender waits for its timer behind the new IKE SA.
+    let mut waits = checked.clone();
+    waits.outage().to = at(40.0);
+    is(&waits, PeerLostSas);
 
     let mut restarted = scene();
     restarted.silent(GATEWAY, 10.0, 19.5);

@@ -37,15 +37,16 @@ impl<'a> OutageView<'a> {
         first_in_vain.map_or(self.outage.from, |first| first.max(self.outage.from))
     }
 
-    pub(super) fn nanos(&self) -> i64 {
-        self.outage.to.nanos_since(self.outage.from)
-    }
-
     /// Whether the part of a stretch that lies in the outage is half of the outage.
     pub(super) fn fills_half(&self, stretch: (Timestamp, Timestamp)) -> bool {
-        let from = stretch.0.max(self.outage.from);
-        let to = stretch.1.min(self.outage.to);
-        self.nanos() > 0 && 2 * to.nanos_since(from) >= self.nanos()
+        self.fills_half_until(stretch, self.outage.to)
+    }
+
+    /// The same of the outage up to a moment: behind it the sender may only wait for its timer.
+    fn fills_half_until(&self, stretch: (Timestamp, Timestamp), until: Timestamp) -> bool {
+        let to = self.outage.to.min(until);
+        let nanos = to.nanos_since(self.outage.from);
+        nanos > 0 && 2 * stretch.1.min(to).nanos_since(stretch.0.max(self.outage.from)) >= nanos
     }
 
     /// Whether an event lasts for half of the outage.
@@ -130,10 +131,10 @@ impl<'a> OutageView<'a> {
         })
     }
 
-    /// Whether an end sent no ESP of the pair for half of the outage.
-    pub(super) fn sends_no_esp(&self, address: Option<IpAddr>) -> bool {
+    /// Whether an end sent no ESP of the pair for half of the outage, up to a moment.
+    pub(super) fn sends_no_esp(&self, address: Option<IpAddr>, until: Timestamp) -> bool {
         let side = address.and_then(|address| self.side(address));
-        side.is_some_and(|side| self.fills_half(side.no_esp))
+        side.is_some_and(|side| self.fills_half_until(side.no_esp, until))
     }
 
     /// Events of some kinds that concern the pair, in a time, bounds included.

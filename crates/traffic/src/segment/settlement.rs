@@ -40,7 +40,8 @@ pub struct Settlement {
     pub syn: bool,
     /// True where the transmission closes its side of the connection.
     pub fin: bool,
-    /// True where the transmission went beyond bytes that the capture had not shown: they were lost before it, or the capture lost them.
+    /// True where the transmission went beyond bytes that the capture had not shown, or beyond a whole initial window of missing numbers: they
+    /// were lost before it, or the capture lost them.
     pub beyond_gap: bool,
     /// Time since which the receiver lacks the bytes: since their first transmission, or since the packet behind them where the capture has
     /// only a later copy.

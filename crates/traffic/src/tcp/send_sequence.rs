@@ -29,6 +29,8 @@ pub(crate) struct SendContext {
     pub(crate) window_closed: bool,
     /// Transmissions that may wait.
     pub(crate) most_waiting: usize,
+    /// A whole initial window of packets of its security association did not reach the capture right before it.
+    pub(crate) window_missing: bool,
 }
 
 /// The kind of one segment.
@@ -212,7 +214,7 @@ impl SendSequence {
         let probes = header.len == 1 && around.window_closed && len == 1;
         let control = (header.has(TcpHeader::SYN), header.has(TcpHeader::FIN));
         let mut whole = Transmitted::new(start, start + len, control, *mark);
-        whole.beyond_gap = gap > 0;
+        whole.beyond_gap = gap > 0 || around.window_missing;
         self.append(whole, mark, around, settled);
         SentSegment {
             seq: start,

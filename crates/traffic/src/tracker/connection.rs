@@ -4,7 +4,8 @@ use super::associations::EspArrival;
 use crate::packet::{EspNumber, InnerPayload, Packet, TcpHeader};
 use crate::segment::{Acknowledgement, ConnectionId, Fate, PairId, Segment, SegmentKind, Settlement};
 use crate::tcp::{
-    AckSource, Handshake, RttEstimator, SendContext, SendMark, SendSequence, Transmitted, slot,
+    AckSource, Handshake, INITIAL_WINDOW, RttEstimator, SendContext, SendMark, SendSequence, Transmitted,
+    slot,
 };
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
@@ -147,6 +148,7 @@ impl Connection {
             round_trip: self.round_trip(),
             window_closed: self.sides[1 - own].window_closed,
             most_waiting,
+            window_missing: numbered.missing >= INITIAL_WINDOW,
         };
         let note = note((self.id, self.pair), own, packet, settled);
         let sent = self.sides[own].send(header, &mark, &around, note);
