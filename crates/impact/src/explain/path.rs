@@ -35,8 +35,9 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     let silent = outage.silences.iter().any(|side| view.fills_half(side.nothing));
     // The other side may go on to the old place, and hear from the new one all the time.
     let at_begin = change.time <= outage.from.plus_nanos(CHANGE_TAKES_EFFECT);
-    // Data that was delivered after it shows that the new way worked.
-    let worked = outage.from > change.time.plus_nanos(view.near());
+    // Data that was delivered after it shows that the new way worked, unless the peer still sent to the old place.
+    let left_behind = change.until.is_some_and(|until| until > outage.from);
+    let worked = !left_behind && outage.from > change.time.plus_nanos(view.near());
     ((silent || at_begin) && !worked).then(|| {
         let explanation = Explanation {
             by: change.by,

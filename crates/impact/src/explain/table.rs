@@ -164,7 +164,7 @@ pub static ROWS: [ExplanationRow; 23] = [
         id: "address-changed",
         causes: &[ExplanationCause::AddressChanged],
         needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or the outage begins within 3 s of the change",
-        unless: "",
+        unless: "data was delivered more than three round trips (at least 0.3 s) behind the change, and its peer does not go on to the old place",
         explains_short: true,
         explains_rekeys: true,
         holds: path::address_changed,

@@ -527,6 +527,11 @@ fn an_address_that_changed() {
     assert_eq!(is(&silent, AddressChanged).by, Some(CLIENT));
     silent.events[0].time = at(6.0);
     is(&silent, PeerSilent);
+    // The new way worked, unless the peer still sends to the old place.
+    moved.events[0].time = at(9.5);
+    is(&moved, Unexplained);
+    moved.events[0].until = Some(at(15.0));
+    is(&moved, AddressChanged);
 }
 
 #[test]

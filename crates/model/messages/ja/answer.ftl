@@ -16,7 +16,10 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-why-cause = 原因: { $cause }（影響のあった { $of } 回中 { $n } 回）。
+why-cause = 原因: { $cause }{ $of ->
+    [1] {""}
+   *[other] （影響のあった { $of } 回中 { $n } 回）
+}。
 why-shared = { $all ->
     [yes] 影響のあった { $of } 回は、すべてこれが原因です。
    *[no] 影響のあった { $of } 回のうち { $n } 回は、これが原因です。

@@ -69,18 +69,21 @@ pub(super) fn shared_explanation<'a>(
 }
 
 /// Tells whether most of the cost is silence in which nothing is known to be lost: an application that pauses there looks the same without
-/// keys. Numbers that a new SA begins above 1 are those of lost packets, and what happened to messages and addresses is seen without keys.
+/// keys. Numbers that a new SA begins above 1 are those of lost packets, and what happened to messages and addresses is seen without keys. No
+/// application pauses at each of several rekeys whose exchange is slow.
 pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
     focus.ledger(headline).is_some_and(|ledger| {
         let cost = |silent: bool| -> f64 {
             let own = ledger.rekeys.iter();
             let with_keys = keys_fit(focus.analysis) == KeysFit::Some;
+            let each = headline.rekeys_used > 1 && headline.rekeys_hurt.len() == headline.rekeys_used;
             let is_told = |own: &LedgerRekey| {
                 own.explanation.as_ref().is_some_and(|e| match e.cause {
                     ExplanationCause::NewSaLost => with_keys || e.count.is_some(),
                     ExplanationCause::AddressChanged
                     | ExplanationCause::Unanswered
                     | ExplanationCause::AnswerLost => true,
+                    ExplanationCause::SlowExchange => with_keys || each,
                     cause => with_keys && names_renewal(cause),
                 })
             };
