@@ -16,18 +16,19 @@ headline-down-open = the tunnel stayed down ({ $seconds } so far)
 headline-sa-ended = the SA ended at { $time }, without a successor
 headline-not-down = no outage is seen up to the end of this capture
 
+# $label: what cost more than the rekeys, which cost hardly anything
+headline-more = This { $direction } lost { $lost } of { $transfer } ({ $share }) to { $label }; { $hurt } of { $used } rekeys cost { $cost }.
+
 ## Line 2
 
 # $sure: nothing, or one of the next
-why-cause = Why: { $cause }{ $of ->
-    [one] {""}
-   *[other] {" "}(at { $n } of { $of } that hurt)
+why-cause = Why: { $cause }{ $several ->
+    [no] {""}
+   *[yes] {" "}(at { $n } of { $of } that hurt)
 }.
 why-shared = { $all ->
-    [yes] This explains { $of ->
-        [2] both
-       *[other] all { $of }
-    } that hurt.
+    [both] This explains both that hurt.
+    [yes] This explains all { $of } that hurt.
    *[no] This explains { $n } of { $of } that hurt.
 }
 why-slow-return = Nothing arrived for { $silent } of that time; in the rest the rate was coming back.
@@ -84,17 +85,17 @@ do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifeti
    *[no] {""}
 }).
 do-lifetime-at = {" "}at { $who }, which renews,
-do-lifetime-learnt = raise the volume after which SAs are renewed, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }{ $windows ->
+do-lifetime-learnt = raise the volume at which SAs end, about { $kilobytes } kB now, to { $lifetime } kB ({ $command }{ $windows ->
     [maybe] ; a Windows client has no setting for it
    *[no] {""}
 }).
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
-do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`; strongSwan: `life_bytes` and `rekey_bytes`
+do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`; strongSwan: `life_bytes = { $bytes }`, `rekey_bytes` below it
 # Syntax: ipsec ike duration SA GATEWAY_ID SECONDS [KBYTES], of Yamaha's command reference
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
-do-lifetime-strongswan = `life_bytes` and `rekey_bytes`
+do-lifetime-strongswan = `life_bytes = { $bytes }`, `rekey_bytes` below it
 do-longer-capture = Do: capture a longer transfer, with more rekeys in it.
 do-keys-or-other-end = Do: give the keys (--keys FILE), or capture at the other end of the tunnel.
 do-other-end = Do: capture at the other end of the tunnel, too (--also-from FILE).

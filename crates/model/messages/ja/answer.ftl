@@ -16,11 +16,13 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-why-cause = 原因: { $cause }{ $of ->
-    [1] {""}
-   *[other] （影響のあった { $of } 回中 { $n } 回）
+headline-more = { $direction }の遅れは { $transfer }中 { $lost }（{ $share }）が{ $label }による。リキー { $used } 回中 { $hurt } 回の影響は { $cost }。
+why-cause = 原因: { $cause }{ $several ->
+    [no] {""}
+   *[yes] （影響のあった { $of } 回中 { $n } 回）
 }。
 why-shared = { $all ->
+    [both] 影響のあった 2 回は、どちらもこれが原因です。
     [yes] 影響のあった { $of } 回は、すべてこれが原因です。
    *[no] 影響のあった { $of } 回のうち { $n } 回は、これが原因です。
 }
@@ -75,16 +77,16 @@ do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $life
    *[no] {""}
 }）。
 do-lifetime-at = 更新する側（{ $who }）で、
-do-lifetime-learnt = SA を更新する転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }{ $windows ->
+do-lifetime-learnt = SA が終わる転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }{ $windows ->
     [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で SA を切る側が先に更新するか、相手もその寿命を知っている必要があります。
-do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes` と `rekey_bytes`
+do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
-do-lifetime-strongswan = `life_bytes` と `rekey_bytes`
+do-lifetime-strongswan = `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
 do-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
 do-keys-or-other-end = 対策: 鍵を指定する（--keys FILE）か、トンネルの反対側でキャプチャしてください。
 do-other-end = 対策: トンネルの反対側でもキャプチャしてください（--also-from FILE）。

@@ -216,7 +216,6 @@ impl<'a> Explained<'a> {
     fn cure_message(&self) -> Message {
         Message::new(match (self.explanation.cause, self.kind()) {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
-            (ExplanationCause::AnswerLost, _) => "cure-unanswered",
             (ExplanationCause::BreakBeforeMake, _)
                 if self.who_renews() != "same" && self.limit().is_none() =>
             {

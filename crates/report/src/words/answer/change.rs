@@ -259,7 +259,8 @@ fn lifetime_command(focus: &Focus, headline: &Impact, kilobytes: u64) -> String 
         .rekeys(headline.tunnel)
         .find_map(|r| r.trigger.limit_seconds);
     let seconds = seconds.map_or_else(|| "SECONDS".to_owned(), |seconds| seconds.to_string());
-    fill!(focus.t, id, seconds, kilobytes)
+    let bytes = (kilobytes * 1_000).to_string();
+    fill!(focus.t, id, seconds, kilobytes, bytes)
 }
 
 /// The cure of what the account lost most to, where that is not the rekeys, and of what it lost as much to.

@@ -1,9 +1,11 @@
 //! Line 1: the number.
 
+use crate::words::answer::loss::leads;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{clean, format};
-use rekeyscope_model::analysis::{Analysis, AttemptOutcome, ExchangeKind};
+use crate::words::{clean, format, loss_label};
+use rekeyscope_impact::tell::account::amount;
+use rekeyscope_model::analysis::{Analysis, AttemptOutcome, ExchangeKind, Impact};
 use rekeyscope_model::text::Catalogue;
 
 pub(super) fn headline(focus: &Focus) -> String {
@@ -11,10 +13,43 @@ pub(super) fn headline(focus: &Focus) -> String {
     if let Some(told) = told_failure(analysis) {
         return clean::sentence(&t.say(&told.headline));
     }
+    if let Some(more) = analysis
+        .impact
+        .first()
+        .and_then(|headline| lost_more(focus, headline))
+    {
+        return more;
+    }
     match analysis.impact.first() {
         Some(headline) => clean::first_said(t, &headline.sentence, &headline.messages),
         None => without_verdict(t, analysis),
     }
+}
+
+/// The sentence where rekeys cost hardly anything, and something else more: line 1 is about what cost most.
+fn lost_more(focus: &Focus, headline: &Impact) -> Option<String> {
+    let t = focus.t;
+    let line = leads(focus, headline)?;
+    let ledger = focus.ledger(headline)?;
+    let (hurt, used) = (headline.rekeys_hurt.len(), headline.rekeys_used);
+    let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
+    let seconds = |seconds: f64| amount(seconds, seconds);
+    let (lost, cost) = (seconds(line.lost_seconds), seconds(ledger.cost_seconds));
+    let transfer = seconds(ledger.seconds);
+    let share = format::percent(line.lost_seconds / ledger.seconds);
+    let label = loss_label(t, line.label);
+    Some(fill!(
+        t,
+        "headline-more",
+        direction,
+        lost,
+        transfer,
+        share,
+        label,
+        hurt,
+        used,
+        cost
+    ))
 }
 
 /// Without a transfer in a tunnel there is no verdict.

@@ -4,7 +4,7 @@ use crate::words::accounts;
 use crate::words::advice::of_label;
 use crate::words::focus::Focus;
 use rekeyscope_impact::verdict::{INTEREST, LEAST_SHARE};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Impact};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Impact, Verdict};
 
 fn account<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a Account> {
     let mut all = accounts(focus.analysis).into_iter();
@@ -29,6 +29,13 @@ pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a
     let line = lost_most(focus, headline)?;
     let of_tunnel = matches!(line.label, AccountLabel::Rekey | AccountLabel::TunnelDown);
     (!of_tunnel && of_label(focus.t, line.label).is_some()).then_some(line)
+}
+
+/// The line that the answer begins with: rekeys cost hardly anything, and something else that is a fault more. A sender with nothing to send is
+/// none.
+pub(super) fn leads<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
+    let is_fault = |line: &&AccountLine| line.label != AccountLabel::Application;
+    loses_more(focus, headline).filter(|line| headline.verdict == Verdict::Some && is_fault(line))
 }
 
 /// Finds the line to which a transfer lost as much as to the one that it lost most to: the difference is a share that no sentence names.

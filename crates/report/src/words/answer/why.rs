@@ -1,6 +1,6 @@
 //! Line 2: why.
 
-use crate::words::answer::loss::{loses_more, lost_as_much, lost_most};
+use crate::words::answer::loss::{leads, loses_more, lost_as_much, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
@@ -21,6 +21,7 @@ pub(super) fn why(focus: &Focus) -> String {
     };
     let said = match headline.verdict {
         _ if told_failure(focus.analysis).is_some() => of_failure(focus),
+        Verdict::Some if leads(focus, headline).is_some() => what_limits(focus, headline),
         Verdict::Failed | Verdict::Shown | Verdict::Some => Some(of_rekeys(focus, headline)),
         Verdict::Bounded | Verdict::NoRekeys => what_limits(focus, headline),
         Verdict::Inconclusive if loses_more(focus, headline).is_some() => what_limits(focus, headline),
@@ -84,6 +85,7 @@ pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
                     | ExplanationCause::Unanswered
                     | ExplanationCause::AnswerLost => true,
                     ExplanationCause::SlowExchange => with_keys || each,
+                    ExplanationCause::BreakBeforeMake | ExplanationCause::Deleted => e.event.is_some(),
                     cause => with_keys && names_renewal(cause),
                 })
             };
@@ -140,7 +142,11 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     if let Some(shared) = shared {
         let mut sentences = vec![fill!(t, "why-outage", text = shared.explained.why())];
         if of > 1 {
-            let all = if shared.rekeys == of { "yes" } else { "no" };
+            let all = match shared.rekeys {
+                2 if of == 2 => "both",
+                n if n == of => "yes",
+                _ => "no",
+            };
             sentences.push(fill!(t, "why-shared", n = shared.rekeys, of, all));
         }
         sentences.extend(slow_return(focus, headline));
@@ -158,7 +164,14 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     }
     if let Some((why, n)) = shared_why(focus, headline) {
         let cause = t.name("why", why.as_str());
-        let why = fill!(t, "why-cause", cause, n, of);
+        let why = fill!(
+            t,
+            "why-cause",
+            cause,
+            n,
+            of,
+            several = if of > 1 { "yes" } else { "no" }
+        );
         return t.sentences(&Vec::from_iter([why].into_iter().chain(more)));
     }
     t.word(match keys_fit(focus.analysis) {
