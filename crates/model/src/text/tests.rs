@@ -323,7 +323,7 @@ fn of_values() -> BTreeSet<String> {
         "account-than": OwnRate without NONE;
         "advice": AccountLabel without ["rekey", "tunnel_down", "capture_hole", "unexplained"];
         "cause": ExplanationCause without NONE;
-        "cure": ExplanationCause without ["answer_lost"];
+        "cure": ExplanationCause without NONE;
         "effect": LedgerWhy without NONE;
         "event": EventKind without NONE;
         "explains": ExplanationCause without ["limit_reached", "peer_lost_sas"];
