@@ -17,7 +17,7 @@ headline-sa-ended = the SA ended at { $time }, without a successor
 headline-not-down = no outage is seen up to the end of this capture
 
 # $label: what cost more than the rekeys, which cost hardly anything
-headline-more = This { $direction } lost { $lost } of { $transfer } ({ $share }) to { $label }; { $hurt } of { $used } rekeys cost { $cost }.
+headline-more = This { $direction } lost { $lost } of { $transfer } to { $label }; { $hurt } of { $used } rekeys: { $cost }.
 
 ## Line 2
 

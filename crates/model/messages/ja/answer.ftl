@@ -16,7 +16,7 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-headline-more = { $direction }の遅れは { $transfer }中 { $lost }（{ $share }）が{ $label }による。リキー { $used } 回中 { $hurt } 回の影響は { $cost }。
+headline-more = { $direction }の遅れは { $transfer }中 { $lost }が{ $label }による。リキー { $used } 回中 { $hurt } 回の影響は { $cost }。
 why-cause = 原因: { $cause }{ $several ->
     [no] {""}
    *[yes] （影響のあった { $of } 回中 { $n } 回）

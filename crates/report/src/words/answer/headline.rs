@@ -36,7 +36,6 @@ fn lost_more(focus: &Focus, headline: &Impact) -> Option<String> {
     let seconds = |seconds: f64| amount(seconds, seconds);
     let (lost, cost) = (seconds(line.lost_seconds), seconds(ledger.cost_seconds));
     let transfer = seconds(ledger.seconds);
-    let share = format::percent(line.lost_seconds / ledger.seconds);
     let label = loss_label(t, line.label);
     Some(fill!(
         t,
@@ -44,7 +43,6 @@ fn lost_more(focus: &Focus, headline: &Impact) -> Option<String> {
         direction,
         lost,
         transfer,
-        share,
         label,
         hurt,
         used,
