@@ -5,6 +5,7 @@ use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, Silences
 use crate::explain::view::{CHARON_REPEATS, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
+use std::net::IpAddr;
 
 /// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: charon waits for 5 s
 /// (`delete_rekeyed_delay`).
@@ -275,6 +276,7 @@ fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
                 by: checks.by,
                 certainty: Certainty::Inferred,
                 count: None,
+                seconds: silent_s(view, checks.by, anew.time),
                 ..explanation
             })
         })
@@ -319,8 +321,15 @@ fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
         by: Some(lost),
         certainty,
         count: None,
+        seconds: silent_s(view, Some(lost), anew.time),
         ..explanation
     })
+}
+
+/// Seconds in which nothing came from an end, up to a new IKE SA.
+fn silent_s(view: &OutageView<'_>, end: Option<IpAddr>, anew: Timestamp) -> Option<f64> {
+    let (from, to) = view.side(end?)?.nothing;
+    Some(to.min(anew).seconds_since(from)).filter(|seconds| *seconds > 0.0)
 }
 
 /// ESP of the peer passes, or a Delete took the SAs.

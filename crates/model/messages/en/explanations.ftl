@@ -111,7 +111,10 @@ explains-invalid-spi = { $who } said INVALID-SPI { $count ->
     [one] once
    *[other] { $count } times
 }: it no longer had the SA.
-explains-restarted = nothing came from { $who } until a new IKE SA began: it had lost the old one.
+explains-restarted = nothing came from { $who }{ $timed ->
+    [yes] {" "}for { $took },
+   *[no] {""}
+} until a new IKE SA began: it had lost the old one.
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
 explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->

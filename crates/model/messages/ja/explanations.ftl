@@ -92,7 +92,10 @@ explains-new-sa-lost = 新しい SA のパケット{ $count ->
 explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われています。
 explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
 explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
-explains-restarted = 新しい IKE SA が始まるまで{ $who }からは何も届いていません。古い SA を失っています。
+explains-restarted = 新しい IKE SA が始まるまで{ $timed ->
+    [yes] の { $took }間、
+   *[no] {""}
+}{ $who }からは何も届いていません。古い SA を失っています。
 explains-capture-hole = 番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-peer-silent = { $span ->

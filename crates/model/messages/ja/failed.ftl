@@ -1,6 +1,6 @@
 ### 失敗したもの (impact/tell/failed.rs)、試行、不通。
 
-failed-refused = { $time } に、{ $who }が新しい SA を { $requests } 回要求し、応答は { $reason } でした。{ $outage }。
+failed-refused = { $time } に { $who } が新しい SA を { $requests } 回要求しました（応答: { $reason }）。{ $outage }。
 failed-unanswered = { $time } のリキーは失敗しました。要求 { $requests } 回に無応答でした。{ $outage }。
 failed-limit = { $time } に SA が寿命を超えましたが、新しい SA は要求されませんでした。{ $outage }。
 failed-outage = { $time } から何も届いていません（{ $cause }）。{ $outage }。
@@ -11,7 +11,7 @@ failed-in-all = SA の更新 { $attempts } 回のうち { $failed } 回が失敗
 # failed-refused の $who
 failed-someone = 始動側
 # failed-refused の $reason
-failed-short-answer = SA を作らないもの（理由は読み取れません）
+failed-short-answer = 拒否、理由は暗号化
 # $cause of failed-outage
 cause-capture-hole = キャプチャにパケットの欠落
 cause-deleted = SA が削除され、その後のネゴシエーションなし
