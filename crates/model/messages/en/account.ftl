@@ -55,7 +55,7 @@ account-part-unexplained-little = { $seconds } unexplained
 
 ## What could not be told
 
-account-no-tcp = No TCP was seen inside, so waits for windows, buffers and applications, and losses, are not told apart.
+account-no-tcp = No TCP with acknowledgements was seen inside, so waits for windows, buffers and applications, and losses, are not told apart.
 # $labels: a list of labels
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
 account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth are only told together.

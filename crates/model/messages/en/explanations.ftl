@@ -184,7 +184,7 @@ cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500
 }. If large messages alone are lost, use IKE fragmentation or a smaller group.
-cure-answer-lost = let a renewal begin earlier: the time before the SA ends has to be longer than the wait after which the request is repeated (strongSwan: `rekey_time` further below `life_time`, a shorter `retransmit_timeout`). If large messages alone are lost, use IKE fragmentation or a smaller group.
+cure-answer-lost = find what loses IKE messages (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` further below `life_time`). If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).

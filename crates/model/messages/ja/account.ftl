@@ -51,7 +51,7 @@ account-part-unexplained-little = 原因不明 { $seconds }
 
 ## 判断できなかったこと
 
-account-no-tcp = 内側に TCP が見えないため、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
+account-no-tcp = 内側に確認応答のある TCP が見えないため、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
 account-not-testable = このキャプチャからは判断できない項目: { $labels }。

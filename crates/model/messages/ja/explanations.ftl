@@ -158,7 +158,7 @@ cure-unanswered = ESP は通るのに IKE を破棄するものを探してく�
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 のフィルター
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
-cure-answer-lost = 更新を早く始めてください。SA の寿命までの余裕を、要求の再送間隔より長くします（strongSwan: `rekey_time` を `life_time` より十分短く、`retransmit_timeout` を短く）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
+cure-answer-lost = IKE メッセージが失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、更新を早く始めてください（strongSwan: `rekey_time` を `life_time` より十分短く）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
 cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
 cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数による余裕を残してください。
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。

@@ -216,6 +216,7 @@ impl<'a> Explained<'a> {
     fn cure_message(&self) -> Message {
         Message::new(match (self.explanation.cause, self.kind()) {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
+            (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "cure-answer-lost",
             (ExplanationCause::BreakBeforeMake, _)
                 if self.who_renews() != "same" && self.limit().is_none() =>
             {

@@ -157,7 +157,7 @@ fn what_could_not_be_told_is_said() {
         "{said}"
     );
     account.rtt_ms = None;
-    assert!(english(&account).contains("No TCP was seen inside"));
+    assert!(english(&account).contains("No TCP with acknowledgements was seen inside"));
     let nothing = example::account(9.0, &[]);
     assert!(english(&nothing).starts_with("No transfer was long enough"));
 }
