@@ -81,7 +81,6 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Counts one more of `kind`; the first one's `sentence` is the one that is shown.
-    #[cold]
     pub fn count<S: Into<Said>>(
         &mut self,
         kind: &'static str,
@@ -107,7 +106,6 @@ impl Diagnostics {
     }
 
     /// Counts one more of `kind`, whose sentence of the catalogue, `id`, has nothing to fill in.
-    #[cold]
     pub fn note(&mut self, kind: &'static str, layer: &'static str, frame: Option<u64>, id: &'static str) {
         self.count(kind, layer, frame, || Message::new(id));
     }

@@ -269,7 +269,6 @@ impl Analyzer {
     }
 
     /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
-    #[cold]
     fn close_windows(&mut self, now: Option<Timestamp>) {
         let mut diagnosis = std::mem::take(&mut self.record.diagnosis);
         let sas_of = |tunnel| self.record.sas.of_tunnel(tunnel);

@@ -55,13 +55,20 @@ impl FlowTable {
     ) -> (u32, ConnectionId) {
         let payload = inner.transport_bytes;
         let key = inner.flow.map(|flow| (tunnel, direction, flow));
-        let place = key.and_then(|key| self.flows.get_index_of(&key).or_else(|| self.begin(key)));
-        let Some((place, (_, state))) =
-            place.and_then(|place| Some((place, self.flows.get_index_mut(place)?)))
-        else {
+        let room = self.flows.len() < MOST_FLOWS;
+        let Some(key) = key.filter(|key| room || self.flows.contains_key(key)) else {
             return (payload, ConnectionId::NONE);
         };
         let new = if inner.tcp.is_some() { segment.new } else { payload };
+        let entry = self.flows.entry(key);
+        let place = entry.index();
+        let state = entry.or_insert(FlowState {
+            bytes: 0,
+            new_bytes: 0,
+            retransmitted_bytes: 0,
+            packets: 0,
+            connection: ConnectionId::NONE,
+        });
         state.bytes += u64::from(payload);
         state.new_bytes += u64::from(new);
         state.retransmitted_bytes += u64::from(segment.again);
@@ -75,19 +82,6 @@ impl FlowTable {
             self.connections.insert(segment.connection, place);
         }
         (new, state.connection)
-    }
-
-    /// A new flow; `None` where there is no room.
-    #[cold]
-    fn begin(&mut self, key: DirectedFlow) -> Option<usize> {
-        let new = FlowState {
-            bytes: 0,
-            new_bytes: 0,
-            retransmitted_bytes: 0,
-            packets: 0,
-            connection: ConnectionId::NONE,
-        };
-        (self.flows.len() < MOST_FLOWS).then(|| self.flows.insert_full(key, new).0)
     }
 
     /// The flows of a direction of a tunnel.

@@ -23,7 +23,7 @@ const MOST_WAITING: usize = 1 << 14;
 /// A silence, from the last new data of a direction to the next.
 pub(crate) type Quiet = Interval<QuietFacts>;
 
-/// What shows whether the sender rested in a silence.
+/// Evidence whether the sender rested in a silence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QuietFacts {
     /// The moment since which everything that was sent was acknowledged; `None` where inner TCP does not tell.

@@ -60,7 +60,6 @@ impl SeenPackets {
     }
 
     /// A new page: at the bound in the place of the oldest.
-    #[cold]
     fn begin(&mut self, key: PageKey, most: usize) -> usize {
         let place = if self.pages.len() < most {
             let marks = Box::new([0; PAGE as usize]);

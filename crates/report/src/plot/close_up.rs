@@ -71,7 +71,7 @@ impl CloseUpDrawing<'_> {
         };
         let mut chart = axes.draw(&area, from..to, low..high)?;
         let stalls = stalls_around(self.focus, self.rekey, self.shown.direction, (from, to));
-        // What one pair of several suffers is not drawn over the packets of another.
+        // The outage of one pair of several is not drawn over the packets of another.
         let own = self.shown.connection.as_ref().map(|c| (c.src, c.dst));
         for shaded in stalls.iter().filter(|s| s.of.is_none() || s.of == own) {
             let shape = Rectangle::new([(shaded.from, low), (shaded.to, high)], shaded.fill());

@@ -89,7 +89,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
     })
 }
 
-/// What a picture of a width draws of something of which the wide one draws so many.
+/// Number of marks that a picture of a width has room for, where the wide one has room for so many.
 fn most(of: usize, width: u32) -> usize {
     of * width as usize / WIDTH as usize
 }

@@ -59,7 +59,7 @@ pub(crate) struct BriefAccount {
     /// The time, and what it is compared with.
     pub(crate) lead: String,
     pub(crate) table: Table,
-    /// What has to be known to read it.
+    /// Notes that a reader of the table needs.
     pub(crate) notes: Vec<String>,
 }
 

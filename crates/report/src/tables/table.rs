@@ -197,7 +197,7 @@ impl Table {
         self
     }
 
-    /// With the columns alone that every terminal has.
+    /// Keeps only the columns that every terminal has.
     pub(crate) fn narrowed(mut self) -> Table {
         let wide: Vec<&str> = self
             .columns

@@ -50,7 +50,7 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
     }
 }
 
-/// What is told before the cost of rekeys.
+/// The answer that comes before the cost of rekeys, if there is one.
 fn told(focus: &Focus) -> Option<Answer> {
     clear::of_clear(focus)
         .or_else(|| outage::of_outages(focus))

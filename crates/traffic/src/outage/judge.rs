@@ -28,7 +28,7 @@ pub(super) struct Circumstances {
     pub(super) missing: u32,
     /// Packets that came in it behind missing ones.
     pub(super) gaps: u32,
-    /// Those missing ones came as copies do that a sender's timer sends: each after twice the time of the one before.
+    /// The missing packets came like copies that a sender's timer sends: each after twice the time of the one before.
     pub(super) doubled: bool,
     /// An event of the control plane lies in it that ends ways.
     pub(super) event: bool,

@@ -377,7 +377,7 @@ impl Outages {
                     )
                 });
                 let told = told.map(|judged| interval(&own, candidate, *open, judged));
-                // What a pair of addresses shows is told of it.
+                // An outage that a pair of addresses shows is told of that pair.
                 all.extend(told.filter(|found| !all.iter().any(|other| is_of_pair(other, found))));
             }
         }

@@ -93,7 +93,6 @@ impl Runs {
         }
     }
 
-    #[cold]
     fn put(&mut self, run: TransmissionRun) {
         self.older
             .entry(run.from)

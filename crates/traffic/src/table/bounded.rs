@@ -63,7 +63,6 @@ impl<K: Copy + Eq + Hash, V, const MOST: usize> BoundedTable<K, V, MOST> {
     }
 
     /// Puts in a new key. Gives its place, and what had to go.
-    #[cold]
     pub(crate) fn insert(&mut self, key: K, value: V) -> (usize, Option<V>) {
         let entry = BoundedEntry {
             key,

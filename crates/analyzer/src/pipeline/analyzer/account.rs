@@ -164,7 +164,6 @@ impl Analyzer {
     }
 
     /// A packet that was there before, as a number of its SA with the same ICV.
-    #[cold]
     fn count_repeated(&mut self, pending: &Pending, wanted: bool) {
         let layer = match pending.authenticated {
             None => "ESP",
@@ -211,18 +210,6 @@ impl Analyzer {
         if decoded.icv != Icv::Failed || !pending.proven {
             return sa;
         }
-        self.under_another_key(sa, pending, decoded, packet)
-    }
-
-    /// A packet that does not fit the proven key of its SA.
-    #[cold]
-    fn under_another_key(
-        &mut self,
-        mut sa: SaIndex,
-        pending: &Pending,
-        decoded: &mut Decoded,
-        packet: &[u8],
-    ) -> SaIndex {
         let specimen = Specimen {
             packet,
             whole: !pending.cut,

@@ -83,18 +83,9 @@ impl NestedFrames {
         packet: &[u8],
     ) -> bool {
         let wanted = decoded.inner.carries_ipsec(&self.esp_ports) && pending.nesting < MOST_NESTING;
-        wanted && self.waiting.len() < MOST_WAITING && self.open(association, pending, decoded, packet)
-    }
-
-    /// Opens a packet again, and keeps what is in it.
-    #[cold]
-    fn open(
-        &mut self,
-        association: &Association,
-        pending: &Pending,
-        decoded: &Decoded,
-        packet: &[u8],
-    ) -> bool {
+        if !wanted || self.waiting.len() >= MOST_WAITING {
+            return false;
+        }
         let Some(cipher) = association.cipher() else {
             return false;
         };

@@ -81,7 +81,7 @@ pub(super) fn in_vain(focus: &Focus) -> Option<String> {
     Some(fill!(t, "do", text = fill!(t, "do-in-vain", how, text)))
 }
 
-/// What rekeys need, else what the account names. Where more than to the rekeys was lost to something else, that comes first, and each part says
+/// The cure that rekeys need, else that of what the account names. Where more than to the rekeys was lost to something else, that comes first, and each part says
 /// what it is about.
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     let t = focus.t;
