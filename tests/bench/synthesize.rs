@@ -9,8 +9,8 @@
 //! up from the SPI and protect nothing.
 //!
 //! Without a lifetime it is for measuring speed: halfway the pair of SAs gives way to a second one, so there are 4 SAs, and no
-//! rekey cost anything. With one, a Quick Mode of three unreadable messages comes whenever LIFETIME_MB of payload have gone down
-//! since the last one; then nothing is sent for a half, once or one and a half times STALL_MS in turn, and the transfer goes on
+//! rekey cost anything. With one, a Main Mode whose vendor ID is that of Windows comes first, and a Quick Mode of three unreadable
+//! messages whenever LIFETIME_MB have gone down in ESP (without its padding) since the last one; then nothing is sent for a half, once or one and a half times STALL_MS in turn, and the transfer goes on
 //! on a new pair of SAs. Packets then come at uneven intervals (a linear congruential generator), as in a real transfer.
 //!
 //! `--suite`: `aes128-sha1` (as above), `aes256-sha256`, `aes128gcm16`, `chacha20poly1305`. `--flows`: so many connections take turns.
@@ -19,7 +19,7 @@
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_testkit::esp::Suite;
 use rekeyscope_testkit::headers::{Ipv4, Tcp, ethernet, ipv4, l2tp, ppp, udp};
-use rekeyscope_testkit::ike::Header;
+use rekeyscope_testkit::ike::{Header, chain};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufWriter, Result, Write};
@@ -32,6 +32,7 @@ const INNER_CLIENT: [u8; 4] = [203, 0, 113, 2];
 const SEGMENT: usize = 1_276;
 /// Nanoseconds between two downstream packets: 1,276 payload bytes at about 100 Mbit/s.
 const PACE: u64 = 102_000;
+const COOKIE: [u8; 8] = [0x5e; 8];
 /// Time of the first packet.
 const START: u64 = 1_800_000_000_000_000_000;
 
@@ -137,13 +138,14 @@ fn with_rekeys(
     stall: u64,
 ) -> Result<Vec<[u32; 2]>> {
     writer.noise = 1;
+    main_mode(writer)?;
     let mut generation = 0;
     while writer.written < bytes {
         let mut pair = Pair::new(generation, traffic.wanted);
         let mut sent = 0;
         while sent < lifetime && writer.written < bytes {
             pair.three_packets(writer, traffic)?;
-            sent += 2 * SEGMENT as u64;
+            sent += 2 * traffic.streams[0].packet_len() as u64;
         }
         if writer.written < bytes {
             quick_mode(writer, &mut pair, traffic, generation)?;
@@ -154,14 +156,48 @@ fn with_rekeys(
     Ok((0..generation).map(Pair::spis).collect())
 }
 
+/// Six messages (RFC 2409 §5), of which the client's first one holds the vendor ID of Windows 8 and later. The SA payloads, keys and
+/// nonces are no real ones.
+fn main_mode(writer: &mut Writer) -> Result<()> {
+    const WINDOWS: [u8; 20] = *b"\x1e\x2b\x51\x69\x05\x99\x1c\x7d\x7c\x96\xfc\xbf\xb5\x87\xe4\x61\0\0\0\x09";
+    let keys = || chain(&[(4, vec![0x77; 256]), (10, vec![0x78; 48])]);
+    let messages = [
+        (0, chain(&[(1, vec![0; 48]), (13, WINDOWS.to_vec())])),
+        (0, chain(&[(1, vec![0; 48])])),
+        (0, keys()),
+        (0, keys()),
+        (1, (5, vec![0x79; 64])),
+        (1, (5, vec![0x7a; 64])),
+    ];
+    for (number, (flags, (first, body))) in messages.into_iter().enumerate() {
+        let responder = if number == 0 { [0; 8] } else { COOKIE };
+        let header = Header {
+            spis: [COOKIE, responder],
+            first,
+            version: 1,
+            exchange_type: 2,
+            flags,
+            message_id: 0,
+        };
+        let (src, dst) = ends(number % 2 == 0);
+        writer.ip(src, dst, 17, &udp(500, 500, &header.message(&body)))?;
+        writer.clock += 15_000_000;
+    }
+    Ok(())
+}
+
+/// Source and destination.
+fn ends(from_client: bool) -> ([u8; 4], [u8; 4]) {
+    match from_client {
+        true => (CLIENT, SERVER),
+        false => (SERVER, CLIENT),
+    }
+}
+
 /// Three messages of which only the header can be read (RFC 2409 §5.5), 15 ms apart, while data goes on.
 fn quick_mode(writer: &mut Writer, pair: &mut Pair, traffic: &mut Traffic, generation: u32) -> Result<()> {
     for (body, from_client) in [(160, true), (160, false), (32, true)] {
-        let (src, dst) = if from_client {
-            (CLIENT, SERVER)
-        } else {
-            (SERVER, CLIENT)
-        };
+        let (src, dst) = ends(from_client);
         writer.ip(src, dst, 17, &isakmp(generation, body))?;
         let until = writer.clock + 15_000_000;
         while writer.clock < until {
@@ -174,7 +210,7 @@ fn quick_mode(writer: &mut Writer, pair: &mut Pair, traffic: &mut Traffic, gener
 /// UDP 500 and an encrypted Quick Mode message (RFC 2408 §3.1); the body is no ciphertext of anything.
 fn isakmp(generation: u32, body: usize) -> Vec<u8> {
     let header = Header {
-        spis: [[0x5e; 8]; 2],
+        spis: [COOKIE; 2],
         first: 8,
         version: 1,
         exchange_type: 32,
@@ -311,6 +347,11 @@ impl Stream {
     fn acknowledgement(&mut self) -> Vec<u8> {
         let ports = (self.port, 5201);
         in_l2tp(INNER_CLIENT, self.server(), ports, self.ack, self.sent, 0)
+    }
+
+    /// Bytes of a segment's packet in ESP.
+    fn packet_len(&self) -> usize {
+        in_l2tp(self.server(), INNER_CLIENT, (5201, self.port), 0, 0, SEGMENT).len()
     }
 
     fn server(&self) -> [u8; 4] {

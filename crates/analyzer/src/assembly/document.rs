@@ -14,6 +14,7 @@ use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
 use rekeyscope_impact::tell::failed::{FailureFacts, failed};
 use rekeyscope_impact::verdict::named_loss;
+use rekeyscope_ipsec::ike::timeline;
 use rekeyscope_ipsec::rekey::{Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::{Impact, Ledger, Verdict, *};
@@ -255,29 +256,29 @@ pub(super) fn file(piece: &CapturePiece) -> CaptureFile {
 
 fn tunnels(record: &Record) -> Vec<Tunnel> {
     let exchanges = record.timeline.exchanges();
-    let mut versions: BTreeMap<usize, (u8, bool)> = BTreeMap::new();
+    let mut ike_sas: BTreeMap<usize, Vec<&timeline::IkeSa>> = BTreeMap::new();
     for (exchange, tunnel) in exchanges.iter().zip(&record.exchange_tunnels) {
         if let (Some(tunnel), Some(sa)) = (tunnel, exchange.ike_sa) {
-            let ike = &record.timeline.ike_sas()[sa];
-            let entry = versions.entry(*tunnel).or_insert((ike.version, false));
-            entry.1 |= ike.nat;
+            ike_sas
+                .entry(*tunnel)
+                .or_default()
+                .push(&record.timeline.ike_sas()[sa]);
         }
     }
     let describe = |(id, t): (usize, &rekeyscope_ipsec::sa::tunnel::Tunnel)| {
-        let (version, nat) = versions
-            .get(&id)
-            .map_or((None, false), |&(v, nat)| (Some(v), nat));
+        let own = ike_sas.get(&id).map_or(&[][..], Vec::as_slice);
         let encapsulation = t.encapsulation.unwrap_or(Encapsulation::Esp);
         // ESP in UDP alone shows none: a peer may ask for it.
-        let nat = nat || t.port_changed;
+        let nat = t.port_changed || own.iter().any(|ike| ike.nat);
         Tunnel {
             id,
             a: t.a(),
             b: t.b(),
             encapsulation,
-            ike_version: version,
+            ike_version: own.first().map(|ike| ike.version),
             roles_known: t.knows_client(),
             nat,
+            client_is_windows: own.iter().any(|ike| ike.initiator_is_windows),
         }
     };
     record.tunnels.tunnels.iter().enumerate().map(describe).collect()

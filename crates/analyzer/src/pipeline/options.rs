@@ -115,6 +115,7 @@ mod tests {
             ike_version: None,
             roles_known: true,
             nat: false,
+            client_is_windows: false,
         };
         let tunnels: Vec<Tunnel> = (0..22).map(tunnel).collect();
         for choice in ["3", "192.0.2.21", "198.51.100.1"] {

@@ -16,6 +16,11 @@ use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
 
+/// First 16 bytes of the vendor ID of Windows' IKE: MD5 of "MS NT5 ISAKMPOAKLEY". The four bytes behind them are its version (MS-IKEE).
+const WINDOWS: [u8; 16] = [
+    0x1e, 0x2b, 0x51, 0x69, 0x05, 0x99, 0x1c, 0x7d, 0x7c, 0x96, 0xfc, 0xbf, 0xb5, 0x87, 0xe4, 0x61,
+];
+
 /// One message and all that it may change.
 pub(super) struct MessageScene<'a> {
     pub(super) context: &'a MessageContext,
@@ -108,6 +113,7 @@ impl MessageScene<'_> {
             match payload.kind {
                 v1::NOTIFICATION => self.notification(payload.body),
                 v1::DELETE => self.delete(payload.body, protected),
+                v1::VENDOR_ID => self.vendor(payload.body),
                 // Sent only where a NAT was detected (RFC 3947 §5.2).
                 v1::NAT_OA | v1::NAT_OA_DRAFT => self.sa_state.nat_detected = Some(true),
                 _ => {}
@@ -121,6 +127,11 @@ impl MessageScene<'_> {
             ExchangeKind::QuickMode if protected => self.quick_mode(payloads),
             _ => false,
         }
+    }
+
+    pub(super) fn vendor(&mut self, id: &[u8]) {
+        let by_initiator = self.context.src == self.sa.initiator;
+        self.sa.initiator_is_windows |= by_initiator && id.starts_with(&WINDOWS);
     }
 
     /// Side of the sender in the exchange.

@@ -41,6 +41,8 @@ pub struct IkeSa {
     /// A NAT was detected by its payloads, or it floated to port 4500 (IKEv2 may float without a NAT: there the payloads
     /// decide when they were seen).
     pub nat: bool,
+    /// The initiator's vendor ID is that of Windows.
+    pub initiator_is_windows: bool,
     /// Time of the Delete payload that ended it.
     pub deleted: Option<Timestamp>,
 }

@@ -116,6 +116,7 @@ impl MessageScene<'_> {
         let mut for_ike = None;
         for payload in payloads {
             match payload.kind {
+                v2::VENDOR_ID => self.vendor(payload.body),
                 v2::SA => {
                     if let Some(proposals) = self.accepted(parse_sa(payload.body)) {
                         for_ike = proposals.first().and_then(Ikev2Proposal::for_ike_sa);

@@ -12,6 +12,7 @@ pub(super) mod v1 {
     pub(crate) const NONCE: u8 = 10;
     pub(crate) const NOTIFICATION: u8 = 11;
     pub(crate) const DELETE: u8 = 12;
+    pub(crate) const VENDOR_ID: u8 = 13;
     pub(crate) const ATTRIBUTES: u8 = 14;
     pub(crate) const NAT_D: u8 = 20;
     pub(crate) const NAT_OA: u8 = 21;
@@ -36,6 +37,7 @@ pub(super) mod v2 {
     pub(crate) const NONCE: u8 = 40;
     pub(crate) const NOTIFY: u8 = 41;
     pub(crate) const DELETE: u8 = 42;
+    pub(crate) const VENDOR_ID: u8 = 43;
     pub(crate) const ENCRYPTED: u8 = 46;
     pub(crate) const ENCRYPTED_FRAGMENT: u8 = 53;
 }

@@ -243,6 +243,7 @@ impl Timeline {
             first_time: context.time,
             last_time: context.time,
             nat: false,
+            initiator_is_windows: false,
             deleted: None,
         });
         let spis = (header.initiator_spi, header.responder_spi);

@@ -89,7 +89,7 @@ account-reordering = reordering
 account-growth = growing rate
 account-capacity = the path itself
 # Instead of the path itself, where it is about a loss
-account-below-best = path below its best
+account-below-best = slower path
 account-unexplained = unexplained
 # The same where nothing can be told apart
 account-undivided = not told apart

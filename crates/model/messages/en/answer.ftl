@@ -17,7 +17,13 @@ headline-sa-ended = the SA ended at { $time }, without a successor
 headline-not-down = no outage is seen up to the end of this capture
 
 # $label: what cost more than the rekeys, which cost hardly anything
-headline-more = This { $direction } lost { $lost } of { $transfer } to { $label }; { $hurt } of { $used } rekeys: { $cost }.
+headline-more = This { $direction } lost { $lost } of { $transfer } to { $kind ->
+    [receive_window] the receive window
+    [zero_window] a closed window
+    [send_buffer] the sender's buffer
+    [capacity] a slower path
+   *[other] { $label }
+}; { $hurt } of { $used } rekeys: { $cost }.
 
 ## Line 2
 
@@ -57,6 +63,7 @@ why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }
 why-largest-two = Of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
 why-idle = The sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
 why-queue = A full queue delays every packet by up to { $delay }.
+why-rekeys = At the rekeys, { $text }
 why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.
 why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
 why-datagrams = Nobody acknowledges them, so these packets do not show whether they arrived at the other end.
@@ -71,7 +78,7 @@ why-no-data = A rekey can only delay data that is waiting: here hardly any was.
 
 do = Do: { $text }
 # What a cure is about, where the lines before speak of something else, too
-do-about = about { $label } ({ $seconds }): { $text }
+do-about = { $label } ({ $seconds }): { $text }
 do-not-rekeys = nothing about the rekeys ({ $seconds }). { $other }
 do-in-vain = at no cost yet, { $how ->
     [refused] a renewal was refused

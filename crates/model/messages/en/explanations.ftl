@@ -213,7 +213,7 @@ cure-capture-hole = give the keys (--keys FILE): they show whether the path lost
 cure-unexplained = capture at the end of { $who }, too: that would tell where the packets were lost.
 # Neither registry nor policy nor IKEv2 changes the limit
 cure-windows = { $part }{ $most }. No setting moves the limit: 250,000 kB is what Windows proposes.
-cure-windows-ready = let { $gateway } receive on a new SA as soon as it has answered (another version or system)
+cure-windows-ready = let { $gateway } use a new SA as soon as the exchange is over (another version or system)
 cure-windows-exchange = shorten the exchange ({ $took }) at { $gateway }: no PFS or an elliptic-curve group, faster hardware
 cure-windows-most = , for at most { $rate }
 

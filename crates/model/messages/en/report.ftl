@@ -215,6 +215,7 @@ advice-refused-selectors = give both sides the same traffic selectors (subnets, 
 advice-refused-moment = let one side alone renew, with a margin of its own. The other one was busy with a renewal of the same SA.
 advice-refused-more = let each SA be replaced, not added to: delete old ones first, or raise the other side's limit. It allows no more SAs.
 advice-windows-proposes = 250,000 kB is what its L2TP client proposes
+advice-windows-named = the vendor ID of the client says that it is one
 advice-windows-maybe = if the client of this transport-mode tunnel is one
 advice-windows = its L2TP client proposes fixed limits (3,600 s and 250,000 kB) and offers no setting, in the registry, by policy or with IKEv2. What can be won is a faster exchange, and a responder that is ready for the new SA at once.
 # $lost: the message above; $rate: the whole transfer's, had that not been lost

@@ -52,6 +52,7 @@ why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $la
 why-largest-two = 遅れ { $lost } の主な要因はリキー以外の 2 つです: { $label } { $seconds }（{ $share }）、{ $other } { $others }（{ $theirs }）。
 why-idle = { $whole } 中 { $seconds } は送るデータのない時間でした。VPN の問題ではありません。
 why-queue = キューの滞留で、すべてのパケットが最大 { $delay } 遅延しています。
+why-rekeys = リキーでは、{ $text }
 why-more = リキーよりも大きな遅れの要因: { $label }、{ $seconds }。
 why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。
 why-datagrams = UDP に確認応答はないため、相手側に届いたかどうかはこのキャプチャからは分かりません。

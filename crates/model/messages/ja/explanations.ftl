@@ -186,7 +186,7 @@ cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプ
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。
 cure-unexplained = { $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
 cure-windows = { $part }{ $most }。上限 250,000 kB は Windows の提案値で、どの設定でも変えられません。
-cure-windows-ready = { $gateway }が応答後すぐに新しい SA で受信できるようにしてください（別のバージョンや機器）
+cure-windows-ready = { $gateway }が鍵交換の直後から新しい SA を使えるようにしてください（別のバージョンや機器）
 cure-windows-exchange = { $gateway }で鍵交換（{ $took }）を短くしてください（PFS なし、楕円曲線グループ、より速い機器）
 cure-windows-most = 。改善しても最大 { $rate } です
 

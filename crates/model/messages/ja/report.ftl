@@ -174,6 +174,7 @@ advice-refused-selectors = 両側のトラフィックセレクター（サブ�
 advice-refused-moment = 更新は片側だけが余裕をもって行うようにしてください。相手は同じ SA の更新中でした。
 advice-refused-more = SA は追加せず置き換えてください（古い SA を先に削除するか、相手の上限を上げる）。相手はこれ以上の SA を許していません。
 advice-windows-proposes = 250,000 kB は Windows の L2TP クライアントの提案値
+advice-windows-named = クライアントのベンダー ID は Windows のもの
 advice-windows-maybe = このトランスポートモードのトンネルのクライアントが Windows の場合
 advice-windows = L2TP クライアントの提案値（3,600 秒と 250,000 kB）は固定で、レジストリ、ポリシー、IKEv2 のどれでも変更できません。改善できるのは、鍵交換の短縮と、応答側が新しい SA をすぐに使えるようにすることです。
 # $lost: 次のメッセージ、$rate: その遅れがない場合の転送全体のレート

@@ -27,6 +27,9 @@ plain_data! {
         pub roles_known: bool,
         /// A NAT detection payload, a changed port, or (IKEv1) the move to port 4500 showed a NAT between the two.
         pub nat: bool,
+        /// The vendor ID of the client's IKE is that of Windows; false in documents of versions before this field.
+        #[serde(default)]
+        pub client_is_windows: bool,
     }
     /// One direction of a pair of SAs.
     pub struct SecurityAssociation {

@@ -111,10 +111,7 @@ mod tests {
             "{text}"
         );
         assert_eq!(text.matches("It went in clear.").count(), 1);
-        assert!(
-            text.lines().count() <= 30 && text.contains(" more: -v\n"),
-            "{text}"
-        );
+        assert!(text.lines().count() <= 30 && text.contains("all: -v\n"), "{text}");
     }
 
     #[test]

@@ -4,15 +4,17 @@
 mod account;
 mod piece;
 pub(crate) mod refusals;
+pub(crate) mod windows;
 
 pub(crate) use account::of_label;
 use piece::Advice;
-pub(crate) use refusals::{WINDOWS_KILOBYTES, is_of_windows, may_be_windows, of_refusals};
+pub(crate) use refusals::of_refusals;
+pub(crate) use windows::{Windows, is_of_windows, windows};
 
 use crate::words::causes::causes;
 use crate::words::focus::Focus;
 use crate::words::format;
-use rekeyscope_model::analysis::{Analysis, Mode, TriggerKind, Verdict};
+use rekeyscope_model::analysis::{Analysis, TriggerKind, Verdict};
 use rekeyscope_model::text::Message;
 
 /// Says what to change, a sentence each: first cures of the causes that were found, the costliest first; where rekeys by volume cost
@@ -62,20 +64,12 @@ pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<LogSystem> {
 
 /// Changes that make volume rekeys rarer, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {
-    let proposed = analysis
-        .rekeys
-        .iter()
-        .any(|r| r.trigger.limit_kilobytes == Some(WINDOWS_KILOBYTES));
-    // The L2TP client speaks IKEv1 and uses transport mode (RFC 3193); without keys nothing tells the mode.
+    // Without keys nothing tells the mode, and without IKE nothing its version.
     let versions = || analysis.tunnels.iter().map(|t| t.ike_version);
     let ikev1 = versions().any(|v| v == Some(1)) || versions().all(|v| v.is_none());
-    let mut modes = analysis
-        .security_associations
-        .iter()
-        .filter_map(|sa| sa.mode)
-        .peekable();
-    let unknown = modes.peek().is_none();
-    let transport = modes.any(|mode| mode == Mode::Transport);
+    let unknown = analysis.security_associations.iter().all(|sa| sa.mode.is_none());
+    let mut clients = (0..analysis.tunnels.len()).filter_map(|tunnel| windows(analysis, tunnel));
+    let client = clients.next();
     let system = system_of_keys(analysis);
     let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
         system: system.to_owned(),
@@ -83,23 +77,19 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         text: Message::new(text),
     };
     let from_log = |own: LogSystem| (system == Some(own)).then_some("advice-log-why");
-    let windows = match (proposed, transport) {
-        (true, _) => Some("advice-windows-proposes"),
-        (false, true) => Some("advice-windows-maybe"),
-        (false, false) => None,
-    };
-    let unsure_windows = ikev1 && (proposed || transport || unknown);
+    let of_windows = (client.is_some() || ikev1 && unknown)
+        .then(|| of("Windows", client.map(Windows::evidence), "advice-windows"));
     let yamaha = if ikev1 {
         "advice-yamaha-ikev1"
     } else {
         "advice-yamaha"
     };
-    if proposed {
+    if client == Some(Windows::Proposes) {
         // A responder takes over what Windows proposes, so that no setting of another system helps.
-        return Vec::from_iter(unsure_windows.then(|| of("Windows", windows, "advice-windows")));
+        return Vec::from_iter(of_windows);
     }
     let advice = [
-        unsure_windows.then(|| of("Windows", windows, "advice-windows")),
+        of_windows,
         Some(of("Yamaha NVR5x0", from_log(LogSystem::Yamaha), yamaha)),
         Some(of(
             "strongSwan",
@@ -113,6 +103,7 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::analysis::Mode;
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
@@ -142,7 +133,7 @@ mod tests {
             "strongSwan",
             "the system of the log comes first"
         );
-        document.rekeys[0].trigger.limit_kilobytes = Some(WINDOWS_KILOBYTES);
+        document.rekeys[0].trigger.limit_kilobytes = Some(250_000);
         assert!(said(&document)[1].starts_with("Windows (250,000 kB"));
         for r in &mut document.rekeys {
             r.trigger.kind = TriggerKind::Time;

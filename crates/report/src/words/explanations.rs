@@ -1,6 +1,7 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
-use crate::words::advice::refusals::{WINDOWS_KILOBYTES, is_of_windows, may_be_windows, of_notification};
+use crate::words::advice::refusals::of_notification;
+use crate::words::advice::windows::renews_as_windows;
 use crate::words::common::stated_lifetime;
 use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
@@ -507,20 +508,7 @@ impl<'a> Explained<'a> {
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
     pub(crate) fn of_windows(&self) -> Option<String> {
         let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.silent_time.tunnel);
-        let proposed = analysis
-            .exchanges
-            .iter()
-            .filter(|exchange| exchange.tunnel == tunnel)
-            .any(|exchange| {
-                exchange.lifetime.and_then(|lifetime| lifetime.kilobytes) == Some(WINDOWS_KILOBYTES)
-            });
-        let learnt = self
-            .focus
-            .rekeys(tunnel)
-            .any(|r| r.trigger.limit_kilobytes == Some(WINDOWS_KILOBYTES));
-        let limit = self.explanation.limit_kilobytes;
-        let alike = limit.is_some_and(is_of_windows) && may_be_windows(analysis);
-        if !proposed && !learnt && !alike {
+        if !renews_as_windows(analysis, tunnel, self.explanation.limit_kilobytes) {
             return None;
         }
         let gateway = side(
@@ -528,8 +516,13 @@ impl<'a> Explained<'a> {
             analysis.tunnels.get(tunnel),
             analysis.tunnels.get(tunnel).map(|t| t.b),
         );
+        // An exchange that fills less than half of the silence does not explain it.
+        let silent = self.silent_time.end.seconds_since(self.silent_time.start);
         let part = match (self.explanation.cause, self.spread(|e| e.seconds)) {
             (ExplanationCause::NewSaLost, _) => fill!(t, "cure-windows-ready", gateway),
+            (ExplanationCause::LimitReached, Some((_, took))) if 2.0 * took < silent => {
+                fill!(t, "cure-windows-ready", gateway)
+            }
             (
                 ExplanationCause::LimitReached
                 | ExplanationCause::SlowExchange

@@ -136,6 +136,7 @@ fn tunnel_of(id: usize) -> Tunnel {
         ike_version: Some(1),
         roles_known: true,
         nat: !id.is_multiple_of(2),
+        client_is_windows: false,
     }
 }
 

@@ -17,6 +17,7 @@ fn tunnel(id: usize) -> Tunnel {
         ike_version: Some(2),
         roles_known: true,
         nat: false,
+        client_is_windows: false,
     }
 }
 

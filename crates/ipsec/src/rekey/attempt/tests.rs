@@ -123,6 +123,7 @@ impl Story {
             first_time: at(0),
             last_time: at(self.ends),
             nat: false,
+            initiator_is_windows: false,
             deleted: self.ike_deleted.map(at),
         }]
     }

@@ -36,7 +36,10 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
     last.blank();
     harmless_rekeys(&mut last, focus);
     findings(&mut last, focus);
-    missing_keys(&mut last, focus);
+    if !are_of_no_use(focus) {
+        missing_keys(&mut last, focus);
+    }
+    beyond(&mut last, focus);
     last.paragraph(&focus.t.word("answer-further"));
     let last = last.finish();
     let most = MOST_LINES.saturating_sub(first.lines().count() + last.lines().count());
@@ -70,6 +73,9 @@ fn cut(focus: &Focus, body: String, most: usize) -> String {
 
 fn sections(page: &mut TerminalPage, focus: &Focus, room: Room) {
     answer_lines(page, focus);
+    if are_of_no_use(focus) {
+        missing_keys(page, focus);
+    }
     account(page, focus, room);
     against_another(page, focus, room);
     two_points(page, focus, room);
@@ -86,7 +92,9 @@ fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
     if let Some(brief) = tables::brief_account(focus) {
         page.blank();
         page.paragraph(&brief.lead);
-        shortened(page, focus, brief.table, room);
+        // One line for the cause that cost most, and one for the rekeys.
+        let others = room.others.max(2);
+        shortened(page, focus, brief.table, Room { others, ..room });
         page.paragraphs(&brief.notes);
     }
     page.paragraphs(&Vec::from_iter(words::change_of_address(focus)));
@@ -238,6 +246,11 @@ fn findings(page: &mut TerminalPage, focus: &Focus) {
     }
 }
 
+/// Keys were given that open nothing: whoever gave them has to know that before anything else.
+fn are_of_no_use(focus: &Focus) -> bool {
+    matches!(words::keys_fit(focus.analysis), KeysFit::Nothing | KeysFit::Cut)
+}
+
 fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
     let (decrypted, total) = words::decrypted(focus.analysis);
     if decrypted < total {
@@ -250,6 +263,10 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
         };
         page.paragraph(&fill!(focus.t, id, missing, total));
     }
+}
+
+/// Packets of which no more were kept.
+fn beyond(page: &mut TerminalPage, focus: &Focus) {
     let beyond = focus.analysis.diagnostics.iter().filter(|d| d.kind == "too_many");
     let beyond: u64 = beyond.map(|d| d.count).sum();
     if beyond > 0 {

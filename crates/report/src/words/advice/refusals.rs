@@ -1,23 +1,8 @@
-//! Cures of refusals, and the one client that cannot be changed.
+//! Cures of refusals.
 
 use super::piece::Advice;
-use rekeyscope_model::analysis::{Analysis, Mode};
+use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::text::{Catalogue, Message};
-
-/// Kilobyte lifetime that Windows' L2TP client proposes.
-pub(crate) const WINDOWS_KILOBYTES: u64 = 250_000;
-
-/// A volume at which SAs end may be that lifetime: Windows renews a little before it, and others count 1,024 bytes as a kilobyte.
-pub(crate) fn is_of_windows(kilobytes: u64) -> bool {
-    (WINDOWS_KILOBYTES * 9 / 10..=WINDOWS_KILOBYTES * 1_024 / 1_000).contains(&kilobytes)
-}
-
-/// The client may be Windows' own: that one speaks IKEv1 in transport mode (RFC 3193).
-pub(crate) fn may_be_windows(analysis: &Analysis) -> bool {
-    let sas = analysis.security_associations.iter();
-    analysis.tunnels.iter().any(|t| t.ike_version == Some(1))
-        && sas.filter_map(|sa| sa.mode).any(|mode| mode == Mode::Transport)
-}
 
 /// Advises by the reasons that refusals gave.
 pub(crate) fn of_refusals(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {

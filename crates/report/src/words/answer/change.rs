@@ -1,6 +1,6 @@
 //! Line 3: what to do.
 
-use crate::words::advice::{self, LogSystem, WINDOWS_KILOBYTES};
+use crate::words::advice::{self, LogSystem, Windows};
 use crate::words::answer::loss::{loses_more, lost_as_much, lost_most};
 use crate::words::answer::why;
 use crate::words::ends::side;
@@ -179,16 +179,15 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let renewing = renewing_side(by_volume());
     let tunnel = focus.analysis.tunnels.get(headline.tunnel);
     let of_client = renewing.is_some() && renewing == tunnel.map(|tunnel| tunnel.a);
-    let windows = match of_client && advice::may_be_windows(focus.analysis) {
-        true => "maybe",
-        false => "no",
+    let windows = match advice::windows(focus.analysis, headline.tunnel) {
+        Some(Windows::Proposes) => return None,
+        Some(Windows::Named) if of_client => return None,
+        Some(Windows::Possible) if of_client => "maybe",
+        _ => "no",
     };
     let Some(limit) = by_volume().filter_map(|r| r.trigger.limit_kilobytes).next() else {
         return learnt_limit(focus, headline, (by_volume(), windows));
     };
-    if limit == WINDOWS_KILOBYTES {
-        return None;
-    }
     let own = focus.analysis.projection.iter();
     let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
     let longer = own.find(|p| p.lifetime_kilobytes > limit)?;

@@ -26,7 +26,7 @@ pub(super) fn headline(focus: &Focus) -> String {
     }
 }
 
-/// The sentence where rekeys cost hardly anything, and something else more: line 1 is about what cost most.
+/// The sentence where something else cost more than the rekeys: line 1 is about what cost most.
 fn lost_more(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
     let line = leads(focus, headline)?;
@@ -43,6 +43,7 @@ fn lost_more(focus: &Focus, headline: &Impact) -> Option<String> {
         direction,
         lost,
         transfer,
+        kind = line.label.as_str(),
         label,
         hurt,
         used,

@@ -31,11 +31,16 @@ pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a
     (!of_tunnel && of_label(focus.t, line.label).is_some()).then_some(line)
 }
 
-/// The line that the answer begins with: rekeys cost hardly anything, and something else that is a fault more. A sender with nothing to send is
-/// none.
+/// The line that the answer begins with: more than to its rekeys was lost to something else that is a fault. A sender with nothing to send is
+/// none. Where rekeys cost throughput, losses and slow growth may follow from them; windows and buffers do not.
 pub(super) fn leads<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
-    let is_fault = |line: &&AccountLine| line.label != AccountLabel::Application;
-    loses_more(focus, headline).filter(|line| headline.verdict == Verdict::Some && is_fault(line))
+    loses_more(focus, headline).filter(|line| match line.label {
+        AccountLabel::Application => false,
+        AccountLabel::ReceiveWindow | AccountLabel::ZeroWindow | AccountLabel::SendBuffer => {
+            matches!(headline.verdict, Verdict::Some | Verdict::Shown)
+        }
+        _ => headline.verdict == Verdict::Some,
+    })
 }
 
 /// Finds the line to which a transfer lost as much as to the one that it lost most to: the difference is a share that no sentence names.

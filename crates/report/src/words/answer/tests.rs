@@ -60,7 +60,8 @@ fn a_first_line_is_a_line_of_80_columns() {
 
 #[test]
 fn the_first_line_is_the_first_message_of_the_verdict() {
-    let document = example::seven_rekeys();
+    let mut document = example::seven_rekeys();
+    document.account.clear();
     let i = &document.impact[0];
     for language in Language::ALL {
         let first = rekeyscope_model::text::Catalogue::of(language).say(&i.messages[0]);

@@ -8,6 +8,7 @@ use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{names_renewal, told_first_numbers, told_queue, told_stop};
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
+use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
     AccountLabel, AccountLine, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
     OwnRate, Verdict,
@@ -21,7 +22,10 @@ pub(super) fn why(focus: &Focus) -> String {
     };
     let said = match headline.verdict {
         _ if told_failure(focus.analysis).is_some() => of_failure(focus),
-        Verdict::Some if leads(focus, headline).is_some() => what_limits(focus, headline),
+        Verdict::Some | Verdict::Shown if leads(focus, headline).is_some() => {
+            let all = [what_limits(focus, headline), rekeys_in_brief(focus, headline)];
+            Some(t.sentences(&Vec::from_iter(all.into_iter().flatten())))
+        }
         Verdict::Failed | Verdict::Shown | Verdict::Some => Some(of_rekeys(focus, headline)),
         Verdict::Bounded | Verdict::NoRekeys => what_limits(focus, headline),
         Verdict::Inconclusive if loses_more(focus, headline).is_some() => what_limits(focus, headline),
@@ -126,6 +130,14 @@ fn of_failure(focus: &Focus) -> Option<String> {
     let told = told_failure(focus.analysis)?;
     let sentences: Vec<String> = told.messages.iter().map(|m| t.say(m)).collect();
     Some(fill!(t, "why-outage", text = t.sentences(&sentences)))
+}
+
+/// Why rekeys cost something, behind what cost more.
+fn rekeys_in_brief(focus: &Focus, headline: &Impact) -> Option<String> {
+    let ledger = focus.ledger(headline)?;
+    let told = ledger.share >= LEAST_SHARE && !is_silence_alone(focus, headline);
+    let shared = shared_explanation(focus, headline).filter(|_| told)?;
+    Some(fill!(focus.t, "why-rekeys", text = shared.explained.why()))
 }
 
 fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
