@@ -3,7 +3,7 @@
 use super::arrivals::ArrivedBytes;
 use super::input::{LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
 use super::ownership::{Owned, Owner, Ownership, ownership};
-use super::price::{RateWithout, carried, cost, rate_without};
+use super::price::{RateWithout, carried, cost, rate, rate_without};
 use super::repair::repaired;
 use super::silence::{VainTransmissions, silences};
 use super::slow::{SlowRekeys, slow};
@@ -336,6 +336,8 @@ impl Drafts<'_> {
     fn interval(&self, own: &Owned, end: Timestamp, rate: &RateWithout) -> OwnedInterval {
         let span = (own.silence.from, end);
         let bytes = carried(&self.arrivals, span);
+        let own_rate = rate_of_its_own(own, span, bytes, rate.both);
+        let rate = own_rate.as_ref().unwrap_or(rate);
         let nanos = cost(span, bytes, rate.both);
         let sides = rate.sides.iter().flatten().map(|side| cost(span, bytes, *side));
         let open = own.silence.facts.ended_by.is_none();
@@ -473,6 +475,18 @@ impl LedgerBook {
         }
         self.rekeys.sort_by_key(|rekey| rekey.rekey);
     }
+}
+
+/// The rate behind a silence in which packets were lost, where that is the transfer's and the one around it is not: a sender makes up for what
+/// it missed, and one that won more than its silence lasted sends at another rate than around it.
+fn rate_of_its_own(own: &Owned, span: TimeSpan, bytes: u64, around: f64) -> Option<RateWithout> {
+    let won = -cost(span, bytes, around);
+    let behind = rate(bytes as f64, span.1.nanos_since(own.silence.to))?;
+    (own.silence.facts.is_loss() && won > own.silence.nanos()).then_some(RateWithout {
+        both: behind,
+        sides: [None, None],
+        is_guessed: false,
+    })
 }
 
 fn add(rekeys: &mut Vec<RekeyCost>, rekey: usize, own: &OwnedInterval) {

@@ -114,6 +114,8 @@ impl SilencesElsewhere {
 enum Ruling {
     Nobody,
     Acquitted,
+    /// As many windows of that length would meet one as long.
+    Chance,
     Path,
     Owned(Owner),
 }
@@ -148,6 +150,10 @@ pub(super) fn ownership(
         match rules.rule(silence) {
             Ruling::Nobody => {}
             Ruling::Acquitted => found.acquitted.push(silence.span()),
+            Ruling::Chance => {
+                found.acquitted.push(silence.span());
+                found.threshold = found.threshold.max(silence.nanos());
+            }
             Ruling::Path => found.timeouts.push(silence.span()),
             Ruling::Owned(owner) => found.owned.push(Owned {
                 silence: *silence,
@@ -235,7 +241,9 @@ impl OwnershipRules<'_> {
         if failed.is_none() && rekey.is_none() && outage.is_none() || !self.is_long(silence) {
             return Ruling::Nobody;
         }
-        if outage.is_none() && silence.facts.in_vain() == 0 && silence.nanos() <= UNUSUAL * self.usual {
+        let without_sa = self.is_without_sa(silence);
+        let sent_nothing = silence.facts.in_vain() == 0 && !without_sa;
+        if outage.is_none() && sent_nothing && silence.nanos() <= UNUSUAL * self.usual {
             return Ruling::Nobody;
         }
         if silence.nanos() <= self.pause_then(silence) {
@@ -260,12 +268,10 @@ impl OwnershipRules<'_> {
         if !silence.facts.is_loss() && self.is_idle(silence, |idle| idle.facts.open) {
             return Ruling::Acquitted;
         }
-        if silence.facts.in_vain() == 0
-            && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE
-        {
-            return Ruling::Acquitted;
+        if sent_nothing && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
+            return Ruling::Chance;
         }
-        if failed.is_none() && is_of_the_path(silence, rekey) {
+        if failed.is_none() && !without_sa && is_of_the_path(silence, rekey) {
             return Ruling::Path;
         }
         let before = rekey.asked.nanos_since(silence.from);
@@ -329,8 +335,20 @@ impl OwnershipRules<'_> {
             first.iter().chain(&rekey.last_on_old).any(within)
         };
         silence.nanos() > self.times.gap
+            || self.is_without_sa(silence)
             || u64::from(silence.facts.in_vain()) >= LEAST_NOT_BY_CHANCE
                 && self.input.rekeys.iter().any(holds_switch)
+    }
+
+    /// Whether the silence is that between the last packet on the old SA and the first on the new one, and what was sent in it vanished before
+    /// it had a number: its sender had no SA, and waited for no answer.
+    fn is_without_sa(&self, silence: &Silence) -> bool {
+        let is_switch = |rekey: &RekeySpan| {
+            rekey.last_on_old.is_some_and(|last| silence.from <= last)
+                && rekey.first_on_new[0].is_some_and(|first| first <= silence.to)
+                && rekey.last_on_old < rekey.first_on_new[0]
+        };
+        silence.facts.beyond_gap && silence.nanos() > LEAST_GAP && self.input.rekeys.iter().any(is_switch)
     }
 
     /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was lost: the path may have

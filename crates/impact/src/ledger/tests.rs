@@ -482,3 +482,42 @@ fn a_round_trip_of_a_path_that_became_longer_is_no_silence() {
     assert!(cost(20, false) > 0);
     assert!(cost(300, true) > 0, "it sent what never came to the capture");
 }
+
+/// A transfer over 240 ms: a sender without an SA for 100 ms throws away what it is given, and the next packet is beyond it. A silence as short
+/// that the next byte in sequence ends is a part of the rhythm.
+#[test]
+fn a_sender_without_an_sa_is_silent_for_less_than_a_round_trip() {
+    let cost = |vanished: bool, last_on_old: i64| {
+        let mut made = MadeUpTransfer::new();
+        made.round_trip = at(240).0;
+        made.even(0, 6_400, 2);
+        made.even(6_500, 12_000, 2);
+        made.rekey(6_200, 6_500);
+        made.rekeys[0].last_on_old = Some(at(last_on_old));
+        for run in &mut made.arrived {
+            run.beyond_gap = vanished && run.from == at(6_500);
+        }
+        ms(made.ledger().rekeys_nanos())
+    };
+    assert!(
+        (95.0..105.0).contains(&cost(true, 6_400)),
+        "{}",
+        cost(true, 6_400)
+    );
+    assert_eq!(cost(false, 6_400), 0.0);
+    assert_eq!(cost(true, 6_600), 0.0, "both SAs were in use");
+}
+
+/// Twice the rate from the rekey on: what the sender missed is made up for after 100 ms, and the rest is another rate.
+#[test]
+fn a_sender_makes_up_for_no_more_than_it_missed() {
+    let mut made = stalled(100);
+    made.even(10_100, 12_000, 3);
+    made.rekey(11_980, 12_100);
+    made.swallow(12_000, 12_020, 1);
+    made.even(12_100, 14_000, 3);
+    made.even(14_000, 20_000, 1);
+    let costs: Vec<f64> = made.ledger().rekeys.iter().map(|own| ms(own.nanos)).collect();
+    assert_eq!(costs.len(), 2, "{costs:?}");
+    assert!(costs.iter().all(|cost| (95.0..105.0).contains(cost)), "{costs:?}");
+}

@@ -24,15 +24,19 @@ pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a 
         .filter(is_shown)
 }
 
-/// Finds the line to which a transfer lost more than to its rekeys, where something can be done about it.
+/// Finds the line to which a transfer lost more than to its rekeys, where something can be done about it. A sender with nothing to send is no
+/// fault beside rekeys that hurt.
 pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     let line = lost_most(focus, headline)?;
-    let of_tunnel = matches!(line.label, AccountLabel::Rekey | AccountLabel::TunnelDown);
-    (!of_tunnel && of_label(focus.t, line.label).is_some()).then_some(line)
+    let is_other = match line.label {
+        AccountLabel::Rekey | AccountLabel::TunnelDown => false,
+        AccountLabel::Application => headline.rekeys_hurt.is_empty(),
+        _ => true,
+    };
+    (is_other && of_label(focus.t, line.label).is_some()).then_some(line)
 }
 
-/// The line that the answer begins with: more than to its rekeys was lost to something else that is a fault. A sender with nothing to send is
-/// none. Where rekeys cost throughput, losses and slow growth may follow from them; windows and buffers do not.
+/// The line that the answer begins with: more than to its rekeys was lost to something else that is a fault. Where rekeys cost throughput, losses and slow growth may follow from them; windows and buffers do not.
 pub(super) fn leads<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     loses_more(focus, headline).filter(|line| match line.label {
         AccountLabel::Application => false,
