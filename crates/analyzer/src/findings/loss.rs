@@ -1,8 +1,9 @@
 //! ESP packets that are missing: lost on the path, or by the capture.
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
-use rekeyscope_model::analysis::{Direction, Finding, Severity};
+use rekeyscope_model::analysis::{Direction, Finding, Sequence, Severity};
 use rekeyscope_model::text::grouped;
+use rekeyscope_traffic::REPLAY_WINDOWS;
 
 /// Loss at which TCP (Mathis et al. 1997: rate = 1.22·MSS/(RTT·√p)) stays under 14 Mbit/s at 20 ms …
 const LOSSY: f64 = 1e-3;
@@ -41,6 +42,42 @@ impl Lane<'_> {
         Some(finding("capture_drops", Severity::Warning, message, &[]))
     }
 
+    /// Packets come behind a replay window: the smallest behind which TCP shows a loss, else the largest that it does not show to be smaller.
+    pub(crate) fn behind_window(&self) -> Option<Finding> {
+        let late = self.record.traffic.late(self.tunnel, self.direction);
+        let (_, packets) = self.loss(self.direction);
+        let is_seen = |k: &usize| late.lost[*k] >= ENOUGH_LOST;
+        let is_dropped = |k: &usize| {
+            let all = late.packets[*k];
+            all >= ENOUGH_LOST && all as f64 >= LOSSY * packets as f64 && late.arrived[*k] <= late.lost[*k]
+        };
+        let mut windows = 0..REPLAY_WINDOWS.len();
+        let k = windows
+            .clone()
+            .find(|k| is_seen(k) && is_dropped(k))
+            .or_else(|| windows.rfind(|k| *k > 0 && is_dropped(k)))?;
+        let message = self
+            .about("finding-behind-window")
+            .with("late", grouped(late.packets[k]))
+            .with(
+                "share",
+                format!("{:.1} %", late.packets[k] as f64 / packets as f64 * 100.0),
+            )
+            .with("window", REPLAY_WINDOWS[k])
+            .with(
+                "lost",
+                if late.lost[k] >= ENOUGH_LOST {
+                    "seen"
+                } else {
+                    "unseen"
+                },
+            );
+        Some(Finding {
+            display_filter: self.filter_of_losses(|sequence| sequence.reordered),
+            ..finding("behind_window", Severity::Warning, message, &[])
+        })
+    }
+
     /// Payload was read in both directions: the data and its acknowledgements.
     fn both_ways_are_open(&self) -> bool {
         [self.direction, self.direction.reverse()]
@@ -51,11 +88,11 @@ impl Lane<'_> {
             })
     }
 
-    /// Shows the SAs that numbers are missing from, those with most first.
-    fn filter_of_losses(&self) -> String {
+    /// Shows the SAs of which packets are missing or late, those with most first.
+    fn filter_of_losses(&self, of: impl Fn(Sequence) -> u64) -> String {
         let mut lossy: Vec<(u64, String)> = self
             .associations()
-            .map(|a| (a.sequence.summary().missing, a.spi.to_string()))
+            .map(|a| (of(a.sequence.summary()), a.spi.to_string()))
             .filter(|(missing, _)| *missing > 0)
             .collect();
         lossy.sort_by_key(|(missing, _)| std::cmp::Reverse(*missing));
@@ -95,7 +132,7 @@ impl Lane<'_> {
             .with("share", percent(own))
             .with("other", percent(other));
         Some(Finding {
-            display_filter: self.filter_of_losses(),
+            display_filter: self.filter_of_losses(|sequence| sequence.missing),
             ..finding(id, Severity::Warning, message, &[])
         })
     }

@@ -10,8 +10,8 @@ use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
-    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, Outages, Packet, PairId,
-    Preview, SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
+    DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, LatePackets, Outages,
+    Packet, PairId, Preview, SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
 };
 use std::net::IpAddr;
 
@@ -80,6 +80,12 @@ impl TrafficReading {
         self.unseen
             .get(tunnel)
             .map_or(0, |unseen| unseen[slot(direction)])
+    }
+
+    /// Packets of one direction that came late.
+    pub(crate) fn late(&self, tunnel: TunnelIndex, direction: Direction) -> LatePackets {
+        let own = u32::try_from(tunnel).map(|tunnel| self.outages.late(tunnel, direction));
+        own.unwrap_or_default()
     }
 
     /// The frames that follow were captured before those that came, the last of them at `end`.

@@ -208,6 +208,7 @@ cure-path-silent = look at the path between the ends, and capture at the other o
 cure-large-packets = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. See what changed: suite or encapsulation.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.
+cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
 cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.
 cure-unexplained = capture at the end of { $who }, too: that would tell where the packets were lost.

@@ -7,6 +7,10 @@ finding-capture-dropped = { $direction }: { $missing } of { $packets } ESP packe
 finding-one-direction-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: loss before the capture point, in one direction.
 finding-both-directions-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, and { $other } the other way: loss before the capture point, in both directions.
 finding-packet-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture: loss before the capture point. The other way went too little to compare with.
+finding-behind-window = { $direction }: { $late } ESP packets ({ $share }) came { $window } or more numbers late{ $lost ->
+    [seen] , and were sent again: the receiver threw them away, since its replay window had gone on
+   *[unseen] : a receiver with a replay window of { $window } throws them away
+}.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
 ## The same in a few words, by the same arguments

@@ -7,6 +7,10 @@ finding-capture-dropped = { $direction }: キャプチャでは { $packets } 個
 finding-one-direction-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、片方向の損失です。
 finding-both-directions-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前での、両方向の損失です。
 finding-packet-loss = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。キャプチャ地点より手前での損失です。逆方向の通信は比較するには少なすぎます。
+finding-behind-window = { $direction }: ESP パケット { $late } 個（{ $share }）が、後続の { $window } 個以上に追い越されて到着しました。{ $lost ->
+    [seen] 再送されているため、受信側がリプレイウィンドウより古いものとして破棄しています。
+   *[unseen] リプレイウィンドウが { $window } の受信側は、これらを破棄します。
+}
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
 ## 同じ引数による短い文

@@ -212,6 +212,13 @@ pub(crate) fn brief_finding(t: &Catalogue, f: &Finding) -> Option<String> {
     ))
 }
 
+/// Packets that a replay check drops.
+pub(crate) fn late_packets(t: &Catalogue, analysis: &Analysis) -> Option<String> {
+    let finding = analysis.findings.iter().find(|f| f.id == "behind_window")?;
+    let message = finding.messages.first()?;
+    Some(clean::sentence(&t.say(message)))
+}
+
 /// Findings about the capture itself, which say how far the figures of an answer hold.
 const LIMITING: [&str; 4] = [
     "capture_drops",

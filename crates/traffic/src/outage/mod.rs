@@ -10,9 +10,11 @@ mod delivery;
 mod echoes;
 mod judge;
 mod large;
+mod late;
 mod outages;
 mod unread;
 
 pub use judge::{LEAST_REST, window_takes};
+pub use late::{LatePackets, REPLAY_WINDOWS};
 pub use outages::Outages;
 pub use unread::{LEAST_ANSWERED, LEAST_IN_LOOK, LOOK, MOST_PER_ANSWER};

@@ -4,6 +4,7 @@ use super::backoff::{SmallPassed, are_doubled};
 use super::candidate::{Candidate, Delivered, TransferEnd};
 use super::delivery::PairDelivery;
 use super::judge::{Circumstances, judge};
+use super::late::{LatePackets, REPLAY_WINDOWS};
 use super::unread::{UnreadSilence, UnreadTunnel};
 use crate::interval::{
     CarriedKind, Interval, LostPacket, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered,
@@ -27,9 +28,6 @@ const MOST_STRETCHES: usize = 1 << 13;
 const MOST_UNREAD: usize = 1 << 12;
 /// Jumps and gaps of any size that are kept, 1 MB each; of later ones nothing is known.
 const MOST_GAPS: usize = 1 << 15;
-
-/// The least window of a receiver (RFC 4303 §3.4.3): older packets are dropped, unless it has a larger one.
-const REPLAY_WINDOW: u32 = 32;
 
 /// Numbers that the capture lacks at once.
 #[derive(Debug, Clone, Copy)]
@@ -57,8 +55,10 @@ pub struct Outages {
     directions: BoundedTable<(PairId, Direction), PairDelivery, MOST_DIRECTIONS>,
     jumps: Vec<NumberJump>,
     gaps: Vec<NumberGap>,
-    /// Frames of packets behind the replay window, in the order of the capture.
-    behind_window: Vec<u64>,
+    /// Frames of packets behind the replay window, in the order of the capture, and by how many numbers.
+    behind_window: Vec<(u64, u32)>,
+    /// Counts of them, by tunnel.
+    late: HashMap<(u32, Direction), LatePackets>,
     /// Tunnels with packets that no key opens, or with datagrams.
     unread: BoundedTable<u32, UnreadTunnel, MOST_UNREAD>,
     /// Stretches of all directions.
@@ -88,8 +88,8 @@ impl Outages {
                 direction: packet.direction,
             });
         }
-        if segment.behind >= REPLAY_WINDOW && self.behind_window.len() < MOST_GAPS {
-            self.behind_window.push(packet.frame);
+        if segment.behind >= REPLAY_WINDOWS[0] {
+            self.come_late(packet, segment.behind);
         }
         let unanswered = matches!(
             packet.payload,
@@ -106,6 +106,16 @@ impl Outages {
         }
     }
 
+    fn come_late(&mut self, packet: &Packet, behind: u32) {
+        if self.behind_window.len() < MOST_GAPS {
+            self.behind_window.push((packet.frame, behind));
+        }
+        if self.late.len() < MOST_DIRECTIONS {
+            let own = self.late.entry((packet.tunnel, packet.direction)).or_default();
+            own.count(behind);
+        }
+    }
+
     #[inline]
     fn settle(&mut self, packet: &Packet, settled: &Settlement, tracker: &Tracker) {
         let place = self.place(settled.pair, packet.tunnel, settled.direction);
@@ -113,6 +123,13 @@ impl Outages {
             return;
         };
         let before = own.kept();
+        if let Ok(late) = self
+            .behind_window
+            .binary_search_by_key(&settled.frame, |late| late.0)
+            && let Some(of_side) = self.late.get_mut(&(own.tunnel, own.direction))
+        {
+            of_side.settle(self.behind_window[late].1, settled.fate);
+        }
         own.take(settled, self.kept < MOST_STRETCHES);
         self.kept = self.kept + own.kept() - before;
         // The sender that is known now is that of the packet's connection.
@@ -217,7 +234,7 @@ impl Outages {
             self.unread.insert(key, UnreadTunnel::new(key));
         }
         if let Some(tunnel) = self.unread.get_mut(&key) {
-            tunnel.take(packet, segment.missing, segment.behind >= REPLAY_WINDOW);
+            tunnel.take(packet, segment.missing, segment.behind >= REPLAY_WINDOWS[0]);
         }
     }
 
@@ -244,6 +261,11 @@ impl Outages {
         let own = self.directions.values();
         let own = own.filter(|own| (own.tunnel, own.direction) == (tunnel, direction));
         own.filter_map(|own| own.first_delivered).min()
+    }
+
+    /// Packets of a direction that came late.
+    pub fn late(&self, tunnel: u32, direction: Direction) -> LatePackets {
+        self.late.get(&(tunnel, direction)).copied().unwrap_or_default()
     }
 
     /// The moment since which nothing of a direction of a tunnel is delivered, though data waits; `None` where some is, or no timer has passed
@@ -425,9 +447,12 @@ impl Outages {
     /// Number of packets that did not arrive and came behind the replay window.
     fn behind_window_in(&self, candidate: &Candidate) -> u32 {
         let packets = candidate.in_vain.packets();
-        let behind = packets
-            .iter()
-            .filter(|packet| self.behind_window.binary_search(&packet.frame).is_ok());
+        let behind = packets.iter().filter(|packet| {
+            let late = self
+                .behind_window
+                .binary_search_by_key(&packet.frame, |late| late.0);
+            late.is_ok()
+        });
         u32::try_from(behind.count()).unwrap_or(u32::MAX)
     }
 

@@ -6,7 +6,7 @@ use crate::words::answer::why;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{KeysFit, format, keys_fit, loss_label};
+use crate::words::{self, KeysFit, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{told_first_numbers, told_queue, told_stop};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
@@ -33,6 +33,9 @@ pub(super) fn change(focus: &Focus) -> String {
                 Some(AccountLabel::TunnelDown) => t.word(without_cause(focus)),
                 _ if told_first_numbers(focus.analysis, headline.tunnel).is_some() => {
                     fill!(t, "do", text = t.word("cure-first-number"))
+                }
+                _ if words::late_packets(focus.t, focus.analysis).is_some() => {
+                    fill!(t, "do", text = t.word("cure-late"))
                 }
                 _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
                 None if told_queue(focus.analysis, headline).is_some() => t.word("do-queue"),
@@ -291,7 +294,20 @@ fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Strin
             | AccountLabel::Capacity
     );
     let without = line.without_mbps.filter(|_| !is_bound).map(|mbps| mbps * 1e6);
-    Some(expecting(focus, headline, &advice.instruction(focus.t), without))
+    // What a replay check drops looks like loss, or like a path that carries less.
+    let is_replay = words::late_packets(focus.t, focus.analysis).is_some()
+        && matches!(
+            line.label,
+            AccountLabel::Reordering
+                | AccountLabel::PathLoss
+                | AccountLabel::QueueLoss
+                | AccountLabel::Capacity
+        );
+    let instruction = match is_replay {
+        true => focus.t.word("cure-late"),
+        false => advice.instruction(focus.t),
+    };
+    Some(expecting(focus, headline, &instruction, without))
 }
 
 /// Adds the rate that is to be expected, where that is more than before by what sentences name.

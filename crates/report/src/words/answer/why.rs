@@ -38,7 +38,8 @@ pub(super) fn why(focus: &Focus) -> String {
     };
     let said = said.into_iter().chain(first_numbers(focus, headline));
     let said = said.chain(stop(focus, headline)).chain(one_way(focus, headline));
-    t.sentences(&said.collect::<Vec<String>>())
+    let said = said.chain(words::late_packets(t, focus.analysis));
+    t.sentences(&said.filter(|said| !said.is_empty()).collect::<Vec<String>>())
 }
 
 /// The explanation that cost most of the rekeys that hurt, with how many share it.
