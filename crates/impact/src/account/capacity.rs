@@ -168,7 +168,7 @@ fn proof(
         );
     }
     let half_over = sent.partition_point(|s| s.time < stretch.begin + length / 2);
-    if queue(sent[half_over..].iter().map(|s| s.delay), rtt) {
+    if queue(sent[half_over..].iter().map(|s| s.delay), rtt) && !runs_dry(&sent[half_over..]) {
         let acks = &passed.acked[stretch.acks.clone()];
         let rate =
             |w: &[(i64, u64)]| (w[1].0 > w[0].0).then(|| w[1].1 as f64 / (w[1].0 - w[0].0) as f64 * second);
@@ -192,6 +192,21 @@ fn margin(rtt: i64) -> u32 {
 fn queue(delays: impl Iterator<Item = Option<u32>>, rtt: i64) -> bool {
     let mut known = delays.flatten().peekable();
     known.peek().is_some() && known.all(|us| us > margin(rtt))
+}
+
+/// Whether a queue of these delays is empty for a quarter of the time: a packet that comes later than the one before has left finds none. Then a
+/// receiver that answers late makes the delays.
+fn runs_dry(sent: &[Sent]) -> bool {
+    let length = match sent {
+        [first, .., last] => last.time - first.time,
+        _ => return false,
+    };
+    let dry = |two: &[Sent]| {
+        let left = two[0].delay.map(|us| two[0].time + i64::from(us) * (NANOS_PER_MILLI / 1_000));
+        left.map_or(0, |left| (two[1].time - left).max(0))
+    };
+    let dry: i64 = sent.windows(2).map(dry).sum();
+    dry as f64 > (1.0 - NEAR_BEST) * length as f64
 }
 
 /// The longer of the times before its first packet and behind its last one, nanoseconds. A burst that is shorter than the stretch is

@@ -211,7 +211,7 @@ fn pairs(delays: (u32, u32)) -> Vec<Sent> {
 #[test]
 fn acknowledgements_tell_the_rate_of_a_queue_in_front() {
     let acked: Vec<(i64, u64)> = (0..50).map(|k| (at(20 * k), 2_000)).collect();
-    let queued = pairs((5, 0));
+    let queued = pairs((15, 0));
     assert_eq!(proven(&queued, &acked, 90_000.0), Some(90_000.0));
     assert_eq!(proven(&queued, &acked, 200_000.0), Some(102_000.0));
     assert_eq!(
@@ -220,7 +220,7 @@ fn acknowledgements_tell_the_rate_of_a_queue_in_front() {
         "one acknowledgement"
     );
     // All of its second half has to queue.
-    let mut begins = pairs((5, 0));
+    let mut begins = pairs((15, 0));
     begins
         .iter_mut()
         .filter(|s| s.time < at(500))
@@ -228,6 +228,11 @@ fn acknowledgements_tell_the_rate_of_a_queue_in_front() {
     assert_eq!(proven(&begins, &acked, 90_000.0), Some(90_000.0));
     begins.iter_mut().find(|s| s.time == at(500)).unwrap().delay = Some(4_000);
     assert_eq!(proven(&begins, &acked, 90_000.0), None);
+    assert_eq!(
+        proven(&pairs((5, 0)), &acked, 90_000.0),
+        None,
+        "a queue of 5 ms does not last for 20 ms"
+    );
 }
 
 #[test]
