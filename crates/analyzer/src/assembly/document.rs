@@ -124,6 +124,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
             events: &events.events,
             ledgers: &judged.ledger,
             origin: record.totals.first_time.unwrap_or_default(),
+            end: record.totals.last_time.unwrap_or_default(),
         },
     );
     Analysis {

@@ -39,6 +39,8 @@ pub struct FailureFacts<'a> {
     pub ledgers: &'a [Ledger],
     /// Time zero of the report.
     pub origin: Timestamp,
+    /// End of the capture.
+    pub end: Timestamp,
 }
 
 /// One entry for each tunnel in which rekeys failed or SAs died, in order of the tunnels.
@@ -85,7 +87,10 @@ impl Told<'_> {
             None => {
                 let attempt = self.for_good()?;
                 let down = match self.ended(attempt) {
-                    Some(time) => self.about("headline-sa-ended", time),
+                    Some(time) => {
+                        let rest = seconds(self.facts.end.seconds_since(time));
+                        self.about("headline-sa-ended", time).with("rest", rest)
+                    }
                     None => Message::new("headline-not-down"),
                 };
                 let headline = self

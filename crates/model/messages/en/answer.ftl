@@ -13,7 +13,7 @@ headline-failed = The rekey at { $time } failed: { $down }.
 headline-outage = Nothing was delivered from { $time } on: { $down }.
 headline-down = the tunnel was down for { $seconds }
 headline-down-open = the tunnel stayed down ({ $seconds } so far)
-headline-sa-ended = the SA ended at { $time }, without a successor
+headline-sa-ended = the SA ended at { $time }, no successor ({ $rest })
 headline-not-down = no outage is seen up to the end of this capture
 
 # $label: what cost more than the rekeys, which cost hardly anything

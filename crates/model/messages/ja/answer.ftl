@@ -11,7 +11,7 @@ headline-failed = { $time } のリキー（鍵更新）が失敗: { $down }
 headline-outage = { $time } から何も届かず: { $down }
 headline-down = トンネルが { $seconds } 不通
 headline-down-open = トンネルは { $seconds } 以上不通のまま
-headline-sa-ended = SA は { $time } に後継なしで終了
+headline-sa-ended = SA は { $time } に終了、後継なし（{ $rest }）
 headline-not-down = 不通は見られません
 
 ## 2 行目

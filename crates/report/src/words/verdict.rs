@@ -53,6 +53,7 @@ pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
         events: &analysis.events,
         ledgers: &analysis.ledger,
         origin,
+        end: analysis.capture.last_time.unwrap_or(origin),
     });
     told.into_iter()
         .find(|told| headline.is_none_or(|i| i.tunnel == told.tunnel))

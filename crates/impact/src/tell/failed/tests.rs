@@ -74,6 +74,7 @@ fn told(attempts: &[Attempt], outages: &[Outage]) -> Option<(String, String)> {
         events: &[],
         ledgers: &[],
         origin: at(100),
+        end: at(200),
     });
     assert!(all.len() <= 1 && all.iter().all(|f| f.tunnel == 0));
     let own = all.pop()?;
