@@ -202,7 +202,9 @@ fn runs_dry(sent: &[Sent]) -> bool {
         _ => return false,
     };
     let dry = |two: &[Sent]| {
-        let left = two[0].delay.map(|us| two[0].time + i64::from(us) * (NANOS_PER_MILLI / 1_000));
+        let left = two[0]
+            .delay
+            .map(|us| two[0].time + i64::from(us) * (NANOS_PER_MILLI / 1_000));
         left.map_or(0, |left| (two[1].time - left).max(0))
     };
     let dry: i64 = sent.windows(2).map(dry).sum();

@@ -216,7 +216,7 @@ cure-unexplained = capture at the end of { $who }, too: that would tell where th
 cure-windows = { $part }{ $most }. No setting moves the limit: 250,000 kB is what Windows proposes.
 cure-windows-ready = let { $gateway } use a new SA as soon as the exchange is over (another version or system)
 cure-windows-exchange = shorten the exchange ({ $took }) at { $gateway }: no PFS or an elliptic-curve group, faster hardware
-cure-windows-most = , for at most { $rate }
+cure-windows-most = , for at most { $rate } (now { $now })
 
 ## Times, sizes
 

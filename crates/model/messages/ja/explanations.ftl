@@ -189,7 +189,7 @@ cure-unexplained = { $who }の側でもキャプチャしてください。パ�
 cure-windows = { $part }{ $most }。上限 250,000 kB は Windows の提案値で、どの設定でも変えられません。
 cure-windows-ready = { $gateway }が鍵交換の直後から新しい SA を使えるようにしてください（別のバージョンや機器）
 cure-windows-exchange = { $gateway }で鍵交換（{ $took }）を短くしてください（PFS なし、楕円曲線グループ、より速い機器）
-cure-windows-most = 。改善しても最大 { $rate } です
+cure-windows-most = 。改善しても最大 { $rate }（現在 { $now }）です
 
 ## 時間と量
 

@@ -531,11 +531,15 @@ impl<'a> Explained<'a> {
             ) => fill!(t, "cure-windows-exchange", gateway, took = range(t, took)),
             _ => return None,
         };
-        let rate = analysis
-            .impact
-            .first()
-            .and_then(|impact| self.focus.without_bps(impact));
-        let most = rate.map(|rate| fill!(t, "cure-windows-most", rate = format::rate(rate)));
+        let most = analysis.impact.first().and_then(|impact| {
+            let rate = format::rate(self.focus.without_bps(impact)?);
+            Some(fill!(
+                t,
+                "cure-windows-most",
+                rate,
+                now = format::rate(impact.observed_bps?)
+            ))
+        });
         Some(fill!(t, "cure-windows", part, most = most.unwrap_or_default()))
     }
 }
