@@ -188,3 +188,38 @@ fn authip_is_named() {
     assert_eq!(ike.wire.exchange(0).kind, ExchangeKind::Other);
     assert_eq!(ike.wire.diagnostics.count_of("authip_main_mode", "IKE"), 1);
 }
+
+/// Vendor IDs of Windows 7 and 10, one that is shorter, and one of another system (draft-ietf-ipsec-nat-t-ike-02). A server's says nothing of the
+/// client.
+#[test]
+fn the_vendor_id_of_an_initiator_tells_windows() {
+    let windows = hex_literal::hex!("1e2b516905991c7d7c96fcbfb587e461");
+    let other = hex_literal::hex!("90cb80913ebb696e086381b5ec427b1f");
+    let of_version = |version: u8| [&windows[..], &[0, 0, 0, version]].concat();
+    for (from_client, id, told) in [
+        (true, of_version(8), true),
+        (true, of_version(9), true),
+        (true, windows[..15].to_vec(), false),
+        (true, other.to_vec(), false),
+        (false, of_version(9), false),
+    ] {
+        let mut ike = ikev1(PHASE_1[0]);
+        for from_initiator in [true, false] {
+            let sa = (1, rekeyscope_testkit::ike::phase1_sa(PHASE_1[0]));
+            let ids = (
+                13,
+                if from_initiator == from_client {
+                    id.clone()
+                } else {
+                    other.to_vec()
+                },
+            );
+            ike.clear(from_initiator, 2, &[sa, ids]);
+        }
+        assert_eq!(
+            ike.wire.timeline.ike_sas()[0].initiator_is_windows,
+            told,
+            "{id:02x?}"
+        );
+    }
+}
