@@ -43,12 +43,16 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
         match interval.facts.kind {
             StandstillKind::Outage => {
                 let open = if facts.open { " open" } else { "" };
+                let passed = match facts.echoes {
+                    0 => String::new(),
+                    echoes => format!(" passed {echoes}"),
+                };
                 let dead = facts
                     .dead
                     .map(|(a, b)| format!(" dead {}-{}", ms(a), ms(b)))
                     .unwrap_or_default();
                 format!(
-                    "outage {from}-{to} {:?} {}{dead}{open}",
+                    "outage {from}-{to} {:?} {}{dead}{passed}{open}",
                     facts.shown_by, facts.swallowed
                 )
             }
@@ -121,6 +125,33 @@ fn missing_numbers_tell_an_outage_from_a_rest() {
         run(&(download(0, 1_000) + later), &[], 9_100),
         ["outage 990-9000 MissingNumbers 0"]
     );
+}
+
+/// A host that stood still answers all echoes when it goes on: small packets did not pass meanwhile.
+#[test]
+fn echoes_that_are_answered_late_did_not_pass() {
+    let run = |delay: i64| {
+        let mut packets = vec![
+            (1_000, "< 100000:1000 ack 0".to_owned()),
+            (1_300, "< 100000:1000 ack 0".to_owned()),
+            (1_900, "< 100000:1000 ack 0".to_owned()),
+            (3_100, "< 100000:1000 ack 0".to_owned()),
+            (4_300, "< 100000:1000 ack 0".to_owned()),
+            (4_320, "> 0:0 ack 101000".to_owned()),
+        ];
+        for k in 0..4 {
+            let ms = 1_100 + 400 * k;
+            packets.extend([(ms, format!("> echo={k}")), (ms + delay, format!("< echo={k}"))]);
+        }
+        packets.sort_by_key(|(ms, _)| *ms);
+        let later: String = packets
+            .iter()
+            .map(|(ms, packet)| format!("{ms} {packet}\n"))
+            .collect();
+        run(&(download(0, 1_000) + &later), &[], 4_400)
+    };
+    assert_eq!(run(20), ["outage 990-4300 Swallowed 4 dead 1000-3100 passed 4"]);
+    assert_eq!(run(2_050), ["outage 990-4300 Swallowed 4 dead 1000-3100"]);
 }
 
 #[test]

@@ -171,7 +171,7 @@ impl Outages {
                 bytes,
             } => own.echoes.ask((id, seq), at, bytes),
             InnerPayload::Echo { id, seq, .. } => {
-                if let Some(candidate) = own.echoes.answer((id, seq)) {
+                if let Some(candidate) = own.echoes.answer((id, seq), at.time) {
                     own.keep_other(CarriedKind::Echo, candidate);
                 }
             }
@@ -483,8 +483,10 @@ impl Outages {
             .any(|event| event.kind == EventKind::AddressChanged);
         let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| self.directions.get(&(own.pair, direction));
-        // The way may still have been open before the first packet in vain, and again after the last one.
-        let (closed, last_closed) = candidate.in_vain.swallowed().unwrap_or((from, to));
+        // The way may still have been open before the first packet in vain, and again after the last one. Copies of what arrived late were in
+        // vain, too.
+        let in_vain = &candidate.in_vain;
+        let (closed, last_closed) = in_vain.swallowed().or(in_vain.span()).unwrap_or((from, to));
         let echoes =
             |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(closed, last_closed));
         let reverse = own.direction.reverse();
