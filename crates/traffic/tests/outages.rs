@@ -127,6 +127,27 @@ fn missing_numbers_tell_an_outage_from_a_rest() {
     );
 }
 
+/// A host that asks for connections in vain may ask one that filters the port: only beside an event that ends ways was there none.
+#[test]
+fn connections_that_are_asked_for_in_vain_show_an_outage_where_an_event_says_so() {
+    let upload = download(0, 1_000)
+        .replace('<', "=")
+        .replace('>', "<")
+        .replace('=', ">");
+    let mut lines = upload.replace("esp>", "esp=").replace("id>", "id=");
+    lines += "1000 > F 100000:0 ack 0\n1020 < 0:0 ack 100001\n";
+    for ms in [3_000, 4_000, 6_000, 10_000] {
+        lines += &format!("{ms} > S port=2 0:0\n");
+    }
+    lines += "12000 > S port=3 0:0\n12020 < S port=3 0:0 ack 1\n12040 > port=3 1:500 ack 1\n12060 < port=3 1:0 ack 501\n";
+    assert_eq!(run(&lines, &[], 12_100), ["rest 1000-12000"]);
+    let anew = [Event::at(EventKind::NewIkeSa, Certainty::Read, at(11_000), 0)];
+    assert_eq!(
+        run(&lines, &anew, 12_100),
+        ["outage 3000-12000 ControlPlane 0 dead 3000-11000"]
+    );
+}
+
 /// A host that stood still answers all echoes when it goes on: small packets did not pass meanwhile.
 #[test]
 fn echoes_that_are_answered_late_did_not_pass() {

@@ -621,9 +621,11 @@ fn interval(
     open: bool,
     (kind, undelivered): (StandstillKind, Undelivered),
 ) -> Interval {
-    // Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and only what it sent in vain shows anything.
+    // Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and so does one whose transfer is over: only
+    // what it sent in vain shows anything.
     let down = matches!(kind, StandstillKind::Outage | StandstillKind::ShortOutage);
-    let words = down && undelivered.carried == CarriedKind::Tcp && !candidate.before.busy;
+    let rested = !candidate.before.busy || candidate.transfer_end == TransferEnd::Soon;
+    let words = down && undelivered.carried == CarriedKind::Tcp && rested;
     let delivered = candidate.from.time;
     let first = candidate.in_vain.first().filter(|_| words);
     Interval {
