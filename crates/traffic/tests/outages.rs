@@ -389,6 +389,29 @@ mod unread {
         assert_eq!(ended, ["outage 2992-10750 Swallowed 5 dead 3000-6750"]);
     }
 
+    /// Nothing answers the last packets, and then their sender stops, too: it need not have waited for anything.
+    #[test]
+    fn a_transfer_that_ends_just_before_the_capture_is_none() {
+        let mut lines = download(0, 3_000);
+        for ms in (3_000..3_400).step_by(5) {
+            writeln!(lines, "{ms} < unread=1400").unwrap();
+        }
+        assert_eq!(run(&lines, &[], 4_000), [""; 0]);
+        let open = ["outage 2992-8000 Swallowed 80 dead 3000-3395 open"];
+        assert_eq!(
+            run(&lines, &[], 8_000),
+            open,
+            "its timer would have brought a copy"
+        );
+        lines += "3700 < unread=1400\n";
+        assert_eq!(run(&lines, &[], 4_300).len(), 1, "it tried again");
+        let mut goes_on = download(0, 3_000);
+        for ms in (3_000..4_000).step_by(5) {
+            writeln!(goes_on, "{ms} < unread=1400").unwrap();
+        }
+        assert_eq!(run(&goes_on, &[], 4_000).len(), 1, "it goes on in vain");
+    }
+
     #[test]
     fn packets_at_even_times_are_none() {
         let mut lines = download(0, 3_000);
