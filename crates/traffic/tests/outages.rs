@@ -127,6 +127,25 @@ fn missing_numbers_tell_an_outage_from_a_rest() {
     );
 }
 
+/// A sender whose timer has ended sends one segment and then new ones (F-RTO): the window between them never came.
+#[test]
+fn a_window_that_never_came_tells_an_outage_from_a_rest() {
+    let all = |later: &str| run(&(download(0, 1_000) + later), &[], 9_100);
+    let one = "9000 < 100000:1000 ack 0 esp=9/1\n9020 > 0:0 ack 101000\n";
+    let beyond = |first: u32| format!("9040 < {first}:1000 ack 0 esp=9/2\n");
+    let outage = ["outage 990-9000 MissingNumbers 0"];
+    assert_eq!(all(&(one.to_owned() + &beyond(111_000))), outage);
+    let rest = ["rest 990-9000"];
+    assert_eq!(
+        all(&(one.to_owned() + &beyond(110_000))),
+        rest,
+        "a few are a loss"
+    );
+    // What a queue drops has others of its burst before it, which nobody has acknowledged.
+    let burst = "9000 < 100000:1000 ack 0 esp=9/1\n9001 < 101000:1000 ack 0 esp=9/2\n9002 < 131000:1000 ack 0 esp=9/3\n9020 > 0:0 ack 102000\n";
+    assert_eq!(all(burst), rest);
+}
+
 /// A host that asks for connections in vain may ask one that filters the port: only beside an event that ends ways was there none.
 #[test]
 fn connections_that_are_asked_for_in_vain_show_an_outage_where_an_event_says_so() {

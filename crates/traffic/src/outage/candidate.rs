@@ -159,6 +159,8 @@ pub(super) struct Before {
     pub(super) busy: bool,
     /// The capture stands nearer to the receiver.
     pub(super) at_receiver: bool,
+    /// The capture stands beside the receiver: it shows all that the receiver sends.
+    pub(super) beside_receiver: bool,
     /// The receiver lacked what ends the stretch, so that its sender waited for its timer.
     pub(super) lacks: bool,
 }

@@ -135,6 +135,7 @@ fn patient() -> Before {
         rto: PATIENCE / 2,
         busy: false,
         at_receiver: false,
+        beside_receiver: false,
         lacks: false,
     }
 }

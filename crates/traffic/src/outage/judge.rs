@@ -144,6 +144,7 @@ pub(super) fn judge(
         echoes: around.echoes,
         largest_passed: around.largest_passed,
         behind_window: around.behind_window,
+        beside_receiver: before.beside_receiver,
         open: around.open,
         over: candidate.transfer_end != TransferEnd::Open,
     };

@@ -37,7 +37,7 @@ struct NumberJump {
     time: Timestamp,
     tunnel: u32,
     direction: Direction,
-    /// Identifications of a connection's packets: each belongs to one pair only.
+    /// Identifications or sequence numbers of a connection: each belongs to one pair only.
     pair: Option<PairId>,
     missing: u32,
 }
@@ -79,6 +79,8 @@ impl Outages {
         self.latest = self.latest.max(time);
         if segment.missing >= INITIAL_WINDOW || u32::from(segment.id_jump) >= INITIAL_WINDOW {
             self.jump(packet, segment);
+        } else if segment.gap >= u64::from(INITIAL_WINDOW) * u64::from(segment.len.max(1)) {
+            self.window_lost(segment, packet.tunnel, tracker);
         }
         if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
             self.gaps.push(NumberGap {
@@ -142,6 +144,29 @@ impl Outages {
         };
         if self.jumps.len() < MOST_GAPS {
             self.jumps.push(jump);
+        }
+    }
+
+    /// A segment beyond a gap, all below which is acknowledged: a whole window vanished before the last delivery. A sender whose timer has ended
+    /// sends one segment and then new ones (F-RTO, RFC 5682), whatever its security associations and identifications.
+    #[cold]
+    fn window_lost(&mut self, segment: &Segment, tunnel: u32, tracker: &Tracker) {
+        let sender = tracker.sender(segment.direction);
+        let all_below = sender.is_some_and(|sender| sender.snd_una + segment.gap == segment.seq);
+        let own = self.directions.get(&(segment.pair, segment.direction));
+        let Some(last) = own.and_then(|own| own.delivered).filter(|_| all_below) else {
+            return;
+        };
+        let jump = NumberJump {
+            time: last.time,
+            tunnel,
+            direction: segment.direction,
+            pair: Some(segment.pair),
+            missing: u32::try_from(segment.gap / u64::from(segment.len.max(1))).unwrap_or(u32::MAX),
+        };
+        if self.jumps.len() < MOST_GAPS {
+            let at = self.jumps.partition_point(|own| own.time <= jump.time);
+            self.jumps.insert(at, jump);
         }
     }
 

@@ -352,6 +352,7 @@ impl UnreadSide {
                 rto: LONGEST_ACK_DELAY / 2,
                 busy: true,
                 at_receiver: false,
+                beside_receiver: false,
                 lacks: false,
             },
             in_vain: self.unanswered.clone(),
