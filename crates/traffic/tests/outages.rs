@@ -43,12 +43,16 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
         match interval.facts.kind {
             StandstillKind::Outage => {
                 let open = if facts.open { " open" } else { "" };
+                let passed = match facts.echoes {
+                    0 => String::new(),
+                    echoes => format!(" passed {echoes}"),
+                };
                 let dead = facts
                     .dead
                     .map(|(a, b)| format!(" dead {}-{}", ms(a), ms(b)))
                     .unwrap_or_default();
                 format!(
-                    "outage {from}-{to} {:?} {}{dead}{open}",
+                    "outage {from}-{to} {:?} {}{dead}{passed}{open}",
                     facts.shown_by, facts.swallowed
                 )
             }
@@ -121,6 +125,73 @@ fn missing_numbers_tell_an_outage_from_a_rest() {
         run(&(download(0, 1_000) + later), &[], 9_100),
         ["outage 990-9000 MissingNumbers 0"]
     );
+}
+
+/// A sender whose timer has ended sends one segment and then new ones (F-RTO): the window between them never came.
+#[test]
+fn a_window_that_never_came_tells_an_outage_from_a_rest() {
+    let all = |later: &str| run(&(download(0, 1_000) + later), &[], 9_100);
+    let one = "9000 < 100000:1000 ack 0 esp=9/1\n9020 > 0:0 ack 101000\n";
+    let beyond = |first: u32| format!("9040 < {first}:1000 ack 0 esp=9/2\n");
+    let outage = ["outage 990-9000 MissingNumbers 0"];
+    assert_eq!(all(&(one.to_owned() + &beyond(111_000))), outage);
+    let rest = ["rest 990-9000"];
+    assert_eq!(
+        all(&(one.to_owned() + &beyond(110_000))),
+        rest,
+        "a few are a loss"
+    );
+    // What a queue drops has others of its burst before it, which nobody has acknowledged.
+    let burst = "9000 < 100000:1000 ack 0 esp=9/1\n9001 < 101000:1000 ack 0 esp=9/2\n9002 < 131000:1000 ack 0 esp=9/3\n9020 > 0:0 ack 102000\n";
+    assert_eq!(all(burst), rest);
+}
+
+/// A host that asks for connections in vain may ask one that filters the port: only beside an event that ends ways was there none.
+#[test]
+fn connections_that_are_asked_for_in_vain_show_an_outage_where_an_event_says_so() {
+    let upload = download(0, 1_000)
+        .replace('<', "=")
+        .replace('>', "<")
+        .replace('=', ">");
+    let mut lines = upload.replace("esp>", "esp=").replace("id>", "id=");
+    lines += "1000 > F 100000:0 ack 0\n1020 < 0:0 ack 100001\n";
+    for ms in [3_000, 4_000, 6_000, 10_000] {
+        lines += &format!("{ms} > S port=2 0:0\n");
+    }
+    lines += "12000 > S port=3 0:0\n12020 < S port=3 0:0 ack 1\n12040 > port=3 1:500 ack 1\n12060 < port=3 1:0 ack 501\n";
+    assert_eq!(run(&lines, &[], 12_100), ["rest 1000-12000"]);
+    let anew = [Event::at(EventKind::NewIkeSa, Certainty::Read, at(11_000), 0)];
+    assert_eq!(
+        run(&lines, &anew, 12_100),
+        ["outage 3000-12000 ControlPlane 0 dead 3000-11000"]
+    );
+}
+
+/// A host that stood still answers all echoes when it goes on: small packets did not pass meanwhile.
+#[test]
+fn echoes_that_are_answered_late_did_not_pass() {
+    let run = |delay: i64| {
+        let mut packets = vec![
+            (1_000, "< 100000:1000 ack 0".to_owned()),
+            (1_300, "< 100000:1000 ack 0".to_owned()),
+            (1_900, "< 100000:1000 ack 0".to_owned()),
+            (3_100, "< 100000:1000 ack 0".to_owned()),
+            (4_300, "< 100000:1000 ack 0".to_owned()),
+            (4_320, "> 0:0 ack 101000".to_owned()),
+        ];
+        for k in 0..4 {
+            let ms = 1_100 + 400 * k;
+            packets.extend([(ms, format!("> echo={k}")), (ms + delay, format!("< echo={k}"))]);
+        }
+        packets.sort_by_key(|(ms, _)| *ms);
+        let later: String = packets
+            .iter()
+            .map(|(ms, packet)| format!("{ms} {packet}\n"))
+            .collect();
+        run(&(download(0, 1_000) + &later), &[], 4_400)
+    };
+    assert_eq!(run(20), ["outage 990-4300 Swallowed 4 dead 1000-3100 passed 4"]);
+    assert_eq!(run(2_050), ["outage 990-4300 Swallowed 4 dead 1000-3100"]);
 }
 
 #[test]
@@ -335,6 +406,29 @@ mod unread {
         lines += &download(10_760, 12_000);
         let ended = run(&lines, &[], 12_000);
         assert_eq!(ended, ["outage 2992-10750 Swallowed 5 dead 3000-6750"]);
+    }
+
+    /// Nothing answers the last packets, and then their sender stops, too: it need not have waited for anything.
+    #[test]
+    fn a_transfer_that_ends_just_before_the_capture_is_none() {
+        let mut lines = download(0, 3_000);
+        for ms in (3_000..3_400).step_by(5) {
+            writeln!(lines, "{ms} < unread=1400").unwrap();
+        }
+        assert_eq!(run(&lines, &[], 4_000), [""; 0]);
+        let open = ["outage 2992-8000 Swallowed 80 dead 3000-3395 open"];
+        assert_eq!(
+            run(&lines, &[], 8_000),
+            open,
+            "its timer would have brought a copy"
+        );
+        lines += "3700 < unread=1400\n";
+        assert_eq!(run(&lines, &[], 4_300).len(), 1, "it tried again");
+        let mut goes_on = download(0, 3_000);
+        for ms in (3_000..4_000).step_by(5) {
+            writeln!(goes_on, "{ms} < unread=1400").unwrap();
+        }
+        assert_eq!(run(&goes_on, &[], 4_000).len(), 1, "it goes on in vain");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, Rekey, Verdict,
+    Analysis, Attempt, Direction, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, Rekey, Tunnel,
+    Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
@@ -243,18 +244,26 @@ pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
     })
 }
 
-/// The change of an end's address or port after which its peer went on sending to the old place; `None` where it followed before a sender of TCP
-/// would have tried three times.
-pub fn told_left_behind(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
+/// The change of an end's address or port, in any tunnel, after which its peer went on sending to the old place; `None` where it followed before
+/// a sender of TCP would have tried three times, or where acknowledgements show what arrived there.
+pub fn told_left_behind(analysis: &Analysis) -> Option<(&Tunnel, &Event)> {
     let changes = analysis.events.iter().filter(|event| {
         matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
-            && event.tunnel == Some(tunnel)
             && event.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
     });
-    let lasted = |event: &&Event| event.until.map_or(0, |until| until.nanos_since(event.time));
-    changes
-        .max_by_key(lasted)
-        .filter(|event| lasted(event) > CHANGE_TAKES_EFFECT)
+    let of_tunnel = changes.filter_map(|event| Some((analysis.tunnels.get(event.tunnel?)?, event)));
+    let lasted = |event: &Event| event.until.map_or(0, |until| until.nanos_since(event.time));
+    let is_acknowledged = |(tunnel, event): &(&Tunnel, &Event)| {
+        let towards = match event.by == Some(tunnel.a) {
+            true => Direction::BToA,
+            false => Direction::AToB,
+        };
+        let ledger = analysis.ledger_of(tunnel.id, towards);
+        ledger.is_some_and(|ledger| ledger.basis == LedgerBasis::Acknowledgements)
+    };
+    of_tunnel
+        .filter(|told| lasted(told.1) > CHANGE_TAKES_EFFECT && !is_acknowledged(told))
+        .max_by_key(|told| lasted(told.1))
 }
 
 /// Tells whether a ledger goes by packets that no key opens.

@@ -649,6 +649,14 @@ fn silence_of_one_side_and_of_both() {
     let mut path = peer.clone();
     path.silent(CLIENT, 11.0, 19.0);
     assert_eq!(is(&path, PathSilent).by, None);
+    // Beside the receiver its own silence shows only that nothing came to answer.
+    let mut nothing_came = path.clone();
+    nothing_came.outage().swallowed_packets.clear();
+    let undelivered = &mut nothing_came.outage().undelivered;
+    (undelivered.swallowed, undelivered.shown_by) = (0, ShownBy::MissingNumbers);
+    is(&nothing_came, PathSilent);
+    nothing_came.outage().undelivered.beside_receiver = true;
+    assert_eq!(is(&nothing_came, PeerSilent).by, Some(CLIENT));
     let mut small_packets = peer.clone();
     small_packets.outage().undelivered.echoes = 3;
     is(&small_packets, LargePackets);

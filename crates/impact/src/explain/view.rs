@@ -6,7 +6,7 @@ use crate::explain::scene::{
 use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation};
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
-use rekeyscope_traffic::doubled_timer;
+use rekeyscope_traffic::{ShownBy, doubled_timer};
 use std::net::IpAddr;
 
 /// A delayed acknowledgement (usual hosts wait up to 0.2 s) and the handling of one IKE message.
@@ -91,11 +91,15 @@ impl<'a> OutageView<'a> {
         })
     }
 
-    /// Tells whether the receiver was silent only because nothing was sent to it that it did not answer soon.
+    /// Tells whether the receiver was silent only because nothing was sent to it that it did not answer soon. Beside it the
+    /// capture shows that nothing came to it.
     fn answers_what_comes(&self) -> bool {
         let outage = self.outage;
         let (from, to) = outage.silences[1].nothing;
-        let all_are_kept = outage.swallowed_packets.len() >= outage.undelivered.swallowed.max(1) as usize;
+        let undelivered = &outage.undelivered;
+        let nothing_came = undelivered.beside_receiver && undelivered.shown_by == ShownBy::MissingNumbers;
+        let least = u32::from(!nothing_came);
+        let all_are_kept = outage.swallowed_packets.len() >= undelivered.swallowed.max(least) as usize;
         let unanswered =
             |packet: &SwallowedPacket| from <= packet.time && packet.time.plus_nanos(self.near()) < to;
         all_are_kept && !outage.swallowed_packets.iter().any(unanswered)

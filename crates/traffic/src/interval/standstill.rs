@@ -63,6 +63,8 @@ pub struct Undelivered {
     pub largest_passed: u32,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.
     pub behind_window: u32,
+    /// The capture stands beside the receiver, and shows all that it sends.
+    pub beside_receiver: bool,
     /// Nothing was delivered up to the end of the transfer, or of the capture.
     pub open: bool,
     /// The last connection was closed or reset in it.

@@ -186,6 +186,7 @@ fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candi
             rto: second.packet.time.nanos_since(first.packet.time),
             busy: true,
             at_receiver: false,
+            beside_receiver: false,
             lacks: false,
         },
         in_vain,

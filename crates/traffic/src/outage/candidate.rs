@@ -105,6 +105,12 @@ impl InVain {
         self.packets.iter().map(|packet| packet.time).min()
     }
 
+    /// Times of the first transmission and of the last.
+    pub(super) fn span(&self) -> Option<(Timestamp, Timestamp)> {
+        let times = || self.packets.iter().map(|packet| packet.time);
+        Some((self.first()?, times().max().max(self.more_until)?))
+    }
+
     /// Times of the first transmission that did not arrive and of the last.
     pub(super) fn swallowed(&self) -> Option<(Timestamp, Timestamp)> {
         let swallowed = self.packets.iter().filter(|packet| !packet.superfluous);
@@ -153,6 +159,8 @@ pub(super) struct Before {
     pub(super) busy: bool,
     /// The capture stands nearer to the receiver.
     pub(super) at_receiver: bool,
+    /// The capture stands beside the receiver: it shows all that the receiver sends.
+    pub(super) beside_receiver: bool,
     /// The receiver lacked what ends the stretch, so that its sender waited for its timer.
     pub(super) lacks: bool,
 }

@@ -8,7 +8,7 @@ use crate::interval::{CarriedKind, LostPacket};
 use crate::run::FINEST;
 use crate::segment::{Fate, PairId, Settlement};
 use crate::tcp::{INITIAL_RTO, LEAST_TIMEOUT};
-use crate::tracker::{SenderState, Tap};
+use crate::tracker::{BESIDE_RECEIVER, SenderState, Tap};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -20,6 +20,7 @@ const UNKNOWN: Before = Before {
     rto: INITIAL_RTO,
     busy: false,
     at_receiver: false,
+    beside_receiver: false,
     lacks: false,
 };
 
@@ -327,6 +328,7 @@ impl PairDelivery {
                 rto: sender.rtt.rto(),
                 busy: false,
                 at_receiver: sender.tap == Tap::Receiver,
+                beside_receiver: sender.rtt.min.is_some_and(|least| least < BESIDE_RECEIVER),
                 lacks: false,
             };
         }

@@ -40,8 +40,8 @@ pub(super) struct Echoes {
     delivered: Option<Delivered>,
     /// Something came from the other side before the first request: the way was open, and the host was there.
     heard_before: bool,
-    /// Times at which requests were sent that were answered, and their bytes.
-    answered: VecDeque<(Timestamp, u32)>,
+    /// Requests that were answered: when they were sent, when the reply came, and their bytes.
+    answered: VecDeque<(Timestamp, Timestamp, u32)>,
 }
 
 impl Echoes {
@@ -64,7 +64,7 @@ impl Echoes {
     }
 
     /// A reply comes. Gives the stretch without any that it ends.
-    pub(super) fn answer(&mut self, name: (u16, u16)) -> Option<Candidate> {
+    pub(super) fn answer(&mut self, name: (u16, u16), now: Timestamp) -> Option<Candidate> {
         let at = self.waiting.iter().position(|request| request.name == name)?;
         let EchoRequest { sent, bytes, .. } = *self.waiting.get(at)?;
         let from = self.begin();
@@ -75,7 +75,7 @@ impl Echoes {
         if self.answered.len() >= MOST_ANSWERED {
             self.answered.pop_front();
         }
-        self.answered.push_back((sent.time, bytes));
+        self.answered.push_back((sent.time, now, bytes));
         self.delivered = Some(sent);
         let candidate = Candidate {
             from: from?,
@@ -113,13 +113,14 @@ impl Echoes {
         u32::try_from(inside.count()).unwrap_or(u32::MAX)
     }
 
-    /// Number of requests between two moments that were answered, and the bytes of the largest.
+    /// Number of requests that were sent and answered between two moments, and the bytes of the largest. A reply that came later shows nothing
+    /// of the way until then: the side that was asked may have stood still.
     pub(super) fn answered(&self, from: Timestamp, to: Timestamp) -> (u32, u32) {
         let inside = self
             .answered
             .iter()
-            .filter(|(time, _)| from < *time && *time < to);
-        let largest = inside.clone().map(|(_, bytes)| *bytes).max();
+            .filter(|(sent, replied, _)| from < *sent && *replied < to);
+        let largest = inside.clone().map(|(.., bytes)| *bytes).max();
         (
             u32::try_from(inside.count()).unwrap_or(u32::MAX),
             largest.unwrap_or(0),
@@ -134,6 +135,7 @@ fn patient() -> Before {
         rto: PATIENCE / 2,
         busy: false,
         at_receiver: false,
+        beside_receiver: false,
         lacks: false,
     }
 }

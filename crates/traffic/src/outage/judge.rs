@@ -96,6 +96,8 @@ pub(super) fn judge(
         TransferEnd::Soon => false,
     } && (before.busy || swallowed > 0)
         && (!around.open || more);
+    // A request for a connection that nobody answers shows a way that ended only beside an event that ends ways.
+    let asks = swallowed == 0 && in_vain.attempts(apart) >= MANY_ATTEMPTS;
     // Numbers that are missing in an idle direction were acknowledgements of the other one.
     let is_other = matches!(carried, CarriedKind::Datagrams | CarriedKind::Echo);
     let sends = before.busy || swallowed > 0 || is_other;
@@ -112,7 +114,7 @@ pub(super) fn judge(
         Some(ShownBy::Swallowed)
     } else if around.missing >= INITIAL_WINDOW && sends || only_small || copies_missing {
         Some(ShownBy::MissingNumbers)
-    } else if around.event && stopped {
+    } else if around.event && (stopped || asks) {
         Some(ShownBy::ControlPlane)
     } else if before.busy && u64::from(around.asked) >= LEAST_NOT_BY_CHANCE {
         Some(ShownBy::Requests)
@@ -142,6 +144,7 @@ pub(super) fn judge(
         echoes: around.echoes,
         largest_passed: around.largest_passed,
         behind_window: around.behind_window,
+        beside_receiver: before.beside_receiver,
         open: around.open,
         over: candidate.transfer_end != TransferEnd::Open,
     };

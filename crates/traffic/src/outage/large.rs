@@ -121,6 +121,7 @@ mod tests {
         rto: 240 * NANOS_PER_MILLI,
         busy: true,
         at_receiver: false,
+        beside_receiver: false,
         lacks: false,
     };
 

@@ -35,7 +35,7 @@ struct NumberJump {
     time: Timestamp,
     tunnel: u32,
     direction: Direction,
-    /// Identifications of a connection's packets: each belongs to one pair only.
+    /// Identifications or sequence numbers of a connection: each belongs to one pair only.
     pair: Option<PairId>,
     missing: u32,
 }
@@ -79,6 +79,8 @@ impl Outages {
         self.latest = self.latest.max(time);
         if segment.missing >= INITIAL_WINDOW || u32::from(segment.id_jump) >= INITIAL_WINDOW {
             self.jump(packet, segment);
+        } else if segment.gap >= u64::from(INITIAL_WINDOW) * u64::from(segment.len.max(1)) {
+            self.window_lost(segment, packet.tunnel, tracker);
         }
         if segment.missing > 0 && self.gaps.len() < MOST_GAPS {
             self.gaps.push(NumberGap {
@@ -162,6 +164,29 @@ impl Outages {
         }
     }
 
+    /// A segment beyond a gap, all below which is acknowledged: a whole window vanished before the last delivery. A sender whose timer has ended
+    /// sends one segment and then new ones (F-RTO, RFC 5682), whatever its security associations and identifications.
+    #[cold]
+    fn window_lost(&mut self, segment: &Segment, tunnel: u32, tracker: &Tracker) {
+        let sender = tracker.sender(segment.direction);
+        let all_below = sender.is_some_and(|sender| sender.snd_una + segment.gap == segment.seq);
+        let own = self.directions.get(&(segment.pair, segment.direction));
+        let Some(last) = own.and_then(|own| own.delivered).filter(|_| all_below) else {
+            return;
+        };
+        let jump = NumberJump {
+            time: last.time,
+            tunnel,
+            direction: segment.direction,
+            pair: Some(segment.pair),
+            missing: u32::try_from(segment.gap / u64::from(segment.len.max(1))).unwrap_or(u32::MAX),
+        };
+        if self.jumps.len() < MOST_GAPS {
+            let at = self.jumps.partition_point(|own| own.time <= jump.time);
+            self.jumps.insert(at, jump);
+        }
+    }
+
     /// Takes a packet without TCP data, or one that closes a connection.
     fn other(&mut self, packet: &Packet, segment: &Segment) {
         let direction = packet.direction;
@@ -188,7 +213,7 @@ impl Outages {
                 bytes,
             } => own.echoes.ask((id, seq), at, bytes),
             InnerPayload::Echo { id, seq, .. } => {
-                if let Some(candidate) = own.echoes.answer((id, seq)) {
+                if let Some(candidate) = own.echoes.answer((id, seq), at.time) {
                     own.keep_other(CarriedKind::Echo, candidate);
                 }
             }
@@ -508,8 +533,10 @@ impl Outages {
             .any(|event| event.kind == EventKind::AddressChanged);
         let inside = inside.filter(|event| ends_ways(event.kind));
         let side = |direction| self.directions.get(&(own.pair, direction));
-        // The way may still have been open before the first packet in vain, and again after the last one.
-        let (closed, last_closed) = candidate.in_vain.swallowed().unwrap_or((from, to));
+        // The way may still have been open before the first packet in vain, and again after the last one. Copies of what arrived late were in
+        // vain, too.
+        let in_vain = &candidate.in_vain;
+        let (closed, last_closed) = in_vain.swallowed().or(in_vain.span()).unwrap_or((from, to));
         let echoes =
             |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(closed, last_closed));
         let reverse = own.direction.reverse();
@@ -644,9 +671,11 @@ fn interval(
     open: bool,
     (kind, undelivered): (StandstillKind, Undelivered),
 ) -> Interval {
-    // Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and only what it sent in vain shows anything.
+    // Between a transfer's deliveries nothing passed. A sender of a few words rests between them, and so does one whose transfer is over: only
+    // what it sent in vain shows anything.
     let down = matches!(kind, StandstillKind::Outage | StandstillKind::ShortOutage);
-    let words = down && undelivered.carried == CarriedKind::Tcp && !candidate.before.busy;
+    let rested = !candidate.before.busy || candidate.transfer_end == TransferEnd::Soon;
+    let words = down && undelivered.carried == CarriedKind::Tcp && rested;
     let delivered = candidate.from.time;
     let first = candidate.in_vain.first().filter(|_| words);
     Interval {

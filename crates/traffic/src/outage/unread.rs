@@ -7,7 +7,7 @@ use super::delivery::Arrivals;
 use super::judge::{LEAST_REST, MANY_ATTEMPTS};
 use crate::interval::{CarriedKind, LostPacket};
 use crate::packet::{InnerPayload, Packet};
-use crate::tcp::{INITIAL_WINDOW, LONGEST_ACK_DELAY, slot};
+use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, slot};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -223,7 +223,8 @@ impl UnreadTunnel {
         let (sent, back) = (&self.sides[own], &self.sides[1 - own]);
         // Datagrams end as they go on; where answers are as large as what they answer, neither is a transfer of TCP.
         let ends_full = sent.ends_full && sent.datagrams == 0 && back.largest + SIZES_DIFFER < sent.largest;
-        let more = sent.full >= MANY_ATTEMPTS || sent.arrivals.is_busy() && ends_full;
+        let more =
+            (sent.full >= MANY_ATTEMPTS || sent.arrivals.is_busy() && ends_full) && !sent.may_have_ended(end);
         let open = self.last[1 - own].filter(|last| end.nanos_since(last.time) > LONGEST_ACK_DELAY && more);
         if 2 * (sent.unread + sent.datagrams) <= sent.packets {
             return Vec::new();
@@ -246,9 +247,8 @@ impl UnreadTunnel {
             Some((sent.silence(from, at(end)).without_packets(), small))
         };
         let open = open.or_else(only_small);
-        let own_silence = self.last[own].filter(|last| {
-            end.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy() && ends_full
-        });
+        let own_silence = self.last[own]
+            .filter(|last| end.nanos_since(last.time) >= INITIAL_RTO && sent.arrivals.is_busy() && ends_full);
         let fell_silent = || own_silence.map(|last| (sent.silence(last, at(end)), SmallPassed::default()));
         let open = open.or_else(fell_silent);
         let last = open.map(|silence| (true, silence));
@@ -333,6 +333,16 @@ impl UnreadSide {
         from
     }
 
+    /// Whether the sender itself stopped just before the end, and never tried again: its first timer takes so long where it waits for an answer
+    /// (RFC 6298 §2.1), so that it may as well have had no more to send.
+    fn may_have_ended(&self, end: Timestamp) -> bool {
+        let packets = self.unanswered.packets();
+        let mut pairs = packets.windows(2);
+        let tried = pairs.any(|two| two[1].time.nanos_since(two[0].time) >= LEAST_TIMEOUT);
+        let stopped = |(_, last)| (LEAST_TIMEOUT..INITIAL_RTO).contains(&end.nanos_since(last));
+        !tried && self.unanswered.span().is_some_and(stopped)
+    }
+
     fn silence(&self, from: Delivered, to: Delivered) -> Candidate {
         Candidate {
             from,
@@ -342,6 +352,7 @@ impl UnreadSide {
                 rto: LONGEST_ACK_DELAY / 2,
                 busy: true,
                 at_receiver: false,
+                beside_receiver: false,
                 lacks: false,
             },
             in_vain: self.unanswered.clone(),

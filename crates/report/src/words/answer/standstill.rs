@@ -38,8 +38,7 @@ pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
     let harmed = matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some);
-    let change = told_left_behind(analysis, headline.tunnel).filter(|_| !harmed)?;
-    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let (tunnel, change) = told_left_behind(analysis).filter(|_| !harmed)?;
     let peer = [tunnel.a, tunnel.b]
         .into_iter()
         .find(|end| Some(*end) != change.by);
@@ -63,7 +62,7 @@ pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
     };
     let line = fill!(t, "left-behind-line", who, what, moment, seconds, peer, followed);
     Some(Answer {
-        tunnel: Some(headline.tunnel),
+        tunnel: Some(tunnel.id),
         headline: format::capitalised(&line),
         why: fill!(t, "left-behind-why", who, peer, from, to, packets),
         change: fill!(t, "do", text = fill!(t, "cure-address-changed", esp)),

@@ -1,7 +1,9 @@
 //! Every answer is short, in both languages.
 
 use super::*;
-use rekeyscope_model::analysis::{Analysis, LedgerBasis, LedgerWhy, Verdict};
+use rekeyscope_model::analysis::{
+    Analysis, Certainty, Direction, Event, EventKind, Ledger, LedgerBasis, LedgerWhy, Tunnel, Verdict,
+};
 use rekeyscope_model::text::Language;
 use rekeyscope_testkit::example;
 
@@ -109,4 +111,43 @@ fn one_direction_alone_is_said() {
         why.ends_with("10.9.255.1 → 10.9.0.2 was captured: what came back is not seen."),
         "{why}"
     );
+}
+
+/// One of two clients gets another port, and the gateway goes on to the old one; the headline's client has no trouble.
+#[test]
+fn a_peer_that_goes_on_to_the_old_port_of_one_of_two_clients() {
+    let document = |seconds: f64, acknowledged: bool| {
+        let mut document = example::build(&example::Shape::default());
+        document.impact[0].verdict = Verdict::Bounded;
+        let tunnel = Tunnel {
+            id: 1,
+            ..document.tunnels[0].clone()
+        };
+        let time = document.capture.first_time.unwrap();
+        document.events.push(Event {
+            tunnel: Some(1),
+            by: Some(tunnel.a),
+            until: Some(time.plus_seconds(seconds)),
+            count: Some(300),
+            ..Event::at(EventKind::PortChanged, Certainty::Read, time, 9)
+        });
+        document.tunnels.push(tunnel);
+        if acknowledged {
+            document.ledger.push(Ledger {
+                tunnel: 1,
+                direction: Direction::BToA,
+                basis: LedgerBasis::Acknowledgements,
+                ..document.ledger[0].clone()
+            });
+        }
+        said(&document, Language::English)
+    };
+    let left_behind = document(4.0, false);
+    let line = &left_behind.headline;
+    assert!(line.contains("port of the client changed"), "{line}");
+    assert_eq!(left_behind.tunnel, Some(1));
+    for (seconds, acknowledged) in [(2.0, false), (4.0, true)] {
+        let line = document(seconds, acknowledged).headline;
+        assert!(!line.contains("changed"), "{seconds} s, {acknowledged}: {line}");
+    }
 }
