@@ -109,7 +109,9 @@ fn of_more(focus: &Focus, headline: &Impact, (line, own): (&AccountLine, &str)) 
         return first;
     };
     let cost = ledger.cost_seconds;
-    if ledger.share < LEAST_SHARE {
+    // A program that sends what it has later loses no time by a silence, and whoever waits for it does.
+    let stood: f64 = ledger.rekeys.iter().map(|own| own.silence_ms / 1e3).sum();
+    if cost.max(stood) < LEAST_SHARE * ledger.seconds {
         let seconds = amount(cost, cost);
         return fill!(t, "do-not-rekeys", seconds, other = format::capitalised(&first));
     }
