@@ -31,6 +31,8 @@ outage-break-before-make = { $who } { $probably }{ $renews ->
    *[same] renews by deleting first ({ $at })
 }
 outage-refused = { $who } { $probably }refused the renewal { $at }
+outage-refused-child = { $who } { $probably }refused the new child SA { $at }
+outage-given-up = { $who } { $probably }did not answer checks { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
 outage-answered-late = the renewal { $at } { $probably }got no answer for { $took }
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
@@ -90,6 +92,11 @@ explains-answered-late = a request for a new SA was sent { $count } times before
 explains-fragments = of a large IKE message only fragments came, and nothing answered it.
 explains-answer-lost = a message of the renewal came again, though its answer is in this capture: one of them did not arrive at the other end.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
+explains-refused-child = the new IKE SA came about without a child SA: the answer of { $who } has no room for one, as an earlier answer had, and no ESP followed. The reason is encrypted.
+explains-given-up = { $count ->
+    [one] one check
+   *[other] { $count } checks
+} got no answer, so a new IKE SA took the place of the old one, and { $who } answered that request at once: it was reachable, and checks or answers were lost, or it had restarted.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
 explains-limit-learnt = data stopped each time an SA had reached about { $limit }.
@@ -197,6 +204,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. Not the rekeys.
+cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; more patience of dead peer detection (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}

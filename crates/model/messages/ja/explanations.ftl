@@ -30,6 +30,8 @@ outage-break-before-make = { $who }が{ $renews ->
    *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
 outage-refused = { $who }が{ $at }リキーを拒否{ $probably }
+outage-refused-child = { $who }が{ $at }新しい子 SA を拒否{ $probably }
+outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
 outage-unanswered = { $who }が{ $at }リキー要求に無応答{ $probably }
 outage-answered-late = リキー要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキーのメッセージが{ $at }届かず{ $probably }
@@ -79,6 +81,8 @@ explains-unanswered = 新しい SA の要求{ $count ->
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
 explains-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
+explains-refused-child = 新しい IKE SA はできましたが、子 SA はできませんでした。{ $who }の応答は以前の応答より短く、子 SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
+explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
 explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
@@ -168,6 +172,7 @@ cure-deleted-early = { $who }が古い SA を数秒長く保つようにして�
 cure-peer-lost-sas = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
 cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
+cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD を気長にする（strongSwan: `retransmit_tries`）のでは隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーが原因ではありません。

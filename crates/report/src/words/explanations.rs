@@ -10,8 +10,8 @@ use crate::words::{clean, format};
 use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Mode, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
+    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -182,6 +182,10 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => {
                 Message::new("outage-answered-late")
             }
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => {
+                Message::new("outage-given-up")
+            }
+            (ExplanationCause::Refused, _) if self.is_childless() => Message::new("outage-refused-child"),
             (ExplanationCause::Unexplained, _) if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
             }
@@ -193,9 +197,11 @@ impl<'a> Explained<'a> {
     fn why_message(&self) -> Message {
         let e = self.explanation;
         Message::new(match (e.cause, self.kind()) {
+            (ExplanationCause::Refused, _) if self.is_childless() => "explains-refused-child",
             (ExplanationCause::Refused, _) if self.notification().is_none() => "explains-refused-encrypted",
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "explains-given-up",
             (ExplanationCause::LimitReached, _) if self.limit().is_none() => "explains-limit-late",
             (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => {
                 match self.limit_source() {
@@ -323,6 +329,16 @@ impl<'a> Explained<'a> {
 
     /// The side that asked for the next SA: the same that deleted the old one, the other one, or the same so much later that it renewed nothing.
     fn who_renews(&self) -> &'static str {
+    /// The answer to IKE_AUTH makes no child SA, and does not begin with a notification.
+    fn is_childless(&self) -> bool {
+        let mut exchanges = self.focus.analysis.exchanges.iter();
+        let of_auth = |event: &Event| {
+            exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
+        };
+        let unread = self.event().filter(|event| event.known == Certainty::Inferred);
+        self.notification().is_none() && unread.is_some_and(of_auth)
+    }
+
         let asked = self.exchange().and_then(|exchange| exchange.initiator);
         let since = |event: &Event| Some(self.exchange()?.first_time.nanos_since(event.time));
         match asked.zip(self.explanation.by) {
