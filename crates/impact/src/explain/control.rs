@@ -11,7 +11,7 @@ use std::net::IpAddr;
 /// (`delete_rekeyed_delay`).
 pub const DELETE_OF_A_REKEY: i64 = seconds(5);
 /// A refusal takes effect so soon, and a successor carries packets by then: who gives up deletes the SA after one more try, and daemons try again after a second or two.
-pub(super) const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
+pub const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
 /// The longest wait between two copies of a request that daemons choose by default (charon: 4, 7, 13, 23 s): until then the request
 /// is still out.
 pub(super) const REQUEST_IS_OUT: i64 = seconds(30);

@@ -21,7 +21,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use control::DELETE_OF_A_REKEY;
+pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off, told_first_numbers,

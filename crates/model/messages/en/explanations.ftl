@@ -71,9 +71,18 @@ explains-deleted = { $what ->
     [child] that SA carried this traffic, and no new exchange was begun in that time.
    *[unknown] what was deleted is encrypted; no new exchange was begun in that time.
 }
-explains-break-before-make = the new exchange began only after the Delete{ $timed ->
+explains-break-before-make = { $renews ->
+    [other] { $who } deleted { $what ->
+        [ike] the IKE SA
+       *[child] the SA
+    }, and the other side asked for a new one only after that
+   *[same] the new exchange began only after the Delete
+}{ $timed ->
     [no] , and made no SA by then.
-   *[yes] ; the new SA stood { $took } after it.
+   *[yes] ; the new SA stood { $took } after { $renews ->
+        [other] the Delete
+       *[same] it
+    }.
 }
 explains-refused = the answer was { $notify } ({ $count ->
     [one] once
@@ -150,6 +159,7 @@ explains-unexplained = not known. It shows { $count ->
 explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
 outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
 outage-timer = Then the sender waited for its retransmission timer.
+outage-crossed = A request for its renewal crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).

@@ -69,7 +69,13 @@ explains-deleted = { $what ->
     [child] この通信を運ぶ SA が削除され、その間に新しい鍵交換は始まっていません。
    *[unknown] 何を削除したかは暗号化されていて分かりません。その間に新しい鍵交換は始まっていません。
 }
-explains-break-before-make = 新しい鍵交換は Delete の後に始まり、{ $timed ->
+explains-break-before-make = { $renews ->
+    [other] { $who }が{ $what ->
+        [ike] { " " }IKE SA
+       *[child] { " " }SA
+    } を削除し、相手はその後で新しい SA を要求して、
+   *[same] 新しい鍵交換は Delete の後に始まり、
+}{ $timed ->
     [no] その間に新しい SA はできませんでした。
    *[yes] 新しい SA ができたのは Delete の { $took }後でした。
 }
@@ -127,6 +133,7 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
 explains-lost-before = キャプチャより手前で失われています。その間に ESP の番号が { $count } 回欠けており、説明となるトンネルのイベントはありません。
 outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
 outage-timer = その後は送信側の再送タイマー待ちです。
+outage-crossed = その更新の要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。

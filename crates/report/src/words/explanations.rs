@@ -524,6 +524,17 @@ impl<'a> Explained<'a> {
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
     pub(crate) fn of_windows(&self) -> Option<String> {
         let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.silent_time.tunnel);
+            ExplanationCause::BreakBeforeMake => {
+                let event = self.event()?;
+                let crossed = |other: &Event| {
+                    other.kind == EventKind::Refused
+                        && (other.tunnel, other.by) == (event.tunnel, event.by)
+                        && event.time <= other.time
+                        && other.time <= self.silent_time.end
+                };
+                let is_crossed = self.focus.analysis.events.iter().any(crossed);
+                is_crossed.then(|| t.word("outage-crossed"))
+            }
         if !renews_as_windows(analysis, tunnel, self.explanation.limit_kilobytes) {
             return None;
         }
