@@ -243,7 +243,7 @@ pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
 }
 
 /// The IKE SA that came about without a child SA, and after which no ESP came any more.
-pub fn told_childless<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<&'a Event> {
+pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
     let last = analysis.events.iter().rfind(|event| {
         event.tunnel == Some(tunnel)
             && matches!(

@@ -92,6 +92,11 @@ explains-refused-encrypted = { $count ->
     [one] one request was
    *[other] { $count } requests were
 } refused, the reason is encrypted; no new SA took the place of the old one.
+explains-refused-child = the new IKE SA came about without a child SA: the answer of { $who } has no room for one, as an earlier answer had, and no ESP followed. The reason is encrypted.
+explains-given-up = { $count ->
+    [one] one check
+   *[other] { $count } checks
+} got no answer, so a new IKE SA took the place of the old one, and { $who } answered that request at once: it was reachable, and checks or answers were lost, or it had restarted.
 explains-unanswered = { $count ->
     [0] requests
     [one] one request
@@ -101,11 +106,6 @@ explains-answered-late = a request for a new SA was sent { $count } times before
 explains-fragments = of a large IKE message only fragments came, and nothing answered it.
 explains-answer-lost = a message of the renewal came again, though its answer is in this capture: one of them did not arrive at the other end.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
-explains-refused-child = the new IKE SA came about without a child SA: the answer of { $who } has no room for one, as an earlier answer had, and no ESP followed. The reason is encrypted.
-explains-given-up = { $count ->
-    [one] one check
-   *[other] { $count } checks
-} got no answer, so a new IKE SA took the place of the old one, and { $who } answered that request at once: it was reachable, and checks or answers were lost, or it had restarted.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
 explains-limit-learnt = data stopped each time an SA had reached about { $limit }.
@@ -191,6 +191,7 @@ cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
    *[child] { $by ->
+        [packets] let { $who } renew before its packets are used up (strongSwan: `rekey_packets` below `life_packets`), or raise their number.
         [volume] let { $who } renew before its volume is used up (strongSwan: `rekey_bytes` below `life_bytes`), or raise it.
        *[time] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
     }
@@ -203,8 +204,10 @@ cure-unanswered = find what drops IKE while ESP passes: { $esp ->
 }. If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-answer-lost = find what loses IKE messages (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` further below `life_time`). If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
+cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; more patience of dead peer detection (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
+cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
@@ -214,7 +217,6 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. Not the rekeys.
-cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; more patience of dead peer detection (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}
@@ -239,4 +241,5 @@ cure-windows-most = , for at most { $rate }
 
 outage-seconds = { $n } s
 outage-range = { $from }–{ $to } s
+outage-packets = { $n } packets
 outage-kilobytes-and-seconds = { $kilobytes } and { $seconds }

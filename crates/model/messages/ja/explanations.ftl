@@ -81,14 +81,14 @@ explains-break-before-make = { $renews ->
 }
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
+explains-refused-child = 新しい IKE SA はできましたが、子 SA はできませんでした。{ $who }の応答は以前の応答より短く、子 SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
+explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
 explains-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
-explains-refused-child = 新しい IKE SA はできましたが、子 SA はできませんでした。{ $who }の応答は以前の応答より短く、子 SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
-explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
 explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
@@ -159,6 +159,7 @@ cure-deleted = { $who }で Delete より先に更新されるように、更新�
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
+        [packets] { $who }がパケット数の上限に達する前に更新する（strongSwan: `rekey_packets` を `life_packets` より小さく）か、上限を増やしてください。
         [volume] { $who }が転送量の上限に達する前に更新する（strongSwan: `rekey_bytes` を `life_bytes` より小さく）か、上限を増やしてください。
        *[time] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
     }
@@ -171,15 +172,16 @@ cure-unanswered = ESP は通るのに IKE を破棄するものを探してく�
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
 cure-answer-lost = IKE メッセージが失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、更新を早く始めてください（strongSwan: `rekey_time` を `life_time` より十分短く）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
 cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
+cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD を気長にする（strongSwan: `retransmit_tries`）のでは隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数による余裕を残してください。
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
+cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
 cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
 cure-peer-lost-sas = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
 cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
-cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD を気長にする（strongSwan: `retransmit_tries`）のでは隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーが原因ではありません。
@@ -206,4 +208,5 @@ cure-windows-most = 。改善しても最大 { $rate } です
 
 outage-seconds = { $n } 秒
 outage-range = { $from }～{ $to } 秒
+outage-packets = { $n } パケット
 outage-kilobytes-and-seconds = { $kilobytes }、{ $seconds }

@@ -224,10 +224,16 @@ impl<'a> Explained<'a> {
         Message::new(match (self.explanation.cause, self.kind()) {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "cure-answer-lost",
-            (ExplanationCause::BreakBeforeMake, _)
-                if self.who_renews() != "same" && self.limit().is_none() =>
-            {
-                "cure-deleted-and-made-anew"
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "cure-given-up",
+            (ExplanationCause::BreakBeforeMake, kind) if self.who_renews() != "same" => {
+                match (self.limit(), kind) {
+                    (None, _) => "cure-deleted-and-made-anew",
+                    (Some(_), Some(EventKind::ChildDeleted)) => "cure-break-before-make",
+                    (Some(_), _) => "cure-deleted",
+                }
+            }
+            (ExplanationCause::LimitReached, _) if self.explanation.limit_packets.is_some() => {
+                "cure-limit-packets"
             }
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
             (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
@@ -270,10 +276,16 @@ impl<'a> Explained<'a> {
             .with("renews", self.who_renews())
             .with(
                 "by",
-                if self.explanation.limit_kilobytes.is_some() {
-                    "volume"
-                } else {
-                    "time"
+                match self.explanation {
+                    Explanation {
+                        limit_packets: Some(_),
+                        ..
+                    } => "packets",
+                    Explanation {
+                        limit_kilobytes: Some(_),
+                        ..
+                    } => "volume",
+                    _ => "time",
                 },
             )
             .with("esp", self.esp())
@@ -316,6 +328,16 @@ impl<'a> Explained<'a> {
         side(self.t(), tunnel, address)
     }
 
+    /// The answer to IKE_AUTH makes no child SA, and does not begin with a notification.
+    fn is_childless(&self) -> bool {
+        let mut exchanges = self.focus.analysis.exchanges.iter();
+        let of_auth = |event: &Event| {
+            exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
+        };
+        let unread = self.event().filter(|event| event.known == Certainty::Inferred);
+        self.notification().is_none() && unread.is_some_and(of_auth)
+    }
+
     /// The thing that was deleted, or that changed.
     fn what(&self) -> &'static str {
         match self.kind() {
@@ -329,16 +351,6 @@ impl<'a> Explained<'a> {
 
     /// The side that asked for the next SA: the same that deleted the old one, the other one, or the same so much later that it renewed nothing.
     fn who_renews(&self) -> &'static str {
-    /// The answer to IKE_AUTH makes no child SA, and does not begin with a notification.
-    fn is_childless(&self) -> bool {
-        let mut exchanges = self.focus.analysis.exchanges.iter();
-        let of_auth = |event: &Event| {
-            exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
-        };
-        let unread = self.event().filter(|event| event.known == Certainty::Inferred);
-        self.notification().is_none() && unread.is_some_and(of_auth)
-    }
-
         let asked = self.exchange().and_then(|exchange| exchange.initiator);
         let since = |event: &Event| Some(self.exchange()?.first_time.nanos_since(event.time));
         match asked.zip(self.explanation.by) {
@@ -428,8 +440,13 @@ impl<'a> Explained<'a> {
 
     fn limit(&self) -> Option<String> {
         let t = self.t();
+        let kinds: [fn(&Explanation) -> Option<u64>; 3] =
+            [|e| e.limit_packets, |e| e.limit_kilobytes, |e| e.limit_seconds];
+        let has_its_own = kinds.iter().any(|of| of(self.explanation).is_some());
         let spread = |of: fn(&Explanation) -> Option<u64>| {
-            let (least, most) = self.spread(|e| Some(of(e)? as f64))?;
+            // Others that ended alike in another measure do not tell the limit of this one.
+            let is_its = !has_its_own || of(self.explanation).is_some();
+            let (least, most) = self.spread(|e| Some(of(e)? as f64)).filter(|_| is_its)?;
             let ends = [least, most].map(|n| format::count(n as u64));
             Some(if ends[0] == ends[1] {
                 ends[0].clone()
@@ -437,6 +454,9 @@ impl<'a> Explained<'a> {
                 ends.join("–")
             })
         };
+        if let Some(n) = spread(|e| e.limit_packets) {
+            return Some(fill!(t, "outage-packets", n));
+        }
         let kilobytes = |n| format!("{n} kB");
         let seconds = |n| format!("{n} s");
         match (spread(|e| e.limit_kilobytes), spread(|e| e.limit_seconds)) {
@@ -504,6 +524,17 @@ impl<'a> Explained<'a> {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
                 self.brought_back().then(said)
             }
+            ExplanationCause::BreakBeforeMake => {
+                let event = self.event()?;
+                let crossed = |other: &Event| {
+                    other.kind == EventKind::Refused
+                        && (other.tunnel, other.by) == (event.tunnel, event.by)
+                        && event.time <= other.time
+                        && other.time <= self.silent_time.end
+                };
+                let is_crossed = self.focus.analysis.events.iter().any(crossed);
+                is_crossed.then(|| t.word("outage-crossed"))
+            }
             ExplanationCause::LargePackets | ExplanationCause::EspSilent => {
                 let moment = at()?;
                 Some(fill!(t, "outage-since-renewal", moment))
@@ -524,17 +555,6 @@ impl<'a> Explained<'a> {
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.
     pub(crate) fn of_windows(&self) -> Option<String> {
         let (t, analysis, tunnel) = (self.t(), self.focus.analysis, self.silent_time.tunnel);
-            ExplanationCause::BreakBeforeMake => {
-                let event = self.event()?;
-                let crossed = |other: &Event| {
-                    other.kind == EventKind::Refused
-                        && (other.tunnel, other.by) == (event.tunnel, event.by)
-                        && event.time <= other.time
-                        && other.time <= self.silent_time.end
-                };
-                let is_crossed = self.focus.analysis.events.iter().any(crossed);
-                is_crossed.then(|| t.word("outage-crossed"))
-            }
         if !renews_as_windows(analysis, tunnel, self.explanation.limit_kilobytes) {
             return None;
         }

@@ -136,9 +136,10 @@ fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
-        is_of_every_renewal(shared.explained.explanation.cause)
-            .then(fewer)
-            .flatten()
+        // A volume does not move a limit in packets.
+        let explanation = shared.explained.explanation;
+        let by_volume = is_of_every_renewal(explanation.cause) && explanation.limit_packets.is_none();
+        by_volume.then(fewer).flatten()
     }) {
         return Some(said);
     }
