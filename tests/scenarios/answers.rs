@@ -9,6 +9,7 @@ use rekeyscope_testkit::scenario::World;
 
 /// RFC 7296 §3.10.1.
 const TS_UNACCEPTABLE: u16 = 38;
+const TEMPORARY_FAILURE: u16 = 43;
 
 fn played(play: impl FnOnce(&mut World)) -> World {
     let mut w = World::new();
@@ -513,6 +514,86 @@ fn a_child_that_is_made_anew_in_place_of_one_that_ended_is_a_renewal() {
     assert_eq!((rekeys(true), rekeys(false)), (1, 0), "one beside it is none");
     let lines = with_keys(made(true));
     assert!(lines.why.contains("only after the Delete"), "{lines:?}");
+}
+
+/// ```text
+/// client ──▶ server  CREATE_CHILD_SA, which crosses the server's Delete of the SA and is refused
+/// client ──▶ server  after a while, CREATE_CHILD_SA without REKEY_SA; data goes on
+/// ```
+#[test]
+fn a_renewal_that_crosses_a_delete_is_made_at_the_second_try() {
+    let crossed = |deletes: bool| {
+        move |w: &mut World| {
+            w.steady(BEFORE);
+            let mut asked = w.begin_v2(true);
+            w.message_v2(&mut asked);
+            if deletes {
+                let (up, down) = (w.up.spi, w.down.spi);
+                w.delete_v2(false, up, down);
+            }
+            w.refuse_v2(&mut asked, TEMPORARY_FAILURE);
+            if deletes {
+                for _ in 0..3 {
+                    w.lost_segment();
+                }
+                w.wait(300);
+            } else {
+                w.steady(300);
+            }
+            let mut anew = w.begin_v2(true);
+            anew.renews = None;
+            w.message_v2(&mut anew);
+            w.wait(20);
+            w.message_v2(&mut anew);
+            w.switch_up_v2(&anew);
+            w.switch_down_v2(&anew);
+            w.steady(AFTER);
+        }
+    };
+    let lines = with_keys(crossed(true));
+    assert!(lines.headline.starts_with("The only rekey stopped"), "{lines:?}");
+    assert!(
+        lines.why.contains("only after that") && lines.why.contains("crossed the Delete"),
+        "{lines:?}"
+    );
+    assert!(!lines.remedy.contains("at no cost"), "{lines:?}");
+    // The SA lives on until the second try.
+    let lines = with_keys(crossed(false));
+    assert!(!lines.headline.contains("stopped"), "{lines:?}");
+}
+
+/// The gateway deletes the IKE SA, and the client makes the next one: no renewal of the gateway's.
+#[test]
+fn an_ike_sa_that_one_side_deletes_and_the_other_makes_anew() {
+    let made_anew = |by_client: bool| {
+        with_keys(move |w: &mut World| {
+            for number in 1..4 {
+                w.steady(BEFORE);
+                w.delete_ike_sa_v2(by_client);
+                for _ in 0..3 {
+                    w.lost_segment();
+                }
+                w.wait(2_000);
+                w.begin_ike_sa(number);
+                let mut anew = w.begin_v2(true);
+                anew.renews = None;
+                w.message_v2(&mut anew);
+                w.wait(20);
+                w.message_v2(&mut anew);
+                w.switch_up_v2(&anew);
+                w.switch_down_v2(&anew);
+            }
+            w.steady(AFTER);
+        })
+    };
+    let by_gateway = made_anew(false);
+    assert!(
+        by_gateway.why.contains("the gateway deleted the IKE SA"),
+        "{by_gateway:?}"
+    );
+    assert!(!by_gateway.remedy.contains("make_before_break"), "{by_gateway:?}");
+    let by_client = made_anew(true);
+    assert!(by_client.remedy.contains("make_before_break"), "{by_client:?}");
 }
 
 /// Five segments are on their way when the sender loses its place; nothing more is sent until the new one is checked.

@@ -488,13 +488,20 @@ fn with_failures(mut impact: Vec<Impact>, facts: FailureFacts<'_>) -> Vec<Impact
     in_order.into_iter().map(|(_, impact)| impact).collect()
 }
 
-/// Seconds that each direction lost to rekeys and failures, where they are a share of its time that a sentence names. Of a tunnel's two
-/// directions, busiest first, only the first one with such a loss counts: answers stop with the data that they answer.
+/// Seconds that each direction lost to rekeys and failures, where they are a share of its time that a sentence names, or rekeys stopped it for
+/// longer than the other direction. Of a tunnel's two directions, busiest first, only the first one with such a loss counts: answers stop with
+/// the data that they answer.
 fn losses(impact: &[Impact], ledgers: &[Ledger]) -> Vec<f64> {
     let mut counted: Vec<usize> = Vec::new();
     let mut lost = |i: &Impact| {
         let own = |l: &&Ledger| (l.tunnel, l.direction) == (i.tunnel, i.direction);
-        let lost = named_loss(ledgers.iter().find(own)?)?;
+        let ledger = ledgers.iter().find(own)?;
+        let stood = |l: &Ledger| l.rekeys.iter().map(|own| own.silence_ms).sum::<f64>();
+        let mut others = ledgers
+            .iter()
+            .filter(|l| l.tunnel == i.tunnel && l.direction != i.direction);
+        let stood_longer = others.any(|other| stood(ledger) > stood(other));
+        let lost = named_loss(ledger).or_else(|| stood_longer.then_some(ledger.cost_seconds))?;
         (!counted.contains(&i.tunnel)).then(|| {
             counted.push(i.tunnel);
             lost

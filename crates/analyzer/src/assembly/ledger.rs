@@ -3,13 +3,13 @@
 use crate::assembly::children::Known;
 use crate::assembly::outages::EnforcedLimits;
 use crate::pipeline::record::Record;
-use rekeyscope_impact::explain::{is_cost_of_renewal, names_renewal};
+use rekeyscope_impact::explain::{REFUSAL_TAKES_EFFECT, is_cost_of_renewal, names_renewal};
 use rekeyscope_impact::ledger::{FailedSpan, LedgerBook, OwnedInterval, Owner, RekeySpan};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_ipsec::sa::volume::{self, volume_sent};
 use rekeyscope_model::analysis::{
-    AttemptOutcome, ExplanationCause, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey,
+    Attempt, AttemptOutcome, ExplanationCause, Ledger, LedgerBasis, LedgerDown, LedgerInterval, LedgerRekey,
     LedgerSlow, Outage,
 };
 use rekeyscope_model::time::{Timestamp, millis, seconds};
@@ -147,15 +147,24 @@ fn expired(record: &Record, succession: &Succession) -> Option<Timestamp> {
     old.filter_map(|&sa| volume::expired(&associations[sa])).min()
 }
 
-/// Failed requests of a tunnel. A rekey that nobody asked for in time came too late, or an outage says so.
+/// Failed requests of a tunnel. A rekey that nobody asked for in time came too late, or an outage says so. One that was refused and granted as
+/// soon as the same side asked again is a part of that rekey.
 fn failed(tunnel: TunnelIndex, known: Known<'_>) -> Vec<FailedSpan> {
     let begins = new_sas(known.record, tunnel);
     let next = |from: Timestamp| begins.get(begins.partition_point(|at| *at <= from)).copied();
-    let in_vain = |outcome| matches!(outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered);
-    let own = known
-        .attempts
-        .iter()
-        .filter(|a| a.tunnel == tunnel && in_vain(a.outcome));
+    let all = || known.attempts.iter().filter(|a| a.tunnel == tunnel);
+    let asked_again = |attempt: &Attempt| {
+        let mut later =
+            all().filter(|a| a.first_time >= attempt.last_time && a.initiator == attempt.initiator);
+        later.next().is_some_and(|next| {
+            next.outcome == AttemptOutcome::Completed
+                && next.first_time.nanos_since(attempt.last_time) <= REFUSAL_TAKES_EFFECT
+        })
+    };
+    let own = all().filter(|a| match a.outcome {
+        AttemptOutcome::Refused => !asked_again(a),
+        outcome => outcome == AttemptOutcome::Unanswered,
+    });
     let mut spans: Vec<FailedSpan> = own
         .map(|attempt| FailedSpan {
             attempt: attempt.index,

@@ -89,6 +89,11 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             direction: record.tunnels.tunnels[a.tunnel].published(a.direction),
             spi: a.spi,
             used: a.first.zip(a.last).map(|(first, last)| (first.0, last.0)),
+            sent: a.sequence.highest().and_then(|number| {
+                let bytes = u128::from(a.counters.esp_bytes) * u128::from(number);
+                let bytes = bytes.checked_div(u128::from(a.counters.packets))?;
+                Some((number, u64::try_from(bytes).ok()?))
+            }),
             limit_bytes: a.volume_limit,
             limit_seconds: a.lifetime(timeline).and_then(|lifetime| lifetime.seconds),
             exchange: a.exchange.and_then(|e| by_exchange.get(&e).copied()),

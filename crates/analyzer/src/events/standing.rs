@@ -91,7 +91,11 @@ fn stood_since(
             .filter(|&&e| sources.exchange(e).kind == ExchangeKind::IkeAuth);
         // A child SA that is refused leaves the IKE SA alive (RFC 7296 §1.2).
         let stands = |a: &&&AttemptSeen| match a.outcome {
-            AttemptOutcome::Refused => a.reason.is_some_and(|reason| reason != "AUTHENTICATION_FAILED"),
+            AttemptOutcome::Refused => match a.reason {
+                Some(reason) => reason != "AUTHENTICATION_FAILED",
+                // An answer that refuses the IKE SA begins with a notification.
+                None => a.exchange.is_some_and(|e| is_granted(sources.exchange(e))),
+            },
             outcome => outcome == AttemptOutcome::Completed,
         };
         let answered = auth.filter_map(|e| outcomes.get(e)).filter(stands);
@@ -108,6 +112,12 @@ fn stood_since(
     (messages >= whole || used)
         .then(|| exchange.last_time())
         .flatten()
+}
+
+/// The answer does not begin with a notification: the responder authenticates itself in it (RFC 7296 §1.2).
+fn is_granted(exchange: &Exchange) -> bool {
+    let answer = exchange.answer();
+    answer.is_some_and(|answer| answer.outline.inside != Some(FirstInside::Notify))
 }
 
 /// The IKE SA was there before the capture, or the capture lacks how it began. (Cookies that one message in clear has are those of no IKE SA:

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 /// (`delete_rekeyed_delay`).
 pub const DELETE_OF_A_REKEY: i64 = seconds(5);
 /// A refusal takes effect so soon, and a successor carries packets by then: who gives up deletes the SA after one more try, and daemons try again after a second or two.
-pub(super) const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
+pub const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
 /// The longest wait between two copies of a request that daemons choose by default (charon: 4, 7, 13, 23 s): until then the request
 /// is still out.
 pub(super) const REQUEST_IS_OUT: i64 = seconds(30);
@@ -183,7 +183,9 @@ fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> V
 }
 
 pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
-    never_answered(view).or_else(|| answered_late(view))
+    never_answered(view)
+        .or_else(|| answered_late(view))
+        .or_else(|| given_up(view))
 }
 
 fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
@@ -215,6 +217,46 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
         seconds: Some(took),
         ..by_event(view, ExplanationCause::Unanswered, late)
     })
+}
+
+/// A side sets up a new IKE SA in place of one that lives, because its checks got no answer, though its peer answers the new request at once:
+/// the peer's ESP goes on meanwhile, or it sends none that could have stopped.
+fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
+    let (since, until) = (
+        view.outage.from.plus_nanos(-view.near()),
+        view.outage.to.plus_nanos(view.near()),
+    );
+    let mut begins = view.events(&[EventKind::NewIkeSa], since, until);
+    let anew = begins.find(|event| event.successor == Some(true))?;
+    let checks = view
+        .events(&[EventKind::ChecksUnanswered], Timestamp(i64::MIN), anew.time)
+        .filter(|checks| checks.by != anew.by && waits_no_longer(checks, anew.time))
+        .last()?;
+    let side = view.side(checks.by?)?;
+    let direction = view.direction_of(side);
+    let of_peer = view.own_sas().filter(|(_, sa)| sa.direction == direction);
+    let of_peer = of_peer.filter_map(|(_, sa)| sa.used.filter(|(first, _)| *first <= anew.time));
+    let last = of_peer.map(|(_, last)| last).max();
+    let is_alive = last.is_none_or(|last| last > checks.time.plus_nanos(view.near()));
+    let made = view
+        .exchanges()
+        .map(|(_, exchange)| exchange)
+        .find(|exchange| Some(exchange.index) == anew.exchange)?;
+    let at_once = made
+        .answered
+        .is_some_and(|answered| answered.nanos_since(made.begin) <= view.near());
+    let explanation = by_events(view, ExplanationCause::Unanswered, &[checks, anew])?;
+    (is_alive && at_once).then_some(Explanation {
+        certainty: Certainty::Inferred,
+        exchange: anew.exchange,
+        ..explanation
+    })
+}
+
+/// A side gives up on a request one wait after the last copy. A wait at most doubles from one copy to the next.
+pub(super) fn waits_no_longer(request: &Event, until: Timestamp) -> bool {
+    let last = request.until.unwrap_or(request.time);
+    until.nanos_since(last) <= 2 * last.nanos_since(request.time)
 }
 
 pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {

@@ -21,11 +21,12 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use control::DELETE_OF_A_REKEY;
+pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_cut_off, told_first_numbers, told_left_behind,
-    told_no_return, told_pause, told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
+    ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off, told_first_numbers,
+    told_left_behind, told_no_return, told_pause, told_queue, told_silent_esp, told_standstill, told_stop,
+    told_torn_down,
 };
 pub use renewal::{is_cost_of_renewal, names_renewal};
 pub use scene::{

@@ -1,10 +1,11 @@
 //! Facts that no outage and no cost shows, which an answer about rekeys adds or says instead.
 
+use crate::explain::control::waits_no_longer;
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Direction, Event, EventKind, Exchange, Impact, Ledger, LedgerBasis, Rekey, Tunnel,
-    Verdict,
+    Analysis, Attempt, Direction, Event, EventKind, Exchange, ExchangeKind, Impact, Ledger, LedgerBasis,
+    Rekey, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
@@ -186,12 +187,10 @@ fn checks_in_vain(analysis: &Analysis, tunnel: usize, (from, to): (Timestamp, Ti
             .filter(|event| event.tunnel == Some(tunnel))
     };
     let anew = |event: &Event| event.kind == EventKind::NewIkeSa && event.time >= from && event.time <= to;
-    // A sender that waits in vain for an answer gives up one wait after the last copy, which is longer than any before.
     let is_recent = |event: &&Event| {
-        let last = event.until.unwrap_or(event.time);
         matches!(event.kind, EventKind::ChecksUnanswered | EventKind::ChecksUnheard)
             && event.time <= to
-            && from.nanos_since(last) <= last.nanos_since(event.time)
+            && waits_no_longer(event, from)
     };
     let check = events().rfind(is_recent).filter(|_| events().any(anew));
     check.and_then(|event| event.count).unwrap_or(0)
@@ -242,6 +241,29 @@ pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
             && event.tunnel == Some(headline.tunnel)
             && event.until >= analysis.capture.last_time
     })
+}
+
+/// The IKE SA that came about without a child SA, and after which no ESP came any more.
+pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
+    let last = analysis.events.iter().rfind(|event| {
+        event.tunnel == Some(tunnel)
+            && matches!(
+                event.kind,
+                EventKind::NewIkeSa | EventKind::Refused | EventKind::ChildDeleted
+            )
+    })?;
+    let of_auth = |index: usize| {
+        analysis
+            .exchanges
+            .iter()
+            .any(|e| e.index == index && e.kind == ExchangeKind::IkeAuth)
+    };
+    let is_childless = last.kind == EventKind::Refused && last.exchange.is_some_and(of_auth);
+    let mut own = analysis
+        .security_associations
+        .iter()
+        .filter(|sa| sa.tunnel == tunnel);
+    (is_childless && own.all(|sa| sa.last_time.is_none_or(|end| end <= last.time))).then_some(last)
 }
 
 /// The change of an end's address or port, in any tunnel, after which its peer went on sending to the old place; `None` where it followed before

@@ -8,14 +8,14 @@ use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
 /// factor of two is no chance. Between the two the volume is named, because a busy line reaches it first.
 const CLOSER: f64 = 2.0;
 
-/// Adds the volume or the age at which the SAs of at least two outages stopped. An SA and its opposite are one.
+/// Adds the volume, the age or the number of packets at which the SAs of at least two outages stopped. An SA and its opposite are one.
 pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) -> Explanation {
     let Some(place) = view.outage.sa.filter(|_| view.stopped_on_its_sa()) else {
         return explanation;
     };
     let opposite = view.sa(place).and_then(|sa| sa.opposite);
-    let (volume, age) = view.volume_and_age();
-    let others: Vec<(Option<f64>, Option<f64>)> = view
+    let own = StopPoint::of(view);
+    let others: Vec<StopPoint> = view
         .scene
         .outages
         .iter()
@@ -25,20 +25,34 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
             outage,
         })
         .filter(|other| other.stopped_on_its_sa())
-        .map(|other| other.volume_and_age())
+        .map(|other| StopPoint::of(&other))
         .collect();
-    let alike = |own: Option<f64>, theirs: fn(&(Option<f64>, Option<f64>)) -> Option<f64>| {
-        let own = own?;
+    let alike = |of: fn(&StopPoint) -> Option<f64>| {
+        let own = of(&own)?;
         let same: Vec<f64> = others
             .iter()
-            .filter_map(theirs)
+            .filter_map(of)
             .filter(|other| same_limit(own, *other))
             .collect();
         let apart = same.iter().map(|other| (other - own).abs() / own);
         let mean = apart.sum::<f64>() / same.len() as f64;
         (!same.is_empty()).then_some((own, same.len() as u64, mean))
     };
-    let (by_volume, by_age) = (alike(volume, |other| other.0), alike(age, |other| other.1));
+    let (by_volume, by_age) = (alike(|stop| stop.volume), alike(|stop| stop.age));
+    // A limit in packets is kept to the packet; one in bytes or in seconds to the size or the distance of one.
+    let others_apart = [by_volume, by_age, alike(|stop| stop.bytes)]
+        .into_iter()
+        .flatten();
+    let others_apart = others_apart.fold(f64::INFINITY, |least, alike| least.min(alike.2));
+    if let Some((own, count, apart)) = alike(|stop| stop.packets)
+        && apart * own <= 1.0
+        && CLOSER * apart < others_apart
+        && others_apart * own > 1.0
+    {
+        explanation.limit_packets = Some(own as u64);
+        explanation.count = Some(count + 1);
+        return explanation;
+    }
     // A volume takes an even time at an even rate. A limit in seconds is kept more closely than the volume.
     let is_volume = match (by_volume, by_age) {
         (Some(volume), Some(age)) => volume.2 <= CLOSER * age.2,
@@ -53,6 +67,30 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
     }
     explanation.count = Some(count + 1);
     explanation
+}
+
+/// What an SA had reached when data stopped on it, and by its end.
+struct StopPoint {
+    volume: Option<f64>,
+    age: Option<f64>,
+    packets: Option<f64>,
+    bytes: Option<f64>,
+}
+
+impl StopPoint {
+    fn of(view: &OutageView<'_>) -> Self {
+        let (volume, age) = view.volume_and_age();
+        let sent = view.outage.sa.and_then(|place| view.sa(place)?.sent);
+        let (packets, bytes) = sent
+            .map(|(packets, bytes)| (packets as f64, bytes as f64))
+            .unzip();
+        StopPoint {
+            volume,
+            age,
+            packets,
+            bytes,
+        }
+    }
 }
 
 /// Limits were read, and the SA reached none of them.

@@ -247,7 +247,7 @@ fn comes_behind_its_delete(view: &OutageView<'_>, place: usize, sa: &SaInScene) 
             .deleted
             .zip(last)
             .is_some_and(|behind| behind.0 <= outage.from.plus_nanos(FINEST) && view.fills_half(behind))
-        && limit_reached(view).is_none_or(|limit| limit.limit_kilobytes.is_none())
+        && limit_reached(view).is_none_or(|limit| limit.limit_kilobytes.or(limit.limit_packets).is_none())
 }
 
 pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
@@ -265,7 +265,11 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         by_age if renewal.is_some() && by_age.limit_seconds.is_some() => nothing,
         learnt => learnt,
     };
-    let is_learnt = learnt.limit_kilobytes.or(learnt.limit_seconds).is_some();
+    let is_learnt = learnt
+        .limit_kilobytes
+        .or(learnt.limit_seconds)
+        .or(learnt.limit_packets)
+        .is_some();
     let certainty = match told {
         _ if kilobytes.or(seconds).is_some() => Certainty::Read,
         Some(event) => event.known,
@@ -298,6 +302,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
             learnt.limit_kilobytes
         },
         limit_seconds: if was_read { seconds } else { learnt.limit_seconds },
+        limit_packets: learnt.limit_packets.filter(|_| !was_read),
         ..learnt
     };
     Some(view.with_frames(explanation, []))

@@ -31,6 +31,8 @@ pub struct SaInScene {
     pub spi: Spi,
     /// First and last packet in the capture; `None` where no packet uses it.
     pub used: Option<(Timestamp, Timestamp)>,
+    /// The highest ESP sequence number, and the bytes of ESP of so many packets: what its sender had sent on it by its end.
+    pub sent: Option<(u64, u64)>,
     /// The negotiated limit in bytes, where it could be read.
     pub limit_bytes: Option<u64>,
     /// The negotiated limit in seconds, where it could be read.

@@ -83,7 +83,7 @@ pub static ROWS: [ExplanationRow; 23] = [
     ExplanationRow {
         id: "unanswered",
         causes: &[ExplanationCause::Unanswered],
-        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came; or the answer came to a later copy, after data had stopped",
+        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came; or the answer came to a later copy, after data had stopped; or checks were not answered, and a new IKE SA was begun in place of one that lives, which was answered at once",
         unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked; fragments of its messages are a sign of life",
         explains_short: true,
         explains_rekeys: true,

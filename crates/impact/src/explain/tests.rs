@@ -30,6 +30,7 @@ fn sa(direction: Direction, spi: u32, used: Option<(f64, f64)>) -> SaInScene {
         direction,
         spi: Spi(spi),
         used: used.map(|(first, last)| (at(first), at(last))),
+        sent: None,
         limit_bytes: None,
         limit_seconds: None,
         exchange: None,
@@ -795,4 +796,65 @@ fn fragments_are_a_sign_of_life() {
     assert_eq!(is(&pieces, Unanswered).by, Some(CLIENT));
     pieces.events[0].kind = EventKind::Unanswered;
     is(&pieces, PeerSilent);
+}
+
+/// Two SAs end at the same number, and what they carried differs by more than a packet.
+#[test]
+fn a_limit_in_packets() {
+    let limited = |numbers: [u64; 2], bytes: [u64; 2]| {
+        let mut scene = rekeyed(9.9, 12.0);
+        scene.exchanges[0].renews = Some(0);
+        scene.sas[0].sent = Some((numbers[0], bytes[0]));
+        scene.outage().sa_bytes = Some(bytes[0]);
+        let mut second = sa(Direction::AToB, 0xa2, Some((15.2, 90.0)));
+        second.sent = Some((numbers[1], bytes[1]));
+        scene.sas.push(second);
+        let mut later = outage(60.0, 70.0);
+        (later.sa, later.back_on, later.sa_bytes) = (Some(4), Some(2), Some(bytes[1]));
+        scene.outages.push(later);
+        let explanation = is(&scene, LimitReached);
+        (explanation.limit_packets, explanation.limit_kilobytes)
+    };
+    let (even, uneven) = ([2_859_539, 2_859_539], [2_859_539, 2_862_950]);
+    assert_eq!(limited([2_440, 2_440], uneven), (Some(2_440), None));
+    assert_eq!(limited([2_440, 2_440], even), (None, Some(2_860)), "of even size");
+    assert_eq!(limited([2_440, 2_443], uneven), (None, Some(2_860)), "it differs");
+}
+
+/// Checks of the client get no answer, and the gateway answers its new request at once.
+#[test]
+fn a_peer_that_was_given_up_though_it_lives() {
+    let mut given_up = scene();
+    given_up.sas[1].used = None;
+    given_up.outage().of_rekey = true;
+    given_up.outage().to = at(10.3);
+    given_up.silent(CLIENT, 10.0, 10.3);
+    given_up.silent(GATEWAY, 10.0, 10.3);
+    let checks = given_up.event(EventKind::ChecksUnanswered, 4.0, GATEWAY);
+    (checks.until, checks.count) = (Some(at(6.8)), Some(3));
+    let anew = given_up.event(EventKind::NewIkeSa, 10.0, CLIENT);
+    (anew.successor, anew.exchange) = (Some(true), Some(40));
+    given_up
+        .exchanges
+        .push(exchange(10.0, 10.1, MadeByExchange::IkeSa));
+    let explanation = is(&given_up, Unanswered);
+    assert_eq!((explanation.by, explanation.count), (Some(GATEWAY), Some(3)));
+    assert_eq!(explanation.evidence, [1]);
+    let mut lives = given_up.clone();
+    lives.sas[1].used = Some((at(1.0), at(9.0)));
+    is(&lives, Unanswered);
+    let mut fell_silent = given_up.clone();
+    fell_silent.sas[1].used = Some((at(1.0), at(3.9)));
+    assert_ne!(
+        explain(&fell_silent)[0].as_ref().map(|e| e.cause),
+        Some(Unanswered),
+        "its ESP stopped first"
+    );
+    let mut long_before = given_up;
+    long_before.events[0].until = Some(at(4.5));
+    assert_ne!(
+        explain(&long_before)[0].as_ref().map(|e| e.cause),
+        Some(Unanswered),
+        "it had not given up"
+    );
 }

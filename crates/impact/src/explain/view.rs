@@ -228,14 +228,15 @@ impl<'a> OutageView<'a> {
         self.outage.sa.is_some() && self.outage.back_on != self.outage.sa
     }
 
-    /// Bytes that the SA had carried at the begin, and its age in seconds.
+    /// Bytes that the SA had carried at the begin, and its age in seconds since the exchange that made it.
     pub(super) fn volume_and_age(&self) -> (Option<f64>, Option<f64>) {
-        let first = self
-            .outage
-            .sa
-            .and_then(|place| self.sa(place)?.used)
-            .map(|(first, _)| first);
-        let age = first.map(|first| self.outage.from.seconds_since(first));
+        let made = |sa: &SaInScene| {
+            let exchange = sa.exchange.and_then(|place| self.scene.exchanges.get(place));
+            let (first, _) = sa.used?;
+            Some(exchange.map_or(first, |exchange| exchange.end.min(first)))
+        };
+        let made = self.outage.sa.and_then(|place| made(self.sa(place)?));
+        let age = made.map(|made| self.outage.from.seconds_since(made));
         (self.outage.sa_bytes.map(|bytes| bytes as f64), age)
     }
 

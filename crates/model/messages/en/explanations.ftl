@@ -31,6 +31,8 @@ outage-break-before-make = { $who } { $probably }{ $renews ->
    *[same] renews by deleting first ({ $at })
 }
 outage-refused = { $who } { $probably }refused the renewal { $at }
+outage-refused-child = { $who } { $probably }refused the new child SA { $at }
+outage-given-up = { $who } { $probably }did not answer checks { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
 outage-answered-late = the renewal { $at } { $probably }got no answer for { $took }
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
@@ -69,9 +71,18 @@ explains-deleted = { $what ->
     [child] that SA carried this traffic, and no new exchange was begun in that time.
    *[unknown] what was deleted is encrypted; no new exchange was begun in that time.
 }
-explains-break-before-make = the new exchange began only after the Delete{ $timed ->
+explains-break-before-make = { $renews ->
+    [other] { $who } deleted { $what ->
+        [ike] the IKE SA
+       *[child] the SA
+    }, and the other side asked for a new one only after that
+   *[same] the new exchange began only after the Delete
+}{ $timed ->
     [no] , and made no SA by then.
-   *[yes] ; the new SA stood { $took } after it.
+   *[yes] ; the new SA stood { $took } after { $renews ->
+        [other] the Delete
+       *[same] it
+    }.
 }
 explains-refused = the answer was { $notify } ({ $count ->
     [one] once
@@ -81,6 +92,11 @@ explains-refused-encrypted = { $count ->
     [one] one request was
    *[other] { $count } requests were
 } refused, the reason is encrypted; no new SA took the place of the old one.
+explains-refused-child = the new IKE SA came about without a child SA: the answer of { $who } has no room for one, as an earlier answer had, and no ESP followed. The reason is encrypted.
+explains-given-up = { $count ->
+    [one] one check
+   *[other] { $count } checks
+} got no answer, so a new IKE SA took the place of the old one, and { $who } answered that request at once: it was reachable, and checks or answers were lost, or it had restarted.
 explains-unanswered = { $count ->
     [0] requests
     [one] one request
@@ -143,6 +159,7 @@ explains-unexplained = not known. It shows { $count ->
 explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
 outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
 outage-timer = Then the sender waited for its retransmission timer.
+outage-crossed = A request for its renewal crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
@@ -174,6 +191,7 @@ cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
    *[child] { $by ->
+        [packets] let { $who } renew before its packets are used up (strongSwan: `rekey_packets` below `life_packets`), or raise their number.
         [volume] let { $who } renew before its volume is used up (strongSwan: `rekey_bytes` below `life_bytes`), or raise it.
        *[time] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
     }
@@ -186,8 +204,10 @@ cure-unanswered = find what drops IKE while ESP passes: { $esp ->
 }. If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-answer-lost = find what loses IKE messages (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` further below `life_time`). If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
+cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; more patience of dead peer detection (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
+cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
@@ -222,4 +242,5 @@ cure-windows-most = , for at most { $rate } (now { $now })
 
 outage-seconds = { $n } s
 outage-range = { $from }–{ $to } s
+outage-packets = { $n } packets
 outage-kilobytes-and-seconds = { $kilobytes } and { $seconds }

@@ -30,6 +30,8 @@ outage-break-before-make = { $who }が{ $renews ->
    *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
 outage-refused = { $who }が{ $at }リキーを拒否{ $probably }
+outage-refused-child = { $who }が{ $at }新しい子 SA を拒否{ $probably }
+outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
 outage-unanswered = { $who }が{ $at }リキー要求に無応答{ $probably }
 outage-answered-late = リキー要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキーのメッセージが{ $at }届かず{ $probably }
@@ -67,12 +69,20 @@ explains-deleted = { $what ->
     [child] この通信を運ぶ SA が削除され、その間に新しい鍵交換は始まっていません。
    *[unknown] 何を削除したかは暗号化されていて分かりません。その間に新しい鍵交換は始まっていません。
 }
-explains-break-before-make = 新しい鍵交換は Delete の後に始まり、{ $timed ->
+explains-break-before-make = { $renews ->
+    [other] { $who }が{ $what ->
+        [ike] { " " }IKE SA
+       *[child] { " " }SA
+    } を削除し、相手はその後で新しい SA を要求して、
+   *[same] 新しい鍵交換は Delete の後に始まり、
+}{ $timed ->
     [no] その間に新しい SA はできませんでした。
    *[yes] 新しい SA ができたのは Delete の { $took }後でした。
 }
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
+explains-refused-child = 新しい IKE SA はできましたが、子 SA はできませんでした。{ $who }の応答は以前の応答より短く、子 SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
+explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
@@ -123,6 +133,7 @@ explains-unexplained = 不明です。キャプチャには、{ $count ->
 explains-lost-before = キャプチャより手前で失われています。その間に ESP の番号が { $count } 回欠けており、説明となるトンネルのイベントはありません。
 outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
 outage-timer = その後は送信側の再送タイマー待ちです。
+outage-crossed = その更新の要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
@@ -148,6 +159,7 @@ cure-deleted = { $who }で Delete より先に更新されるように、更新�
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
+        [packets] { $who }がパケット数の上限に達する前に更新する（strongSwan: `rekey_packets` を `life_packets` より小さく）か、上限を増やしてください。
         [volume] { $who }が転送量の上限に達する前に更新する（strongSwan: `rekey_bytes` を `life_bytes` より小さく）か、上限を増やしてください。
        *[time] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
     }
@@ -160,8 +172,10 @@ cure-unanswered = ESP は通るのに IKE を破棄するものを探してく�
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
 cure-answer-lost = IKE メッセージが失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、更新を早く始めてください（strongSwan: `rekey_time` を `life_time` より十分短く）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
 cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
+cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD を気長にする（strongSwan: `retransmit_tries`）のでは隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数による余裕を残してください。
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
+cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
 cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
@@ -195,4 +209,5 @@ cure-windows-most = 。改善しても最大 { $rate }（現在 { $now }）で�
 
 outage-seconds = { $n } 秒
 outage-range = { $from }～{ $to } 秒
+outage-packets = { $n } パケット
 outage-kilobytes-and-seconds = { $kilobytes }、{ $seconds }

@@ -75,6 +75,9 @@ plain_data! {
         /// The limit that the SA had reached, in seconds: read, or learnt from SAs that ended alike.
         #[serde(default)]
         pub limit_seconds: Option<u64>,
+        /// The limit that the SA had reached, in packets: learnt from SAs that ended alike.
+        #[serde(default)]
+        pub limit_packets: Option<u64>,
         /// Number by cause: requests that were refused or unanswered; packets that were lost on the new or the old SA, or came too late;
         /// bytes of the largest packet that still passed; SAs that ended at the same limit.
         #[serde(default)]
@@ -97,6 +100,7 @@ impl Explanation {
             computed_seconds: None,
             limit_kilobytes: None,
             limit_seconds: None,
+            limit_packets: None,
             count: None,
         }
     }

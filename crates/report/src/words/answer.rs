@@ -55,6 +55,7 @@ fn told(focus: &Focus) -> Option<Answer> {
     clear::of_clear(focus)
         .or_else(|| outage::of_outages(focus))
         .or_else(|| orphan::of_orphan(focus))
+        .or_else(|| standstill::of_childless(focus))
         .or_else(|| set_up::of_set_up(focus))
         .or_else(|| standstill::of_no_return(focus))
         .or_else(|| standstill::of_left_behind(focus))

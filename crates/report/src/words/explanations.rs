@@ -10,8 +10,8 @@ use crate::words::{clean, format};
 use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Mode, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
+    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -182,6 +182,10 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => {
                 Message::new("outage-answered-late")
             }
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => {
+                Message::new("outage-given-up")
+            }
+            (ExplanationCause::Refused, _) if self.is_childless() => Message::new("outage-refused-child"),
             (ExplanationCause::Unexplained, _) if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
             }
@@ -193,9 +197,11 @@ impl<'a> Explained<'a> {
     fn why_message(&self) -> Message {
         let e = self.explanation;
         Message::new(match (e.cause, self.kind()) {
+            (ExplanationCause::Refused, _) if self.is_childless() => "explains-refused-child",
             (ExplanationCause::Refused, _) if self.notification().is_none() => "explains-refused-encrypted",
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "explains-given-up",
             (ExplanationCause::LimitReached, _) if self.limit().is_none() => "explains-limit-late",
             (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => {
                 match self.limit_source() {
@@ -218,10 +224,16 @@ impl<'a> Explained<'a> {
         Message::new(match (self.explanation.cause, self.kind()) {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "cure-answer-lost",
-            (ExplanationCause::BreakBeforeMake, _)
-                if self.who_renews() != "same" && self.limit().is_none() =>
-            {
-                "cure-deleted-and-made-anew"
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "cure-given-up",
+            (ExplanationCause::BreakBeforeMake, kind) if self.who_renews() != "same" => {
+                match (self.limit(), kind) {
+                    (None, _) => "cure-deleted-and-made-anew",
+                    (Some(_), Some(EventKind::ChildDeleted)) => "cure-break-before-make",
+                    (Some(_), _) => "cure-deleted",
+                }
+            }
+            (ExplanationCause::LimitReached, _) if self.explanation.limit_packets.is_some() => {
+                "cure-limit-packets"
             }
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
             (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
@@ -264,10 +276,16 @@ impl<'a> Explained<'a> {
             .with("renews", self.who_renews())
             .with(
                 "by",
-                if self.explanation.limit_kilobytes.is_some() {
-                    "volume"
-                } else {
-                    "time"
+                match self.explanation {
+                    Explanation {
+                        limit_packets: Some(_),
+                        ..
+                    } => "packets",
+                    Explanation {
+                        limit_kilobytes: Some(_),
+                        ..
+                    } => "volume",
+                    _ => "time",
                 },
             )
             .with("esp", self.esp())
@@ -308,6 +326,16 @@ impl<'a> Explained<'a> {
             by => by,
         };
         side(self.t(), tunnel, address)
+    }
+
+    /// The answer to IKE_AUTH makes no child SA, and does not begin with a notification.
+    fn is_childless(&self) -> bool {
+        let mut exchanges = self.focus.analysis.exchanges.iter();
+        let of_auth = |event: &Event| {
+            exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
+        };
+        let unread = self.event().filter(|event| event.known == Certainty::Inferred);
+        self.notification().is_none() && unread.is_some_and(of_auth)
     }
 
     /// The thing that was deleted, or that changed.
@@ -412,8 +440,13 @@ impl<'a> Explained<'a> {
 
     fn limit(&self) -> Option<String> {
         let t = self.t();
+        let kinds: [fn(&Explanation) -> Option<u64>; 3] =
+            [|e| e.limit_packets, |e| e.limit_kilobytes, |e| e.limit_seconds];
+        let has_its_own = kinds.iter().any(|of| of(self.explanation).is_some());
         let spread = |of: fn(&Explanation) -> Option<u64>| {
-            let (least, most) = self.spread(|e| Some(of(e)? as f64))?;
+            // Others that ended alike in another measure do not tell the limit of this one.
+            let is_its = !has_its_own || of(self.explanation).is_some();
+            let (least, most) = self.spread(|e| Some(of(e)? as f64)).filter(|_| is_its)?;
             let ends = [least, most].map(|n| format::count(n as u64));
             Some(if ends[0] == ends[1] {
                 ends[0].clone()
@@ -421,6 +454,9 @@ impl<'a> Explained<'a> {
                 ends.join("–")
             })
         };
+        if let Some(n) = spread(|e| e.limit_packets) {
+            return Some(fill!(t, "outage-packets", n));
+        }
         let kilobytes = |n| format!("{n} kB");
         let seconds = |n| format!("{n} s");
         match (spread(|e| e.limit_kilobytes), spread(|e| e.limit_seconds)) {
@@ -487,6 +523,17 @@ impl<'a> Explained<'a> {
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
                 self.brought_back().then(said)
+            }
+            ExplanationCause::BreakBeforeMake => {
+                let event = self.event()?;
+                let crossed = |other: &Event| {
+                    other.kind == EventKind::Refused
+                        && (other.tunnel, other.by) == (event.tunnel, event.by)
+                        && event.time <= other.time
+                        && other.time <= self.silent_time.end
+                };
+                let is_crossed = self.focus.analysis.events.iter().any(crossed);
+                is_crossed.then(|| t.word("outage-crossed"))
             }
             ExplanationCause::LargePackets | ExplanationCause::EspSilent => {
                 let moment = at()?;

@@ -2,11 +2,11 @@
 
 use crate::ike::opening::Opening;
 use crate::ike::outline::FirstInside;
-use crate::ike::timeline::{Exchange, MessageRecord, Notice};
+use crate::ike::timeline::{Exchange, MessageRecord};
 use crate::rekey::attempt::outcome::{REFUSAL_WITHIN, Refusal, is_cut, silence_of};
 use crate::rekey::attempt::seen::AttemptSeen;
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
-use crate::rekey::short_answer::SHORTEST_ANSWER;
+use crate::rekey::short_answer::{LEAST_OF_A_CHILD, SHORTEST_ANSWER};
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         return None;
     }
     let waiting = waiting(exchange);
-    let refusal = refusal(tables, exchange, &waiting);
+    let refusal = refusal(tables, exchange, &waiting).or_else(|| childless(tables, index));
     let is_open = !waiting.is_empty();
     let times: Vec<Timestamp> = match is_open {
         true => waiting.iter().map(|r| r.time).collect(),
@@ -114,12 +114,35 @@ fn asks_again(exchange: &Exchange, time: Timestamp) -> bool {
 fn unread(exchange: &Exchange) -> Option<Refusal> {
     let answer = exchange.answer().filter(|_| !exchange.decrypted)?;
     let refuses = answer.outline.inside == Some(FirstInside::Notify) && answer.len < SHORTEST_ANSWER;
-    refuses.then_some(Refusal {
-        reason: None,
-        notice: Notice {
-            by: answer.src,
-            frame: answer.frame,
-            time: answer.time,
-        },
-    })
+    refuses.then(|| Refusal::by_message(answer, None))
+}
+
+/// An unread answer to IKE_AUTH that has no room for the child SA which an earlier one of the same sides made, and no packet came on an SA of
+/// this exchange: the IKE SA stands, and its child SA was refused (RFC 7296 §1.2, §2.21.2).
+fn childless(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
+    let exchange = &tables.evidence.exchanges[index];
+    let answer = whole_answer(exchange)?;
+    let made_a_child = |index: usize| tables.children_of(index).iter().any(|child| tables.used(child));
+    let earlier = (0..index).filter(|&other| {
+        let before = &tables.evidence.exchanges[other];
+        before.ike_sa != exchange.ike_sa
+            && (before.initiator, before.responder) == (exchange.initiator, exchange.responder)
+            && before.message_id == exchange.message_id
+            && made_a_child(other)
+    });
+    let lens = earlier.filter_map(|other| Some(whole_answer(&tables.evidence.exchanges[other])?.len));
+    let shortest = lens.min()?;
+    (answer.len + LEAST_OF_A_CHILD <= shortest && !made_a_child(index))
+        .then(|| Refusal::by_message(answer, None))
+}
+
+/// The answer to an IKE_AUTH that nobody could read, where it came in one piece.
+fn whole_answer(exchange: &Exchange) -> Option<&MessageRecord> {
+    let mut answers = exchange
+        .records
+        .iter()
+        .filter(|r| exchange.is_answer(r) && !r.retransmission);
+    let only = answers.next().filter(|_| answers.next().is_none())?;
+    let unread = exchange.kind == ExchangeKind::IkeAuth && !exchange.decrypted;
+    unread.then_some(only)
 }

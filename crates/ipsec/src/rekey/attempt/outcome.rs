@@ -28,7 +28,7 @@ impl Refusal {
         }
     }
 
-    fn by_message(said: &MessageRecord, reason: Option<&'static str>) -> Refusal {
+    pub(super) fn by_message(said: &MessageRecord, reason: Option<&'static str>) -> Refusal {
         Refusal {
             reason,
             notice: Notice {

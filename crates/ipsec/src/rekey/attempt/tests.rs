@@ -153,6 +153,14 @@ impl Story {
         Some((own.outcome, own.reason))
     }
 
+    /// The same of the attempt to make an IKE SA that an exchange is.
+    fn of_ike(&self, exchange: usize) -> Option<(AttemptOutcome, Option<&'static str>)> {
+        let [_, found] = self
+            .with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)));
+        let own = found.iter().find(|a| a.exchange == Some(exchange))?;
+        Some((own.outcome, own.reason))
+    }
+
     /// The attempt that an exchange is.
     fn attempt(&self, exchange: usize) -> AttemptSeen {
         let mut seen = self.seen();
@@ -169,7 +177,7 @@ impl Story {
 }
 
 use AttemptOutcome::*;
-use ExchangeKind::{CreateChildSa, Informational, QuickMode};
+use ExchangeKind::{CreateChildSa, IkeAuth, Informational, QuickMode};
 
 #[test]
 fn completed_used_or_not() {

@@ -112,7 +112,9 @@ fn of_more(focus: &Focus, headline: &Impact, (line, own): (&AccountLine, &str)) 
         return first;
     };
     let cost = ledger.cost_seconds;
-    if ledger.share < LEAST_SHARE {
+    // A program that sends what it has later loses no time by a silence, and whoever waits for it does.
+    let stood: f64 = ledger.rekeys.iter().map(|own| own.silence_ms / 1e3).sum();
+    if cost.max(stood) < LEAST_SHARE * ledger.seconds {
         let seconds = amount(cost, cost);
         return fill!(t, "do-not-rekeys", seconds, other = format::capitalised(&first));
     }
@@ -137,9 +139,10 @@ fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
-        is_of_every_renewal(shared.explained.explanation.cause)
-            .then(fewer)
-            .flatten()
+        // A volume does not move a limit in packets.
+        let explanation = shared.explained.explanation;
+        let by_volume = is_of_every_renewal(explanation.cause) && explanation.limit_packets.is_none();
+        by_volume.then(fewer).flatten()
     }) {
         return Some(said);
     }

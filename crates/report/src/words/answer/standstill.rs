@@ -8,8 +8,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
 use crate::words::{KeysFit, clean, format, keys_fit};
 use rekeyscope_impact::explain::{
-    ToldStandstill, told_cut_off, told_left_behind, told_no_return, told_pause, told_silent_esp,
-    told_standstill, told_torn_down,
+    ToldStandstill, told_childless, told_cut_off, told_left_behind, told_no_return, told_pause,
+    told_silent_esp, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{Event, EventKind, Verdict};
 
@@ -93,6 +93,31 @@ pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
         headline: fill!(t, "outage-line", clause, down),
         why: fill!(t, "why-outage", text = why),
         change: fill!(t, "do", text = fill!(t, "cure-esp-silent", who, esp)),
+    })
+}
+
+/// The answer where a new IKE SA came about without a child SA, and no outage shows it: no key opens the packets, or nobody acknowledges them.
+pub(super) fn of_childless(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let tunnel = analysis.impact.first()?.tunnel;
+    let refused = told_childless(analysis, tunnel)?;
+    let who = side(t, analysis.tunnels.get(tunnel), refused.by);
+    let at = fill!(t, "outage-at", moment = moment(focus, refused.time));
+    let clause = fill!(
+        t,
+        "outage-refused-child",
+        who,
+        probably = probably(t, refused),
+        at
+    );
+    let seconds = format::seconds(analysis.capture.last_time?.seconds_since(refused.time));
+    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
+    let clause = format::capitalised(&clause);
+    Some(Answer {
+        tunnel: Some(tunnel),
+        headline: fill!(t, "outage-line", clause, down),
+        why: fill!(t, "why-outage", text = fill!(t, "explains-refused-child", who)),
+        change: fill!(t, "do", text = fill!(t, "cure-refused", who)),
     })
 }
 

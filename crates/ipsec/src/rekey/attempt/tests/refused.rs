@@ -94,3 +94,37 @@ fn another_message_of_the_peer_is_no_refusal() {
     story.tell(Informational, SERVER, "5030 > 92");
     assert_eq!(story.of(asked), Some((Unanswered, Some("peer_sends_esp"))));
 }
+
+/// The IKE SA stands, and its answer has no room for the child SA that the one before had made.
+#[test]
+fn an_ike_sa_without_its_child() {
+    let begun = |diagram: &str, esp: Option<(i64, i64)>, again: u32| {
+        let mut story = Story::new(2, 9_000, 60_000);
+        story.exchanges[0].decrypted = false;
+        let auth = story.tell(IkeAuth, CLIENT, diagram);
+        (story.exchanges[auth].ike_sa, story.exchanges[auth].message_id) = (None, again);
+        if esp.is_some() {
+            story.pair(auth, 0x200, esp);
+            story.exchanges[auth].decrypted = false;
+        }
+        story.of_ike(auth)
+    };
+    let id = 0x1000;
+    let short = "11000 > 288, 11020 < 168";
+    assert_eq!(begun(short, None, id), Some((Refused, None)));
+    assert_eq!(
+        begun("11000 > 288, 11020 < 169", None, id),
+        Some((Completed, None)),
+        "room for one"
+    );
+    assert_eq!(
+        begun(short, Some((11_100, 20_000)), id),
+        Some((Completed, None)),
+        "it carries packets"
+    );
+    assert_eq!(
+        begun(short, None, id + 1),
+        Some((Completed, None)),
+        "another message"
+    );
+}
