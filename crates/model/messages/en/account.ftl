@@ -17,12 +17,12 @@ account-brief-won-back = { $seconds } ({ $share }) was won back where it was fas
 # Where other traffic of the tunnel went on while $receiver got nothing for $seconds
 account-pair-down = outage: nothing passed to { $receiver } for { $seconds }, other traffic went on; counted is what this direction lost in all.
 # Where the account is of one child SA alone, and others went on
-account-of-pair = All of this is of the traffic to { $receiver }; other traffic of the tunnel went on.
+account-of-pair = All of this concerns only the traffic to { $receiver }; other traffic of the tunnel went on.
 
 # $than of the three: somebody gave the rate; it is proven to be all that the path carries; it is the best that was seen
 account-than-given = at { $rate }
 account-than-proven = at this path's best rate of { $rate }
-account-than-best = at its own best { $rate }
+account-than-best = at its own best rate of { $rate }
 # No TCP could be read
 account-than-beside = at { $rate }, its rate outside of rekeys and outages
 
@@ -58,7 +58,7 @@ account-part-unexplained-little = { $seconds } unexplained
 account-no-tcp = No TCP with acknowledgements was seen inside, so waits for windows, buffers and applications, and losses, are not told apart.
 # $labels: a list of labels
 account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
-account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth are only told together.
+account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth cannot be told apart.
 account-not-testable = These packets do not show: { $labels }.
 account-cut = The capture begins or ends in an outage, and what decides between these lies outside it: { $labels }.
 

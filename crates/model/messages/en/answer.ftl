@@ -37,7 +37,7 @@ why-shared = { $all ->
     [yes] This explains all { $of } that hurt.
    *[no] This explains { $n } of { $of } that hurt.
 }
-why-slow-return = Nothing arrived for { $silent } of that time; in the rest the rate was coming back.
+why-slow-return = Of { $cost } nothing arrived for { $silent }; in the rest the rate was coming back.
 why-silence-alone = Why: nothing was lost in that silence, so an application that pauses there would look the same{ $keys ->
     [none] {" "}without keys
    *[some] {""}: nobody acknowledges datagrams
@@ -85,7 +85,7 @@ do-in-vain = at no cost yet, { $how ->
    *[unanswered] a renewal got no answer
 }: { $text }
 # $now: the rate as it was
-do-expected = { $text } Expected: about { $rate } (now { $now }).
+do-expected = { $text } That gives about { $rate } (now { $now }).
 # $place: do-lifetime-at, or nothing
 do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }{ $windows ->
     [maybe] ; a Windows client has no setting for it
@@ -96,12 +96,12 @@ do-lifetime-learnt = raise the volume at which SAs end, about { $kilobytes } kB 
     [maybe] ; a Windows client has no setting for it
    *[no] {""}
 }).
-do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must fit at the renewal, too.
+do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must match at the renewal, too.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-limit-without-rekey = set the soft limit of one side below the hard limit of both: the side that enforces a limit has to renew before, or the other one has to know it.
-do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`; strongSwan: `life_bytes = { $bytes }`, `rekey_bytes` below it
+do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`; strongSwan: `life_bytes = { $bytes }`, `rekey_bytes` below it
 # Syntax: ipsec ike duration SA GATEWAY_ID SECONDS [KBYTES], of Yamaha's command reference
-do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
+do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes = { $bytes }`, `rekey_bytes` below it
 do-longer-capture = Do: capture a longer transfer, with more rekeys in it.
 do-keys-or-other-end = Do: give the keys (--keys FILE), or capture at the other end of the tunnel.
@@ -113,8 +113,8 @@ do-sort = Do: sort it (`reordercap FILE SORTED`), and run this again with the so
 do-capture-both = Do: capture where the packets of both directions pass.
 do-capture-ipsec = Do: capture where UDP 500, UDP 4500 and ESP (IP protocol 50) pass.
 do-nothing = Do: nothing about rekeys.
-do-nothing-at-the-limit = Do: nothing about rekeys. If it is too slow: the same transfer without the VPN tells the line from the ends' processors.
-do-queue = Do: nothing about rekeys. Shape the sender a little below the narrowest link (`fq_codel` or `cake`), so that no queue stands.
+do-nothing-at-the-limit = Do: nothing about rekeys. If it is too slow: the same transfer without the VPN shows whether the line or the ends' processors are the limit.
+do-queue = Do: nothing about rekeys. Shape the sender a little below the narrowest link (`fq_codel` or `cake`), so that no standing queue builds.
 do-keys = Do: give the keys (--keys FILE) to see the cause inside.
 do-whole-packets = Do: capture whole packets (tcpdump -s 0, dumpcap without -s).
 do-other-keys = Do: give the keys of this run (--keys FILE) to see the cause inside: those are of another run, or were copied wrongly.

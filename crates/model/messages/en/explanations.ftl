@@ -91,7 +91,7 @@ explains-refused = the answer was { $notify } ({ $count ->
 explains-refused-encrypted = { $count ->
     [one] one request was
    *[other] { $count } requests were
-} refused, the reason is encrypted; no new SA took the place of the old one.
+} refused (the reason is encrypted), and no new SA took the place of the old one.
 explains-refused-child = the new IKE SA came about without a child SA: the answer of { $who } has no room for one, as an earlier answer had, and no ESP followed. The reason is encrypted.
 explains-given-up = { $count ->
     [one] one check
@@ -108,13 +108,13 @@ explains-answer-lost = a message of the renewal came again, though its answer is
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
-explains-limit-learnt = data stopped each time an SA had reached about { $limit }.
+explains-limit-learnt = data stopped when an SA had reached about { $limit }.
 explains-limit-late = data stopped on the old SA before the new one was in use.
 explains-new-sa-lost = { $count ->
     [0] what was
     [one] one packet
    *[other] { $count } packets
-} sent on the new SA did not arrive, from the first one on: { $who } did not have it yet.
+} sent on the new SA from its first packet on did not arrive: { $who } did not have it yet.
 explains-first-number = { $count ->
     [one] the first packet
    *[other] the first { $count } packets
@@ -162,8 +162,9 @@ outage-timer = Then the sender waited for its retransmission timer.
 outage-crossed = A request for its renewal crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
+outage-unused = For the rest of the silence nothing was sent on the new SA.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
-outage-brought-back = A renewal at { $moment } brought it back: a limit at the other end{ $esp ->
+outage-brought-back = A renewal at { $moment } brought it back: a lifetime that ended at the other end{ $esp ->
     [udp] , a lost NAT mapping and a restart
    *[plain] {" "}and a restart
 } look alike in this capture.
@@ -197,7 +198,7 @@ cure-break-before-make = { $what ->
     }
 }
 cure-deleted-and-made-anew = look into the log of { $who } for why it deleted the SA at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`).
-cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must fit at the renewal, too.
+cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500

@@ -15,14 +15,17 @@ finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) 
 
 ## The same in a few words, by the same arguments
 
-brief-finding-one-direction-loss = { $share } of ESP { $direction } was lost before the capture
-brief-finding-both-directions-loss = { $share } of ESP { $direction } was lost before the capture, and { $other } the other way
-brief-finding-packet-loss = { $share } of ESP { $direction } was lost before the capture
+brief-finding-one-direction-loss = { $share } of ESP { $direction } lost before the capture point
+brief-finding-both-directions-loss = { $share } of ESP { $direction } lost before the capture point, and { $other } the other way
+brief-finding-packet-loss = { $share } of ESP { $direction } lost before the capture point
 brief-finding-packets-missing = { $share } of ESP { $direction } is missing in the capture
 brief-finding-tiny-fragments = { $split } of { $packets } packets of { $direction } are split into a full and a tiny IP packet
 brief-finding-tiny-segments = { $tiny } of { $segments } TCP segments of { $direction } are a tiny rest behind a full one
 brief-finding-path-mtu = { $fragmented } of { $packets } packets of { $direction } were fragmented
-brief-finding-leak = { $packets } L2TP packets went between the tunnel's ends in clear
+brief-finding-leak = { $packets ->
+    [one] one L2TP packet
+   *[other] { $packets } L2TP packets
+} went between the tunnel's ends in the clear
 
 ## SAs
 

@@ -231,8 +231,8 @@ advice-reordering = bundle links per connection, not per packet, and let one pro
 advice-growth = keep connections open instead of opening new ones (Linux sender: `net.ipv4.tcp_slow_start_after_idle=0`). The transfer was over, or interrupted, before its rate had grown.
 advice-capacity = look at the load of single cores on both ends, then at the link and at what else it carried: this path gave no more. One SA is usually one core. A suite with hardware support (AES-GCM with AES-NI, or what the router accelerates), packets as large as the MTU allows, and none fragmented, cost least per byte.
 advice-log-why = its log gave the keys
-advice-yamaha = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa GATEWAY SECONDS KBYTES`, choose another suite by `ipsec sa policy`. Older firmware takes at most 100,000 kB.
-advice-yamaha-ikev1 = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa GATEWAY SECONDS KBYTES`, choose another suite by `ipsec sa policy`. Older firmware takes at most 100,000 kB. As the IKEv1 responder the router takes over the initiator's lifetime.
+advice-yamaha = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa GATEWAY_ID SECONDS KBYTES`, choose another suite by `ipsec sa policy`. Older firmware takes at most 100,000 kB.
+advice-yamaha-ikev1 = raise the kilobyte lifetime by `ipsec ike duration ipsec-sa GATEWAY_ID SECONDS KBYTES`, choose another suite by `ipsec sa policy`. Older firmware takes at most 100,000 kB. As the IKEv1 responder the router takes over the initiator's lifetime.
 advice-strongswan = raise `life_bytes` and `rekey_bytes` of the child SA. Leave room between the two, so that the new SA is up before the old one reaches its hard limit.
 
 ## rekeyscope overhead. Labels are as wide as each other; the head stands above figures of fixed width.

@@ -14,7 +14,7 @@ account-brief-faster = 所要時間は { $seconds } で、{ $than } の場合よ
 account-brief-won-back = うち { $seconds }（{ $share }）は、より速い区間で取り戻しています。
 # トンネルのほかの通信が続く間に、$receiver だけが $seconds 不通だった場合
 account-pair-down = 不通: { $receiver } 宛てだけが { $seconds } 不通（他の通信は継続）。数値はこの方向全体の遅れ。
-account-of-pair = 以上はすべて { $receiver } 宛ての通信です。トンネルのほかの通信は続いていました。
+account-of-pair = 以上の数値は { $receiver } 宛ての通信だけのものです。トンネルのほかの通信は続いていました。
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
 account-than-given = { $rate }
@@ -55,7 +55,7 @@ account-no-tcp = 内側に確認応答のある TCP が見えないため、ウ�
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
 account-not-testable = このキャプチャからは判断できない項目: { $labels }。
-account-cut = 不通の始めか終わりがキャプチャにないため、遅れのうち次のものは区別できません: { $labels }。
+account-cut = 不通の開始か終了がキャプチャの範囲外のため、遅れのうち次のものは区別できません: { $labels }。
 
 ## レポートの表示
 

@@ -16,7 +16,7 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-headline-more = { $direction }の遅れは { $transfer }中 { $lost }が{ $label }による。リキー { $used } 回中 { $hurt } 回の影響は { $cost }。
+headline-more = { $direction } { $transfer }のうち { $lost }は{ $label }、{ $cost }はリキー（{ $hurt }/{ $used } 回）による遅れ
 why-cause = 原因: { $cause }{ $several ->
     [no] {""}
    *[yes] （影響のあった { $of } 回中 { $n } 回）
@@ -26,7 +26,7 @@ why-shared = { $all ->
     [yes] 影響のあった { $of } 回は、すべてこれが原因です。
    *[no] 影響のあった { $of } 回のうち { $n } 回は、これが原因です。
 }
-why-slow-return = うち { $silent }は何も届かず、残りはレートが戻るまでの時間です。
+why-slow-return = 遅れ { $cost }のうち { $silent }は何も届かず、残りはレートが戻るまでの時間です。
 why-silence-alone = 原因: 停止の間に失われたパケットはありません。{ $keys ->
     [none] 鍵がないと
    *[some] データグラムには確認応答がないので
@@ -66,27 +66,27 @@ why-no-data = リキーで遅くなるのはその間に待ったデータです
 ## 3 行目
 
 do = 対策: { $text }
-do-about = { $label }（{ $seconds }）には、{ $text }
+do-about = { $label }（{ $seconds }）: { $text }
 do-not-rekeys = リキー（{ $seconds }）への対処は不要です。{ $other }
 do-in-vain = { $how ->
     [refused] リキーの拒否
    *[unanswered] 無応答のリキー
 }がありました（今回の影響なし）。{ $text }
-do-expected = { $text }予測: 約 { $rate }（現在 { $now }）。
+do-expected = { $text }これで約 { $rate }（現在 { $now }）が見込めます。
 do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
     [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
 do-lifetime-at = 更新する側（{ $who }）で、
-do-lifetime-learnt = SA が終わる転送量（現在約 { $kilobytes } kB）を { $lifetime } kB に増やしてください（{ $command }{ $windows ->
+do-lifetime-learnt = SA の寿命（転送量、現在約 { $kilobytes } kB）を { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
     [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-limit-without-rekey = 片側のソフトリミットを両側のハードリミットより低く設定してください。寿命で SA を切る側が先に更新するか、相手もその寿命を知っている必要があります。
-do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`、strongSwan: `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
-do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY { $seconds } { $kilobytes }`
+do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`、strongSwan: `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
+do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
 do-longer-capture = 対策: より多くのリキーが入る、より長い転送をキャプチャしてください。
 do-keys-or-other-end = 対策: 鍵を指定する（--keys FILE）か、トンネルの反対側でキャプチャしてください。
@@ -99,7 +99,7 @@ do-capture-both = 対策: 両方向のパケットが通る場所でキャプチ
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーに関する対処は不要です。
 do-nothing-at-the-limit = 対策: リキーに関する対処は不要です。遅いと感じる場合は、VPN なしで同じ転送を測ると、回線か両端の CPU かを区別できます。
-do-queue = 対策: リキーに関する対処は不要です。キューが滞留しないように、送信側を最も狭い回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。
+do-queue = 対策: リキーに関する対処は不要です。キューが滞留しないように、送信側でボトルネック回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。
 do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
 do-other-keys = 対策: このキャプチャの鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。読み込んだ鍵は別の時のものか、写し間違いです。

@@ -10,15 +10,15 @@ outage-at = {" "}{ $moment }に
 outage-times = {" "}{ $n } 回
 outage-probably = （推定）
 outage-hole-line = { $clause }
-outage-down = { $nothing }が { $seconds }不通
-outage-down-from = { $from }から{ $nothing }が { $seconds }不通
-outage-down-over = { $nothing }が最後まで { $seconds }不通
-outage-down-open = 以後 { $seconds }、{ $nothing }が不通のまま
-outage-down-since = { $from }以後 { $seconds }、{ $receiver }不通のまま
-outage-down-each = { $nothing }が各 { $seconds }不通
+outage-down = { $nothing }が { $seconds }間途絶
+outage-down-from = { $from }から{ $nothing }が { $seconds }間途絶
+outage-down-over = { $nothing }が最後まで { $seconds }間途絶
+outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
+outage-down-since = { $from }以後 { $seconds }間、{ $receiver }不通のまま
+outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
 outage-nothing-to = { $to } 宛て
-outage-nothing-large = それら
+outage-nothing-large = 大きなパケット
 
 outage-deleted = { $who }が{ $at } { $what ->
     [ike] IKE SA
@@ -30,7 +30,7 @@ outage-break-before-make = { $who }が{ $renews ->
    *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
 outage-refused = { $who }が{ $at }リキーを拒否{ $probably }
-outage-refused-child = { $who }が{ $at }新しい子 SA を拒否{ $probably }
+outage-refused-child = { $who }が{ $at }新しいChild SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
 outage-unanswered = { $who }が{ $at }リキー要求に無応答{ $probably }
 outage-answered-late = リキー要求が{ $at } { $took }無応答{ $probably }
@@ -81,7 +81,7 @@ explains-break-before-make = { $renews ->
 }
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
-explains-refused-child = 新しい IKE SA はできましたが、子 SA はできませんでした。{ $who }の応答は以前の応答より短く、子 SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
+explains-refused-child = 新しい IKE SA はできましたが、Child SA はできませんでした。{ $who }の応答は以前の応答より短く、Child SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
 explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
@@ -93,7 +93,7 @@ explains-answer-lost = 応答はこのキャプチャにあるのに、メッセ
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
-explains-limit-learnt = SA が約 { $limit } に達するたびにデータが止まりました。
+explains-limit-learnt = SA が約 { $limit } に達したところでデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
@@ -136,8 +136,9 @@ outage-timer = その後は送信側の再送タイマー待ちです。
 outage-crossed = その更新の要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
+outage-unused = その後の停止中は、新しい SA で何も送られていません。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
-outage-brought-back = { $moment }のリキーで回復しました。{ $esp ->
+outage-brought-back = { $moment }のリキーで経路は回復しました。{ $esp ->
     [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動のどれが原因か
    *[plain] 相手側での SA の寿命と再起動のどちらが原因か
 }は、このキャプチャでは区別できません。
@@ -152,10 +153,10 @@ outage-frames = フレーム: { $frames }{ $more ->
 
 ## 3 行目
 
-cure-deleted = { $who }で Delete より先に更新されるように、更新時間を{ $what ->
+cure-deleted = { $who }で Delete より先にリキーされるように、リキーの間隔を{ $what ->
     [ike] { " " }IKE SA の
    *[child] { "" }
-}寿命より短くする（strongSwan: `rekey_time` を設定し、`rekey = no` にしない）か、相手側から先に更新してください。
+}寿命より短くする（strongSwan: `rekey_time` を設定し、`rekey = no` にしない）か、相手側から先にリキーさせてください。
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
@@ -200,7 +201,7 @@ cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイ�
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。
 cure-unexplained = { $who }の側でもキャプチャしてください。パケットがどこで失われたかが分かります。
-cure-windows = { $part }{ $most }。上限 250,000 kB は Windows の提案値で、どの設定でも変えられません。
+cure-windows = { $part }{ $most }。上限 250,000 kB は Windows の提案値で、設定では変更できません。
 cure-windows-ready = { $gateway }が鍵交換の直後から新しい SA を使えるようにしてください（別のバージョンや機器）
 cure-windows-exchange = { $gateway }で鍵交換（{ $took }）を短くしてください（PFS なし、楕円曲線グループ、より速い機器）
 cure-windows-most = 。改善しても最大 { $rate }（現在 { $now }）です

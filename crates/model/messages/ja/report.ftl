@@ -88,8 +88,8 @@ note-up = 上り: { $direction }
 end-client = クライアント
 end-gateway = ゲートウェイ
 note-other-direction = * は逆方向
-note-lost = 遅れ: { $direction } がそのために遅くなった時間
-note-silence = 停止: 何も届かなかった最長の時間
+note-lost = 遅れ: { $direction } の遅延時間
+note-silence = 停止: 最長の無受信時間
 note-not-observed = 観測なし: その箇所のパケットがキャプチャにない
 note-outside = 転送外: その間に転送なし
 note-overlay-columns = 末尾の列は、リキーの開始から切り替え 2 秒後までの、重ねたデータの最小値と最大値です。
@@ -185,13 +185,13 @@ advice-zero-window = 受信側の CPU とディスクを調べてください。
 advice-send-buffer = 送信バッファを広げてください（Linux: `net.ipv4.tcp_wmem` の 3 番目の値）。アプリケーションが送信バッファ（SO_SNDBUF、`iperf3 -w`）を設定すると自動では拡大されません。輻輳ウィンドウの上限（`ip route … cwnd`）も外からは同じに見えます。レート × 往復時間の 2 倍があれば足ります。
 advice-application = さらに送るデータがあったのなら、送信側（CPU、ディスク、応答を待つプロトコル）を調べてください。小さな要求の SMB や細かいデータベース問い合わせは、次のブロックの前に応答を待ちます。同じトンネルで `iperf3` を使えば経路の実力が分かります。
 advice-path-loss = 経路に余裕があるのにパケットを失うもの（インターフェースのエラー、デュプレックスの不一致、無線区間、ポリサー）を探してください。大きなパケットだけが失われるなら MTU が原因です。フラグメントがなくなるまで MSS を下げてください（オーバーヘッドの表に値があります）。
-advice-queue-loss = ポリシングをやめ、送信側を最も狭い回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。あふれたキューがパケットを捨てています。レート × 往復時間よりかなり短いキューは早くあふれます。
+advice-queue-loss = ポリシングをやめ、送信側でボトルネック回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。あふれたキューがパケットを捨てています。レート × 往復時間よりかなり短いキューは早くあふれます。
 advice-reordering = 回線の束ねはパケット単位ではなくコネクション単位にし、1 つの SA は 1 つの CPU で処理してください。パケットが追い越し合い、損失とみなされています。送信側が Linux なら次第に適応します（`net.ipv4.tcp_reordering`、RACK）。
 advice-growth = 新しいコネクションを開くより、コネクションを保ってください（Linux の送信側: `net.ipv4.tcp_slow_start_after_idle=0`）。レートが上がりきる前に転送が終わったか、中断しています。
 advice-capacity = 両側のコアごとの負荷、次に回線を調べてください。経路がこれ以上のレートを出せません。通常 1 つの SA は 1 コアで処理されます。ハードウェア支援のある暗号スイート（AES-NI での AES-GCM、ルーターが高速化するもの）と、MTU いっぱいでフラグメントのないパケットが、バイトあたりの負荷を最も小さくします。
 advice-log-why = 鍵がこの機器のログから得られたため
-advice-yamaha = `ipsec ike duration ipsec-sa GATEWAY SECONDS KBYTES` で SA の寿命（kbytes）を延ばすか、`ipsec sa policy` で暗号スイートを変えてください。古いファームウェアの上限は 100,000 kB です。
-advice-yamaha-ikev1 = `ipsec ike duration ipsec-sa GATEWAY SECONDS KBYTES` で SA の寿命（kbytes）を延ばすか、`ipsec sa policy` で暗号スイートを変えてください。古いファームウェアの上限は 100,000 kB です。IKEv1 の応答側になる場合、ルーターは始動側の SA の寿命に従います。
+advice-yamaha = `ipsec ike duration ipsec-sa GATEWAY_ID SECONDS KBYTES` で SA の寿命（kbytes）を延ばすか、`ipsec sa policy` で暗号スイートを変えてください。古いファームウェアの上限は 100,000 kB です。
+advice-yamaha-ikev1 = `ipsec ike duration ipsec-sa GATEWAY_ID SECONDS KBYTES` で SA の寿命（kbytes）を延ばすか、`ipsec sa policy` で暗号スイートを変えてください。古いファームウェアの上限は 100,000 kB です。IKEv1 の応答側になる場合、ルーターは始動側の SA の寿命に従います。
 advice-strongswan = Child SA の `life_bytes` と `rekey_bytes` を増やしてください。古い SA がハードリミットに達する前に新しい SA ができるよう、両者の間に余裕を持たせます。
 
 ## rekeyscope overhead。ラベルは同じ幅、見出しは固定幅の数値の上に置く。

@@ -8,6 +8,7 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
+use rekeyscope_impact::ledger::LEAST_COST;
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
@@ -500,6 +501,12 @@ impl<'a> Explained<'a> {
         Some(fill!(self.t(), "outage-alike", limit, count))
     }
 
+    /// The limit was reached, and the exchange, which took so many seconds at most, fills less than half of the silence: it does not explain the rest.
+    fn stays_unused(&self, took: f64) -> bool {
+        let silent = self.silent_time.end.seconds_since(self.silent_time.start);
+        self.is(ExplanationCause::LimitReached) && self.silent_time.swallowed == 0 && 2.0 * took < silent
+    }
+
     /// The deed of the renewal near it.
     fn renewal(&self) -> Option<String> {
         let t = self.t();
@@ -508,17 +515,20 @@ impl<'a> Explained<'a> {
         match self.explanation.cause {
             ExplanationCause::LimitReached | ExplanationCause::NewSaLost | ExplanationCause::SlowExchange => {
                 let seconds = self.explanation.seconds?;
-                let took = range(t, self.spread(|e| e.seconds)?);
+                let took = self
+                    .spread(|e| e.seconds)
+                    .filter(|took| took.1 * 1e9 >= LEAST_COST as f64)?;
+                let unused = self.stays_unused(took.1).then(|| t.word("outage-unused"));
+                let took = range(t, took);
                 let computed = self.explanation.computed_seconds;
                 let all = self.spread(|e| e.computed_seconds);
-                Some(
-                    match all.filter(|_| computed.is_some_and(|own| 2.0 * own >= seconds)) {
-                        Some(computed) => {
-                            fill!(t, "outage-renewal-computed", took, computed = range(t, computed))
-                        }
-                        None => fill!(t, "outage-renewal-took", took),
-                    },
-                )
+                let said = match all.filter(|_| computed.is_some_and(|own| 2.0 * own >= seconds)) {
+                    Some(computed) => {
+                        fill!(t, "outage-renewal-computed", took, computed = range(t, computed))
+                    }
+                    None => fill!(t, "outage-renewal-took", took),
+                };
+                Some(t.sentences(&Vec::from_iter([said].into_iter().chain(unused))))
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
@@ -563,11 +573,9 @@ impl<'a> Explained<'a> {
             analysis.tunnels.get(tunnel),
             analysis.tunnels.get(tunnel).map(|t| t.b),
         );
-        // An exchange that fills less than half of the silence does not explain it.
-        let silent = self.silent_time.end.seconds_since(self.silent_time.start);
         let part = match (self.explanation.cause, self.spread(|e| e.seconds)) {
             (ExplanationCause::NewSaLost, _) => fill!(t, "cure-windows-ready", gateway),
-            (ExplanationCause::LimitReached, Some((_, took))) if 2.0 * took < silent => {
+            (ExplanationCause::LimitReached, Some((_, took))) if self.stays_unused(took) => {
                 fill!(t, "cure-windows-ready", gateway)
             }
             (

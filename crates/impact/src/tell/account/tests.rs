@@ -42,7 +42,7 @@ fn the_rate_says_where_it_comes_from() {
     account.reference_given = false;
     assert!(english(&account).contains("longer than at this path's best rate of 36.0 Mbit/s: "));
     account.own_from = OwnRate::Best;
-    assert!(english(&account).contains("longer than at its own best 36.0 Mbit/s: "));
+    assert!(english(&account).contains("longer than at its own best rate of 36.0 Mbit/s: "));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn what_could_not_be_told_is_said() {
     let said = english(&account);
     assert!(
         said.contains("it waited for the receiver's window or the sender's buffer")
-            && said.ends_with("only told together."),
+            && said.ends_with("cannot be told apart."),
         "{said}"
     );
     account.d2_from = D2Source::None;

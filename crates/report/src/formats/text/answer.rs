@@ -143,7 +143,11 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
 
 /// The costliest, and how many there are.
 fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
-    let table = tables::costliest_rekeys(focus, tunnel, room.rekeys).without_empty();
+    let mut table = tables::costliest_rekeys(focus, tunnel, room.rekeys).without_empty();
+    // What the columns mean is not worth a sentence that is cut off.
+    if room.rekeys == 1 {
+        table.notes.clear();
+    }
     if table.rows.is_empty() {
         return;
     }

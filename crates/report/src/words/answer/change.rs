@@ -273,7 +273,8 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     let t = focus.t;
     let line = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey)?;
     let own = of_line(focus, headline, line)?;
-    let Some(other) = lost_as_much(focus, headline) else {
+    let other = lost_as_much(focus, headline).filter(|_| !is_replay(focus, line));
+    let Some(other) = other else {
         return Some(own);
     };
     let second = advice::of_label(t, other.label)?.instruction(t);
@@ -297,20 +298,23 @@ fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Strin
             | AccountLabel::Capacity
     );
     let without = line.without_mbps.filter(|_| !is_bound).map(|mbps| mbps * 1e6);
-    // What a replay check drops looks like loss, or like a path that carries less.
-    let is_replay = words::late_packets(focus.t, focus.analysis).is_some()
+    let instruction = match is_replay(focus, line) {
+        true => focus.t.word("cure-late"),
+        false => advice.instruction(focus.t),
+    };
+    Some(expecting(focus, headline, &instruction, without))
+}
+
+/// Whether a replay check drops packets: that looks like loss, or like a path that carries less.
+fn is_replay(focus: &Focus, line: &AccountLine) -> bool {
+    words::late_packets(focus.t, focus.analysis).is_some()
         && matches!(
             line.label,
             AccountLabel::Reordering
                 | AccountLabel::PathLoss
                 | AccountLabel::QueueLoss
                 | AccountLabel::Capacity
-        );
-    let instruction = match is_replay {
-        true => focus.t.word("cure-late"),
-        false => advice.instruction(focus.t),
-    };
-    Some(expecting(focus, headline, &instruction, without))
+        )
 }
 
 /// Adds the rate that is to be expected, where that is more than before by what sentences name.

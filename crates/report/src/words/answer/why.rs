@@ -207,7 +207,10 @@ fn slow_return(focus: &Focus, headline: &Impact) -> Option<String> {
     };
     let at_most = silences().fold(0.0, f64::max) * silences().count() as f64;
     let silent = format::seconds(silences().sum());
-    (ledger.cost_seconds > at_most && at_most > 0.0).then(|| fill!(focus.t, "why-slow-return", silent))
+    (ledger.cost_seconds > at_most && at_most > 0.0).then(|| {
+        let cost = amount(ledger.cost_seconds, ledger.cost_seconds);
+        fill!(focus.t, "why-slow-return", silent, cost)
+    })
 }
 
 /// New SAs whose first packets never came, where that cost nothing that is told before.
