@@ -4,11 +4,12 @@ use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, rig
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, seconds_of};
+use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::{AccountInBrief, in_brief};
 use rekeyscope_model::analysis::{
     Account, AccountEvidence, AccountGap, AccountGapLine, AccountLabel, AccountLine,
 };
-use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::text::{Catalogue, Message};
 
 /// One row per label, most lost first, and one for all of them.
 pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
@@ -72,7 +73,10 @@ pub(crate) fn brief_account(focus: &Focus) -> Option<BriefAccount> {
         .filter(|account| words::is_headline(focus, account));
     let account = own.next()?;
     let brief = in_brief(account)?;
-    let said = brief.won_back.iter().chain(&brief.not_testable);
+    // The lines above say of an outage what is known of its cause.
+    let is_told = |note: &&Message| note.id == "account-cut" && told_outages(focus.analysis).is_some();
+    let untested = brief.not_testable.iter().filter(|note| !is_told(note));
+    let said = brief.won_back.iter().chain(untested);
     let mut notes: Vec<String> = said.map(|note| t.say(note)).collect();
     notes.extend(words::pair_down(focus, account));
     notes.push(words::times(focus, account));
