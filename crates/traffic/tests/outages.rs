@@ -141,7 +141,7 @@ fn a_window_that_never_came_tells_an_outage_from_a_rest() {
         rest,
         "a few are a loss"
     );
-    // What a queue drops has others of its burst before it, which nobody has acknowledged.
+    // A packet that a queue drops has others of its burst before it, which nobody has acknowledged.
     let burst = "9000 < 100000:1000 ack 0 esp=9/1\n9001 < 101000:1000 ack 0 esp=9/2\n9002 < 131000:1000 ack 0 esp=9/3\n9020 > 0:0 ack 102000\n";
     assert_eq!(all(burst), rest);
 }

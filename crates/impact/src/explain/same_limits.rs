@@ -69,7 +69,7 @@ pub(super) fn learnt_limit(view: &OutageView<'_>, mut explanation: Explanation) 
     explanation
 }
 
-/// What an SA had reached when data stopped on it, and by its end.
+/// Volume, age and number that an SA had reached when data stopped on it, and by its end.
 struct StopPoint {
     volume: Option<f64>,
     age: Option<f64>,

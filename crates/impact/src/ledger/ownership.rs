@@ -114,7 +114,7 @@ impl SilencesElsewhere {
 enum Ruling {
     Nobody,
     Acquitted,
-    /// As many windows of that length would meet one as long.
+    /// Chance: as many windows of that length would meet one as long.
     Chance,
     Path,
     Owned(Owner),

@@ -10,9 +10,9 @@ pub const REPLAY_WINDOWS: [u32; 3] = [32, 64, 128];
 pub struct LatePackets {
     /// All of them.
     pub packets: [u64; 3],
-    /// Those whose data is known to have arrived with them.
+    /// Packets among them whose data is known to have arrived with them.
     pub arrived: [u64; 3],
-    /// Those whose data did not arrive with them.
+    /// Packets among them whose data did not arrive with them.
     pub lost: [u64; 3],
 }
 

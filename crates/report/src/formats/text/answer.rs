@@ -144,7 +144,7 @@ fn attempts(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
 /// The costliest, and how many there are.
 fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     let mut table = tables::costliest_rekeys(focus, tunnel, room.rekeys).without_empty();
-    // What the columns mean is not worth a sentence that is cut off.
+    // A sentence on the columns that is cut off says nothing.
     if room.rekeys == 1 {
         table.notes.clear();
     }

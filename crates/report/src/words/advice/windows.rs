@@ -8,7 +8,7 @@ const KILOBYTES: u64 = 250_000;
 /// How the packets show that the client of a tunnel is Windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Windows {
-    /// Its limit is that of Windows.
+    /// The limit that it proposes is that of Windows.
     Proposes,
     /// The vendor ID of its IKE says so.
     Named,

@@ -57,30 +57,29 @@ fn of_failure(focus: &Focus) -> Option<String> {
     let told = told_failure(focus.analysis)?;
     let own = focus.analysis.attempts.iter().filter(|a| a.tunnel == told.tunnel);
     let outcome = own.map(|a| a.outcome).rfind(|outcome| outcome.failed())?;
+    Some(fill!(t, "do", text = of_attempt(focus, outcome)))
+}
+
+/// The cure of an attempt that failed.
+pub(super) fn of_attempt(focus: &Focus, outcome: AttemptOutcome) -> String {
+    let t = focus.t;
     let refusal = advice::of_refusals(t, focus.analysis).into_iter().next();
-    let text = match (outcome, refusal) {
+    match (outcome, refusal) {
         (AttemptOutcome::Refused, Some(named)) => named.instruction(t),
         (AttemptOutcome::Refused, None) => t.word("do-refused"),
         (AttemptOutcome::LimitWithoutAttempt, _) => t.word("do-limit-without-rekey"),
         _ => t.word("do-unanswered"),
-    };
-    Some(fill!(t, "do", text))
+    }
 }
 
 /// Requests that were refused or not answered need a cure, also where no transfer suffered from it in this capture: the lines before speak of
 /// something else.
-pub(super) fn in_vain(focus: &Focus) -> Option<String> {
+fn in_vain(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let failed = |outcome| focus.analysis.attempts.iter().any(|a| a.outcome == outcome);
-    let (how, text) = if failed(AttemptOutcome::Refused) {
-        let named = advice::of_refusals(t, focus.analysis).into_iter().next();
-        let text = named.map_or_else(|| t.word("do-refused"), |advice| advice.instruction(t));
-        ("refused", text)
-    } else if failed(AttemptOutcome::Unanswered) {
-        ("unanswered", t.word("do-unanswered"))
-    } else {
-        return None;
-    };
+    let outcomes = [AttemptOutcome::Refused, AttemptOutcome::Unanswered];
+    let outcome = outcomes.into_iter().find(|outcome| failed(*outcome))?;
+    let (how, text) = (outcome.as_str(), of_attempt(focus, outcome));
     Some(fill!(t, "do", text = fill!(t, "do-in-vain", how, text)))
 }
 

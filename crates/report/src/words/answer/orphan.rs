@@ -1,6 +1,6 @@
 //! The three lines where an SA ended without a successor after its renewal had failed, and no key shows its traffic.
 
-use crate::words::answer::change::in_vain;
+use crate::words::answer::change::of_attempt;
 use crate::words::answer::lines::Answer;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
@@ -52,7 +52,7 @@ pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
         headline: format::capitalised(&headline),
         why: t.sentences(&why),
         change: match reason {
-            OrphanReason::Failed(_) => in_vain(focus)?,
+            OrphanReason::Failed(attempt) => fill!(t, "do", text = of_attempt(focus, attempt.outcome)),
             OrphanReason::Deleted(_) => fill!(t, "do-orphan-deleted", who),
         },
     })
