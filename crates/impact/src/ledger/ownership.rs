@@ -340,15 +340,17 @@ impl OwnershipRules<'_> {
                 && self.input.rekeys.iter().any(holds_switch)
     }
 
-    /// Whether the silence is that between the last packet on the old SA and the first on the new one, and what was sent in it vanished before
-    /// it had a number: its sender had no SA, and waited for no answer.
+    /// Whether the silence is that between the last packet on the old SA and the first on the new one, longer than its sender usually makes, and
+    /// what was sent in it vanished before it had a number: its sender had no SA, and waited for no answer.
     fn is_without_sa(&self, silence: &Silence) -> bool {
         let is_switch = |rekey: &RekeySpan| {
             rekey.last_on_old.is_some_and(|last| silence.from <= last)
                 && rekey.first_on_new[0].is_some_and(|first| first <= silence.to)
                 && rekey.last_on_old < rekey.first_on_new[0]
         };
-        silence.facts.beyond_gap && silence.nanos() > LEAST_GAP && self.input.rekeys.iter().any(is_switch)
+        silence.facts.beyond_gap
+            && silence.nanos() > LEAST_GAP.max(self.usual)
+            && self.input.rekeys.iter().any(is_switch)
     }
 
     /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was lost: the path may have

@@ -506,6 +506,14 @@ fn a_sender_without_an_sa_is_silent_for_less_than_a_round_trip() {
     );
     assert_eq!(cost(false, 6_400), 0.0);
     assert_eq!(cost(true, 6_600), 0.0, "both SAs were in use");
+    // A sender of a packet each 100 ms, of which one is lost at the switch.
+    let mut seldom = MadeUpTransfer::new();
+    seldom.round_trip = at(240).0;
+    (0..200).for_each(|k| seldom.packet_at_micros(100_000 * k, 1_000));
+    seldom.rekey(6_200, 6_500);
+    seldom.rekeys[0].last_on_old = Some(at(6_400));
+    seldom.arrived[65].beyond_gap = true;
+    assert_eq!(seldom.ledger().rekeys_nanos(), 0);
 }
 
 /// Twice the rate from the rekey on: what the sender missed is made up for after 100 ms, and the rest is another rate.
