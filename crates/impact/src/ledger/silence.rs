@@ -42,6 +42,11 @@ impl NoArrival {
         self.swallowed.saturating_add(self.superfluous)
     }
 
+    /// Whether all that was sent in the silence was lost before the capture.
+    pub(super) fn vanished(&self) -> bool {
+        self.beyond_gap && self.in_vain() == 0
+    }
+
     /// Whether something was sent in the silence that did not arrive, before the capture or behind it: then its sender did not pause.
     pub(super) fn is_loss(&self) -> bool {
         self.in_vain() > 0 || self.beyond_gap
