@@ -498,11 +498,7 @@ fn a_child_that_is_made_anew_in_place_of_one_that_ended_is_a_renewal() {
                 w.lost_segment();
                 w.wait(400);
             }
-            let mut anew = w.begin_v2(false);
-            anew.renews = None;
-            w.message_v2(&mut anew);
-            w.wait(20);
-            w.message_v2(&mut anew);
+            let anew = w.make_v2(false);
             if deleted {
                 w.switch_up_v2(&anew);
                 w.switch_down_v2(&anew);
@@ -540,11 +536,7 @@ fn a_renewal_that_crosses_a_delete_is_made_at_the_second_try() {
             } else {
                 w.steady(300);
             }
-            let mut anew = w.begin_v2(true);
-            anew.renews = None;
-            w.message_v2(&mut anew);
-            w.wait(20);
-            w.message_v2(&mut anew);
+            let anew = w.make_v2(true);
             w.switch_up_v2(&anew);
             w.switch_down_v2(&anew);
             w.steady(AFTER);
@@ -575,11 +567,7 @@ fn an_ike_sa_that_one_side_deletes_and_the_other_makes_anew() {
                 }
                 w.wait(2_000);
                 w.begin_ike_sa(number);
-                let mut anew = w.begin_v2(true);
-                anew.renews = None;
-                w.message_v2(&mut anew);
-                w.wait(20);
-                w.message_v2(&mut anew);
+                let anew = w.make_v2(true);
                 w.switch_up_v2(&anew);
                 w.switch_down_v2(&anew);
             }
@@ -751,11 +739,7 @@ fn a_child_that_the_next_ike_sa_lacks_is_down() {
         lan.steady(BEFORE);
         lan.delete_ike_sa_v2(true);
         lan.begin_ike_sa(9);
-        let mut anew = lan.begin_v2(true);
-        anew.renews = None;
-        lan.message_v2(&mut anew);
-        lan.wait(20);
-        lan.message_v2(&mut anew);
+        let anew = lan.make_v2(true);
         lan.switch_up_v2(&anew);
         lan.switch_down_v2(&anew);
         lan.steady(100);

@@ -64,14 +64,7 @@ impl Lane<'_> {
                 format!("{:.1} %", late.packets[k] as f64 / packets as f64 * 100.0),
             )
             .with("window", REPLAY_WINDOWS[k])
-            .with(
-                "lost",
-                if late.lost[k] >= ENOUGH_LOST {
-                    "seen"
-                } else {
-                    "unseen"
-                },
-            );
+            .with("lost", if is_seen(&k) { "seen" } else { "unseen" });
         Some(Finding {
             display_filter: self.filter_of_losses(|sequence| sequence.reordered),
             ..finding("behind_window", Severity::Warning, message, &[])

@@ -17,6 +17,7 @@ mod set_up;
 mod table;
 mod told;
 mod view;
+mod windows;
 
 #[cfg(test)]
 mod tests;
@@ -24,11 +25,11 @@ mod tests;
 pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off, told_first_numbers,
-    told_left_behind, told_no_return, told_pause, told_queue, told_silent_esp, told_standstill, told_stop,
-    told_torn_down,
+    ToldFirstNumbers, ToldNoReturn, ToldStandstill, refuses_child, told_childless, told_cut_off,
+    told_first_numbers, told_left_behind, told_no_return, told_pause, told_queue, told_silent_esp,
+    told_standstill, told_stop, told_torn_down,
 };
-pub use renewal::{is_cost_of_renewal, names_renewal};
+pub use renewal::{is_cost_of_renewal, leaves_unused, names_renewal};
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
@@ -36,3 +37,4 @@ pub use set_up::{SetUpFailure, ToldSetUp, told_set_up};
 pub use table::{ExplanationRow, ROWS, explain};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
 pub use view::MOST_FRAMES;
+pub use windows::{WindowsClient, is_of_windows, renews_as_windows, told_windows};

@@ -4,8 +4,8 @@ use crate::explain::control::waits_no_longer;
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::FIRST_NUMBERS;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Direction, Event, EventKind, Exchange, ExchangeKind, Impact, Ledger, LedgerBasis,
-    Rekey, Tunnel, Verdict,
+    Analysis, Attempt, Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Impact, Ledger,
+    LedgerBasis, Rekey, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
@@ -243,6 +243,15 @@ pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
     })
 }
 
+/// Whether an event is an unread answer to IKE_AUTH that makes no child SA: the IKE SA stands.
+pub fn refuses_child(analysis: &Analysis, event: &Event) -> bool {
+    let mut exchanges = analysis.exchanges.iter();
+    event.kind == EventKind::Refused
+        && event.known == Certainty::Inferred
+        && event.notify.is_none()
+        && exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
+}
+
 /// The IKE SA that came about without a child SA, and after which no ESP came any more.
 pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
     let last = analysis.events.iter().rfind(|event| {
@@ -252,13 +261,7 @@ pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
                 EventKind::NewIkeSa | EventKind::Refused | EventKind::ChildDeleted
             )
     })?;
-    let of_auth = |index: usize| {
-        analysis
-            .exchanges
-            .iter()
-            .any(|e| e.index == index && e.kind == ExchangeKind::IkeAuth)
-    };
-    let is_childless = last.kind == EventKind::Refused && last.exchange.is_some_and(of_auth);
+    let is_childless = refuses_child(analysis, last);
     let mut own = analysis
         .security_associations
         .iter()

@@ -1,7 +1,7 @@
 //! Costs of renewals that succeed, and failures.
 
 use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
-use rekeyscope_model::analysis::{Attempt, ExplanationCause, Outage, Rekey};
+use rekeyscope_model::analysis::{Attempt, Explanation, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_traffic::INITIAL_RTO;
 
@@ -69,4 +69,10 @@ fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
     rekey.tunnel == outage.tunnel
         && began.is_some_and(|began| began <= outage.start.plus_nanos(NEAR_AT_LEAST))
         && last.is_some_and(|last| last.plus_nanos(INITIAL_RTO) >= outage.start)
+}
+
+/// Whether nothing was sent on the new SA for most of a silence, in seconds and with packets that were swallowed: a limit was reached, and the
+/// exchange, which took so many seconds at most, does not explain half of it.
+pub fn leaves_unused(explanation: &Explanation, (silent, swallowed): (f64, u64), took: f64) -> bool {
+    explanation.cause == ExplanationCause::LimitReached && swallowed == 0 && 2.0 * took < silent
 }

@@ -477,8 +477,8 @@ impl LedgerBook {
     }
 }
 
-/// The rate behind a silence in which packets vanished before they had a number, where that is the transfer's and the one around it is not: a sender makes up for what
-/// it missed, and one that won more than its silence lasted sends at another rate than around it.
+/// The rate behind a silence in which packets vanished before they had a number, where that is the transfer's and the one around it is not: a
+/// sender makes up for what it missed, and one that won more than its silence lasted sends at another rate than around it.
 fn rate_of_its_own(own: &Owned, span: TimeSpan, bytes: u64, around: f64) -> Option<RateWithout> {
     let won = -cost(span, bytes, around);
     let behind = rate(bytes as f64, span.1.nanos_since(own.silence.to))?;

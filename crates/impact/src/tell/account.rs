@@ -59,6 +59,10 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
     let mut lines: Vec<&AccountLine> = account.labels.iter().collect();
     lines.retain(|line| of(line) >= parts.least());
     lines.sort_by(|a, b| of(b).total_cmp(&of(a)));
+    // The rekeys are what is asked for: their line follows the largest, where there is one.
+    if let Some((_, others)) = lines.split_first_mut() {
+        others.sort_by_key(|line| line.label != AccountLabel::Rekey);
+    }
     Some(AccountInBrief {
         lead: Message::new(id)
             .with("seconds", amount(account.seconds, account.seconds))

@@ -8,8 +8,11 @@ use rekeyscope_model::analysis::ExchangeKind;
 /// ICV of 8, SA 36 (one AEAD with its key length, no extended numbers, RFC 7296 §3.3), nonce 20 (§2.10: 16 at least), two
 /// traffic selectors of 24 over IPv4. An error notification takes 8 to 12 bytes instead of all of these.
 pub(super) const SHORTEST_ANSWER: u32 = 28 + 4 + 8 + 8 + 36 + 20 + 2 * 24;
-/// The bytes by which an answer that makes a child SA is longer than one that refuses it with a notification of 12 bytes at most.
+
+/// Bytes by which an answer that makes a child SA is longer than one that refuses it: an SA of 36 and two traffic selectors of 24, for a notification
+/// of 12 at most.
 pub(super) const LEAST_OF_A_CHILD: u32 = 36 + 2 * 24 - 12;
+
 /// An unreadable answer refuses if it is too short to make an SA and does not begin with one. (A notification may stand in front of an
 /// SA, too.)
 pub(super) fn refused_by_length(exchange: &Exchange) -> bool {

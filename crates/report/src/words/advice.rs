@@ -4,16 +4,15 @@
 mod account;
 mod piece;
 pub(crate) mod refusals;
-pub(crate) mod windows;
 
 pub(crate) use account::of_label;
 use piece::Advice;
 pub(crate) use refusals::of_refusals;
-pub(crate) use windows::{Windows, is_of_windows, windows};
 
 use crate::words::causes::causes;
 use crate::words::focus::Focus;
 use crate::words::format;
+use rekeyscope_impact::explain::{WindowsClient, told_windows};
 use rekeyscope_model::analysis::{Analysis, TriggerKind, Verdict};
 use rekeyscope_model::text::Message;
 
@@ -62,13 +61,22 @@ pub(crate) fn system_of_keys(analysis: &Analysis) -> Option<LogSystem> {
         .find_map(|(name, system)| is_log(name).then_some(system))
 }
 
+/// The message that says how a client is known to be Windows.
+fn evidence(client: WindowsClient) -> &'static str {
+    match client {
+        WindowsClient::Proposes => "advice-windows-proposes",
+        WindowsClient::Named => "advice-windows-named",
+        WindowsClient::Possible => "advice-windows-maybe",
+    }
+}
+
 /// Changes that make volume rekeys rarer, system by system.
 fn of_systems(analysis: &Analysis) -> Vec<Advice> {
     // Without keys nothing tells the mode, and without IKE nothing its version.
     let versions = || analysis.tunnels.iter().map(|t| t.ike_version);
     let ikev1 = versions().any(|v| v == Some(1)) || versions().all(|v| v.is_none());
     let unknown = analysis.security_associations.iter().all(|sa| sa.mode.is_none());
-    let mut clients = (0..analysis.tunnels.len()).filter_map(|tunnel| windows(analysis, tunnel));
+    let mut clients = (0..analysis.tunnels.len()).filter_map(|tunnel| told_windows(analysis, tunnel));
     let client = clients.next();
     let system = system_of_keys(analysis);
     let of = |system: &str, because: Option<&'static str>, text: &'static str| Advice {
@@ -77,14 +85,14 @@ fn of_systems(analysis: &Analysis) -> Vec<Advice> {
         text: Message::new(text),
     };
     let from_log = |own: LogSystem| (system == Some(own)).then_some("advice-log-why");
-    let of_windows = (client.is_some() || ikev1 && unknown)
-        .then(|| of("Windows", client.map(Windows::evidence), "advice-windows"));
+    let of_windows =
+        (client.is_some() || ikev1 && unknown).then(|| of("Windows", client.map(evidence), "advice-windows"));
     let yamaha = if ikev1 {
         "advice-yamaha-ikev1"
     } else {
         "advice-yamaha"
     };
-    if client == Some(Windows::Proposes) {
+    if client == Some(WindowsClient::Proposes) {
         // A responder takes over what Windows proposes, so that no setting of another system helps.
         return Vec::from_iter(of_windows);
     }

@@ -1,18 +1,16 @@
 //! Outages and what explains them in words: the clause of line 1, why, and who can cure it.
 
 use crate::words::advice::refusals::of_notification;
-use crate::words::advice::windows::renews_as_windows;
 use crate::words::common::stated_lifetime;
 use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
-use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
-use rekeyscope_impact::ledger::LEAST_COST;
+use rekeyscope_impact::explain::{DELETE_OF_A_REKEY, leaves_unused, refuses_child, renews_as_windows};
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
-    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
+    LedgerRekey, Mode, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -329,14 +327,9 @@ impl<'a> Explained<'a> {
         side(self.t(), tunnel, address)
     }
 
-    /// The answer to IKE_AUTH makes no child SA, and does not begin with a notification.
     fn is_childless(&self) -> bool {
-        let mut exchanges = self.focus.analysis.exchanges.iter();
-        let of_auth = |event: &Event| {
-            exchanges.any(|e| Some(e.index) == event.exchange && e.kind == ExchangeKind::IkeAuth)
-        };
-        let unread = self.event().filter(|event| event.known == Certainty::Inferred);
-        self.notification().is_none() && unread.is_some_and(of_auth)
+        let event = self.event();
+        event.is_some_and(|event| refuses_child(self.focus.analysis, event))
     }
 
     /// The thing that was deleted, or that changed.
@@ -501,10 +494,9 @@ impl<'a> Explained<'a> {
         Some(fill!(self.t(), "outage-alike", limit, count))
     }
 
-    /// The limit was reached, and the exchange, which took so many seconds at most, fills less than half of the silence: it does not explain the rest.
-    fn stays_unused(&self, took: f64) -> bool {
+    fn is_left_unused(&self, took: f64) -> bool {
         let silent = self.silent_time.end.seconds_since(self.silent_time.start);
-        self.is(ExplanationCause::LimitReached) && self.silent_time.swallowed == 0 && 2.0 * took < silent
+        leaves_unused(self.explanation, (silent, self.silent_time.swallowed), took)
     }
 
     /// The deed of the renewal near it.
@@ -517,8 +509,8 @@ impl<'a> Explained<'a> {
                 let seconds = self.explanation.seconds?;
                 let took = self
                     .spread(|e| e.seconds)
-                    .filter(|took| took.1 * 1e9 >= LEAST_COST as f64)?;
-                let unused = self.stays_unused(took.1).then(|| t.word("outage-unused"));
+                    .filter(|took| !format::is_nothing(took.1))?;
+                let unused = self.is_left_unused(took.1).then(|| t.word("outage-unused"));
                 let took = range(t, took);
                 let computed = self.explanation.computed_seconds;
                 let all = self.spread(|e| e.computed_seconds);
@@ -575,7 +567,7 @@ impl<'a> Explained<'a> {
         );
         let part = match (self.explanation.cause, self.spread(|e| e.seconds)) {
             (ExplanationCause::NewSaLost, _) => fill!(t, "cure-windows-ready", gateway),
-            (ExplanationCause::LimitReached, Some((_, took))) if self.stays_unused(took) => {
+            (ExplanationCause::LimitReached, Some((_, took))) if self.is_left_unused(took) => {
                 fill!(t, "cure-windows-ready", gateway)
             }
             (

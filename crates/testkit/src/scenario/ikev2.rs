@@ -71,6 +71,16 @@ impl World {
         self.switch_down_v2(&rekey);
     }
 
+    /// A child SA that renews none: a whole exchange, of which the other side answers after 20 ms.
+    pub fn make_v2(&mut self, from_client: bool) -> ChildRekey {
+        let mut anew = self.begin_v2(from_client);
+        anew.renews = None;
+        self.message_v2(&mut anew);
+        self.wait(20);
+        self.message_v2(&mut anew);
+        anew
+    }
+
     /// The request is sent and lost before the capture point.
     pub fn lose_request(&mut self, rekey: &mut ChildRekey) {
         self.blind = true;

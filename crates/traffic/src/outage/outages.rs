@@ -58,7 +58,7 @@ pub struct Outages {
     /// Frames of packets behind the replay window, in the order of the capture, and by how many numbers.
     behind_window: Vec<(u64, u32)>,
     /// Counts of them, by tunnel.
-    late: HashMap<(u32, Direction), LatePackets>,
+    late: BoundedTable<(u32, Direction), LatePackets, MOST_DIRECTIONS>,
     /// Tunnels with packets that no key opens, or with datagrams.
     unread: BoundedTable<u32, UnreadTunnel, MOST_UNREAD>,
     /// Stretches of all directions.
@@ -112,8 +112,10 @@ impl Outages {
         if self.behind_window.len() < MOST_GAPS {
             self.behind_window.push((packet.frame, behind));
         }
-        if self.late.len() < MOST_DIRECTIONS {
-            let own = self.late.entry((packet.tunnel, packet.direction)).or_default();
+        let key = (packet.tunnel, packet.direction);
+        let found = self.late.find(&key);
+        let place = found.unwrap_or_else(|| self.late.insert(key, LatePackets::default()).0);
+        if let Some(own) = self.late.at_mut(place) {
             own.count(behind);
         }
     }
@@ -166,7 +168,6 @@ impl Outages {
 
     /// A segment beyond a gap, all below which is acknowledged: a whole window vanished before the last delivery. A sender whose timer has ended
     /// sends one segment and then new ones (F-RTO, RFC 5682), whatever its security associations and identifications.
-    #[cold]
     fn window_lost(&mut self, segment: &Segment, tunnel: u32, tracker: &Tracker) {
         let sender = tracker.sender(segment.direction);
         let all_below = sender.is_some_and(|sender| sender.snd_una + segment.gap == segment.seq);

@@ -8,7 +8,7 @@ use crate::tables::{self, Table};
 use crate::words::focus::Focus;
 use crate::words::{self, KeysFit, clean, format};
 use rekeyscope_impact::explain::told_outages;
-use rekeyscope_model::analysis::{AccountLabel, Direction, Finding, Verdict};
+use rekeyscope_model::analysis::{Direction, Finding, Verdict};
 use rekeyscope_model::text::Message;
 
 /// Lines of the whole, from a terminal of 80 columns on: with the command above and the prompt below it fits beside other windows.
@@ -94,15 +94,7 @@ fn account(page: &mut TerminalPage, focus: &Focus, room: Room) {
         page.paragraph(&brief.lead);
         // One line for the cause that cost most, and one for the rekeys.
         let others = room.others.max(2);
-        let (mut table, rekeys) = (brief.table, words::account_label(focus.t, AccountLabel::Rekey));
-        let place = table
-            .rows
-            .iter()
-            .position(|row| row.cells.first() == Some(&rekeys));
-        if let Some(place) = place.filter(|place| *place >= others) {
-            table.rows[others - 1..=place].rotate_right(1);
-        }
-        shortened(page, focus, table, Room { others, ..room });
+        shortened(page, focus, brief.table, Room { others, ..room });
         page.paragraphs(&brief.notes);
     }
     page.paragraphs(&Vec::from_iter(words::change_of_address(focus)));

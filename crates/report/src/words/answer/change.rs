@@ -1,13 +1,15 @@
 //! Line 3: what to do.
 
-use crate::words::advice::{self, LogSystem, Windows};
+use crate::words::advice::{self, LogSystem};
 use crate::words::answer::loss::{loses_more, lost_as_much, lost_most};
 use crate::words::answer::why;
 use crate::words::ends::side;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, format, keys_fit, loss_label};
-use rekeyscope_impact::explain::{told_first_numbers, told_queue, told_stop};
+use rekeyscope_impact::explain::{
+    WindowsClient, is_of_windows, told_first_numbers, told_queue, told_stop, told_windows,
+};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
@@ -184,10 +186,10 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let renewing = renewing_side(by_volume());
     let tunnel = focus.analysis.tunnels.get(headline.tunnel);
     let of_client = renewing.is_some() && renewing == tunnel.map(|tunnel| tunnel.a);
-    let windows = match advice::windows(focus.analysis, headline.tunnel) {
-        Some(Windows::Proposes) => return None,
-        Some(Windows::Named) if of_client => return None,
-        Some(Windows::Possible) if of_client => "maybe",
+    let windows = match told_windows(focus.analysis, headline.tunnel) {
+        Some(WindowsClient::Proposes) => return None,
+        Some(WindowsClient::Named) if of_client => return None,
+        Some(WindowsClient::Possible) if of_client => "maybe",
         _ => "no",
     };
     let Some(limit) = by_volume().filter_map(|r| r.trigger.limit_kilobytes).next() else {
@@ -239,7 +241,7 @@ fn learnt_limit<'a>(
     let longer = PROJECTED_KILOBYTES
         .into_iter()
         .find(|longer| *longer > kilobytes)?;
-    (!advice::is_of_windows(kilobytes)).then(|| {
+    (!is_of_windows(kilobytes)).then(|| {
         let text = fill!(
             t,
             "do-lifetime-learnt",

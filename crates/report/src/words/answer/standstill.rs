@@ -76,7 +76,6 @@ pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
     let silent = told_silent_esp(analysis, headline)?;
     let tunnel = analysis.tunnels.get(headline.tunnel)?;
     let (who, esp) = (side(t, Some(tunnel), silent.by), esp(tunnel));
-    let ends = analysis.capture.last_time?;
     let clause = fill!(
         t,
         "outage-esp-silent",
@@ -84,16 +83,22 @@ pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
         probably = "",
         at = fill!(t, "outage-at", moment = moment(focus, silent.time))
     );
-    let seconds = format::seconds(ends.seconds_since(silent.time));
-    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
-    let clause = format::capitalised(&clause);
     let why = fill!(t, "explains-esp-silent", who, span = "all");
     Some(Answer {
         tunnel: Some(headline.tunnel),
-        headline: fill!(t, "outage-line", clause, down),
+        headline: nothing_since(focus, &clause, silent)?,
         why: fill!(t, "why-outage", text = why),
         change: fill!(t, "do", text = fill!(t, "cure-esp-silent", who, esp)),
     })
+}
+
+/// Line 1 where nothing came from an event on.
+fn nothing_since(focus: &Focus, clause: &str, event: &Event) -> Option<String> {
+    let t = focus.t;
+    let seconds = format::seconds(focus.analysis.capture.last_time?.seconds_since(event.time));
+    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
+    let clause = format::capitalised(clause);
+    Some(fill!(t, "outage-line", clause, down))
 }
 
 /// The answer where a new IKE SA came about without a child SA, and no outage shows it: no key opens the packets, or nobody acknowledges them.
@@ -110,12 +115,9 @@ pub(super) fn of_childless(focus: &Focus) -> Option<Answer> {
         probably = probably(t, refused),
         at
     );
-    let seconds = format::seconds(analysis.capture.last_time?.seconds_since(refused.time));
-    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
-    let clause = format::capitalised(&clause);
     Some(Answer {
         tunnel: Some(tunnel),
-        headline: fill!(t, "outage-line", clause, down),
+        headline: nothing_since(focus, &clause, refused)?,
         why: fill!(t, "why-outage", text = fill!(t, "explains-refused-child", who)),
         change: fill!(t, "do", text = fill!(t, "cure-refused", who)),
     })
