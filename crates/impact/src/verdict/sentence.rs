@@ -78,15 +78,26 @@ impl LedgerWords<'_> {
     fn stopped(&self) -> Message {
         let silent = self.silent();
         let ledger = self.ledger;
+        let at_least = ledger.at_least
+            || match ledger.basis {
+                LedgerBasis::Packets | LedgerBasis::Datagrams => true,
+                LedgerBasis::Acknowledgements | LedgerBasis::Answers => false,
+            };
+        let longest = silent
+            .iter()
+            .map(|own| own.silence_ms / 1_000.0)
+            .fold(0.0, f64::max);
         let message = if silent.is_empty() {
             about(self.of, "verdict-slowed").with("hurt", ledger.rekeys.len())
+        } else if !at_least && 2.0 * ledger.cost_seconds < longest {
+            about(self.of, "verdict-made-up").with("hurt", silent.len())
         } else {
             about(self.of, "verdict-stopped").with("hurt", silent.len())
         };
-        let sure = match ledger.basis {
-            _ if ledger.at_least => "verdict-at-least",
-            LedgerBasis::Packets | LedgerBasis::Datagrams => "verdict-at-least",
-            LedgerBasis::Acknowledgements | LedgerBasis::Answers => "verdict-just",
+        let sure = if at_least {
+            "verdict-at-least"
+        } else {
+            "verdict-just"
         };
         let cost = Message::new(sure).with("cost", amount(ledger.cost_seconds, ledger.cost_seconds));
         message

@@ -59,7 +59,7 @@ why-at-the-limit = It ran at { $observed }{ $how ->
     [beside] {""}
    *[best] ; { $own } is the best that was seen
 }.
-why-largest = Of { $lost } lost, the largest part is not the rekeys': { $label }, { $seconds } ({ $share }).
+why-largest = Of { $lost } lost, { $seconds } ({ $share }) went to something else than the rekeys: { $label }.
 why-largest-two = Of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
 why-idle = The sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
 why-queue = A full queue delays every packet by up to { $delay }.

@@ -17,6 +17,11 @@ verdict-stopped = { $used ->
     [one] The only rekey stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
    *[other] { $hurt } of { $used } rekeys stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.
 }
+# More was made up than was lost: all of them cost less than half of what one of them stopped it.
+verdict-made-up = { $used ->
+    [one] The only rekey stopped this { $direction } for { $silence }, all but { $cost } made up.
+   *[other] { $hurt } of { $used } rekeys stopped this { $direction } for { $silence }, all but { $cost } made up.
+}
 verdict-slowed = { $hurt } of { $used } rekeys slowed this { $direction } without stopping it: { $cost } of { $transfer }, { $share }.
 verdict-just = { $cost }
 verdict-at-least = at least { $cost }

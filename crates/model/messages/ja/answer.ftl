@@ -48,7 +48,7 @@ why-at-the-limit = レートは { $observed } でした。{ $how ->
     [beside] {""}
    *[best] 観測された最高は { $own } です。
 }
-why-largest = 遅れ { $lost } の最大の要因はリキー以外です: { $label } { $seconds }（{ $share }）。
+why-largest = 遅れ { $lost } のうち { $seconds }（{ $share }）の要因はリキー以外です: { $label }。
 why-largest-two = 遅れ { $lost } の主な要因はリキー以外の 2 つです: { $label } { $seconds }（{ $share }）、{ $other } { $others }（{ $theirs }）。
 why-idle = { $whole } 中 { $seconds } は送るデータのない時間でした。VPN の問題ではありません。
 why-queue = キューの滞留で、すべてのパケットが最大 { $delay } 遅延しています。

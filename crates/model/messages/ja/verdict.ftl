@@ -12,6 +12,7 @@ verdict-no-traffic = { $total ->
 }
 verdict-no-rekeys = リキー（鍵更新）なし、{ $direction }は { $volume } を { $rate } で転送
 verdict-stopped = リキー { $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止: { $transfer } 中 { $cost }（{ $share }）遅くなった
+verdict-made-up = リキー { $used } 回中 { $hurt } 回で{ $direction }が { $silence } 停止したが、{ $cost }を除いて取り戻した
 verdict-slowed = リキー { $used } 回中 { $hurt } 回で{ $direction }が停止せずに遅くなった: { $transfer } 中 { $cost }（{ $share }）
 verdict-just = { $cost }
 verdict-at-least = { $cost } 以上

@@ -81,6 +81,11 @@ impl Rounds {
         true
     }
 
+    /// The least delay of the last one, nanoseconds; 0 where nothing tells it.
+    pub(crate) fn delay(&self) -> i64 {
+        self.last_least.unwrap_or(0)
+    }
+
     /// The last one is above the one before.
     pub(crate) fn grow(&self) -> bool {
         self.completed > 1 && self.last() as f64 > FLAT * self.flights[1] as f64

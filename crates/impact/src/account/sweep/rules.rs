@@ -17,8 +17,10 @@ use rekeyscope_traffic::{INITIAL_RTO, INITIAL_WINDOW};
 const AFTER_TIMEOUT: u64 = 2;
 /// Half-life of what is known of a sender: sums of waits fall with exp(−t/2 s).
 const MEMORY: f64 = 2.0 * NANOS_PER_SECOND as f64;
-/// CUBIC is back at W segments after the cube root of this times W, seconds: (1 − 0.7) / 0.4 (RFC 9438 §4.2, §5).
-const CUBIC_BACK: f64 = 0.75;
+/// A loss leaves CUBIC this share of its window (RFC 9438 §4.6), and Reno half of it.
+const CUBIC_LEAVES: f64 = 0.7;
+/// CUBIC grows by W segments in the cube root of W over this, seconds (RFC 9438 §4.2, §5).
+const CUBIC_SCALE: f64 = 0.4;
 
 /// Goes over the next piece of a connection: one step for each packet with data. `rates`: how near to C it is at each, or empty.
 pub(crate) fn sweep(half: &Half, rates: &[f32], sender: &mut TcpSender, track: &mut Track) {
@@ -149,7 +151,8 @@ impl Sweep<'_> {
             } else {
                 0
             };
-            self.sender.before_loss = self.sender.usual_flight().max(held_down);
+            self.sender.at_loss = self.sender.usual_flight();
+            self.sender.before_loss = self.sender.at_loss.max(held_down);
             self.sender.ramping = true;
             self.sender.proven = if timeout {
                 AFTER_TIMEOUT * self.half.mss
@@ -186,12 +189,20 @@ impl Sweep<'_> {
         let Some(first) = self.sender.first_sent.filter(|_| !self.half.begun) else {
             return false;
         };
-        let segments = self.sender.before_loss as f64 / self.half.mss as f64;
-        let reno = segments / 2.0 * self.times.rtt as f64;
-        let cubic = libm::cbrt(CUBIC_BACK * segments) * NANOS_PER_SECOND as f64;
         !self.sender.lost_from_known_flight
             && self.sender.rounds.climb(self.half.mss)
-            && (now - first) as f64 <= reno.max(cubic)
+            && now - first <= self.back_after()
+    }
+
+    /// How long after the last loss a sender that has enough to send has the flight of before the first one back, nanoseconds: by
+    /// segments from half of it (RFC 5681 §3.1), or by CUBIC to what it was at the last loss, and on from there.
+    fn back_after(&self) -> i64 {
+        let segments = |bytes: u64| bytes as f64 / self.half.mss as f64;
+        let (before, at_loss) = (segments(self.sender.before_loss), segments(self.sender.at_loss));
+        let reno = (before - at_loss / 2.0) * self.sender.rounds.delay().max(self.times.rtt) as f64;
+        let grows = |by: f64| libm::cbrt(by / CUBIC_SCALE) * NANOS_PER_SECOND as f64;
+        let cubic = grows((1.0 - CUBIC_LEAVES) * at_loss) + grows(before - at_loss);
+        reno.max(cubic) as i64
     }
 
     /// The first rule that holds (docs/account.md) for the wait since `from`; `None`: what the last episode of loss turns out to be.
@@ -213,7 +224,12 @@ impl Sweep<'_> {
         let slower = rate < 0.6;
         // Behind a queue packets come as the link lets them through, however they were sent.
         let waited = self.waited_in_queue(data);
+        let back_after = self.back_after();
         let sender = &mut *self.sender;
+        // Something else than the loss holds a flight that is not back by then.
+        if sender.loss_seen.is_some_and(|lost| now - lost > back_after) {
+            (sender.loss_seen, sender.ramping, sender.before_loss) = (None, false, 0);
+        }
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(from));
         let allowed = sender.receiver.allowed_at(now - times.released);
         let clocked = sender.told.is_some_and(|told| told > now - times.released);

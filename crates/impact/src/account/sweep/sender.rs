@@ -41,6 +41,8 @@ pub(crate) struct TcpSender {
     /// After some rounds, so that it is known what was under way before.
     pub(crate) lost_from_known_flight: bool,
     /// Flight before the last episode.
+    pub(crate) at_loss: u64,
+    /// Flight before the first episode from which it has not come back.
     pub(crate) before_loss: u64,
     /// True until the flight has come back.
     pub(crate) ramping: bool,

@@ -169,9 +169,13 @@ fn shared(connections: &[LabelledSteps], first: (i64, u64), last: Timestamp) -> 
             }
             to = to.min(if run.from > t { run.from } else { run.to });
         }
-        let says = |r: &LabelledPiece| r.label != AccountLabel::Application;
-        if voices.iter().any(|(r, _)| says(r)) {
-            voices.retain(|(r, _)| says(r));
+        // Datagrams, whose waits nobody explains, say no more than their share of the bytes.
+        let idles = |r: &LabelledPiece| r.label == AccountLabel::Application;
+        if voices
+            .iter()
+            .any(|(r, _)| !idles(r) && r.label != AccountLabel::Unexplained)
+        {
+            voices.retain(|(r, _)| !idles(r));
         }
         let total: f64 = voices.iter().map(|v| v.1).sum();
         let (count, mut begin) = (voices.len(), t);

@@ -12,27 +12,23 @@ fn account<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a Account> {
 }
 
 /// The label of the headline's account that lost most, where the transfer lost more of its time than an effect of interest: else it
-/// runs as fast as its path, and what to change would not be felt. A label that these packets cannot show is no reason.
+/// runs as fast as its path, and what to change would not be felt. A label that these packets cannot show is no reason, and a sender with
+/// nothing to send is no fault beside rekeys that hurt.
 pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     let account = account(focus, headline)?;
-    let most = account
-        .labels
-        .iter()
-        .max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds));
+    let is_fault =
+        |line: &&AccountLine| line.label != AccountLabel::Application || headline.rekeys_hurt.is_empty();
+    let faults = account.labels.iter().filter(is_fault);
+    let most = faults.max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds));
     let is_shown = |line: &&AccountLine| !account.not_testable.contains(&line.label);
     most.filter(|_| account.lost_seconds > INTEREST * account.seconds)
         .filter(is_shown)
 }
 
-/// Finds the line to which a transfer lost more than to its rekeys, where something can be done about it. A sender with nothing to send is no
-/// fault beside rekeys that hurt.
+/// Finds the line to which a transfer lost more than to its rekeys, where something can be done about it.
 pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     let line = lost_most(focus, headline)?;
-    let is_other = match line.label {
-        AccountLabel::Rekey | AccountLabel::TunnelDown => false,
-        AccountLabel::Application => headline.rekeys_hurt.is_empty(),
-        _ => true,
-    };
+    let is_other = !matches!(line.label, AccountLabel::Rekey | AccountLabel::TunnelDown);
     (is_other && of_label(focus.t, line.label).is_some()).then_some(line)
 }
 

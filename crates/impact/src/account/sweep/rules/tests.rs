@@ -191,10 +191,11 @@ fn a_slow_sender_is_slowed_by_its_application() {
         "more was never under way"
     );
     assert_eq!(slow(&|m| m.wait = 3), Growth, "no wait");
-    let lost = |ms: i64| slow(&|m| m.sender.loss_seen = Some(at(NOW - ms)));
-    assert_eq!(lost(1_001), Application);
-    let after_loss = with(|m| m.sender.loss_seen = Some(at(NOW - 1_000))).told(500);
-    assert_eq!(after_loss.label(), Growth);
+    let after = |ms: i64| with(|m| lost(m, NOW - ms, 10_000)).told(500);
+    assert_eq!(
+        (after(1_001).label(), after(1_000).label()),
+        (Application, Growth)
+    );
     let beyond = |ms: i64| {
         with(|m| {
             m.sender.receiver = Default::default();
@@ -244,14 +245,22 @@ fn what_follows_at_once_on_the_applications_words_is_the_applications() {
     assert_eq!(until, Some(at(NOW + 40)), "for a round trip");
 }
 
+/// The flight of a sender was `flight` when a segment was lost at `ms`.
+fn lost(of: &mut Made, ms: i64, flight: u64) {
+    let sender = &mut of.sender;
+    (sender.loss_seen, sender.at_loss, sender.before_loss) = (Some(at(ms)), flight, flight);
+}
+
 #[test]
 fn a_burst_after_a_rest_is_growth_from_its_eleventh_segment_on() {
-    let burst = |sent: u64, lost: bool, rounds: usize| {
+    let burst = |sent: u64, lost_just_now: bool, rounds: usize| {
         with(|m| {
             m.sender.began_anew = Some((0, 100_000 - sent));
             (m.sender.application_until, m.wait) = (Some(at(NOW + 10)), 1);
             m.sender.rounds.completed = rounds;
-            (m.sender.loss_seen, m.sender.before_loss) = (lost.then_some(0), 50_000);
+            if lost_just_now {
+                lost(m, NOW, 50_000);
+            }
         })
         .told(2)
         .found()

@@ -21,15 +21,21 @@ fn an_episode_lasts_until_the_flight_is_back() {
     };
     // 11,000 are under way: less than a segment of 1,000 lacks.
     assert_eq!((ramp(12_000), ramp(11_999)), (None, Some(Growth)));
-    let lost = |before_loss: u64| {
+    let after = |ms: i64, flight: u64| with(|m| lost(m, NOW - ms, flight)).told(2).found();
+    // 6 % above what it was.
+    assert_eq!((after(100, 10_378), after(100, 10_377)), (None, Some(Growth)));
+    // CUBIC has 50 segments back after the cube root of 37.5 s.
+    assert_eq!((after(3_340, 50_000), after(3_350, 50_000)), (None, Some(Growth)));
+    // Ten of them were left at the last loss: these after 2 s, and 40 more after 4.6 s.
+    let twice = |ms: i64| {
         with(|m| {
-            (m.sender.loss_seen, m.sender.before_loss) = (Some(0), before_loss);
+            lost(m, NOW - ms, 50_000);
+            m.sender.at_loss = 10_000;
         })
         .told(2)
         .found()
     };
-    // 6 % above what it was.
-    assert_eq!((lost(10_378), lost(10_377)), (None, Some(Growth)));
+    assert_eq!((twice(6_590), twice(6_610)), (None, Some(Growth)));
 }
 
 /// Next to the receiver hardly anything is under way when an acknowledgement passes.
