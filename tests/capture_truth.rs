@@ -78,27 +78,52 @@ fn without_ike_the_cost_is_the_same() {
     }
 }
 
+/// The cost that the ESP packets alone show is found, and no outage beside it.
+fn assert_costs(analysis: &Analysis, lab: &Lab, what: &str) {
+    let impact = &analysis.impact[0];
+    let what = format!("{}, {what}: {}", lab.name, impact.sentence);
+    assert_eq!(impact.verdict, Verdict::Shown, "{what}");
+    let (found, expected) = (cost_s(analysis), cost_s(&whole(lab)));
+    assert!(
+        found <= 1.1 * expected && found >= 0.5 * expected,
+        "{what}: {found}, {expected}"
+    );
+    let open = analysis.outages.iter().find(|outage| outage.end.is_none());
+    assert!(open.is_none(), "{what}: {open:?}");
+}
+
+/// At 600 bytes acknowledgements can be read, and data cannot.
 #[test]
-fn a_snap_length_of_60_bytes_leaves_the_cost() {
+fn a_snap_length_leaves_the_cost() {
     for lab in with_stalls() {
-        let cut = changed(&lab, false, |mut packets| {
-            packets.iter_mut().for_each(|p| p.data.truncate(60));
-            packets
-        });
-        let impact = &cut.impact[0];
-        assert_eq!(
-            impact.verdict,
-            Verdict::Shown,
-            "{}: {}",
-            lab.name,
-            impact.sentence
-        );
-        let (found, expected) = (cost_s(&cut), cost_s(&whole(&lab)));
-        assert!(
-            found <= 1.1 * expected && found >= 0.5 * expected,
-            "{}: {found}, {expected}",
-            lab.name
-        );
+        for (length, keys) in [(60, false), (128, true), (600, true)] {
+            let cut = changed(&lab, keys, |mut packets| {
+                packets.iter_mut().for_each(|p| p.data.truncate(length));
+                packets
+            });
+            assert_costs(&cut, &lab, &format!("{length} bytes"));
+        }
+    }
+}
+
+/// What goes on in SAs whose keys are not known is not lost.
+#[test]
+fn keys_of_the_first_sas_leave_the_cost() {
+    for lab in with_stalls() {
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("part.esp_sa");
+        for rows in [2, 4] {
+            let whole = lab
+                .keys
+                .iter()
+                .find(|file| file.extension().is_some_and(|of| of == "esp_sa"))
+                .unwrap();
+            let keys = std::fs::read_to_string(whole).unwrap();
+            let part: String = keys.lines().take(rows).flat_map(|row| [row, "\n"]).collect();
+            std::fs::write(&table, part).unwrap();
+            let analysis = analyze(&lab.capture, std::slice::from_ref(&table));
+            assert_costs(&analysis, &lab, &format!("{rows} keys"));
+        }
     }
 }
 

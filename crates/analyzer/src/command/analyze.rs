@@ -125,7 +125,7 @@ fn notes(analysis: &Analysis, in_report: bool) -> Vec<String> {
         ));
         return notes;
     }
-    if mostly_cut(analysis) {
+    if analysis.capture.is_cut() {
         notes.push(format!(
             "{} of {} packets in {path} are cut by the snap length: cut ESP packets can be neither checked nor decrypted, \
              their rates are ESP bytes; capture whole packets (tcpdump -s 0)",
@@ -157,14 +157,7 @@ fn notes(analysis: &Analysis, in_report: bool) -> Vec<String> {
         .filter(|sa| sa.key.status != KeyStatus::Verified && sa.inner_bytes.is_none())
         .count();
     let misfits = misfits + half;
-    let c = &analysis.capture;
-    if missing > misfits && 2 * c.cut_packets > c.esp_packets {
-        notes.push(format!(
-            "{} of {} packets are cut by the snap length: no key can check or open them, so rates are ESP bytes; capture \
-             whole packets (tcpdump -s 0) to see inside",
-            c.cut_packets, c.packets
-        ));
-    } else if missing > misfits {
+    if missing > misfits {
         let sentence = format!(
             "no key for {} of {} SAs: {}give them with --keys FILE (a Wireshark esp_sa table, or the router's log after \
              'syslog debug on' and 'ipsec ike log 1 key-info'); until then their rates are ESP bytes (SPI to ICV)",
@@ -197,18 +190,6 @@ fn unread_keys(analysis: &Analysis, input: &Input) -> Option<String> {
         "{0} beside the capture was not read, because --keys names other files: add --keys {0} to read it, too",
         unread.display()
     ))
-}
-
-/// No key would help: no ESP packet is whole.
-fn mostly_cut(analysis: &Analysis) -> bool {
-    let c = &analysis.capture;
-    let checked: u64 = analysis
-        .security_associations
-        .iter()
-        .map(|sa| sa.icv.verified + sa.icv.failed)
-        .sum();
-    // The IKE messages may be whole where as many packets are cut as carry ESP.
-    checked == 0 && c.cut_packets > 0 && c.cut_packets >= c.esp_packets
 }
 
 /// The key files hold ESP keys, and none for an SA of this capture.

@@ -123,8 +123,12 @@ do-unknown = Do: look at the table of rekeys and their display filters (-v).
 ## Around it
 
 answer-cut = The packets of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes.
+answer-cut-some = The packets of { $missing } of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes there. `tcpdump -s 0` captures whole packets.
 answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
-answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE (the router's log, or a Wireshark table) may show more.
+answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE (the router's log, or a Wireshark table) may show more.{ $one_line ->
+    [yes] {" "}The keys of one IKE SA open all that it negotiated without PFS (-v names it).
+   *[no] {""}
+}
 answer-beyond = Not analysed: { $packets } of { $all }, of more tunnels or SAs than are kept. Filter the capture by address first.
 answer-more = … { $n } more: -v
 answer-costliest = … { $hurt ->

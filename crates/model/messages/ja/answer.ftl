@@ -108,8 +108,12 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 ## その他
 
 answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。ESP のバイト数で数えています。
+answer-cut-some = { $total }のうち { $missing } 個はパケットが途中で切られているため（snaplen）、鍵を確かめられず、ESP バイトで数えています。パケット全体は `tcpdump -s 0` でキャプチャできます。
 answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
-answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。
+answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。{ $one_line ->
+    [yes] IKE SA 1 個の鍵があれば、PFS なしでネゴシエートされた SA をすべて復号できます（-v に表示）。
+   *[no] {""}
+}
 answer-beyond = 解析していないパケット: { $all }のうち { $packets }（保持できる数を超えるトンネルまたは SA）。先にアドレスで絞り込んでください。
 answer-more = … ほか { $n } 件: -v
 answer-costliest = … { $hurt ->

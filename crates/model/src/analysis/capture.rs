@@ -90,3 +90,10 @@ plain_data! {
         pub messages: Vec<Message>,
     }
 }
+
+impl Capture {
+    /// Half of the ESP packets or more were cut (snap length), so that no key can be checked on them.
+    pub fn is_cut(&self) -> bool {
+        self.cut_packets > 0 && 2 * self.cut_packets >= self.esp_packets
+    }
+}

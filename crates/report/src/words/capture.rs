@@ -91,7 +91,7 @@ pub(crate) enum KeysFit {
     Some,
     /// None, though there were keys: they are of another run, or were copied wrongly.
     Nothing,
-    /// None, and the packets were cut, so that no key can be checked.
+    /// None opens anything, because the packets were cut.
     Cut,
     /// There were no keys.
     Absent,
@@ -101,9 +101,7 @@ pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
     let had_keys = |f: &KeyFile| f.esp_keys > 0 || f.ike_keys > 0;
     if analysis.security_associations.iter().any(is_decrypted) {
         KeysFit::Some
-    } else if analysis.key_files.iter().any(had_keys)
-        && 2 * analysis.capture.cut_packets >= analysis.capture.esp_packets
-    {
+    } else if analysis.capture.is_cut() {
         KeysFit::Cut
     } else if analysis.key_files.iter().any(had_keys) {
         KeysFit::Nothing

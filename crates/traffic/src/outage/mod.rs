@@ -8,6 +8,7 @@ mod backoff;
 mod candidate;
 mod delivery;
 mod echoes;
+mod hidden;
 mod judge;
 mod large;
 mod late;

@@ -310,7 +310,11 @@ impl Outages {
             let own = self.directions.get(&(settled.pair, direction));
             own.is_some_and(|own| own.tunnel == tunnel)
         });
-        (waits && end.nanos_since(last.time) >= NANOS_PER_SECOND).then_some(last.time)
+        let hidden = self
+            .unread
+            .get(&tunnel)
+            .and_then(|own| own.hidden.behind(last.time));
+        (waits && hidden.is_none() && end.nanos_since(last.time) >= NANOS_PER_SECOND).then_some(last.time)
     }
 
     /// All stretches, in order of time. `events` in order of time; `end`: of the capture, its last frame of any kind.
@@ -330,6 +334,8 @@ impl Outages {
         let mut all = Vec::new();
         for own in self.directions.values() {
             let judge_one = |carried, candidate: &Candidate, open, unfinished| {
+                let (candidate, cut) = &self.seen(own, candidate)?;
+                let (open, unfinished) = (open && !cut, unfinished && !cut);
                 let around = self.circumstances(own, candidate, events, open, unfinished);
                 let judged = judge(carried, candidate, &around)?;
                 // The silence of TCP is no rest where the pair carries datagrams too.
@@ -349,6 +355,8 @@ impl Outages {
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
             );
             let judge_large = |(candidate, passed): &(Candidate, SmallPassed), open| {
+                let (candidate, cut) = &self.seen(own, candidate)?;
+                let open = open && !cut;
                 let around = self.circumstances(own, candidate, events, open, false);
                 let around = Circumstances {
                     echoes: around.echoes + passed.answered,
@@ -431,6 +439,14 @@ impl Outages {
         }
         all.sort_by_key(|interval| (interval.from, interval.facts.pair, interval.facts.direction));
         all
+    }
+
+    /// The part of a stretch in which every packet of its tunnel could be read, and whether it is cut there; `None` where it is too short.
+    fn seen<'a>(&self, own: &PairDelivery, candidate: &'a Candidate) -> Option<(Cow<'a, Candidate>, bool)> {
+        match self.unread.get(&own.tunnel) {
+            Some(tunnel) => tunnel.hidden.before(candidate),
+            None => Some((Cow::Borrowed(candidate), false)),
+        }
     }
 
     /// The stretch up to its end, where the sender's packets come again behind missing ones, and no more are missing: the way is open, and

@@ -4,6 +4,7 @@
 use super::backoff::{Backoff, SmallPassed};
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
+use super::hidden::Hidden;
 use super::judge::{LEAST_REST, MANY_ATTEMPTS};
 use crate::interval::{CarriedKind, LostPacket};
 use crate::packet::{InnerPayload, Packet};
@@ -98,6 +99,7 @@ impl SinceFull {
 #[derive(Debug)]
 pub(super) struct UnreadTunnel {
     pub(super) tunnel: u32,
+    pub(super) hidden: Hidden,
     sides: [UnreadSide; 2],
     last: [Option<Delivered>; 2],
 }
@@ -106,6 +108,7 @@ impl UnreadTunnel {
     pub(super) fn new(tunnel: u32) -> Self {
         UnreadTunnel {
             tunnel,
+            hidden: Hidden::default(),
             sides: Default::default(),
             last: [None; 2],
         }
@@ -133,6 +136,7 @@ impl UnreadTunnel {
             }
             InnerPayload::Unread(bytes) => {
                 sent.unread += 1;
+                self.hidden.take(at);
                 bytes
             }
             InnerPayload::Echo { .. } => 0,

@@ -6,6 +6,7 @@ use crate::formats::terminal::TerminalPage;
 use crate::formats::text::top::{TextOptions, answer_lines, leaks};
 use crate::tables::{self, Table};
 use crate::words::focus::Focus;
+use crate::words::underivable::lines_that_would_open;
 use crate::words::{self, KeysFit, clean, format};
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_model::analysis::{Direction, Finding, Verdict};
@@ -263,9 +264,15 @@ fn missing_keys(page: &mut TerminalPage, focus: &Focus) {
         let id = match words::keys_fit(focus.analysis) {
             KeysFit::Nothing => "answer-wrong-keys",
             KeysFit::Cut => "answer-cut",
+            _ if focus.analysis.capture.is_cut() => "answer-cut-some",
             KeysFit::Some | KeysFit::Absent => "answer-keys",
         };
-        page.paragraph(&fill!(focus.t, id, missing, total));
+        let one_line = if !lines_that_would_open(focus.analysis).is_empty() {
+            "yes"
+        } else {
+            "no"
+        };
+        page.paragraph(&fill!(focus.t, id, missing, total, one_line));
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn change(focus: &Focus) -> String {
                 _ if words::late_packets(focus.t, focus.analysis).is_some() => {
                     fill!(t, "do", text = t.word("cure-late"))
                 }
-                _ if told_stop(focus.analysis, headline).is_some() => t.word("do-keys"),
+                _ if told_stop(focus.analysis, headline).is_some() => t.word(see_inside(focus)),
                 None if told_queue(focus.analysis, headline).is_some() => t.word("do-queue"),
                 None if why::is_at_the_limit(focus, headline) => t.word("do-nothing-at-the-limit"),
                 _ => t.word("do-nothing"),
@@ -159,9 +159,16 @@ fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
 fn without_cause(focus: &Focus) -> &'static str {
     match keys_fit(focus.analysis) {
         KeysFit::Some => "do-unknown",
+        _ => see_inside(focus),
+    }
+}
+
+/// Names the message that says how the packets could be read.
+pub(super) fn see_inside(focus: &Focus) -> &'static str {
+    match keys_fit(focus.analysis) {
         KeysFit::Nothing => "do-other-keys",
         KeysFit::Cut => "do-whole-packets",
-        KeysFit::Absent => "do-keys",
+        KeysFit::Some | KeysFit::Absent => "do-keys",
     }
 }
 
@@ -348,6 +355,7 @@ fn none_seen(focus: &Focus, headline: &Impact) -> Option<String> {
 fn other_capture(focus: &Focus, headline: &Impact) -> &'static str {
     match focus.ledger(headline).map(|ledger| ledger.basis) {
         _ if headline.rekeys_used == 0 => "do-longer-capture",
+        Some(LedgerBasis::Packets) if focus.analysis.capture.is_cut() => "do-whole-packets",
         Some(LedgerBasis::Packets) => "do-keys-or-other-end",
         Some(LedgerBasis::Datagrams) => "do-other-end",
         _ => "do-longer-capture",

@@ -1,6 +1,7 @@
 //! The three lines where no outage and no cost is seen, but something that explains one: ESP of one side that never came or stopped, an end
 //! that its peer did not follow, renewals that delete first, a transfer that stood still.
 
+use crate::words::answer::change::see_inside;
 use crate::words::answer::lines::Answer;
 use crate::words::ends::{esp, side};
 use crate::words::events::probably;
@@ -201,7 +202,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     };
     let (why, change) = match told.checks {
         0 if is_read => (t.word("standstill-datagrams"), t.word("do-other-end")),
-        0 => (fill!(t, "standstill-why", until), t.word("do-keys")),
+        0 => (fill!(t, "standstill-why", until), t.word(see_inside(focus))),
         checks => {
             let own = |event: &&Event| event.tunnel.is_none_or(|tunnel| tunnel == headline.tunnel);
             let mut events = analysis.events.iter().filter(own);
