@@ -47,7 +47,11 @@ pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers
             places.push((place, own));
         }
     }
-    let explanations = explain(&scene(found, &owned, true));
+    let mut scene = scene(found, &owned, true);
+    for (&(place, own), outage) in places.iter().zip(&mut scene.outages) {
+        outage.lost_on_new = ledgers[place].rekeys[own].why == LedgerWhy::LostOnNew;
+    }
+    let explanations = explain(&scene);
     for ((place, own), explanation) in places.into_iter().zip(explanations) {
         ledgers[place].rekeys[own].explanation = explanation;
     }

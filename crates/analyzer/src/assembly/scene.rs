@@ -291,6 +291,7 @@ fn outage(record: &Record, heard: &HeardIke, interval: &Interval) -> OutageInSce
         open: undelivered.open && !undelivered.over,
         short: interval.facts.kind == StandstillKind::ShortOutage,
         of_rekey: false,
+        lost_on_new: false,
         undelivered,
         swallowed_packets: interval.facts.lost.iter().filter_map(swallowed).collect(),
         round_trip: interval.facts.before.round_trip,

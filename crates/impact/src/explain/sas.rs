@@ -22,6 +22,7 @@ fn are_half(view: &OutageView<'_>, packets: usize) -> bool {
 
 pub(super) fn new_sa_lost(view: &OutageView<'_>) -> Option<Explanation> {
     swallowed_from_the_first(view)
+        .or_else(|| lost_behind_the_switch(view))
         .or_else(|| unheard_on_the_new(view))
         .or_else(|| first_numbers(view))
         .or_else(|| never_answered(view))
@@ -77,6 +78,19 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
             view.with_frames(explanation, own().map(|packet| packet.frame))
         })
     })
+}
+
+/// The ledger counts several packets that were lost on the new SA, and knows none of them.
+fn lost_behind_the_switch(view: &OutageView<'_>) -> Option<Explanation> {
+    let lost = u64::from(view.outage.undelivered.swallowed);
+    let (_, sa) = new_sas(view)
+        .next()
+        .filter(|_| view.outage.lost_on_new && lost >= LEAST_NOT_BY_CHANCE)?;
+    let explanation = Explanation {
+        count: Some(lost),
+        ..of_new_sa(view, sa, Certainty::Proven)
+    };
+    Some(view.with_frames(explanation, []))
 }
 
 /// Data arrived and was acknowledged on a new SA that the sender of the data did not have yet: it still sends on the old one.

@@ -139,6 +139,8 @@ pub struct OutageInScene {
     pub short: bool,
     /// The silence of a rekey: that nothing came is known, and the rows that say no more are left out.
     pub of_rekey: bool,
+    /// The ledger knows that most of it was lost behind the switch to a new SA, and not which packets these are.
+    pub lost_on_new: bool,
     /// The traffic in it.
     pub undelivered: Undelivered,
     /// The first packets that did not arrive (bounded by the maker), in the order of time.

@@ -72,6 +72,7 @@ fn outage(from: f64, to: f64) -> OutageInScene {
         open: false,
         short: false,
         of_rekey: false,
+        lost_on_new: false,
         undelivered: Undelivered {
             dead: Some((at(from + 0.01), at(to - 1.0))),
             swallowed: 4,

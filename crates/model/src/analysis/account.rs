@@ -68,6 +68,9 @@ plain_data! {
         pub bytes: u64,
         /// Seconds beyond what `bytes` take at C.
         pub lost_seconds: f64,
+        /// Share of `seconds` in which the rate was coming back behind a rekey: it follows from that, whatever the label.
+        #[serde(default)]
+        pub behind_rekeys: f64,
         /// `seconds` of the account's `seconds`.
         pub share: f64,
         /// `lost_seconds` of what all labels lost; `null` where the transfer took no longer.

@@ -40,6 +40,7 @@ pub fn account(reference_mbps: f64, labels: &[(AccountLabel, f64, u64)]) -> Acco
             seconds: own_s,
             bytes: own_bytes,
             lost_seconds: lost,
+            behind_rekeys: 0.0,
             share: own_s / seconds,
             lost_share: (lost_seconds > 0.0).then(|| lost / lost_seconds),
             s_per_gb: (bytes > 0).then(|| own_s * 1e9 / bytes as f64),

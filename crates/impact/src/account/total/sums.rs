@@ -10,6 +10,24 @@ use std::collections::BTreeMap;
 /// Stretches that stand for a label.
 const MOST_EVIDENCE: usize = 3;
 
+/// Nanoseconds of each label that follow from a rekey: from its end on the window is smaller or grows, up to the first stretch with
+/// another reason.
+fn behind_rekeys(pieces: &[LabelledPiece]) -> BTreeMap<AccountLabel, i64> {
+    use AccountLabel::{Growth, PathLoss, QueueLoss, Rekey, Reordering, Unexplained};
+    let mut behind: BTreeMap<AccountLabel, i64> = BTreeMap::new();
+    let mut follows = false;
+    for piece in pieces {
+        match piece.label {
+            Rekey => follows = true,
+            PathLoss | QueueLoss | Reordering | Growth | Unexplained if follows => {
+                *behind.entry(piece.label).or_default() += piece.nanos();
+            }
+            _ => follows = false,
+        }
+    }
+    behind
+}
+
 /// The whole that every line is compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compared {
@@ -40,6 +58,7 @@ pub(crate) fn lines(
     let is_longer = totals.lost(totals.nanos, totals.bytes) > 0.0;
     let lost = |sum: &LabelSum| totals.lost(sum.nanos, sum.bytes).max(0.0);
     let all_lost: f64 = sums.values().map(lost).sum();
+    let behind = behind_rekeys(pieces);
     let line = |(&label, sum): (&AccountLabel, &LabelSum)| {
         let lost = totals.lost(sum.nanos, sum.bytes);
         // What other labels won back is no rate that the path is known to carry.
@@ -76,6 +95,7 @@ pub(crate) fn lines(
             seconds: seconds(sum.nanos),
             bytes: sum.bytes,
             lost_seconds: lost,
+            behind_rekeys: behind.get(&label).copied().unwrap_or(0) as f64 / sum.nanos.max(1) as f64,
             share: sum.nanos as f64 / totals.nanos.max(1) as f64,
             lost_share: is_longer.then(|| lost / all_lost),
             s_per_gb: (totals.bytes > 0).then(|| seconds(sum.nanos) * 1e9 / totals.bytes as f64),
@@ -220,6 +240,18 @@ mod tests {
             lines[0].evidence[0].seconds, 0.5,
             "the longer of two with the same frames"
         );
+    }
+
+    #[test]
+    fn losses_right_behind_a_rekey_follow_from_it() {
+        use AccountLabel::{Growth, PathLoss, QueueLoss};
+        let labels = [PathLoss, Rekey, PathLoss, Growth, Capacity, PathLoss, QueueLoss];
+        let pieces: Vec<LabelledPiece> = (0..)
+            .zip(labels)
+            .map(|(place, label)| piece(100 * place, 100 * (place + 1), label, (1, 2)))
+            .collect();
+        let expected = BTreeMap::from([(PathLoss, at(100)), (Growth, at(100))]);
+        assert_eq!(behind_rekeys(&pieces), expected);
     }
 
     /// By the packets that waited with it.

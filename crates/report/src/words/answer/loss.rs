@@ -11,15 +11,25 @@ fn account<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a Account> {
     all.find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))
 }
 
+/// Finds the lines that may be told. A sender with nothing to send, or whose rate grows as that of every new connection, is no fault beside
+/// rekeys that hurt.
+fn faults<'a>(account: &'a Account, headline: &Impact) -> impl Iterator<Item = &'a AccountLine> {
+    let hurt = !headline.rekeys_hurt.is_empty();
+    let is_usual =
+        |line: &AccountLine| matches!(line.label, AccountLabel::Application | AccountLabel::Growth);
+    account
+        .labels
+        .iter()
+        .filter(move |line| !(hurt && is_usual(line)))
+}
+
 /// The label of the headline's account that lost most, where the transfer lost more of its time than an effect of interest: else it
-/// runs as fast as its path, and what to change would not be felt. A label that these packets cannot show is no reason, and a sender with
-/// nothing to send is no fault beside rekeys that hurt.
+/// runs as fast as its path, and what to change would not be felt. A label that these packets cannot show is no reason. What follows from
+/// rekeys is no label's own.
 pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     let account = account(focus, headline)?;
-    let is_fault =
-        |line: &&AccountLine| line.label != AccountLabel::Application || headline.rekeys_hurt.is_empty();
-    let faults = account.labels.iter().filter(is_fault);
-    let most = faults.max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds));
+    let own = |line: &AccountLine| line.lost_seconds * (1.0 - line.behind_rekeys);
+    let most = faults(account, headline).max_by(|a, b| own(a).total_cmp(&own(b)));
     let is_shown = |line: &&AccountLine| !account.not_testable.contains(&line.label);
     most.filter(|_| account.lost_seconds > INTEREST * account.seconds)
         .filter(is_shown)
@@ -52,7 +62,7 @@ pub(super) fn lost_as_much<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&
     let is_near = |line: &&AccountLine| {
         line.lost_seconds > near.max(0.0) && !account.not_testable.contains(&line.label)
     };
-    let mut others = account.labels.iter().filter(|line| line.label != most.label);
+    let mut others = faults(account, headline).filter(|line| line.label != most.label);
     let changes = |line: &AccountLine| of_label(focus.t, line.label).is_some();
     others
         .find(is_near)
