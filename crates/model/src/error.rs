@@ -160,6 +160,18 @@ pub struct WireError {
     pub available: usize,
 }
 
+impl WireError {
+    /// The rule is about the beginning of the layer.
+    pub fn at_start(layer: &'static str, required: usize, available: usize) -> WireError {
+        WireError {
+            layer,
+            offset: 0,
+            required,
+            available,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

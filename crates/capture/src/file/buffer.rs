@@ -3,6 +3,7 @@
 
 use crate::file::ahead::{FilledBlock, ReadAhead};
 use crate::file::block::{BLOCK_LEN, READ_LEN, ReadBlock};
+use crate::file::record::CaptureEnd;
 use crate::file::source::{ByteSource, Compression, SourceRead, StoredState};
 use std::collections::VecDeque;
 use std::io;
@@ -25,7 +26,7 @@ enum Blocks {
 /// A window on the [`ByteSource`].
 pub(super) struct Buffer {
     blocks: Blocks,
-    compression: Option<Compression>,
+    pub(super) compression: Option<Compression>,
     state: Arc<StoredState>,
     block: ReadBlock,
     /// Blocks that others kept, the oldest first.
@@ -34,7 +35,8 @@ pub(super) struct Buffer {
     closed: bool,
     start: usize,
     end: usize,
-    consumed: u64,
+    /// Unpacked bytes given away so far.
+    pub(super) consumed: u64,
     at_end: bool,
     broken: Option<String>,
     failed: Option<io::Error>,
@@ -45,8 +47,8 @@ impl Buffer {
         let block = ReadBlock::new();
         let start = block.aligned(0);
         Buffer {
-            compression: source.compression(),
-            state: source.state(),
+            compression: source.compression,
+            state: Arc::clone(&source.state),
             blocks: Blocks::OnDemand(source),
             block,
             kept: VecDeque::new(),
@@ -226,6 +228,15 @@ impl Buffer {
         own.unwrap_or_default()
     }
 
+    /// The end of a capture whose next record is not there.
+    pub(super) fn ending(&self) -> CaptureEnd {
+        if self.available().is_empty() {
+            CaptureEnd::Clean
+        } else {
+            CaptureEnd::Cut
+        }
+    }
+
     /// The block, for who needs what was lent for longer.
     #[inline]
     pub(super) fn block(&self) -> Option<&ReadBlock> {
@@ -247,11 +258,6 @@ impl Buffer {
         self.block.get(end.saturating_sub(len)..end)
     }
 
-    /// Unpacked bytes given away so far.
-    pub(super) fn consumed(&self) -> u64 {
-        self.consumed
-    }
-
     /// Why the source could not be unpacked to its end.
     pub(super) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
@@ -260,10 +266,6 @@ impl Buffer {
     /// Bytes taken from the stored stream.
     pub(super) fn position(&self) -> u64 {
         self.state.taken()
-    }
-
-    pub(super) fn compression(&self) -> Option<Compression> {
-        self.compression
     }
 
     #[cfg(test)]

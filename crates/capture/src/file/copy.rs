@@ -33,18 +33,12 @@ pub struct CaptureCopy<W> {
     scratch: Vec<u8>,
 }
 
+/// A section, and the interfaces that it has described.
 #[derive(Debug)]
-struct SectionCopy {
-    order: ByteOrder,
-    interfaces: Interfaces,
-}
-
-/// The interfaces that a section has described.
-#[derive(Debug)]
-enum Interfaces {
-    /// The interface as in the capture; with the snap length of the first one.
-    Copied { snap_len: Option<u32> },
-    /// Packets of other containers have: link type, and nanoseconds per tick.
+enum SectionCopy {
+    /// Of the capture, as they are there; with the snap length of the first one.
+    Copied { order: ByteOrder, snap_len: Option<u32> },
+    /// For packets of other containers: link type, and nanoseconds per tick.
     Own(Vec<(LinkType, i64)>),
 }
 
@@ -142,18 +136,12 @@ impl<W: Write> CaptureCopy<W> {
 
     /// Begins a section of our own.
     fn begin(&mut self) -> io::Result<()> {
-        self.begin_with(
-            &write::section_header(ByteOrder::Little),
-            SectionCopy {
-                order: ByteOrder::Little,
-                interfaces: Interfaces::Own(Vec::new()),
-            },
-        )
+        let order = ByteOrder::Little;
+        self.begin_with(&write::section_header(order), order, SectionCopy::Own(Vec::new()))
     }
 
-    fn begin_with(&mut self, header: &[u8], section: SectionCopy) -> io::Result<()> {
+    fn begin_with(&mut self, header: &[u8], order: ByteOrder, section: SectionCopy) -> io::Result<()> {
         self.out.write_all(header)?;
-        let order = section.order;
         self.section = Some(section);
         self.write_secrets(order)
     }
@@ -177,19 +165,15 @@ impl<W: Write> CaptureCopy<W> {
     fn pass_block(&mut self, item: &Item<'_>, bytes: &[u8], order: ByteOrder) -> io::Result<()> {
         match order.u32(bytes, 0).unwrap_or(0) {
             SHB_MAGIC => {
-                let interfaces = Interfaces::Copied { snap_len: None };
-                self.begin_with(
-                    &write::copied_section_header(order, bytes),
-                    SectionCopy { order, interfaces },
-                )
+                let section = SectionCopy::Copied {
+                    order,
+                    snap_len: None,
+                };
+                self.begin_with(&write::copied_section_header(order, bytes), order, section)
             }
             IDB_MAGIC => {
                 self.has_interface = true;
-                if let Some(SectionCopy {
-                    interfaces: Interfaces::Copied { snap_len },
-                    ..
-                }) = &mut self.section
-                {
+                if let Some(SectionCopy::Copied { snap_len, .. }) = &mut self.section {
                     snap_len.get_or_insert(order.u32(bytes, 12).unwrap_or(0));
                 }
                 self.out
@@ -211,13 +195,7 @@ impl<W: Write> CaptureCopy<W> {
     /// True where the block of a packet may be copied as it is.
     fn is_sound_packet(&self, order: ByteOrder, bytes: &[u8], frame: &Frame<'_>) -> bool {
         let sound = match (order.u32(bytes, 0), &self.section) {
-            (
-                Some(SPB_MAGIC),
-                Some(SectionCopy {
-                    interfaces: Interfaces::Copied { snap_len, .. },
-                    ..
-                }),
-            ) => {
+            (Some(SPB_MAGIC), Some(SectionCopy::Copied { snap_len, .. })) => {
                 let limit = snap_len.filter(|len| *len > 0).unwrap_or(u32::MAX);
                 frame.data.len() == frame.original_len.min(limit) as usize
             }
@@ -288,20 +266,10 @@ impl<W: Write> CaptureCopy<W> {
         nanos_per_tick: i64,
     ) -> io::Result<Option<u32>> {
         // Behind a section that was copied comes one of our own.
-        if !matches!(
-            &self.section,
-            Some(SectionCopy {
-                interfaces: Interfaces::Own(_),
-                ..
-            })
-        ) {
+        if !matches!(self.section, Some(SectionCopy::Own(_))) {
             self.begin()?;
         }
-        let Some(SectionCopy {
-            interfaces: Interfaces::Own(described),
-            ..
-        }) = &mut self.section
-        else {
+        let Some(SectionCopy::Own(described)) = &mut self.section else {
             return Ok(None);
         };
         let wanted = (link_type, nanos_per_tick);
@@ -320,10 +288,10 @@ impl<W: Write> CaptureCopy<W> {
 
     fn describe(&mut self, link_type: LinkType, snap_len: u32, decimals: u8) -> io::Result<()> {
         self.has_interface = true;
-        let order = self
-            .section
-            .as_ref()
-            .map_or(ByteOrder::Little, |section| section.order);
+        let order = match self.section {
+            Some(SectionCopy::Copied { order, .. }) => order,
+            _ => ByteOrder::Little,
+        };
         let block = write::interface_description(order, link_type, snap_len, decimals);
         self.out.write_all(&block)
     }

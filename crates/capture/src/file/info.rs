@@ -4,7 +4,7 @@ use crate::file::link_type::LinkType;
 use rekeyscope_model::analysis::CaptureFormat;
 
 /// Most link types that [`CaptureInfo`] lists.
-pub(crate) const MOST_LINK_TYPES: usize = 64;
+pub(super) const MOST_LINK_TYPES: usize = 64;
 
 /// Statements of the container about itself; complete once the reader has returned `None`.
 #[derive(Debug, Clone)]
@@ -21,7 +21,16 @@ pub struct CaptureInfo {
 }
 
 impl CaptureInfo {
-    pub(super) fn note_link_type(&mut self, link_type: LinkType) {
+    pub(crate) fn of(format: CaptureFormat) -> CaptureInfo {
+        CaptureInfo {
+            format,
+            link_types: Vec::new(),
+            truncated: false,
+            dropped_reported: None,
+        }
+    }
+
+    pub(crate) fn note_link_type(&mut self, link_type: LinkType) {
         if self.link_types.len() < MOST_LINK_TYPES && !self.link_types.contains(&link_type) {
             self.link_types.push(link_type);
         }

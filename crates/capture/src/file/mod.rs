@@ -35,7 +35,6 @@ pub use copy::CaptureCopy;
 pub use frame::{Frame, Item};
 pub use in_flight::InFlight;
 pub use info::CaptureInfo;
-pub(crate) use info::MOST_LINK_TYPES;
 pub use kept_frames::KeptFrames;
 pub use link_type::{LinkType, link_type_name};
 pub use reader::CaptureReader;

@@ -3,8 +3,9 @@
 use pcap_parser::{Block, parse_block_be, parse_block_le};
 
 /// The byte order of a file or section. Readers answer `None` behind the end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum ByteOrder {
+    #[default]
     Little,
     Big,
 }

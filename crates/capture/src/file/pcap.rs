@@ -145,12 +145,7 @@ impl PcapWalk {
                 return damaged("a packet that is longer than the snap length allows");
             }
             if !buffer.ensure(needed)? {
-                let clean = buffer.available().is_empty();
-                return Ok(RecordStep::End(if clean {
-                    CaptureEnd::Clean
-                } else {
-                    CaptureEnd::Cut
-                }));
+                return Ok(RecordStep::End(buffer.ending()));
             }
             if let Some(record) = record {
                 buffer.consume(needed);

@@ -53,9 +53,10 @@ const PACKET_DATA_AT: usize = 28;
 pub(super) const SHORTEST_SECTION_HEADER: usize = 28;
 
 /// The state of a walk through a pcapng file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PcapngWalk {
-    order: ByteOrder,
+    /// Byte order of the section.
+    pub(super) order: ByteOrder,
     interfaces: Vec<Interface>,
     /// Drops of the sections that are over.
     dropped_before: Option<u64>,
@@ -87,18 +88,6 @@ struct Ticked {
 struct Damage(&'static str);
 
 impl PcapngWalk {
-    pub(super) fn new() -> PcapngWalk {
-        PcapngWalk {
-            order: ByteOrder::Little,
-            interfaces: Vec::new(),
-            dropped_before: None,
-            last_time: Timestamp::default(),
-            secrets: SecretsSeen::default(),
-            gives_blocks: false,
-            in_section: false,
-        }
-    }
-
     /// The next packet, with the buffer behind its block.
     pub(super) fn step(
         &mut self,
@@ -107,28 +96,21 @@ impl PcapngWalk {
         frame: u64,
         diagnostics: &mut Diagnostics,
     ) -> io::Result<RecordStep> {
+        let damaged = |what| Ok(RecordStep::End(CaptureEnd::Damaged(what)));
         loop {
             if !buffer.ensure(BLOCK_OVERHEAD)? {
-                info.dropped_reported = self.dropped();
-                let clean = buffer.available().is_empty();
-                return Ok(RecordStep::End(if clean {
-                    CaptureEnd::Clean
-                } else {
-                    CaptureEnd::Cut
-                }));
+                return Ok(RecordStep::End(buffer.ending()));
             }
             // Within a section no block has a type that reads like the magic number of pcap.
             if begins_file(buffer)? {
-                info.dropped_reported = self.dropped();
                 return Ok(RecordStep::Appended);
             }
             let told = match self.block_len(buffer.available()) {
                 Ok(told) => told,
-                Err(Damage(what)) => return Ok(self.damaged(info, what)),
+                Err(Damage(what)) => return damaged(what),
             };
             let len = told.next_multiple_of(4);
             if !buffer.ensure(len)? {
-                info.dropped_reported = self.dropped();
                 return Ok(RecordStep::End(CaptureEnd::Cut));
             }
             if told != len {
@@ -151,19 +133,9 @@ impl PcapngWalk {
                 Ok(Meaning::Numbered) => return Ok(RecordStep::Numbered(len)),
                 Ok(Meaning::Nothing) if self.gives_blocks => return Ok(RecordStep::Block(len)),
                 Ok(Meaning::Nothing | Meaning::Secrets) => {}
-                Err(Damage(what)) => return Ok(self.damaged(info, what)),
+                Err(Damage(what)) => return damaged(what),
             }
         }
-    }
-
-    /// Byte order of the section.
-    pub(super) fn order(&self) -> ByteOrder {
-        self.order
-    }
-
-    fn damaged(&self, info: &mut CaptureInfo, what: &'static str) -> RecordStep {
-        info.dropped_reported = self.dropped();
-        RecordStep::End(CaptureEnd::Damaged(what))
     }
 
     /// Total length of the block that begins here, perhaps without its padding. A section header sets the byte order for itself
@@ -374,7 +346,7 @@ impl PcapngWalk {
     }
 
     /// Drops told so far; `None` where nothing told any number.
-    fn dropped(&self) -> Option<u64> {
+    pub(super) fn dropped(&self) -> Option<u64> {
         self.interfaces
             .iter()
             .filter_map(Interface::dropped)

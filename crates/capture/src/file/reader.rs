@@ -61,23 +61,15 @@ impl CaptureReader {
 
     fn begin(stream: Box<dyn Read + Send>, path: PathBuf) -> Result<Self, Error> {
         match Self::recognise(stream) {
-            Ok(Recognised::Capture(buffer, walk, format)) => {
-                let info = CaptureInfo {
-                    format,
-                    link_types: Vec::new(),
-                    truncated: false,
-                    dropped_reported: None,
-                };
-                Ok(CaptureReader {
-                    path,
-                    buffer: *buffer,
-                    walk,
-                    info,
-                    frames: 0,
-                    finished: false,
-                    ahead: None,
-                })
-            }
+            Ok(Recognised::Capture(buffer, walk, format)) => Ok(CaptureReader {
+                path,
+                buffer: *buffer,
+                walk,
+                info: CaptureInfo::of(format),
+                frames: 0,
+                finished: false,
+                ahead: None,
+            }),
             Ok(Recognised::Empty) => Err(Error::EmptyCapture { path }),
             Ok(Recognised::Foreign(found)) => Err(Error::NotACapture { path, found }),
             Err(source) => Err(Error::Capture { path, source }),
@@ -101,7 +93,7 @@ impl CaptureReader {
             return Ok(Recognised::Foreign(beginning("pcapng", &buffer)));
         }
         if is_pcapng(buffer.available()) {
-            let walk = ContainerWalk::Pcapng(PcapngWalk::new());
+            let walk = ContainerWalk::Pcapng(PcapngWalk::default());
             return Ok(Recognised::Capture(Box::new(buffer), walk, CaptureFormat::Pcapng));
         }
         if buffer.available().is_empty() && buffer.broken().is_none() {
@@ -110,7 +102,7 @@ impl CaptureReader {
         buffer.ensure(DESCRIBED_LEN)?;
         let head = buffer.available();
         let head = head.get(..DESCRIBED_LEN).unwrap_or(head);
-        let found = recognise::describe(head, buffer.compression(), buffer.broken());
+        let found = recognise::describe(head, buffer.compression, buffer.broken());
         Ok(Recognised::Foreign(found))
     }
 
@@ -159,7 +151,7 @@ impl CaptureReader {
         let raw = match &self.walk {
             ContainerWalk::Pcapng(walk) => Raw::Block {
                 bytes: self.buffer.lent(0, block_len),
-                order: walk.order(),
+                order: walk.order,
             },
             ContainerWalk::Pcap(walk) => {
                 let (nanos_per_tick, largest) = walk.told().unwrap_or((1, 0));
@@ -220,6 +212,11 @@ impl CaptureReader {
                 walk.step(&mut self.buffer, &mut self.info, self.frames + 1, diagnostics)
             }
         };
+        if let (ContainerWalk::Pcapng(walk), Ok(RecordStep::Appended | RecordStep::End(_))) =
+            (&self.walk, &step)
+        {
+            self.info.dropped_reported = walk.dropped();
+        }
         match step {
             Ok(RecordStep::Packet(_) | RecordStep::Numbered(_)) => self.frames += 1,
             Ok(RecordStep::Block(_)) => {}
@@ -252,13 +249,13 @@ impl CaptureReader {
         diagnostics.note("appended", layer, Some(frame + 1), "oddity-appended");
         self.walk = match is_pcap(self.buffer.available()) {
             true => ContainerWalk::Pcap(PcapWalk::default()),
-            false => ContainerWalk::Pcapng(PcapngWalk::new()),
+            false => ContainerWalk::Pcapng(PcapngWalk::default()),
         };
     }
 
     fn end(&mut self, end: CaptureEnd, diagnostics: &mut Diagnostics) {
         self.finished = true;
-        let (frames, at) = (self.frames, self.buffer.consumed());
+        let (frames, at) = (self.frames, self.buffer.consumed);
         let kept = Catalogue::of(Language::English).say(&kept_before(frames));
         let layer = self.info.format.as_str();
         let (kind, sentence) = match (end, self.buffer.broken()) {

@@ -127,8 +127,9 @@ impl StoredStream {
 /// The capture's bytes, unpacked.
 pub(super) struct ByteSource {
     reader: Box<dyn Read + Send>,
-    state: Arc<StoredState>,
-    compression: Option<Compression>,
+    /// State of the stored file, kept up to date by whoever reads on: bytes read, and damage.
+    pub(super) state: Arc<StoredState>,
+    pub(super) compression: Option<Compression>,
 }
 
 impl ByteSource {
@@ -203,15 +204,6 @@ impl ByteSource {
             }
             _ => Err(error),
         }
-    }
-
-    /// State of the stored file, kept up to date by whoever reads on: bytes read, and damage.
-    pub(super) fn state(&self) -> Arc<StoredState> {
-        Arc::clone(&self.state)
-    }
-
-    pub(super) fn compression(&self) -> Option<Compression> {
-        self.compression
     }
 }
 

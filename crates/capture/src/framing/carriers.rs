@@ -14,7 +14,7 @@ pub(super) struct Carriers {
     /// By request, with the rules of port 4500.
     pub(super) ports: Vec<u16>,
     /// Pairs of ends between which IKE was seen.
-    learned: HashSet<(UdpEnd, UdpEnd)>,
+    pub(super) learned: HashSet<(UdpEnd, UdpEnd)>,
 }
 
 impl Carriers {
@@ -24,19 +24,6 @@ impl Carriers {
     fn pair(ends: (IpAddr, IpAddr), ports: UdpPorts) -> (UdpEnd, UdpEnd) {
         let (a, b) = ((ends.0, ports.src), (ends.1, ports.dst));
         if a <= b { (a, b) } else { (b, a) }
-    }
-
-    /// Knows these ports, and nothing learned.
-    pub(super) fn new(ports: &[u16]) -> Self {
-        Carriers {
-            ports: ports.to_vec(),
-            learned: HashSet::new(),
-        }
-    }
-
-    /// Forgets what was learned.
-    pub(super) fn forget(&mut self) {
-        self.learned.clear();
     }
 
     /// IKE passed between these ends: so will ESP.

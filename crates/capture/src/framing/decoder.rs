@@ -30,7 +30,10 @@ impl Framing {
     /// A decoder that takes these UDP and TCP ports for carriers of ESP and IKE too, with the rules of port 4500.
     pub fn with_esp_ports(ports: &[u16]) -> Self {
         Framing {
-            carriers: Carriers::new(ports),
+            carriers: Carriers {
+                ports: ports.to_vec(),
+                ..Carriers::default()
+            },
             ..Self::default()
         }
     }
@@ -38,7 +41,7 @@ impl Framing {
     /// Forgets fragments, and where IKE was seen: it is as it was when it was made.
     pub fn forget(&mut self) {
         self.fragments.forget();
-        self.carriers.forget();
+        self.carriers.learned.clear();
     }
 
     /// Decodes one frame. `None`: not IP, an unfinished fragment, or malformed (counted).
@@ -75,7 +78,7 @@ impl Framing {
 
     /// IKE messages found so far to lack fragments; a message is given once.
     pub fn take_incomplete_ike(&mut self) -> Vec<IncompleteIke> {
-        self.fragments.take_incomplete()
+        std::mem::take(&mut self.fragments.incomplete)
     }
 
     /// Counts the datagrams that wait for fragments when the capture ends.
@@ -94,16 +97,16 @@ impl Framing {
         let (ah, hop_limit) = (first.ah.clone(), first.hop_limit);
         let (mut whole, mut ends) = self.rebuild(frame, first, diagnostics)?;
         for _ in 0..MAX_DEPTH {
-            let bytes = self.fragments.take_whole();
+            let bytes = std::mem::take(&mut self.fragments.whole);
             let upper = whole.upper_layer(ends, &bytes).ok();
             let inner = upper.map(|upper| tunnel::innermost(upper, &self.carriers));
             let Some(inner) = inner.filter(|inner| inner.piece.is_some()) else {
-                self.fragments.put_back(bytes);
+                self.fragments.whole = bytes;
                 break;
             };
             (whole, ends) = self.rebuild(frame, inner, diagnostics)?;
         }
-        let outer = match whole.upper_layer(ends, self.fragments.whole()) {
+        let outer = match whole.upper_layer(ends, &self.fragments.whole) {
             Ok(upper) => upper,
             Err(error) => return refused(error, frame, diagnostics),
         };

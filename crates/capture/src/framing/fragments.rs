@@ -122,33 +122,14 @@ pub(super) struct FragmentTable {
     order: VecDeque<(u64, FragmentKey)>,
     next_serial: u64,
     held: usize,
-    whole: Vec<u8>,
-    /// IKE messages that were given up, at most [`MOST_EVENTS`] (0.25 MB) until [`FragmentTable::take_incomplete`]; further ones
-    /// are only counted.
-    incomplete: Vec<IncompleteIke>,
+    /// The payload of the datagram that was finished last.
+    pub(super) whole: Vec<u8>,
+    /// IKE messages that were given up, at most [`MOST_EVENTS`] (0.25 MB) until somebody takes them; further ones are only
+    /// counted.
+    pub(super) incomplete: Vec<IncompleteIke>,
 }
 
 impl FragmentTable {
-    /// The payload of the datagram that was finished last, or [`FragmentTable::put_back`].
-    pub(super) fn whole(&self) -> &[u8] {
-        &self.whole
-    }
-
-    /// Takes it out, for more fragments to be added while it is looked into.
-    pub(super) fn take_whole(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.whole)
-    }
-
-    /// Puts it back.
-    pub(super) fn put_back(&mut self, whole: Vec<u8>) {
-        self.whole = whole;
-    }
-
-    /// Takes the IKE messages that were given up since the last call.
-    pub(super) fn take_incomplete(&mut self) -> Vec<IncompleteIke> {
-        std::mem::take(&mut self.incomplete)
-    }
-
     /// Forgets all of them, without counting.
     pub(super) fn forget(&mut self) {
         self.partials.clear();

@@ -57,12 +57,7 @@ pub(super) fn content<'a>(
 
 fn esp(payload: &[u8], wire_len: u32) -> Result<Content<'_>, WireError> {
     if payload.len() < ESP_HEADER_LEN {
-        return Err(WireError {
-            layer: "ESP",
-            offset: 0,
-            required: ESP_HEADER_LEN,
-            available: payload.len(),
-        });
+        return Err(WireError::at_start("ESP", ESP_HEADER_LEN, payload.len()));
     }
     let kind = if payload.starts_with(&[0; 4]) {
         // RFC 4303 §2.1: zero is for local use and never on the wire.

@@ -1,6 +1,5 @@
 //! Reads many files as one capture.
 
-use crate::file::MOST_LINK_TYPES;
 use crate::file::{CaptureInfo, CaptureReader, EspSecrets, Frame, LinkType};
 use crate::join::sequence::{PieceSequence, span_of};
 use rekeyscope_model::analysis::CaptureFormat;
@@ -100,12 +99,7 @@ impl JoinedReader {
             pieces,
             waiting: waiting.into(),
             open: Vec::new(),
-            info: CaptureInfo {
-                format: CaptureFormat::Pcap,
-                link_types: Vec::new(),
-                truncated: false,
-                dropped_reported: None,
-            },
+            info: CaptureInfo::of(CaptureFormat::Pcap),
             is_first: true,
             secrets: Vec::new(),
             secret_blocks: 0,
@@ -234,10 +228,7 @@ impl JoinedReader {
     }
 
     fn note_packet(&mut self, place: usize, time: Timestamp, link_type: LinkType) {
-        let known = &mut self.info.link_types;
-        if known.len() < MOST_LINK_TYPES && !known.contains(&link_type) {
-            known.push(link_type);
-        }
+        self.info.note_link_type(link_type);
         if let Some(piece) = self.pieces.get_mut(place) {
             piece.packets += 1;
             piece.first_time.get_or_insert(time);

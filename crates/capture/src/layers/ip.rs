@@ -79,12 +79,7 @@ pub(crate) fn packet(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireErr
     match data.first().map(|first| first >> 4) {
         Some(4) => ipv4(data, wire_len),
         Some(6) => ipv6(data, wire_len),
-        _ => Err(WireError {
-            layer: "IP",
-            offset: 0,
-            required: 20,
-            available: 0,
-        }),
+        _ => Err(WireError::at_start("IP", 20, 0)),
     }
 }
 
@@ -100,12 +95,7 @@ fn ipv4(data: &[u8], wire_len: u32) -> Result<IpPacket<'_>, WireError> {
         told => told,
     };
     if (total_len as usize) < header_len {
-        return Err(WireError {
-            layer: "IPv4",
-            offset: 0,
-            required: header_len,
-            available: total_len as usize,
-        });
+        return Err(WireError::at_start("IPv4", header_len, total_len as usize));
     }
     let piece = header.is_fragmenting_payload().then(|| Piece {
         id: u32::from(header.identification()),
@@ -265,10 +255,5 @@ pub(crate) fn too_short(layer: &'static str, error: &LenError) -> WireError {
 /// A header that contradicts itself: its length field tells less than the shortest header has.
 #[cold]
 fn malformed(layer: &'static str) -> WireError {
-    WireError {
-        layer,
-        offset: 0,
-        required: 0,
-        available: 0,
-    }
+    WireError::at_start(layer, 0, 0)
 }

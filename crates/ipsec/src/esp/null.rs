@@ -10,6 +10,7 @@
 use crate::esp::header::HEADER_LEN;
 pub use crate::esp::header::NullFormat;
 use crate::esp::inner;
+use etherparse::checksum::Sum16BitWords;
 use rekeyscope_capture::layers::deflate::is_one_stream;
 use std::net::IpAddr;
 
@@ -126,7 +127,7 @@ fn evidence(packet: &[u8], format: NullFormat, outer: (IpAddr, IpAddr)) -> NullE
         41 => ipv6(payload),
         6 => sum_evidence(tcp_shape(payload), pseudo_header(6), payload),
         17 => udp(payload),
-        1 => sum_evidence(payload.len() >= 8, Some(0), payload),
+        1 => sum_evidence(payload.len() >= 8, Some(Sum16BitWords::new()), payload),
         58 => sum_evidence(payload.len() >= 4, pseudo_header(58), payload),
         47 => gre(payload, outer),
         108 => ip_comp(payload),
@@ -155,7 +156,7 @@ fn ipv4(payload: &[u8]) -> NullEvidence {
     let total = usize::from(u16::from_be_bytes([l0, l1]));
     let header = payload.get(..header_len).unwrap_or_default();
     let shape = first >> 4 == 4 && header_len >= 20 && total >= header_len && total <= payload.len();
-    NullEvidence::Proof.only_if(shape && ones_complement(0, header) == 0xffff)
+    NullEvidence::Proof.only_if(shape && checksum_fits(Sum16BitWords::new(), header))
 }
 
 fn ipv6(payload: &[u8]) -> NullEvidence {
@@ -211,36 +212,28 @@ fn tcp_shape(payload: &[u8]) -> bool {
 }
 
 /// A checksum that fits is a proof. One that does not is nothing: a NAT, or checksum offload at the capturing host.
-fn sum_evidence(shape: bool, pseudo_header: Option<u32>, payload: &[u8]) -> NullEvidence {
-    match pseudo_header {
-        Some(start) if shape && ones_complement(start, payload) == 0xffff => NullEvidence::Proof,
-        _ => NullEvidence::Possible.only_if(shape),
+fn sum_evidence(shape: bool, pseudo_header: Option<Sum16BitWords>, payload: &[u8]) -> NullEvidence {
+    match shape && pseudo_header.is_some_and(|start| checksum_fits(start, payload)) {
+        true => NullEvidence::Proof,
+        false => NullEvidence::Possible.only_if(shape),
     }
 }
 
 /// RFC 9293 §3.1 and RFC 8200 §8.1; `None` when the addresses are of different versions.
-fn pseudo_header_sum(outer: (IpAddr, IpAddr), protocol: u8, len: usize) -> Option<u32> {
+fn pseudo_header_sum(outer: (IpAddr, IpAddr), protocol: u8, len: usize) -> Option<Sum16BitWords> {
+    let mut sum = Sum16BitWords::new();
     let addresses = match outer {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => ones_complement(0, &[src.octets(), dst.octets()].concat()),
-        (IpAddr::V6(src), IpAddr::V6(dst)) => ones_complement(0, &[src.octets(), dst.octets()].concat()),
+        (IpAddr::V4(src), IpAddr::V4(dst)) => sum.add_4bytes(src.octets()).add_4bytes(dst.octets()),
+        (IpAddr::V6(src), IpAddr::V6(dst)) => sum.add_16bytes(src.octets()).add_16bytes(dst.octets()),
         _ => return None,
     };
-    Some(u32::from(addresses) + u32::from(protocol) + u32::try_from(len).ok()?)
+    let len = u32::try_from(len).ok()?;
+    Some(addresses.add_2bytes([0, protocol]).add_4bytes(len.to_be_bytes()))
 }
 
-/// The Internet checksum's sum (RFC 1071), not inverted.
-pub(crate) fn ones_complement(start: u32, data: &[u8]) -> u16 {
-    let (words, odd) = data.as_chunks::<2>();
-    let sum = words
-        .iter()
-        .map(|word| u64::from(u16::from_be_bytes(*word)))
-        .sum::<u64>();
-    let last = odd.first().map_or(0, |byte| u64::from(*byte) << 8);
-    let mut sum = sum + last + u64::from(start);
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
+/// The Internet checksum (RFC 1071) in `data` fits. `start`: the sum of a pseudo header.
+pub(crate) fn checksum_fits(start: Sum16BitWords, data: &[u8]) -> bool {
+    start.add_slice(data).ones_complement() == 0
 }
 
 #[cfg(test)]
@@ -270,9 +263,9 @@ mod tests {
         udp(1701, 1701, &vec![0x5a; len])
     }
 
-    fn with_checksum(mut data: Vec<u8>, at: usize, start: u32) -> Vec<u8> {
-        let sum = !ones_complement(start, &data);
-        data[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    fn with_checksum(mut data: Vec<u8>, at: usize, start: Sum16BitWords) -> Vec<u8> {
+        let sum = start.add_slice(&data).ones_complement();
+        data[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
         data
     }
 
@@ -299,7 +292,7 @@ mod tests {
     fn checksums_prove_tcp_icmp_and_ipv4() {
         let tcp = tcp(12345, 5201, 1, 0x10, b"some text");
         let tcp = with_checksum(tcp, 16, pseudo_header_sum(OUTER, 6, 29).unwrap());
-        let icmp = with_checksum(vec![8, 0, 0, 0, 0, 1, 0, 2, 9, 9], 2, 0);
+        let icmp = with_checksum(vec![8, 0, 0, 0, 0, 1, 0, 2, 9, 9], 2, Sum16BitWords::new());
         let ipv4 = ipv4([1, 2, 3, 4], [5, 6, 7, 8], 89, &[0; 4]);
         for (next_header, payload) in [(6, tcp), (1, icmp), (4, ipv4)] {
             let whole = packet(FORMATS[0], 1, next_header, &payload);

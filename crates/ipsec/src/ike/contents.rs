@@ -12,7 +12,7 @@ use crate::ike::phase1::{CipherTail, Encrypted};
 use crate::ike::quick::{ExchangeSide, offers};
 use crate::ike::state::{ExchangeState, Keyring, LONGEST_NONCE, LONGEST_PUBLIC, SaState};
 use crate::ike::transform::lifetimes;
-use rekeyscope_model::analysis::{ExchangeKind, KeyStatus};
+use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::error::WireError;
 
@@ -98,10 +98,8 @@ impl MessageScene<'_> {
             self.state.tail = tail;
         }
         let Some(plain) = plain else { return false };
-        if let Some(key) = phase1.session.as_ref().and_then(|s| ring.keys.get(s.key_index)) {
-            self.sa.key_status = KeyStatus::Verified;
-            self.sa.key_origin = Some(key.origin.clone());
-        }
+        let key = phase1.session.as_ref().and_then(|s| ring.keys.get(s.key_index));
+        self.sa.verified_by(key);
         self.exchange.decrypted = true;
         let payloads: Vec<_> = plain.payloads().flatten().collect();
         self.read(&payloads, true)
@@ -215,14 +213,29 @@ impl MessageScene<'_> {
                 .diagnostics
                 .note("unprotected_delete", "IKE", frame, "oddity-unprotected-delete");
         }
-        let Some(delete) = self.accepted(Delete::parse(1, body)) else {
+        self.take_delete(Delete::parse(1, body));
+    }
+
+    /// Notes what a Delete of the peer ends: the IKE SA, or SAs of IPsec.
+    pub(super) fn take_delete(&mut self, read: Result<Delete<'_>, WireError>) {
+        let Some(delete) = self.accepted(read) else {
             return;
         };
         if delete.is_ike_sa() {
             self.sa.deleted.get_or_insert(self.context.time);
             self.exchange.ike_sa_delete.get_or_insert(self.context.notice());
         }
-        add_deletions(self.exchange, self.context, &delete);
+        let Some((protocol, spis)) = delete.ipsec_spis() else {
+            return;
+        };
+        let room = Exchange::MAX_SPIS.saturating_sub(self.exchange.deletes.len());
+        self.exchange.deletes.extend(spis.take(room).map(|spi| Deletion {
+            by: self.context.src,
+            protocol,
+            spi,
+            frame: self.context.frame,
+            time: self.context.time,
+        }));
     }
 
     fn quick_mode(&mut self, payloads: &[Payload<'_>]) -> bool {
@@ -274,24 +287,5 @@ impl MessageScene<'_> {
                 responder: responder.clone(),
             });
         }
-    }
-}
-
-/// Takes the ESP and AH SPIs of a Delete payload over.
-pub(super) fn add_deletions(exchange: &mut Exchange, context: &MessageContext, delete: &Delete<'_>) {
-    let Some((protocol, spis)) = delete.ipsec_spis() else {
-        return;
-    };
-    for spi in spis {
-        if exchange.deletes.len() >= Exchange::MAX_SPIS {
-            break;
-        }
-        exchange.deletes.push(Deletion {
-            by: context.src,
-            protocol,
-            spi,
-            frame: context.frame,
-            time: context.time,
-        });
     }
 }

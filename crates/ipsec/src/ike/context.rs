@@ -1,6 +1,5 @@
-//! The context of a message: time, frame, ends and ports.
+//! The context of a message: time, frame, ends and ports; and who said something when.
 
-use crate::ike::notice::Notice;
 use rekeyscope_capture::framing::UdpPorts;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -33,4 +32,15 @@ impl MessageContext {
             time: self.time,
         }
     }
+}
+
+/// Sender, frame and time of a statement.
+#[derive(Debug, Clone, Copy)]
+pub struct Notice {
+    /// Sender.
+    pub by: IpAddr,
+    /// Frame.
+    pub frame: u64,
+    /// Time.
+    pub time: Timestamp,
 }

@@ -1,7 +1,7 @@
 //! The hashes and block ciphers of IKE. Names and numbers: RFC 2409 Appendix A, RFC 4868, the IANA registries
 //! "Internet Key Exchange (IKE) Attributes".
 
-use hmac::{Hmac, Mac};
+use hmac::{Hmac, KeyInit, Mac};
 use rekeyscope_model::algorithm::Encryption;
 use sha2::Digest;
 use zeroize::Zeroizing;
@@ -14,33 +14,6 @@ pub(super) enum Hash {
     Sha256,
     Sha384,
     Sha512,
-}
-
-macro_rules! with_hash {
-    ($hash:expr, $type:ident => $body:expr) => {
-        match $hash {
-            Hash::Md5 => {
-                type $type = md5::Md5;
-                $body
-            }
-            Hash::Sha1 => {
-                type $type = sha1::Sha1;
-                $body
-            }
-            Hash::Sha256 => {
-                type $type = sha2::Sha256;
-                $body
-            }
-            Hash::Sha384 => {
-                type $type = sha2::Sha384;
-                $body
-            }
-            Hash::Sha512 => {
-                type $type = sha2::Sha512;
-                $body
-            }
-        }
-    };
 }
 
 impl Hash {
@@ -77,24 +50,42 @@ impl Hash {
 
     /// The plain hash of `parts`, one after the other.
     pub(super) fn digest(self, parts: &[&[u8]]) -> Vec<u8> {
-        with_hash!(self, H => {
-            let mut hash = H::new();
-            parts.iter().for_each(|part| Digest::update(&mut hash, part));
-            hash.finalize().to_vec()
-        })
+        let digest = match self {
+            Hash::Md5 => digest_of::<md5::Md5>,
+            Hash::Sha1 => digest_of::<sha1::Sha1>,
+            Hash::Sha256 => digest_of::<sha2::Sha256>,
+            Hash::Sha384 => digest_of::<sha2::Sha384>,
+            Hash::Sha512 => digest_of::<sha2::Sha512>,
+        };
+        digest(parts)
     }
 
     /// HMAC (RFC 2104) over `parts`: the prf.
     pub(super) fn prf(self, key: &[u8], parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
-        with_hash!(self, H => {
-            // HMAC takes keys of every length (RFC 2104 §3), so this never is the empty answer.
-            let Ok(mut mac) = <Hmac<H> as hmac::KeyInit>::new_from_slice(key) else {
-                return Zeroizing::new(Vec::new());
-            };
-            parts.iter().for_each(|part| mac.update(part));
-            Zeroizing::new(mac.finalize().into_bytes().to_vec())
-        })
+        let mac = match self {
+            Hash::Md5 => mac_of::<Hmac<md5::Md5>>,
+            Hash::Sha1 => mac_of::<Hmac<sha1::Sha1>>,
+            Hash::Sha256 => mac_of::<Hmac<sha2::Sha256>>,
+            Hash::Sha384 => mac_of::<Hmac<sha2::Sha384>>,
+            Hash::Sha512 => mac_of::<Hmac<sha2::Sha512>>,
+        };
+        mac(key, parts)
     }
+}
+
+fn digest_of<H: Digest>(parts: &[&[u8]]) -> Vec<u8> {
+    let mut hash = H::new();
+    parts.iter().for_each(|part| hash.update(part));
+    hash.finalize().to_vec()
+}
+
+/// The MAC over `parts`; empty for a key of a length that the MAC does not take. HMAC takes every one (RFC 2104 §3).
+pub(super) fn mac_of<M: Mac + KeyInit>(key: &[u8], parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
+    let Ok(mut mac) = <M as KeyInit>::new_from_slice(key) else {
+        return Zeroizing::new(Vec::new());
+    };
+    parts.iter().for_each(|part| mac.update(part));
+    Zeroizing::new(mac.finalize().into_bytes().to_vec())
 }
 
 /// The ciphers of IKEv1, in CBC mode, the usual ones first.
@@ -122,29 +113,30 @@ pub(super) fn phase1_key(hash: Hash, skeyid_e: &[u8], len: usize) -> Zeroizing<V
     if let Some(key) = skeyid_e.get(..len) {
         return Zeroizing::new(key.to_vec());
     }
-    let mut key = Zeroizing::new(Vec::with_capacity(len + hash.len()));
-    let mut block = hash.prf(skeyid_e, &[&[0]]);
-    while key.len() < len {
-        key.extend_from_slice(&block);
-        block = hash.prf(skeyid_e, &[&block]);
-    }
-    key.truncate(len);
-    key
+    chained(len, |before| match before {
+        [] => hash.prf(skeyid_e, &[&[0]]),
+        _ => hash.prf(skeyid_e, &[before]),
+    })
 }
 
 /// KEYMAT of one IPsec SA (RFC 2409 §5.5): K1 = prf(SKEYID_d, seed), Ki = prf(SKEYID_d, Ki-1 | seed), where
 /// seed = [g(qm)^xy |] protocol | SPI | Ni_b | Nr_b.
 pub(super) fn keymat(hash: Hash, skeyid_d: &[u8], seed: &[&[u8]], len: usize) -> Zeroizing<Vec<u8>> {
-    let mut keymat = Zeroizing::new(Vec::with_capacity(len + hash.len()));
+    chained(len, |before| hash.prf(skeyid_d, &[&[before], seed].concat()))
+}
+
+/// The first `len` bytes of a chain of blocks that `next` makes, each from the one before, the first from none.
+pub(super) fn chained(len: usize, mut next: impl FnMut(&[u8]) -> Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
+    /// Bytes of the longest block: a vector that grew would leave a copy of the key behind.
+    const LONGEST: usize = 64;
+    let mut chain = Zeroizing::new(Vec::with_capacity(len + LONGEST));
     let mut block = Zeroizing::new(Vec::new());
-    while keymat.len() < len {
-        let mut parts: Vec<&[u8]> = vec![&block];
-        parts.extend_from_slice(seed);
-        block = hash.prf(skeyid_d, &parts);
-        keymat.extend_from_slice(&block);
+    while chain.len() < len {
+        block = next(&block);
+        chain.extend_from_slice(&block);
     }
-    keymat.truncate(len);
-    keymat
+    chain.truncate(len);
+    chain
 }
 
 #[cfg(test)]

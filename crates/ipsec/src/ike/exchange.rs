@@ -1,12 +1,10 @@
 //! The timeline's results: IKE SAs, exchanges, and the IPsec SAs that they negotiate.
 
-use crate::ike::context::MessageContext;
-use crate::ike::exchange_type::{exchange_kind, other_exchange_name};
-use crate::ike::first_seen::{FirstSeen, first_seen};
+use crate::ike::context::{MessageContext, Notice};
+use crate::ike::exchange_type::{FirstSeen, exchange_kind, first_seen, other_exchange_name};
 use crate::ike::header::IkeHeader;
-use crate::ike::notice::Notice;
 use crate::ike::outline::Outline;
-use rekeyscope_keylog::KeyOrigin;
+use rekeyscope_keylog::{IkeKey, KeyOrigin};
 use rekeyscope_model::algorithm::Transform;
 use rekeyscope_model::analysis::{ExchangeKind, KeyStatus, Lifetime, Mode};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -45,6 +43,16 @@ pub struct IkeSa {
     pub initiator_is_windows: bool,
     /// Time of the Delete payload that ended it.
     pub deleted: Option<Timestamp>,
+}
+
+impl IkeSa {
+    /// A message was opened, with this key.
+    pub(super) fn verified_by(&mut self, key: Option<&IkeKey>) {
+        if let Some(key) = key {
+            self.key_status = KeyStatus::Verified;
+            self.key_origin = Some(key.origin.clone());
+        }
+    }
 }
 
 /// One exchange: messages with the same IKE SA, exchange type and message ID. The type of this name in `analysis` is the same
@@ -195,6 +203,24 @@ impl Exchange {
         self.records.insert(at, record);
     }
 
+    /// The first message of the exchange and its copies.
+    pub fn requests(&self) -> impl Iterator<Item = &MessageRecord> {
+        let first = self.records.first();
+        self.records
+            .iter()
+            .filter(move |r| first.is_some_and(|f| f.frame == r.frame || r.retransmission && alike(f, r)))
+    }
+
+    /// First message of the other side.
+    pub fn answer(&self) -> Option<&MessageRecord> {
+        self.records.iter().find(|r| self.is_answer(r))
+    }
+
+    /// Tells whether a message comes from the side that did not begin. An IKEv2 header says so, whatever became of the addresses meanwhile.
+    pub fn is_answer(&self, record: &MessageRecord) -> bool {
+        record.outline.response.unwrap_or(record.src != self.initiator)
+    }
+
     pub(super) fn add_rekeyed(&mut self, spi: Option<Spi>) {
         if let Some(spi) = spi.filter(|s| !self.rekeys.contains(s) && self.rekeys.len() < Self::MAX_SPIS) {
             self.rekeys.push(spi);
@@ -212,6 +238,10 @@ impl Exchange {
             self.notifications.push(name);
         }
     }
+}
+
+fn alike(a: &MessageRecord, b: &MessageRecord) -> bool {
+    (a.src, a.len) == (b.src, b.len)
 }
 
 /// One message of an exchange.

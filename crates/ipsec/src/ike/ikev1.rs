@@ -41,12 +41,7 @@ pub(super) fn parse_sa(body: &[u8]) -> Result<Vec<Ikev1Proposal<'_>>, WireError>
     let mut fields = Fields::new("IKE SA payload", body);
     let (doi, situation) = (fields.u32()?, fields.u32()?);
     if doi != DOI_IPSEC || situation != SITUATION_IDENTITY_ONLY {
-        return Err(WireError {
-            layer: "IKE SA payload: DOI",
-            offset: 0,
-            required: 8,
-            available: body.len(),
-        });
+        return Err(WireError::at_start("IKE SA payload: DOI", 8, body.len()));
     }
     PayloadChain::new(PROPOSAL, fields.rest())
         .take_while(|p| p.as_ref().map_or(true, |p| p.kind == PROPOSAL))

@@ -1,6 +1,6 @@
 //! The payloads of an IKEv2 message are written into its exchange and its IKE SA.
 
-use crate::ike::contents::{MessageScene, add_deletions};
+use crate::ike::contents::MessageScene;
 use crate::ike::crypto::Hash;
 use crate::ike::fragment::OpenedPayload;
 use crate::ike::header::{FLAG_INITIATOR, FLAG_RESPONSE, LEN};
@@ -15,7 +15,7 @@ use crate::ike::offer::Offer;
 use crate::ike::payload::{Fields, GENERIC_LEN, Payload, PayloadChain, v2};
 use crate::ike::quick::ExchangeSide;
 use crate::ike::state::{Keyring, LONGEST_NONCE};
-use rekeyscope_model::analysis::{ExchangeKind, KeyStatus, Mode};
+use rekeyscope_model::analysis::{ExchangeKind, Mode};
 use rekeyscope_model::error::WireError;
 
 /// Bytes of the fragment number and count (RFC 7383 §2.5).
@@ -75,10 +75,8 @@ impl MessageScene<'_> {
         let Some(plaintext) = keys.open(&sealed, spis, ring.keys, ring.candidates(), ring.budget) else {
             return Ok(None);
         };
-        if let Some(key) = keys.session.as_ref().and_then(|s| ring.keys.get(s.key_index)) {
-            self.sa.key_status = KeyStatus::Verified;
-            self.sa.key_origin = Some(key.origin.clone());
-        }
+        let key = keys.session.as_ref().and_then(|s| ring.keys.get(s.key_index));
+        self.sa.verified_by(key);
         Ok(match piece {
             None => Some(OpenedPayload {
                 first: payload.next,
@@ -133,7 +131,7 @@ impl MessageScene<'_> {
                 v2::KEY_EXCHANGE => {
                     self.exchange.key_exchange |= self.exchange.kind == ExchangeKind::CreateChildSa;
                 }
-                v2::DELETE if protected => self.ikev2_delete(payload.body),
+                v2::DELETE if protected => self.take_delete(Delete::parse(2, payload.body)),
                 _ => {}
             }
         }
@@ -239,16 +237,5 @@ impl MessageScene<'_> {
             &destination,
         ));
         noted
-    }
-
-    fn ikev2_delete(&mut self, body: &[u8]) {
-        match self.accepted(Delete::parse(2, body)) {
-            Some(delete) if delete.is_ike_sa() => {
-                self.sa.deleted.get_or_insert(self.context.time);
-                self.exchange.ike_sa_delete.get_or_insert(self.context.notice());
-            }
-            Some(delete) => add_deletions(self.exchange, self.context, &delete),
-            None => {}
-        }
     }
 }

@@ -2,7 +2,7 @@
 //! an exchange shows a later message first; its sender is then no proof of anything, but its kind may be.
 
 use crate::ike::exchange::Exchange;
-pub use crate::ike::first_seen::FirstSeen;
+pub use crate::ike::exchange_type::FirstSeen;
 use rekeyscope_model::analysis::ExchangeKind;
 use std::net::IpAddr;
 

@@ -362,10 +362,13 @@ fn key_forms(
             }
         }
         if let Some(skeyid_e) = secrets.skeyid_e.as_ref().map(|k| k.expose()) {
-            if skeyid_e.len() >= len {
-                forms.push((cipher, Zeroizing::new(skeyid_e[..len].to_vec()), hash));
-            } else if let Some(hash) = hash {
-                forms.push((cipher, phase1_key(hash, skeyid_e, len), Some(hash)));
+            match hash {
+                Some(hash) => forms.push((cipher, phase1_key(hash, skeyid_e, len), Some(hash))),
+                None => forms.extend(
+                    skeyid_e
+                        .get(..len)
+                        .map(|key| (cipher, Zeroizing::new(key.to_vec()), None)),
+                ),
             }
         }
     }

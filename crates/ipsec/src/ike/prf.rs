@@ -1,11 +1,11 @@
 //! The prfs and MACs of IKEv2 (RFC 7296 §2.13, RFC 4434, RFC 4615), and what is derived with them.
 
 use crate::esp::cipher::Xcbc;
-use crate::ike::crypto::Hash;
-use aes::Aes128;
-use cmac::{Cmac, KeyInit, Mac};
+use crate::ike::crypto::{Hash, chained, mac_of};
 use rekeyscope_model::algorithm::Integrity;
 use zeroize::Zeroizing;
+
+type AesCmac = cmac::Cmac<aes::Aes128>;
 
 /// Bytes of key that a fixed-key prf takes from each nonce (RFC 7296 §2.14).
 const FIXED_KEY_NONCE: usize = 8;
@@ -62,8 +62,8 @@ impl Prf {
                 aes_xcbc(&padded, &message())
             }
             Prf::AesXcbc => aes_xcbc(&aes_xcbc(&[0; 16], key), &message()),
-            Prf::AesCmac if key.len() == 16 => aes_cmac(key, &message()),
-            Prf::AesCmac => aes_cmac(&aes_cmac(&[0; 16], key), &message()),
+            Prf::AesCmac if key.len() == 16 => mac_of::<AesCmac>(key, parts),
+            Prf::AesCmac => mac_of::<AesCmac>(&mac_of::<AesCmac>(&[0; 16], &[key]), parts),
         }
     }
 
@@ -83,21 +83,11 @@ impl Prf {
 
     /// prf+ (RFC 7296 §2.13): T1 | T2 | …, Ti = prf(key, Ti-1 | seed | i). At most 255 blocks, by the RFC.
     pub(super) fn plus(self, key: &[u8], seed: &[&[u8]], len: usize) -> Zeroizing<Vec<u8>> {
-        let mut out = Zeroizing::new(Vec::with_capacity(len + self.len()));
-        let mut block = Zeroizing::new(Vec::new());
-        for counter in 1..=u8::MAX {
-            if out.len() >= len {
-                break;
-            }
-            let counter = [counter];
-            let mut parts: Vec<&[u8]> = vec![&block];
-            parts.extend_from_slice(seed);
-            parts.push(&counter);
-            block = self.compute(key, &parts);
-            out.extend_from_slice(&block);
-        }
-        out.truncate(len);
-        out
+        let mut counter = 0;
+        chained(len.min(255 * self.len()), |before| {
+            counter += 1;
+            self.compute(key, &[&[before], seed, &[&[counter]]].concat())
+        })
     }
 }
 
@@ -118,18 +108,9 @@ pub(super) fn icv(integrity: Integrity, key: &[u8], message: &[u8]) -> Option<Ve
     let full = match hash {
         Some(hash) => hash.prf(key, &[message]),
         None if integrity == Integrity::AesXcbc96 => aes_xcbc(key, message),
-        None => aes_cmac(key, message),
+        None => mac_of::<AesCmac>(key, &[message]),
     };
     full.get(..integrity.icv_len()).map(<[u8]>::to_vec)
-}
-
-fn aes_cmac(key: &[u8], message: &[u8]) -> Zeroizing<Vec<u8>> {
-    // Callers give 16 bytes, so this never is the empty answer.
-    let Ok(mut mac) = <Cmac<Aes128> as KeyInit>::new_from_slice(key) else {
-        return Zeroizing::new(Vec::new());
-    };
-    mac.update(message);
-    Zeroizing::new(mac.finalize().into_bytes().to_vec())
 }
 
 /// AES-XCBC-MAC (RFC 3566 §4), 16 bytes; callers give a key of as many.

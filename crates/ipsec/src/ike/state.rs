@@ -9,7 +9,7 @@ use crate::ike::quick::Negotiation;
 use rekeyscope_keylog::IkeKey;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 /// Longest nonce that is kept, in bytes: both RFC 2409 §5 and RFC 7296 §2.10 allow no longer one.
 pub(super) const LONGEST_NONCE: usize = 256;
@@ -60,9 +60,7 @@ impl ExchangeState {
     /// Notes a message and says whether it repeats an earlier one byte for byte: a retransmission. Copies that the capture made
     /// do not come here.
     pub(super) fn repeats(&mut self, message: &[u8]) -> bool {
-        let mut hasher = DefaultHasher::new();
-        message.hash(&mut hasher);
-        let digest = hasher.finish();
+        let digest = BuildHasherDefault::<DefaultHasher>::default().hash_one(message);
         if self.seen.contains(&digest) {
             return true;
         }

@@ -4,7 +4,7 @@
 mod live;
 
 use crate::ike::contents::MessageScene;
-pub use crate::ike::context::MessageContext;
+pub use crate::ike::context::{MessageContext, Notice};
 pub use crate::ike::exchange::{
     ChildKeys, Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord, NegotiatedSa, Nonces,
 };
@@ -12,7 +12,6 @@ use crate::ike::exchange_type::{begun_by_initiator, exchange_kind};
 use crate::ike::fragment::Ikev1Fragments;
 use crate::ike::header::{FLAG_ENCRYPTED, FLAG_INITIATOR, FLAG_RESPONSE, IkeHeader, LEN};
 use crate::ike::ikev2_keys::Ikev2Keys;
-pub use crate::ike::notice::Notice;
 use crate::ike::outline::Outline;
 use crate::ike::payload::v1;
 use crate::ike::state::{ExchangeState, Keyring, SaState};

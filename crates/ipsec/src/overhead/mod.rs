@@ -5,7 +5,8 @@ mod plan;
 mod sizes;
 mod suite;
 
-pub use plan::{ENCAPSULATIONS, Mode, Plan};
+pub use plan::{ENCAPSULATIONS, Plan};
+pub use rekeyscope_model::analysis::Mode;
 pub use sizes::{EspSizes, Fragments, Split, mss};
 pub use sizes::{IPV4_HEADER, IPV6_HEADER, UDP_HEADER};
 pub use suite::Suite;

@@ -2,6 +2,7 @@
 
 use crate::overhead::sizes::{EspSizes, IPV4_HEADER, IPV6_HEADER, Split, UDP_HEADER};
 use crate::overhead::suite::Suite;
+use rekeyscope_model::analysis::Mode;
 
 /// L2TPv2 data header without optional fields (RFC 2661 §3.1): flags, tunnel, session.
 const L2TP_HEADER: usize = 6;
@@ -35,15 +36,6 @@ pub const ENCAPSULATIONS: [(&str, &str); 11] = [
     ("etherip", "Ethernet in IP"),
     ("vxlan", "Ethernet in VXLAN"),
 ];
-
-/// ESP's mode (RFC 4301 §3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// A whole IP packet is the payload.
-    Tunnel,
-    /// The payload follows the outer IP header.
-    Transport,
-}
 
 /// A suite in its surroundings: from the size of an inner IP packet to that on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -225,7 +225,7 @@ impl SaDatabase {
         let mut waiting: Vec<SaIndex> = std::mem::take(&mut self.holding).into();
         waiting.sort_unstable();
         waiting.dedup();
-        waiting.retain(|&sa| !self.associations[sa].opens() && self.associations[sa].docket.is_waiting());
+        waiting.retain(|&sa| !self.associations[sa].opens() && self.associations[sa].docket.waiting);
         waiting
             .into_iter()
             .filter(|&sa| self.try_keys(sa, true))

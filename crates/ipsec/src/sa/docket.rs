@@ -17,7 +17,7 @@ pub(super) struct Docket {
     /// Packets seen.
     seen: u32,
     /// Packets came since the last search.
-    waiting: bool,
+    pub(super) waiting: bool,
     /// A key was found that lacks nothing but packets: each further one is looked at.
     promising: bool,
 }
@@ -64,11 +64,6 @@ impl Docket {
         if !promising && self.seen as usize >= MOST_KEPT {
             self.kept = Vec::new();
         }
-    }
-
-    /// Packets wait that no search has seen.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.waiting
     }
 
     /// Tells whether unlabelled bytes are sought through at this packet: at the first two; later while an integrity key that was found there

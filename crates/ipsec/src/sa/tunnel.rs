@@ -133,27 +133,15 @@ impl Tunnel {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct TunnelKey {
-    low: (IpAddr, u16),
-    high: (IpAddr, u16),
-}
+/// Both ends of a path with their ports, the lower first; IKE's own ports tell no end from another.
+type TunnelKey = [(IpAddr, u16); 2];
 
-impl TunnelKey {
-    fn new(src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> TunnelKey {
-        let port = |p: u16| if WELL_KNOWN.contains(&p) { 0 } else { p };
-        let (s, d) = udp.map_or((0, 0), |u| (port(u.src), port(u.dst)));
-        let (x, y) = ((src, s), (dst, d));
-        if x <= y {
-            TunnelKey { low: x, high: y }
-        } else {
-            TunnelKey { low: y, high: x }
-        }
-    }
-
-    fn of(path: &OuterPath) -> TunnelKey {
-        TunnelKey::new(path.src, path.dst, path.udp)
-    }
+fn key_of(path: &OuterPath) -> TunnelKey {
+    let port = |p: u16| if WELL_KNOWN.contains(&p) { 0 } else { p };
+    let (s, d) = path.udp.map_or((0, 0), |u| (port(u.src), port(u.dst)));
+    let mut key = [(path.src, s), (path.dst, d)];
+    key.sort_unstable();
+    key
 }
 
 /// All tunnels. Bounded by [`TunnelTable::MAX_TUNNELS`]: packets of a further one are counted and not analysed.
@@ -178,7 +166,7 @@ impl TunnelTable {
 
     /// The tunnel that this path names already.
     pub fn of_path(&self, path: &OuterPath) -> Option<TunnelIndex> {
-        self.by_key.get(&TunnelKey::of(path)).copied()
+        self.by_key.get(&key_of(path)).copied()
     }
 
     /// The tunnel that this path names, else a new one.
@@ -191,14 +179,14 @@ impl TunnelTable {
         }
         let tunnel = self.tunnels.len();
         self.tunnels.push(Tunnel::between([path.src, path.dst]));
-        self.by_key.insert(TunnelKey::of(path), tunnel);
+        self.by_key.insert(key_of(path), tunnel);
         Some(tunnel)
     }
 
     /// Takes in a packet of a tunnel in an internal direction, perhaps with its ends at new places.
     pub fn join(&mut self, tunnel: TunnelIndex, path: &OuterPath, direction: Direction) {
         if self.by_key.len() < Self::MAX_NAMES {
-            self.by_key.entry(TunnelKey::of(path)).or_insert(tunnel);
+            self.by_key.entry(key_of(path)).or_insert(tunnel);
         }
         let (from, to) = direction.pick((0, 1), (1, 0));
         let joined = &mut self.tunnels[tunnel];
@@ -225,7 +213,7 @@ impl TunnelTable {
 
     /// The known tunnel between two addresses; without ports, or with IKE's own, that of the addresses alone.
     pub fn known(&self, src: IpAddr, dst: IpAddr, udp: Option<UdpPorts>) -> Option<TunnelIndex> {
-        self.by_key.get(&TunnelKey::new(src, dst, udp)).copied()
+        self.of_path(&OuterPath { src, dst, udp })
     }
 
     /// Takes in the places of both ends of a tunnel that a packet shows.

@@ -2,8 +2,9 @@
 
 use crate::esp::cipher::{EspCipher, Icv};
 use crate::esp::inner::{self, PREFIX};
-use crate::esp::null::ones_complement;
+use crate::esp::null::checksum_fits;
 use crate::sa::evidence::{Question, Sign, asked, bits, missed};
+use etherparse::checksum::Sum16BitWords;
 use etherparse::{Ipv6Header, UdpHeader};
 use rekeyscope_capture::layers::udp::L2TP_PORT;
 use std::net::{IpAddr, Ipv4Addr};
@@ -270,7 +271,7 @@ impl<'a> Part<'a> {
     /// RFC 791: the sum over the header is 0xffff.
     pub(super) fn ipv4_checksum(&self) -> bool {
         let header = self.bytes.get(..self.ipv4_header_len().max(20));
-        header.is_some_and(|header| ones_complement(0, header) == 0xffff)
+        header.is_some_and(|header| checksum_fits(Sum16BitWords::new(), header))
     }
 
     pub(super) fn ipv4_protocol(&self) -> bool {
@@ -345,7 +346,7 @@ impl<'a> Part<'a> {
 
     /// Over the whole message.
     pub(super) fn icmp_checksum(&self) -> bool {
-        self.bytes.len() == self.len && self.len >= 8 && ones_complement(0, self.bytes) == 0xffff
+        self.bytes.len() == self.len && self.len >= 8 && checksum_fits(Sum16BitWords::new(), self.bytes)
     }
 
     /// IANA "ICMPv6 Type Numbers": errors, echo, MLD, neighbour discovery, MLDv2.

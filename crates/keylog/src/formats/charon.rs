@@ -11,7 +11,7 @@
 use crate::formats::charon_child::Child;
 use crate::formats::format::KeyFormat;
 use crate::lines::dump::{Dump, MOST_DUMP_BYTES, spaced_pairs};
-use crate::lines::fields::{after_program, find, word_after, words};
+use crate::lines::fields::{after_program, find, parsed, word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::{LogLine, sender};
 use crate::material::ike_record::{IkeRecord, ike_spi};
@@ -119,7 +119,7 @@ fn split(raw: &[u8]) -> Option<(&[u8], u32, &[u8])> {
         let digits = before.iter().rev().take_while(|b| b.is_ascii_digit()).count();
         let message = after_group(raw.get(bracket..)?).filter(|_| digits >= 2)?;
         let (prefix, number) = before.split_at(bracket - digits);
-        Some((prefix, std::str::from_utf8(number).ok()?.parse().ok()?, message))
+        Some((prefix, parsed(number)?, message))
     })
 }
 
@@ -151,7 +151,7 @@ fn after_name(message: &[u8]) -> &[u8] {
 fn row(message: &[u8]) -> Option<(usize, &[u8])> {
     let trimmed = message.trim_ascii_start();
     let digits = trimmed.iter().take_while(|b| b.is_ascii_digit()).count();
-    let offset = std::str::from_utf8(trimmed.get(..digits)?).ok()?.parse().ok()?;
+    let offset = parsed(trimmed.get(..digits)?)?;
     let pairs = trimmed.get(digits..)?.strip_prefix(b": ")?;
     Some((offset, pairs.trim_ascii_start()))
 }
@@ -269,7 +269,7 @@ impl Thread {
 fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
     let at = find(message, b" => ")?;
     let mut rest = words(message.get(at + 4..)?);
-    let len = std::str::from_utf8(rest.next()?).ok()?.parse().ok()?;
+    let len = parsed(rest.next()?)?;
     let label = message.get(..at)?;
     (rest.next()? == b"bytes" && rest.next()? == b"@" && (1..=MOST_DUMP_BYTES).contains(&len))
         .then_some((label, len))

@@ -3,8 +3,7 @@
 use crate::lines::dump::Dump;
 use crate::lines::fields::{address, find, word_after};
 use crate::lines::hex;
-use crate::material::claim::Claim;
-use crate::material::key::{KeyDefect, Seed, SeedOf};
+use crate::material::key::{EspKey, KeyDefect, Seed, SeedOf};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::secret::SecretBytes;
@@ -31,8 +30,8 @@ pub(crate) struct Child {
     dh_secret: Option<Bytes>,
     adding_inbound: Option<bool>,
     /// The two SAs as `SPI 0x…, src … dst …` names them.
-    inbound: Claim,
-    outbound: Claim,
+    inbound: EspKey,
+    outbound: EspKey,
 }
 
 /// The keys with which one side sends.
@@ -134,11 +133,11 @@ impl Child {
         };
         sink.sighting(line, spi);
         let named = |name: &[u8]| word_after(rest, name).and_then(address);
-        let added = Claim {
+        let added = EspKey {
             spi: Some(spi),
             src: named(b"src"),
             dst: named(b"dst"),
-            ..Claim::default()
+            ..EspKey::default()
         };
         match self.adding_inbound {
             Some(true) => self.inbound = added,
@@ -153,7 +152,7 @@ impl Child {
         sink.sighting(line, outbound);
         for (added, spi) in [(&mut self.inbound, inbound), (&mut self.outbound, outbound)] {
             if added.spi != Some(spi) {
-                *added = Claim::default();
+                *added = EspKey::default();
                 added.spi = Some(spi);
             }
         }
@@ -210,7 +209,7 @@ impl Child {
     /// In IKEv1 the initiator's seed holds the SPI of the SA on which the initiator sends.
     fn seed_says_initiator(&self) -> Option<bool> {
         let (_, _, seed) = self.seeds.iter().find(|(of, ..)| *of == SeedOf::InitiatorSa)?;
-        let holds = |added: &Claim| {
+        let holds = |added: &EspKey| {
             let [a, b, c, d] = added.spi?.0.to_be_bytes();
             find(seed, &[PROTO_IPSEC_ESP, a, b, c, d])
         };
@@ -221,18 +220,20 @@ impl Child {
         }
     }
 
-    fn claim(&self, added: &Claim, keys: &SideKeys, sink: &mut Sink<'_>) {
+    fn claim(&self, added: &EspKey, keys: &SideKeys, sink: &mut Sink<'_>) {
         if added.spi.is_none() {
             sink.blob(self.line, b"encryption key", &keys.encryption);
             return sink.blob(self.line, b"integrity key", &keys.integrity);
         }
-        let claim = Claim {
-            line: keys.cut.unwrap_or(self.line),
+        let claim = EspKey {
+            src: added.src,
+            dst: added.dst,
+            spi: added.spi,
             encryption: self.encryption,
-            encryption_key: keys.encryption.clone(),
+            encryption_key: keys.encryption.as_slice().into(),
             integrity: self.integrity,
-            integrity_key: keys.integrity.clone(),
-            ..added.clone()
+            integrity_key: keys.integrity.as_slice().into(),
+            ..EspKey::at(keys.cut.unwrap_or(self.line))
         };
         match keys.cut {
             None => claim.hand_over(sink),

@@ -6,15 +6,15 @@
 //! An address or SPI with `*` in it stands for any.
 
 use crate::formats::format::KeyFormat;
-use crate::lines::fields::{self, words};
+use crate::lines::fields::{self, unquoted, words};
 use crate::lines::outer::LogLine;
 use crate::lines::wiped::append;
 use crate::lines::{algorithm_names, hex};
 use crate::material::bounds::LONGEST_LINE;
-use crate::material::claim::Claim;
-use crate::material::key::KeyDefect;
+use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
 use zeroize::Zeroizing;
@@ -62,7 +62,7 @@ impl KeyFormat for EspSa {
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         if let Some((number, row)) = self.open.take() {
-            report(number, read_row(number, &row, sink), sink);
+            read_row(number, &row, sink).unwrap_or_else(|sentence| sink.problem(number, sentence));
         }
     }
 }
@@ -74,7 +74,7 @@ impl EspSa {
         if quotes > 0 && (quotes % 2 == 1 || columns(&row).len() < COLUMNS || row.ends_with(b",")) {
             self.open = Some((number, row));
         } else {
-            report(number, read_row(number, &row, sink), sink);
+            read_row(number, &row, sink).unwrap_or_else(|sentence| sink.problem(number, sentence));
         }
     }
 }
@@ -111,12 +111,6 @@ fn quotes(row: &[u8]) -> usize {
     row.iter().filter(|b| **b == b'"').count()
 }
 
-fn report(number: u64, row: Result<(), String>, sink: &mut Sink<'_>) {
-    if let Err(sentence) = row {
-        sink.problem(number, sentence);
-    }
-}
-
 /// A quoted first column, or the protocol name without quotes.
 pub(crate) fn starts_row(text: &[u8]) -> bool {
     let bare = text.strip_prefix(b"\"").unwrap_or(text);
@@ -134,29 +128,22 @@ fn looks_like_table(text: &[u8]) -> bool {
 }
 
 /// Splits at commas outside quotes; the quotes are taken off.
-fn columns(row: &[u8]) -> Vec<&[u8]> {
+fn columns<'r>(row: &'r [u8]) -> Vec<&'r [u8]> {
+    let column = |text: Option<&'r [u8]>| unquoted(text.unwrap_or_default().trim_ascii());
     let mut columns = Vec::new();
     let (mut start, mut quoted) = (0, false);
     for (at, byte) in row.iter().enumerate() {
         match byte {
             b'"' => quoted = !quoted,
             b',' if !quoted => {
-                columns.push(unquoted(row.get(start..at)));
+                columns.push(column(row.get(start..at)));
                 start = at + 1;
             }
             _ => {}
         }
     }
-    columns.push(unquoted(row.get(start..)));
+    columns.push(column(row.get(start..)));
     columns
-}
-
-fn unquoted(column: Option<&[u8]>) -> &[u8] {
-    let column = column.unwrap_or_default().trim_ascii();
-    column
-        .strip_prefix(b"\"")
-        .and_then(|c| c.strip_suffix(b"\""))
-        .unwrap_or(column)
 }
 
 fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
@@ -193,8 +180,8 @@ fn read_row(number: u64, row: &[u8], sink: &mut Sink<'_>) -> Result<(), String> 
     });
     match keys {
         Ok((encryption_key, integrity_key)) => {
-            claim.encryption_key = encryption_key.into();
-            claim.integrity_key = integrity_key.into();
+            claim.encryption_key = SecretBytes::new(encryption_key);
+            claim.integrity_key = SecretBytes::new(integrity_key);
             claim.hand_over(sink);
             Ok(())
         }
@@ -215,7 +202,7 @@ fn sa_of(
     dst: &[u8],
     spi: &[u8],
     encryption: &[u8],
-) -> Result<Claim, String> {
+) -> Result<EspKey, String> {
     let ipv6 = match family.to_ascii_lowercase().as_slice() {
         b"ipv4" => false,
         b"ipv6" => true,
@@ -225,13 +212,12 @@ fn sa_of(
         "column 5 names an encryption that is not supported here: AES-CBC, AES-CTR, AES-GCM, ChaCha20-Poly1305, \
          3DES-CBC, DES-CBC and NULL are",
     );
-    Ok(Claim {
-        line,
+    Ok(EspKey {
         src: address(src, ipv6, 2)?,
         dst: address(dst, ipv6, 3)?,
         spi: spi_column(spi)?,
         encryption: Some(encryption?),
-        ..Claim::default()
+        ..EspKey::at(line)
     })
 }
 
@@ -245,8 +231,7 @@ fn address(text: &[u8], ipv6: bool, column: u8) -> Result<Option<IpAddr>, String
     if text.contains(&b'*') {
         return Ok(None);
     }
-    let parsed: Option<IpAddr> = std::str::from_utf8(text).ok().and_then(|t| t.parse().ok());
-    match parsed {
+    match fields::parsed::<IpAddr>(text) {
         Some(address) if address.is_ipv6() == ipv6 => Ok(Some(address)),
         Some(_) => Err(format!(
             "the address in column {column} is not of the family that column 1 names"

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::formats::format::KeyFormat;
+use crate::lines::fields::unquoted;
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::material::key::{IkeKey, IkeSecrets};
@@ -42,9 +43,8 @@ impl KeyFormat for Ikev1Table {
         if !whole_cookie && !near_cookie {
             return false;
         }
-        if let Err(sentence) = read_ikev1(line.number, cookie, key, sink) {
-            sink.problem(line.number, sentence);
-        }
+        read_ikev1(line.number, cookie, key, sink)
+            .unwrap_or_else(|sentence| sink.problem(line.number, sentence));
         true
     }
 }
@@ -85,9 +85,8 @@ impl KeyFormat for Ikev2Table {
         if columns.len() < 3 || spi(spi_i).is_none() || !hex::all_digits(spi_r) {
             return false;
         }
-        if let Err(sentence) = read_ikev2(line.number, &columns, sink) {
-            sink.problem(line.number, sentence);
-        }
+        read_ikev2(line.number, &columns, sink)
+            .unwrap_or_else(|sentence| sink.problem(line.number, sentence));
         true
     }
 }
@@ -149,11 +148,7 @@ fn begins_with_spi(raw: &[u8]) -> bool {
 
 /// A column without blanks, quotes and `0x`.
 fn bare(column: &[u8]) -> &[u8] {
-    let column = column.trim_ascii();
-    let column = column
-        .strip_prefix(b"\"")
-        .and_then(|c| c.strip_suffix(b"\""))
-        .unwrap_or(column);
+    let column = unquoted(column.trim_ascii());
     hex::after_0x(column).unwrap_or(column)
 }
 

@@ -1,10 +1,9 @@
 //! Texts that people take for key logs and that never hold a key: what such a text is, what it tells, and where keys come from instead.
 
-use crate::lines::fields::{find, number};
+use crate::lines::fields::{find, number, parsed};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::material::claim::Claim;
-use crate::material::key::KeyDefect;
+use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::lifetime::LIFETIME_KILOBYTE;
@@ -171,7 +170,7 @@ impl KeylessText {
                 sink.lifetime(line, *spi, lifetime);
             }
         }
-        let Some((text, line)) = self.found.filter(|_| !sink.has_keys()) else {
+        let Some((text, line)) = self.found.filter(|_| !sink.keyed) else {
             return false;
         };
         let named: Vec<String> = self
@@ -209,12 +208,11 @@ impl KeylessText {
         );
         // An SA of the capture that the text names has a key, which the text does not show.
         for (spi, line) in self.spis {
-            let claim = Claim {
-                line,
+            let hidden = EspKey {
                 spi: Some(spi),
-                ..Claim::default()
+                ..EspKey::at(line)
             };
-            claim.hand_over_defective(KeyDefect::Masked, sink);
+            hidden.hand_over_defective(KeyDefect::Masked, sink);
         }
         true
     }
@@ -229,13 +227,7 @@ impl KeylessText {
                 .strip_suffix(b"_i")
                 .or_else(|| lower.strip_suffix(b"_o"))
                 .filter(|t| t.len() == 8);
-            let signed = || {
-                std::str::from_utf8(token)
-                    .ok()?
-                    .parse()
-                    .ok()
-                    .map(i32::cast_unsigned)
-            };
+            let signed = || parsed(token).map(i32::cast_unsigned);
             let eight = || (token.len() == 8).then(|| hex::spi_digits(token))?;
             let given = || match token {
                 [b'-', ..] => signed(),

@@ -13,12 +13,11 @@
 
 use crate::formats::format::KeyFormat;
 use crate::lines::dump::{Dump, whole_row};
-use crate::lines::fields::{address, find, split_at_sign, words};
+use crate::lines::fields::{address, find, split_at_sign, until, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::material::claim::Claim;
 use crate::material::ike_record::{IkeRecord, ike_spi};
-use crate::material::key::SecretName;
+use crate::material::key::{EspKey, SecretName};
 use crate::material::sink::Sink;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
@@ -67,7 +66,7 @@ fn table_line(message: &[u8]) -> Option<TableLine> {
 /// Keys without their SPI, and of a keymat whether it is of the SA that this side receives on.
 struct Pair {
     inbound: Option<bool>,
-    keys: Claim,
+    keys: EspKey,
 }
 
 impl KeyFormat for Pluto {
@@ -194,16 +193,15 @@ impl Pluto {
         let Some(encryption) = self.encryption_key.take() else {
             return;
         };
-        let keys = Claim {
-            line: encryption.line,
-            encryption_key: encryption.bytes,
-            integrity_key: dump.bytes.clone(),
-            ..Claim::default()
+        let keys = EspKey {
+            encryption_key: encryption.bytes.as_slice().into(),
+            integrity_key: dump.bytes.as_slice().into(),
+            ..EspKey::at(encryption.line)
         };
         // Keys right after their SPI are claimed, others wait for it.
         let near = self.near.take();
         let pair = Pair { inbound: None, keys };
-        match near.filter(|(line, ..)| pair.keys.line.saturating_sub(*line) <= NEAR_LINES) {
+        match near.filter(|(line, ..)| pair.keys.origin.line.saturating_sub(*line) <= NEAR_LINES) {
             Some((_, spi, dst)) => {
                 pair.claim(spi, dst, sink);
                 self.has_claimed(spi);
@@ -213,10 +211,7 @@ impl Pluto {
     }
 
     fn keymat(&mut self, dump: &Dump, inbound: bool, sink: &mut Sink<'_>) {
-        let mut keys = Claim {
-            line: dump.line,
-            ..Claim::default()
-        };
+        let mut keys = EspKey::at(dump.line);
         if !keys.split_keymat(&dump.bytes) {
             return sink.blob(dump.line, &dump.label, &dump.bytes);
         }
@@ -269,23 +264,19 @@ impl Pluto {
             return false;
         };
         let rest = line.raw.get(at + 4..).unwrap_or_default();
-        let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
-        let (Some(spi), Some(host)) = (
-            rest.get(..digits).and_then(hex::spi_digits).map(Spi),
-            rest.get(digits..).and_then(|host| host.strip_prefix(b"@")),
-        ) else {
+        let Some((digits, host)) = split_at_sign(rest, b'@') else {
+            return false;
+        };
+        let Some(spi) = hex::spi_digits(digits).map(Spi) else {
             return false;
         };
         self.end_dump(sink);
         sink.sighting(line.number, spi);
-        let end = host
-            .iter()
-            .position(|b| !b.is_ascii_hexdigit() && !b".:".contains(b))
-            .unwrap_or(host.len());
-        let dst = host.get(..end).and_then(address);
+        let dst = address(until(host, |b| !b.is_ascii_hexdigit() && !b".:".contains(&b)));
         let waiting = std::mem::take(&mut self.waiting);
-        let claimable =
-            |pair: &Pair| pair.inbound.is_none() && line.number.saturating_sub(pair.keys.line) <= NEAR_LINES;
+        let claimable = |pair: &Pair| {
+            pair.inbound.is_none() && line.number.saturating_sub(pair.keys.origin.line) <= NEAR_LINES
+        };
         let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(claimable);
         self.waiting = later;
         now.iter().for_each(|pair| pair.claim(spi, dst, sink));
@@ -301,19 +292,19 @@ impl Pluto {
 
 fn spi_after(text: &[u8], mark: &[u8]) -> Option<Spi> {
     let rest = text.get(find(text, mark)? + mark.len()..)?;
-    let digits = rest.iter().take_while(|b| b.is_ascii_hexdigit()).count();
-    hex::spi_digits(rest.get(..digits)?).map(Spi)
+    hex::spi_digits(until(rest, |b| !b.is_ascii_hexdigit())).map(Spi)
 }
 
 impl Pair {
     fn claim(&self, spi: Spi, dst: Option<IpAddr>, sink: &mut Sink<'_>) {
         let (spi, keys) = (Some(spi), self.keys.clone());
-        Claim { dst, spi, ..keys }.hand_over(sink);
+        EspKey { dst, spi, ..keys }.hand_over(sink);
     }
 
     /// No SPI came: left to mining.
     fn keep(self, sink: &mut Sink<'_>) {
-        sink.blob(self.keys.line, b"ESP encrypt key", &self.keys.encryption_key);
-        sink.blob(self.keys.line, b"ESP integrity key", &self.keys.integrity_key);
+        let (line, keys) = (self.keys.origin.line, self.keys);
+        sink.blob(line, b"ESP encrypt key", keys.encryption_key.expose());
+        sink.blob(line, b"ESP integrity key", keys.integrity_key.expose());
     }
 }

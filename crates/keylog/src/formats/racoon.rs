@@ -18,11 +18,11 @@ use crate::lines::fields::{address, after_program, find, number, value_of, words
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
 use crate::lines::stamp;
-use crate::material::claim::Claim;
 use crate::material::ike_record::{IkeRecord, ike_spi};
-use crate::material::key::{KeyDefect, SecretName};
+use crate::material::key::{EspKey, KeyDefect, SecretName};
 use crate::material::sink::Sink;
 use rekeyscope_model::spi::Spi;
+use std::net::IpAddr;
 use zeroize::Zeroizing;
 
 /// Most KEYMATs that wait for their SPI.
@@ -90,13 +90,7 @@ impl KeyFormat for Racoon {
                 // Without PFS the seed begins with the protocol and the SPI.
                 [PROTO_IPSEC_ESP, a, b, c, d, ..] => {
                     let spi = Spi(u32::from_be_bytes([*a, *b, *c, *d]));
-                    keymat.claim(
-                        Claim {
-                            spi: Some(spi),
-                            ..Claim::default()
-                        },
-                        sink,
-                    );
+                    keymat.claim((None, None), spi, sink);
                 }
                 _ => sink.blob(keymat.line, b"KEYMAT", &keymat.bytes),
             }
@@ -209,7 +203,6 @@ impl Racoon {
             let at = find(word, b"->")?;
             Some((address(word.get(..at)?)?, address(word.get(at + 2..)?)?))
         });
-        let (src, dst) = ends.unzip();
         let [a, b, c, d] = spi.to_be_bytes();
         let sought = [PROTO_IPSEC_ESP, a, b, c, d];
         let (ours, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.waiting)
@@ -221,32 +214,28 @@ impl Racoon {
             .iter()
             .filter(|keymat| ours.is_empty() && keymat.seed.is_empty());
         for keymat in ours.iter().chain(any) {
-            let spi = Some(Spi(spi));
-            let claim = Claim {
-                src,
-                dst,
-                spi,
-                ..Claim::default()
-            };
-            keymat.claim(claim, sink);
+            keymat.claim(ends.unzip(), Spi(spi), sink);
         }
     }
 }
 
 impl Keymat {
-    fn claim(&self, mut claim: Claim, sink: &mut Sink<'_>) {
+    fn claim(&self, (src, dst): (Option<IpAddr>, Option<IpAddr>), spi: Spi, sink: &mut Sink<'_>) {
+        let mut claim = EspKey {
+            src,
+            dst,
+            spi: Some(spi),
+            ..EspKey::at(self.line)
+        };
         let (encryption, integrity) = self.lens;
         let (Some(encryption_key), Some(integrity_key)) = (
             self.bytes.get(..encryption),
             self.bytes.get(encryption..encryption.saturating_add(integrity)),
         ) else {
             sink.problem(self.line, "KEYMAT is shorter than its keys: the log was cut here");
-            claim.line = self.line;
             return claim.hand_over_defective(KeyDefect::Truncated, sink);
         };
-        claim.line = self.line;
-        claim.encryption_key = encryption_key.to_vec().into();
-        claim.integrity_key = integrity_key.to_vec().into();
+        (claim.encryption_key, claim.integrity_key) = (encryption_key.into(), integrity_key.into());
         claim.hand_over(sink);
     }
 }

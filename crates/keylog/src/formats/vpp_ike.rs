@@ -17,10 +17,10 @@ use crate::formats::format::KeyFormat;
 use crate::lines::fields::{word_after, words};
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::material::claim::Claim;
 use crate::material::ike_record::{IkeRecord, ike_spi};
-use crate::material::key::SecretName;
+use crate::material::key::{EspKey, SecretName};
 use crate::material::sink::Sink;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use zeroize::Zeroizing;
 
@@ -149,12 +149,11 @@ impl ListedSa {
         for (spi, encryption, integrity) in sides {
             sink.sighting(self.line, spi);
             if let (Some(encryption), Some(integrity)) = (encryption, integrity) {
-                let claim = Claim {
-                    line: self.line,
+                let claim = EspKey {
                     spi: Some(spi),
-                    encryption_key: encryption.into(),
-                    integrity_key: integrity.into(),
-                    ..Claim::default()
+                    encryption_key: SecretBytes::new(encryption),
+                    integrity_key: SecretBytes::new(integrity),
+                    ..EspKey::at(self.line)
                 };
                 claim.hand_over(sink);
             }

@@ -1,6 +1,7 @@
 //! Small readers of words and values on a line of bytes.
 
 use std::net::IpAddr;
+use std::str::FromStr;
 
 /// First position of `needle` in `text`.
 pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
@@ -35,19 +36,19 @@ pub(crate) fn word_after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     words.next()
 }
 
+/// A value in its usual text form.
+pub(crate) fn parsed<T: FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
 /// A decimal number.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
-    let digits = text.first().is_some_and(u8::is_ascii_digit);
-    std::str::from_utf8(text).ok()?.parse().ok().filter(|_| digits)
+    parsed(text).filter(|_| text.first().is_some_and(u8::is_ascii_digit))
 }
 
 /// An IP address; a prefix length, an interface scope or a port in brackets after it is left out.
 pub(crate) fn address(text: &[u8]) -> Option<IpAddr> {
-    let end = text
-        .iter()
-        .position(|b| matches!(b, b'/' | b'%' | b'[' | b','))
-        .unwrap_or(text.len());
-    std::str::from_utf8(text.get(..end)?).ok()?.parse().ok()
+    parsed(until(text, |b| matches!(b, b'/' | b'%' | b'[' | b',')))
 }
 
 /// The value after `name=`, up to a blank or a comma, or between quotes.
@@ -71,9 +72,18 @@ pub(crate) fn value_of<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     None
 }
 
-fn until(text: &[u8], stop: impl Fn(u8) -> bool) -> &[u8] {
+/// The text before the first byte that `stop` holds for; all of it where there is none.
+pub(crate) fn until(text: &[u8], stop: impl Fn(u8) -> bool) -> &[u8] {
     let end = text.iter().position(|b| stop(*b)).unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
+}
+
+/// The text between the quotes around it; the text itself where there are none.
+pub(crate) fn unquoted(text: &[u8]) -> &[u8] {
+    let inside = text
+        .strip_prefix(b"\"")
+        .and_then(|inside| inside.strip_suffix(b"\""));
+    inside.unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! Hex digits in every grouping that logs use.
 
+use crate::lines::fields::parsed;
+
 /// Value of a hex digit.
 pub(crate) fn digit(b: u8) -> Option<u8> {
-    match b {
-        b'0'..=b'9' => Some(b - b'0'),
-        b'a'..=b'f' => Some(b - b'a' + 10),
-        b'A'..=b'F' => Some(b - b'A' + 10),
-        _ => None,
-    }
+    char::from(b).to_digit(16).map(|value| value as u8)
 }
 
 /// Bytes of a string of digit pairs, without prefix and separators; `None` for an odd number of digits or any other
@@ -53,7 +50,7 @@ pub(crate) fn spi_number(text: &[u8]) -> Option<u32> {
     match after_0x(text) {
         Some(digits) => spi_digits(digits),
         None if text.is_empty() || !text.iter().all(u8::is_ascii_digit) => None,
-        None => std::str::from_utf8(text).ok()?.parse().ok(),
+        None => parsed(text),
     }
 }
 

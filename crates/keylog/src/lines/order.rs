@@ -56,7 +56,7 @@ impl<'t> LinePassing<'t, '_> {
         }
         line.bytes = line.bytes.trim_ascii_end();
         if !line.bytes.is_empty() {
-            sink.saw_text();
+            sink.any_text = true;
         }
         let line = LogLine::new(line);
         if line.moment.is_none() && line.is_console_noise() {

@@ -9,6 +9,7 @@
 //! ```
 
 use crate::lines::commands::is_command;
+use crate::lines::fields::parsed;
 use crate::lines::stamp;
 use crate::lines::text::{About, TextLine};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -129,10 +130,7 @@ impl<'a> LogLine<'a> {
             return;
         };
         let len = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-        let number = digits
-            .get(..len)
-            .and_then(|d| std::str::from_utf8(d).ok())
-            .and_then(|d| d.parse().ok());
+        let number = digits.get(..len).and_then(parsed);
         let state = digits.get(len..).and_then(|rest| rest.strip_prefix(b"/"));
         let (Some(number), Some(state)) = (number, state) else {
             return;

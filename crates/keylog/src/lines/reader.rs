@@ -4,7 +4,7 @@ use crate::lines::encoding::{SAMPLE, UTF8_MARK, append_utf8, utf16};
 use crate::lines::text::Text;
 use crate::lines::wiped;
 use crate::material::bounds::LONGEST_LINE;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use zeroize::Zeroizing;
 
 /// Bytes read at a time.
@@ -24,40 +24,26 @@ pub(crate) fn for_each(mut reader: impl Read, each: EachText<'_>) -> std::io::Re
         cut: None,
         each,
     };
-    let mut chunk = Zeroizing::new(vec![0; CHUNK]);
-    let (mut filled, mut result) = fill(&mut reader, &mut chunk);
-    let encoding = utf16(chunk.get(..filled.min(SAMPLE)).unwrap_or_default());
-    while filled > 0 {
-        let data = chunk.get(..filled).unwrap_or_default();
+    let mut chunk = Zeroizing::new(Vec::with_capacity(CHUNK));
+    let mut read = reader.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
+    let encoding = utf16(chunk.get(..SAMPLE).unwrap_or(&chunk));
+    while !chunk.is_empty() {
         match encoding {
-            None => stretches.take(data),
+            None => stretches.take(&chunk),
             Some(unit_of) => {
                 let mut text = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
-                append_utf8(data, unit_of, &mut text);
+                append_utf8(&chunk, unit_of, &mut text);
                 stretches.take(&text);
             }
         }
-        if result.is_err() {
+        if read.is_err() {
             break;
         }
-        (filled, result) = fill(&mut reader, &mut chunk);
+        chunk.clear();
+        read = reader.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
     }
     stretches.end();
-    result
-}
-
-/// Reads until the chunk is full, or to the end.
-fn fill(reader: &mut impl Read, chunk: &mut [u8]) -> (usize, std::io::Result<()>) {
-    let mut filled = 0;
-    while filled < chunk.len() {
-        match reader.read(chunk.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(e) => return (filled, Err(e)),
-        }
-    }
-    (filled, Ok(()))
+    read.map(|_| ())
 }
 
 struct TextStretches<'c> {

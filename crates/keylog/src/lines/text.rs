@@ -2,7 +2,7 @@
 //! another; both are wiped when dropped.
 
 use crate::lines::wiped;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -19,9 +19,12 @@ pub(crate) struct About {
 
 /// A number for the name of a source.
 pub(crate) fn source(name: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    hasher.finish() | 1
+    hash_of(name) | 1
+}
+
+/// A number for a value, the same wherever it occurs.
+pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 /// Lines by which it is told whether more have to be looked at.

@@ -4,39 +4,28 @@ use crate::lines::algorithm_names::{fits_encryption, keymat_encryption_len, plau
 use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
-use rekeyscope_model::secret::SecretBytes;
-use rekeyscope_model::spi::Spi;
-use std::net::IpAddr;
-use zeroize::Zeroizing;
 
 /// Bytes that a console shows of a longer key.
 pub(crate) const PREFIX_LEN: usize = 8;
 
 /// Longest HMAC key that is tried, in bytes: the block of SHA-512. A longer one is hashed before use (RFC 2104 §2), so nobody makes it.
-const LONGEST_HMAC_KEY: usize = 128;
+pub(crate) const LONGEST_HMAC_KEY: usize = 128;
 
-/// A stated key.
-#[derive(Default, Clone)]
-pub(crate) struct Claim {
-    pub(crate) line: u64,
-    pub(crate) src: Option<IpAddr>,
-    pub(crate) dst: Option<IpAddr>,
-    pub(crate) spi: Option<Spi>,
-    pub(crate) encryption: Option<Encryption>,
-    pub(crate) encryption_key: Zeroizing<Vec<u8>>,
-    pub(crate) integrity: Option<Integrity>,
-    pub(crate) integrity_key: Zeroizing<Vec<u8>>,
-}
+impl EspKey {
+    /// A key on `line`, of which nothing else is told yet.
+    pub(crate) fn at(line: u64) -> EspKey {
+        let mut key = EspKey::default();
+        key.origin.line = line;
+        key
+    }
 
-impl Claim {
     /// Takes both keys from one SA's whole KEYMAT; false when its length fits no pair of transforms.
     pub(crate) fn split_keymat(&mut self, keymat: &[u8]) -> bool {
         let Some(split) = keymat_encryption_len(keymat.len(), self.encryption, self.integrity) else {
             return false;
         };
         let (encryption, integrity) = keymat.split_at(split);
-        self.encryption_key = encryption.to_vec().into();
-        self.integrity_key = integrity.to_vec().into();
+        (self.encryption_key, self.integrity_key) = (encryption.into(), integrity.into());
         true
     }
 
@@ -47,11 +36,11 @@ impl Claim {
             self.integrity = Some(Integrity::None);
         }
         match self.wrong_length() {
-            None => self.give(None, sink),
+            None => sink.esp(self),
             Some((sentence, verdict)) => {
-                sink.problem(self.line, sentence);
+                sink.problem(self.origin.line, sentence);
                 match verdict {
-                    Length::Unusual => self.give(None, sink),
+                    Length::Unusual => sink.esp(self),
                     Length::Short => {
                         let shown = [&self.encryption_key, &self.integrity_key]
                             .iter()
@@ -71,24 +60,9 @@ impl Claim {
 
     /// The key is there, but the log hides it or lacks a part of it.
     pub(crate) fn hand_over_defective(mut self, defect: KeyDefect, sink: &mut Sink<'_>) {
-        self.encryption_key = Zeroizing::default();
-        self.integrity_key = Zeroizing::default();
-        self.give(Some(defect), sink);
-    }
-
-    fn give(mut self, defect: Option<KeyDefect>, sink: &mut Sink<'_>) {
-        let origin = sink.explicit(self.line);
-        sink.esp(EspKey {
-            src: self.src,
-            dst: self.dst,
-            spi: self.spi,
-            encryption: self.encryption,
-            encryption_key: SecretBytes::new(std::mem::take(&mut *self.encryption_key)),
-            integrity: self.integrity,
-            integrity_key: SecretBytes::new(std::mem::take(&mut *self.integrity_key)),
-            defect,
-            origin,
-        });
+        (self.encryption_key, self.integrity_key) = Default::default();
+        self.defect = Some(defect);
+        sink.esp(self);
     }
 
     /// The sentence about a length, and its consequence for the key.

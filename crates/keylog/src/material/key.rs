@@ -7,9 +7,10 @@ use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::net::IpAddr;
 
 /// Road by which a key came to be known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum KeyRoad {
     /// A row or line names SPI and key.
+    #[default]
     Explicit,
     /// Found among unlabelled bytes and proven.
     Mined,
@@ -18,7 +19,7 @@ pub enum KeyRoad {
 }
 
 /// Place of a key.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct KeyOrigin {
     /// Index in [`KeyMaterial::files`](crate::material::contents::KeyMaterial::files).
     pub file: usize,
@@ -40,7 +41,7 @@ pub enum KeyDefect {
 }
 
 /// An ESP key that a file claims.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct EspKey {
     /// Outer source as the file knows it; `None` for any. Behind NAT it differs from the capture's.
     pub src: Option<IpAddr>,

@@ -1,5 +1,6 @@
 //! The sink into which formats put what they find: leaves out repetitions, keeps the bounds, collects problems.
 
+use crate::lines::text::hash_of;
 use crate::material::bounds::{
     MOST_BLOB_BYTES, MOST_BLOBS, MOST_ESP_KEYS, MOST_IKE_KEYS, MOST_PROBLEMS, MOST_SPI_SIGHTINGS,
     SHORTEST_BLOB,
@@ -10,7 +11,6 @@ use rekeyscope_model::analysis::Lifetime;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::{IkeSpi, Spi};
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Longest label that is kept with a blob, in bytes.
 const LONGEST_LABEL: usize = 64;
@@ -39,9 +39,11 @@ pub(crate) struct Sink<'a> {
     /// Number of items that each bound left out, and the line where that began.
     left_out: Vec<(MostKept, u64, u64)>,
     /// A line with any content was seen.
-    any_text: bool,
-    found: bool,
-    keyed: bool,
+    pub(crate) any_text: bool,
+    /// Anything was found so far, if only a key that is masked.
+    pub(crate) found: bool,
+    /// A key or a seed was found so far.
+    pub(crate) keyed: bool,
 }
 
 impl<'a> Sink<'a> {
@@ -92,21 +94,6 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Tells whether anything was found so far, if only a key that is masked.
-    pub(crate) fn has_found(&self) -> bool {
-        self.found
-    }
-
-    /// The file is one of a log that has keys elsewhere.
-    pub(crate) fn needs_no_keys(&mut self) {
-        (self.any_text, self.found) = (true, true);
-    }
-
-    /// Tells whether any key or seed was found so far.
-    pub(crate) fn has_keys(&self) -> bool {
-        self.keyed
-    }
-
     /// The one thing to say about this file.
     pub(crate) fn only_problem(&mut self, line: u64, sentence: String) {
         let file = self.file;
@@ -115,13 +102,9 @@ impl<'a> Sink<'a> {
         self.problem(line, sentence);
     }
 
-    /// Notes that the file has content.
-    pub(crate) fn saw_text(&mut self) {
-        self.any_text = true;
-    }
-
     /// An ESP key; its SPI also becomes a place for mining.
-    pub(crate) fn esp(&mut self, key: EspKey) {
+    pub(crate) fn esp(&mut self, mut key: EspKey) {
+        key.origin.file = self.file;
         (self.found, self.keyed) = (true, true);
         let line = key.origin.line;
         if key.spi.is_some_and(|spi| self.is_foreign(&[spi])) {
@@ -280,12 +263,6 @@ impl<'a> Sink<'a> {
             info.formats = formats;
         }
     }
-}
-
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The source is not part of it: an SA is known by its destination, protocol and SPI.

@@ -6,13 +6,14 @@
 //! the cost grows with the bytes, not with their square. Of all encryption keys the one with most evidence is handed back, with
 //! its bits; whether they are enough for all the trials made is the caller's to say.
 
+use crate::lines::text::hash_of;
+use crate::material::claim::LONGEST_HMAC_KEY;
 use crate::material::contents::{Blob, KeyMaterial};
-use crate::material::key::{EspKey, KeyOrigin, KeyRoad};
+use crate::material::key::EspKey;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Most trials for one SPI, unless the caller sets another bound. A trial is one HMAC or one decryption of a packet's
 /// end: 3 µs for a packet of 1,300 bytes with SHA-1, so an SPI costs at most about 0.3 s.
@@ -196,8 +197,6 @@ impl<'b> Proven<'b> {
 
 /// Bytes of HMAC keys that people type in, beside those that the RFCs ask for: HMAC takes any (RFC 2104 §2).
 const OTHER_HMAC_KEY: usize = 16;
-/// A block of SHA-512; HMAC hashes what is longer, and nobody has such keys.
-const LONGEST_HMAC_KEY: usize = 128;
 
 /// Looks at one window: the search, the blob, the offset in it, the bytes.
 type Each<'e, 'b, S, T> = dyn FnMut(&mut S, &'b Blob, usize, &'b [u8]) -> Option<T> + 'e;
@@ -207,7 +206,12 @@ impl<'b> Search<'_> {
     fn combined_mode(&mut self, spi: Spi, blobs: &[&'b Blob]) -> Option<EspKey> {
         self.ciphers(true).into_iter().find_map(|(encryption, len)| {
             self.windows(blobs, len, &mut |search, blob, _, window| {
-                let candidate = combined(encryption, window);
+                let candidate = KeyCandidate {
+                    encryption,
+                    encryption_key: window,
+                    integrity: Integrity::None,
+                    integrity_key: &[],
+                };
                 let fits = search.oracle.icv_fits(&candidate);
                 fits.then(|| claim(spi, &candidate, blob))
             })
@@ -324,7 +328,7 @@ impl<'b> Search<'_> {
                 if self.trials >= self.shape.most_trials {
                     return None;
                 }
-                if !self.tried.insert(hash(window)) {
+                if !self.tried.insert(hash_of(window)) {
                     continue;
                 }
                 self.trials += 1;
@@ -337,35 +341,16 @@ impl<'b> Search<'_> {
     }
 }
 
-fn hash(window: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    window.hash(&mut hasher);
-    hasher.finish()
-}
-
-fn combined(encryption: Encryption, window: &[u8]) -> KeyCandidate<'_> {
-    KeyCandidate {
-        encryption,
-        encryption_key: window,
-        integrity: Integrity::None,
-        integrity_key: &[],
-    }
-}
-
 fn claim(spi: Spi, candidate: &KeyCandidate<'_>, blob: &Blob) -> EspKey {
     EspKey {
-        src: None,
-        dst: None,
         spi: Some(spi),
         encryption: Some(candidate.encryption),
         encryption_key: SecretBytes::from(candidate.encryption_key),
         integrity: Some(candidate.integrity),
         integrity_key: SecretBytes::from(candidate.integrity_key),
-        defect: None,
-        origin: KeyOrigin {
-            road: KeyRoad::Mined,
-            ..blob.origin.clone()
-        },
+        // A blob was mined, and so is its key.
+        origin: blob.origin.clone(),
+        ..EspKey::default()
     }
 }
 

@@ -89,7 +89,7 @@ impl KeyMaterial {
         });
         let mut sink = Sink::new(self);
         if let Some(archive) = archive(text.head()) {
-            sink.saw_text();
+            sink.any_text = true;
             let how = if archive.ends_with("document") {
                 "save it as plain text and give that"
             } else {
@@ -108,12 +108,13 @@ impl KeyMaterial {
         if keyless.finish(&mut sink) {
             names.clear();
         }
-        readers.found |= sink.has_found();
+        readers.found |= sink.found;
         if readers.found || !last {
-            sink.needs_no_keys();
+            // The log has its keys in another file.
+            (sink.any_text, sink.found) = (true, true);
         }
         if let Some(sentence) = text.trouble() {
-            sink.saw_text();
+            sink.any_text = true;
             sink.problem(WHOLE_FILE, sentence);
         }
         sink.finish(names);

@@ -2,6 +2,7 @@
 //! is done with its message takes the next one, whatever its key and its length.
 
 use rekeyscope_lanes::{Block, Chain, Compress, LaneHash, States};
+use std::cmp::Reverse;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 const BLOCK: usize = size_of::<Block>();
@@ -173,23 +174,8 @@ pub(super) fn authenticate<const LANES: usize>(
 
 /// Indices of the jobs by their blocks, most first: lanes with as many stay in step, and short messages fill the end.
 fn longest_first(jobs: &[Job<'_>]) -> Vec<usize> {
-    // Longer ones are rare, and in whatever order.
-    const MOST: usize = 2 * 32;
-    let place = |job: &Job<'_>| {
-        let (body, rest) = (job.message.len() / BLOCK, job.message.len() % BLOCK);
-        MOST - (2 * body + usize::from(rest + PADDING > BLOCK)).min(MOST)
-    };
-    let mut begins = [0; MOST + 2];
-    jobs.iter().for_each(|job| begins[place(job) + 1] += 1);
-    for k in 1..begins.len() {
-        begins[k] += begins[k - 1];
-    }
-    let mut order = vec![0; jobs.len()];
-    for (index, job) in jobs.iter().enumerate() {
-        let begin = &mut begins[place(job)];
-        order[*begin] = index;
-        *begin += 1;
-    }
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|&index| Reverse((jobs[index].message.len() + PADDING).div_ceil(BLOCK)));
     order
 }
 

@@ -28,56 +28,46 @@ pub(super) fn new_integrity(integrity: Integrity, key: &[u8]) -> Option<Box<dyn 
     }
     match integrity {
         Integrity::None | Integrity::Unknown { .. } => None,
-        Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key),
-        Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => lane_mac::<Hmac<sha1::Sha1>>(LaneHash::Sha1, key),
-        Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => {
-            lane_mac::<Hmac<sha2::Sha256>>(LaneHash::Sha256, key)
+        Integrity::HmacMd5_96 | Integrity::HmacMd5_128 => mac::<Hmac<md5::Md5>>(key, None),
+        Integrity::HmacSha1_96 | Integrity::HmacSha1_160 => {
+            mac::<Hmac<sha1::Sha1>>(key, Some(LaneHash::Sha1))
         }
-        Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key),
-        Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key),
-        Integrity::AesCmac96 => mac::<cmac::Cmac<aes::Aes128>>(key),
+        Integrity::HmacSha256_96 | Integrity::HmacSha256_128 => {
+            mac::<Hmac<sha2::Sha256>>(key, Some(LaneHash::Sha256))
+        }
+        Integrity::HmacSha384_192 => mac::<Hmac<sha2::Sha384>>(key, None),
+        Integrity::HmacSha512_256 => mac::<Hmac<sha2::Sha512>>(key, None),
+        Integrity::AesCmac96 => mac::<cmac::Cmac<aes::Aes128>>(key, None),
         Integrity::AesXcbc96 => Some(Box::new(Xcbc::new(key)?)),
     }
 }
 
 /// A MAC that was keyed once: a packet costs a copy of its state instead of a key schedule.
-struct KeyedMac<M>(M);
+struct KeyedMac<M> {
+    mac: M,
+    /// The key again, of an HMAC that can also go through lanes.
+    chains: Option<Chains>,
+}
 
-fn mac<M: Mac + KeyInit + Clone + Send + Sync + 'static>(key: &[u8]) -> Option<Box<dyn Authenticate>> {
-    Some(Box::new(KeyedMac(<M as KeyInit>::new_from_slice(key).ok()?)))
+fn mac<M: Mac + KeyInit + Clone + Send + Sync + 'static>(
+    key: &[u8],
+    lanes: Option<LaneHash>,
+) -> Option<Box<dyn Authenticate>> {
+    Some(Box::new(KeyedMac {
+        mac: <M as KeyInit>::new_from_slice(key).ok()?,
+        chains: lanes.and_then(|hash| Chains::new(hash, key)),
+    }))
 }
 
 impl<M: Mac + Clone + Send + Sync> Authenticate for KeyedMac<M> {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
-        let mut mac = self.0.clone();
+        let mut mac = self.mac.clone();
         mac.update(parts.authenticated);
         if let Some(high) = esn_high {
             // RFC 4303 §2.2.1: covered by the ICV, not sent.
             mac.update(&high.to_be_bytes());
         }
         mac.finalize().into_bytes().starts_with(parts.icv)
-    }
-}
-
-/// An HMAC that can also go through lanes.
-struct LaneMac<M> {
-    mac: KeyedMac<M>,
-    chains: Option<Chains>,
-}
-
-fn lane_mac<M: Mac + KeyInit + Clone + Send + Sync + 'static>(
-    hash: LaneHash,
-    key: &[u8],
-) -> Option<Box<dyn Authenticate>> {
-    Some(Box::new(LaneMac {
-        mac: KeyedMac(<M as KeyInit>::new_from_slice(key).ok()?),
-        chains: Chains::new(hash, key),
-    }))
-}
-
-impl<M: Mac + Clone + Send + Sync> Authenticate for LaneMac<M> {
-    fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {
-        self.mac.fits(parts, esn_high)
     }
 
     fn chains(&self) -> Option<&Chains> {

@@ -15,17 +15,11 @@ pub(super) fn rule(rule: &TriggerRule, counting: Option<Message>, alike: Vec<Mes
     }
     match (rule.kind, counting) {
         (Kind::Volume, Some(counting)) if rule.at_most => {
-            let volume = by(rule, "rule-volume-at-most")
-                .with("soft", bytes(rule.soft_limit.unwrap_or(0.0)))
-                .with("counting", counting)
-                .with("rekeys", rekeys(rule));
+            let volume = of_volume(rule, "rule-volume-at-most", counting);
             [volume].into_iter().chain(not_told_apart(rule, alike)).collect()
         }
         (Kind::Time, Some(_)) if rule.at_most => {
-            let age = by(rule, "rule-time-at-most")
-                .with("age", format!("{:.1} s", rule.soft_limit.unwrap_or(0.0)))
-                .with("rekeys", rekeys(rule));
-            vec![age]
+            vec![with_age(rule, by(rule, "rule-time-at-most"))]
         }
         (Kind::Volume, Some(counting)) => {
             let mut messages = by_volume(rule, counting);
@@ -55,13 +49,23 @@ fn by(rule: &TriggerRule, id: &str) -> Message {
     Message::new(id).with("who", who)
 }
 
+/// A message about the volume at which it renews.
+fn of_volume(rule: &TriggerRule, id: &str, counting: Message) -> Message {
+    by(rule, id)
+        .with("soft", bytes(rule.soft_limit.unwrap_or(0.0)))
+        .with("counting", counting)
+        .with("rekeys", rekeys(rule))
+}
+
+/// The age at which it renews, added to a message.
+fn with_age(rule: &TriggerRule, message: Message) -> Message {
+    message
+        .with("age", format!("{:.1} s", rule.soft_limit.unwrap_or(0.0)))
+        .with("rekeys", rekeys(rule))
+}
+
 fn by_volume(rule: &TriggerRule, counting: Message) -> Vec<Message> {
-    let sized = |id: &str| {
-        by(rule, id)
-            .with("soft", bytes(rule.soft_limit.unwrap_or(0.0)))
-            .with("counting", counting.clone())
-            .with("rekeys", rekeys(rule))
-    };
+    let sized = |id: &str| of_volume(rule, id, counting.clone());
     let (Some(fraction), Some(limit)) = (rule.soft_fraction, rule.limit_kilobytes) else {
         return vec![sized("rule-volume-unlimited")];
     };
@@ -100,9 +104,7 @@ fn by_age(rule: &TriggerRule) -> Message {
             .with("limit", grouped(limit) + " s"),
         _ => by(rule, "rule-time-unlimited"),
     };
-    message
-        .with("age", format!("{:.1} s", rule.soft_limit.unwrap_or(0.0)))
-        .with("rekeys", rekeys(rule))
+    with_age(rule, message)
 }
 
 fn unknown(rule: &TriggerRule) -> Message {

@@ -3,8 +3,7 @@
 use crate::lines::algorithm_names::{self, fits_encryption};
 use crate::lines::fields::{self, split_at_sign};
 use crate::lines::hex;
-use crate::material::claim::Claim;
-use crate::material::key::KeyDefect;
+use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 use rekeyscope_model::spi::Spi;
@@ -90,7 +89,7 @@ struct ListingKey {
 #[derive(Default)]
 pub(super) struct ListingRecord {
     /// Everything but its keys.
-    sa: Claim,
+    sa: EspKey,
     pub(super) other_protocol: bool,
     keys: [ListingKey; 2],
     salt: Option<u32>,
@@ -99,7 +98,7 @@ pub(super) struct ListingRecord {
 
 impl ListingRecord {
     pub(super) fn at(&mut self, line: u64, ends: Option<(IpAddr, IpAddr)>) {
-        self.sa.line = line;
+        self.sa.origin.line = line;
         if let Some((local, remote)) = ends {
             (self.sa.src, self.sa.dst) = (Some(remote), Some(local));
         }
@@ -223,8 +222,8 @@ impl ListingRecord {
         }
         let (keys, mut claim) = (self.keys, self.sa);
         let [encryption_key, integrity_key] = &keys;
-        let line = encryption_key.line.max(integrity_key.line).max(claim.line);
-        claim.line = line;
+        let line = encryption_key.line.max(integrity_key.line).max(claim.origin.line);
+        claim.origin.line = line;
         let any = |is: fn(&ListingKey) -> bool| keys.iter().any(is);
         if !any(|key| !key.digits.is_empty() || key.text.is_some()) {
             if any(|key| key.hidden) {
@@ -255,7 +254,8 @@ impl ListingRecord {
                 {
                     encryption.extend_from_slice(&salt.to_be_bytes());
                 }
-                (claim.encryption_key, claim.integrity_key) = (encryption, integrity);
+                claim.encryption_key = encryption.as_slice().into();
+                claim.integrity_key = integrity.as_slice().into();
                 claim.hand_over(sink);
             }
             Err((line, sentence)) => {

@@ -2,22 +2,21 @@
 
 use crate::formats::yamaha::labels::Kind;
 use crate::lines::algorithm_names::fits_encryption;
-use crate::material::claim::Claim;
-use crate::material::key::KeyDefect;
+use crate::material::key::{EspKey, KeyDefect};
 use crate::material::sink::Sink;
 use rekeyscope_model::algorithm::Encryption;
-use zeroize::Zeroizing;
+use rekeyscope_model::secret::SecretBytes;
 
 /// Keys of the SA whose SPI came last.
 #[derive(Default)]
 pub(crate) struct EspRecord {
-    pub(crate) sa: Claim,
+    pub(crate) sa: EspKey,
     /// Why the SA has no whole key, and the line that shows it.
     defect: Option<(KeyDefect, u64)>,
 }
 
 impl EspRecord {
-    fn slot(&mut self, kind: Kind) -> &mut Zeroizing<Vec<u8>> {
+    fn slot(&mut self, kind: Kind) -> &mut SecretBytes {
         match kind {
             Kind::IntegrityKey => &mut self.sa.integrity_key,
             _ => &mut self.sa.encryption_key,
@@ -35,9 +34,9 @@ impl EspRecord {
             self.sa.spi = spi;
         }
         if kind != Kind::IntegrityKey {
-            self.sa.line = line;
+            self.sa.origin.line = line;
         }
-        *self.slot(kind) = Zeroizing::new(bytes.to_vec());
+        *self.slot(kind) = bytes.into();
     }
 
     /// A key of this SA stands there, but not the whole of it.
@@ -49,7 +48,7 @@ impl EspRecord {
     pub(crate) fn emit(&mut self, sink: &mut Sink<'_>) {
         let EspRecord { mut sa, defect } = std::mem::take(self);
         if let Some((defect, line)) = defect {
-            sa.line = line;
+            sa.origin.line = line;
             return sa.hand_over_defective(defect, sink);
         }
         let combined = fits_encryption(Encryption::AesGcm { icv: 16 }, sa.encryption_key.len());

@@ -107,9 +107,6 @@ fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize)
     let mut nibbles: Vec<u8> = Vec::with_capacity(64);
     nibbles.extend(first.digits(text).iter().filter_map(|b| digit(*b)));
     let mut end = first.end;
-    if group == 2 {
-        end += spaced_pairs(text.get(end..).unwrap_or_default(), &mut nibbles);
-    }
     while let Some(token) = next_token(text, end) {
         let gap = text.get(end..token.start).unwrap_or_default();
         let blank = !gap.is_empty() && gap.iter().all(u8::is_ascii_whitespace);
@@ -128,20 +125,6 @@ fn read_run(text: &[u8], first: &Token, group: usize) -> (Vec<u8>, usize, usize)
         end = token.end;
     }
     (nibbles, first.digits(text).len(), end)
-}
-
-/// The commonest grouping, ` c7 df 96`, without looking at every token: returns how far it goes. The pair at its end is
-/// left to the general rule.
-fn spaced_pairs(text: &[u8], nibbles: &mut Vec<u8>) -> usize {
-    let mut at = 0;
-    while let Some([b' ', high, low, b' ']) = text.get(at..at + 4) {
-        let (Some(high), Some(low)) = (digit(*high), digit(*low)) else {
-            break;
-        };
-        nibbles.extend_from_slice(&[high, low]);
-        at += 3;
-    }
-    at
 }
 
 struct Token {
@@ -167,32 +150,14 @@ impl Token {
     }
 }
 
-/// Bytes that part words.
-const SEPARATES: [bool; 256] = {
-    let separators = b" \t\r\n\x0c:=(),[]{}<>\"';|-";
-    let mut table = [false; 256];
-    let mut at = 0;
-    while at < separators.len() {
-        table[separators[at] as usize] = true;
-        at += 1;
-    }
-    table
-};
-
 /// The next word at or after `from`.
 fn next_token(text: &[u8], from: usize) -> Option<Token> {
-    let separates = |b: &u8| SEPARATES.get(usize::from(*b)).is_some_and(|separates| *separates);
+    let parts = |b: &u8| b" \t\r\n\x0c:=(),[]{}<>\"';|-".contains(b);
     let rest = text.get(from..)?;
-    let start = from + rest.iter().position(|b| !separates(b))?;
-    let len = text
-        .get(start..)?
-        .iter()
-        .position(separates)
-        .unwrap_or(text.len() - start);
-    Some(Token {
-        start,
-        end: start + len,
-    })
+    let start = from + rest.iter().position(|b| !parts(b))?;
+    let len = text.get(start..)?.iter().position(parts);
+    let end = len.map_or(text.len(), |len| start + len);
+    Some(Token { start, end })
 }
 
 #[cfg(test)]

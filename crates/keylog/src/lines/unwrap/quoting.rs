@@ -79,10 +79,11 @@ fn without_marks(line: &[u8]) -> &[u8] {
     {
         return code;
     }
-    let (Some(b'>' | b'#'), false) = (text.first(), is_command(text)) else {
+    let (Some(mark @ (b'>' | b'#')), false) = (text.first(), is_command(text)) else {
         return line;
     };
-    let rest = text.trim_start_matches_byte(text.first().copied().unwrap_or_default());
+    let marks = text.iter().take_while(|b| *b == mark).count();
+    let rest = text.get(marks..).unwrap_or_default();
     match rest.first() {
         None => b"",
         Some(b' ') => without_marks(rest.get(1..).unwrap_or_default()),
@@ -90,16 +91,5 @@ fn without_marks(line: &[u8]) -> &[u8] {
         // `>text` of old mail programs, `#"IPv4",…` of a row that was switched off; `#012` is an escape and `<0x…>` no quote.
         Some(b'0'..=b'9') if text.starts_with(b"#") => line,
         Some(_) => without_marks(rest),
-    }
-}
-
-trait TrimByte {
-    fn trim_start_matches_byte(&self, byte: u8) -> &[u8];
-}
-
-impl TrimByte for [u8] {
-    fn trim_start_matches_byte(&self, byte: u8) -> &[u8] {
-        let len = self.iter().take_while(|b| **b == byte).count();
-        self.get(len..).unwrap_or_default()
     }
 }

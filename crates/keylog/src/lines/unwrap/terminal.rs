@@ -22,6 +22,7 @@ const PAGERS: [&[u8]; 12] = [
 
 /// The lines without a pager's words at their start.
 pub(super) fn pager(text: &Text) -> Option<Text> {
+    let behind = |text: &[u8], ends: &[u8]| text.iter().position(|b| ends.contains(b)).map_or(0, |at| at + 1);
     text.map(|line| {
         let trimmed = line.trim_ascii_start();
         let asked = PAGERS
@@ -32,19 +33,14 @@ pub(super) fn pager(text: &Text) -> Option<Text> {
                 // `---(more 25%)---` of Junos, `-- [Q quit|D dump|down]` of RouterOS, `--More--(50%)`.
                 let junos = trimmed.starts_with(b"---(more");
                 let router_os = trimmed.starts_with(b"-- [");
-                (junos || router_os).then(|| {
-                    trimmed
-                        .iter()
-                        .position(|b| matches!(b, b')' | b']'))
-                        .map_or(0, |at| at + 1)
-                })
+                (junos || router_os).then(|| behind(trimmed, b")]"))
             })?;
         let rest = trimmed.get(asked..).unwrap_or_default();
-        let percent = rest
-            .starts_with(b"(")
-            .then(|| rest.iter().position(|b| *b == b')'))
-            .flatten()
-            .map_or(0, |at| at + 1);
+        let percent = if rest.starts_with(b"(") {
+            behind(rest, b")")
+        } else {
+            0
+        };
         let rest = rest.get(percent..).unwrap_or_default();
         Some(rest.strip_prefix(b"---").unwrap_or(rest).to_vec())
     })

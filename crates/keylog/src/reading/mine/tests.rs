@@ -1,4 +1,5 @@
 use super::*;
+use crate::material::key::KeyRoad;
 use std::path::Path;
 
 /// Knows the keys and compares.
