@@ -1,8 +1,6 @@
 //! The table of rekeys.
 
-use crate::tables::table::{
-    Align, Column, Mark, Table, WIDE, WIDER, alert_if, cost, left, left_from, ms, right, right_from,
-};
+use crate::tables::table::{Align, Column, Mark, Table, WIDE, WIDER, alert_if, cost, ms};
 use crate::words::ends::end;
 use crate::words::focus::{Focus, at_most, began, is_hurt, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
@@ -67,43 +65,37 @@ fn of_rekeys(focus: &Focus, tunnel: usize, listed: &[&Rekey]) -> Table {
     let rows: Vec<RekeyRow> = listed.iter().map(|r| RekeyRow::new(focus, r)).collect();
     let main = focus.main_direction(tunnel);
     let ends = focus.analysis.tunnels.get(tunnel);
-    let mut table = Table::of(
-        t,
-        &rows,
-        |r| match is_hurt(r.rekey) {
+    let mut table = Table::of(t, &rows)
+        .marked(|r| match is_hurt(r.rekey) {
             false if !r.is_used() => Mark::Faint,
             hurt => alert_if(hurt),
-        },
-        &[
-            right("column-number", &|r| number(r.rekey).to_string()),
-            right("column-time-s", &|r| focus.clock(began(r.rekey))),
-            left("column-by", &|r| end(t, ends, r.rekey.initiator)),
-            left("column-trigger", &|r| words::trigger(t, &r.rekey.trigger)),
-            right("column-volume", &|r| volume(&r.rekey.trigger)),
-            right_from(WIDER, "column-age", &|r| {
-                or_unknown(r.rekey.trigger.age_s, format::seconds)
-            }),
-            right("column-ike-ms", &|r| ms(r.rekey.exchange_ms)),
-            right_from(WIDER, "column-sa-gap-ms", &|r| {
-                ms(r.rekey.gap_ms.get(r.direction))
-            }),
-            right_from(WIDER, "column-overlap-ms", &|r| ms(r.rekey.overlap_ms)),
-            right("column-lost", &|r| {
-                let other = if r.direction == main { "" } else { " *" };
-                let seconds = r.impact.and_then(|i| i.cost_seconds);
-                cost(seconds, r.impact.is_some_and(|i| i.at_least)) + other
-            }),
-            right("column-silence-ms", &|r| ms(r.impact.and_then(|i| i.silence_ms))),
-            left("column-effect", &|r| match focus.is_in_outage(r.rekey) {
-                true => t.word("effect-outage"),
-                false => words::effect(t, r.impact),
-            }),
-            left_from(WIDE, "column-causes", &|r| {
-                let cause = r.impact.and_then(|i| i.cause);
-                cause.map_or_else(String::new, |cause| words::cause(t, cause))
-            }),
-        ],
-    );
+        })
+        .right("column-number", |r| number(r.rekey).to_string())
+        .right("column-time-s", |r| focus.clock(began(r.rekey)))
+        .left("column-by", |r| end(t, ends, r.rekey.initiator))
+        .left("column-trigger", |r| words::trigger(t, &r.rekey.trigger))
+        .right("column-volume", |r| volume(&r.rekey.trigger))
+        .right_from(WIDER, "column-age", |r| {
+            or_unknown(r.rekey.trigger.age_s, format::seconds)
+        })
+        .right("column-ike-ms", |r| ms(r.rekey.exchange_ms))
+        .right_from(WIDER, "column-sa-gap-ms", |r| ms(r.rekey.gap_ms.get(r.direction)))
+        .right_from(WIDER, "column-overlap-ms", |r| ms(r.rekey.overlap_ms))
+        .right("column-lost", |r| {
+            let other = if r.direction == main { "" } else { " *" };
+            let seconds = r.impact.and_then(|i| i.cost_seconds);
+            cost(seconds, r.impact.is_some_and(|i| i.at_least)) + other
+        })
+        .right("column-silence-ms", |r| ms(r.impact.and_then(|i| i.silence_ms)))
+        .left("column-effect", |r| match focus.is_in_outage(r.rekey) {
+            true => t.word("effect-outage"),
+            false => words::effect(t, r.impact),
+        })
+        .left_from(WIDE, "column-causes", |r| {
+            let cause = r.impact.and_then(|i| i.cause);
+            cause.map_or_else(String::new, |cause| words::cause(t, cause))
+        })
+        .table;
     for (row, rekey) in table.rows.iter_mut().zip(listed) {
         row.id = Some(format!("rekey-{}", focus.key(rekey)));
     }
