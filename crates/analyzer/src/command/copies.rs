@@ -14,8 +14,9 @@ use std::path::PathBuf;
 
 /// Places made sure of before the work starts.
 pub(crate) struct Copies {
-    inner: Option<(PathBuf, Reserved, inner::InnerLayers)>,
+    inner: Option<(PathBuf, Reserved)>,
     annotated: Option<(PathBuf, Reserved)>,
+    keep_l2tp: bool,
     embed_keys: bool,
 }
 
@@ -30,11 +31,7 @@ impl Copies {
         }
         let inner = match &arguments.write_inner {
             // The packets were protected on the wire, and are nobody else's business here.
-            Some(path) => Some((
-                path.clone(),
-                Reserved::secret(path, replacement)?,
-                arguments.layers(),
-            )),
+            Some(path) => Some((path.clone(), Reserved::secret(path, replacement)?)),
             None => None,
         };
         let annotated = match &arguments.annotate {
@@ -45,6 +42,7 @@ impl Copies {
         Ok(Copies {
             inner,
             annotated,
+            keep_l2tp: arguments.keep_l2tp,
             embed_keys: arguments.embed_keys,
         })
     }
@@ -58,9 +56,9 @@ impl Copies {
         options: &Options,
     ) -> Result<Vec<String>, Error> {
         let mut told = Vec::new();
-        if let Some((path, place, layers)) = self.inner {
+        if let Some((path, place)) = self.inner {
             let reader = CaptureReader::open(&input.capture)?;
-            let made = place.fill(|file| inner::write(reader, ring, options, layers, file, &path))?;
+            let made = place.fill(|file| inner::write(reader, ring, options, self.keep_l2tp, file, &path))?;
             told.push(format!(
                 "wrote {} decrypted packets to {}; {} ESP packets stay closed, {} hold no packet",
                 made.packets,
@@ -72,7 +70,7 @@ impl Copies {
         if let Some((path, place)) = self.annotated {
             let reader = CaptureReader::open(&input.capture)?;
             let keys = self.embed_keys.then(|| embedded::esp_sa(ring));
-            let rows = keys.as_ref().filter(|k| k.rows > 0).map(|k| k.esp_sa.clone());
+            let rows = keys.as_ref().filter(|k| k.rows > 0).map(|k| k.text.clone());
             let commented = place.fill(|file| annotate::write(reader, analysis, rows, file, &path))?;
             told.push(format!(
                 "wrote {} with comments on {commented} packets",

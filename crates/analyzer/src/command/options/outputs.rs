@@ -4,7 +4,6 @@ use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
 use clap::{Args, ValueEnum, ValueHint};
-use rekeyscope::write::inner::InnerLayers;
 use std::path::{Path, PathBuf};
 
 /// Formats for standard output.
@@ -308,14 +307,6 @@ impl CopyArguments {
             self.embed_keys && self.annotate.is_none(),
             "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
         )
-    }
-
-    pub(crate) fn layers(&self) -> InnerLayers {
-        if self.keep_l2tp {
-            InnerLayers::Keep
-        } else {
-            InnerLayers::Strip
-        }
     }
 }
 
