@@ -4,6 +4,7 @@ use crate::command::options::WatchArguments;
 use crate::command::output;
 use crate::command::replace::Replacement;
 use anyhow::Result;
+use rekeyscope::write::copies::output_error;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::text::Language;
 use rekeyscope_model::watch::{WatchEvent, WatchTotals};
@@ -38,16 +39,13 @@ impl EventLines {
         if let Some(path) = &arguments.events {
             // The lines that are there are looked into below, and nothing of them is lost.
             Replacement::new(read.iter().map(PathBuf::as_path), true).permits(path)?;
-            let failed = |source| Error::Output {
-                path: path.clone(),
-                source,
-            };
+            let failed = output_error(path);
             let mut file = File::options()
                 .read(true)
                 .append(true)
                 .create(true)
                 .open(path)
-                .map_err(failed)?;
+                .map_err(&failed)?;
             lines.earlier = read_earlier(&mut file).map_err(failed)?;
             lines.file = Some((path.clone(), file));
         }
@@ -70,10 +68,7 @@ impl EventLines {
             json.push('\n');
         }
         if let Some((path, file)) = &mut self.file {
-            file.write_all(json.as_bytes()).map_err(|source| Error::Output {
-                path: path.clone(),
-                source,
-            })?;
+            file.write_all(json.as_bytes()).map_err(output_error(path))?;
         }
         self.end_summary();
         if self.json {
