@@ -42,26 +42,29 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
     let mut renewals = Renewals::default();
     let ends = pair_ends(sources);
     for (index, tunnel, ike_sa, exchange) in sources.exchanges() {
-        let seen = |kind, event: Event| DeleteSeen {
+        let seen = |event: Event| DeleteSeen {
             ike_sa,
             event: Event {
-                kind,
                 tunnel: Some(tunnel),
                 exchange: Some(index),
                 ..event
             },
         };
         if let Some(notice) = exchange.ike_sa_delete {
-            let kind = EventKind::IkeSaDeleted;
             let event = Event {
                 by: Some(notice.by),
                 successor: Some(
                     ike_sa_replaced(sources, standing, (ike_sa, tunnel), notice.time)
                         || renewals.excuse(sources.answered(tunnel), tunnel, notice.time),
                 ),
-                ..Event::at(kind, Certainty::Read, notice.time, notice.frame)
+                ..Event::at(
+                    EventKind::IkeSaDeleted,
+                    Certainty::Read,
+                    notice.time,
+                    notice.frame,
+                )
             };
-            found.push(seen(kind, event));
+            found.push(seen(event));
         }
         if let Some(first) = exchange.deletes.first() {
             let child = sources.child(first.by, first.spi);
@@ -76,7 +79,6 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
                 continue;
             }
             of_child.extend(child.map(|c| (c, found.len())));
-            let kind = EventKind::ChildDeleted;
             let known = child.map(|child| child_replaced(sources, child, first.time));
             let renewed =
                 known != Some(false) && renewals.excuse(sources.answered(tunnel), tunnel, first.time);
@@ -84,24 +86,28 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
                 by: Some(first.by),
                 spis: spis.collect(),
                 successor: Some(known.unwrap_or(renewed)),
-                ..Event::at(kind, Certainty::Read, first.time, first.frame)
+                ..Event::at(EventKind::ChildDeleted, Certainty::Read, first.time, first.frame)
             };
-            found.push(seen(kind, event));
+            found.push(seen(event));
         }
         if let Some((message, child)) = pair_ends_with(sources, &ends, (tunnel, ike_sa), exchange)
             && !of_child.contains_key(&child)
             && !is_last_of_replaced(sources, standing, (index, ike_sa))
         {
             of_child.insert(child, found.len());
-            let kind = EventKind::ChildDeleted;
             let own = sources.children[child].sa.into_iter().flatten();
             let event = Event {
                 by: Some(message.src),
                 spis: own.map(|sa| sources.association(sa).spi).collect(),
                 successor: Some(child_replaced(sources, child, message.time)),
-                ..Event::at(kind, Certainty::Inferred, message.time, message.frame)
+                ..Event::at(
+                    EventKind::ChildDeleted,
+                    Certainty::Inferred,
+                    message.time,
+                    message.frame,
+                )
             };
-            found.push(seen(kind, event));
+            found.push(seen(event));
         }
         if let Some(message) = farewell(sources, (index, ike_sa), exchange) {
             let event = Event {
@@ -114,7 +120,7 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
                     message.frame,
                 )
             };
-            found.push(seen(EventKind::IkeSaDeleted, event));
+            found.push(seen(event));
         }
         if let Some(request) = unread_request(exchange) {
             let renewed = renewals.excuse(sources.answered(tunnel), tunnel, request.time);
@@ -133,7 +139,7 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
                 successor: Some(replaced),
                 ..Event::at(kind, known, request.time, request.frame)
             };
-            found.push(seen(kind, event));
+            found.push(seen(event));
         }
     }
     found

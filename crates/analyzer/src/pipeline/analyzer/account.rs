@@ -13,8 +13,6 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::specimen::Specimen;
-use rekeyscope_model::diagnostic::named;
-use rekeyscope_model::text::Message;
 use rekeyscope_traffic::ConnectionId;
 
 impl Analyzer {
@@ -193,11 +191,12 @@ impl Analyzer {
         }
         let wanted = self.record.wants(association.tunnel);
         if let (Some(name), None, true) = (decoded.inner.stopped_at, decoded.inner.control, wanted) {
-            self.record
-                .diagnostics
-                .count("not_decoded_inside", name, Some(pending.frame), || {
-                    Message::new("oddity-not-decoded-inside").with("name", named(name))
-                });
+            self.note_named(
+                "not_decoded_inside",
+                name,
+                pending.frame,
+                "oddity-not-decoded-inside",
+            );
         }
     }
 
