@@ -5,7 +5,6 @@ use crate::words::{self, focus};
 use rekeyscope_model::analysis::{Account, AccountGapLine, AccountLine, Analysis, Direction, Overlay};
 use rekeyscope_model::time::Timestamp;
 use serde_json::{Value, json};
-use std::fmt::Display;
 
 /// Columns of a table: each is called as its field in the document, or has the path of that field behind its name.
 const SAS: &str = "tunnel src dst spi generation mode encryption integrity encapsulation key_status=key/status \
@@ -32,15 +31,7 @@ const TWO_POINTS: &str = "tunnel direction src dst order order_by both only_here
 const TWO_POINTS_REKEYS: &str = "rekey number tunnel direction old_spi old_lost new_spi new_lost sent usual_lost ike_lost \
     first_ms last_ms";
 const OVERLAYS: &str = "path name time seconds value";
-const SERIES: [&str; 7] = [
-    "tunnel",
-    "direction",
-    "rekey",
-    "time",
-    "bin_ms",
-    "inner_new_bytes",
-    "outer_bytes",
-];
+const SERIES: &str = "tunnel direction rekey time bin_ms inner_new_bytes outer_bytes";
 
 /// The files: their names, and their contents where a document has such rows.
 const FILES: [(&str, fn(&Analysis) -> Option<Vec<u8>>); 8] = [
@@ -124,7 +115,10 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(value) => text(value),
-        Value::Number(number) if number.is_f64() => cell(number.as_f64()),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(number) => number.to_string(),
+            None => number.to_string(),
+        },
         Value::Array(list) => text(
             &list
                 .iter()
@@ -162,10 +156,6 @@ pub(crate) fn text(value: &str) -> String {
         Some('=' | '+' | '-' | '@' | '\t' | '\r' | '\n') => format!("'{value}"),
         _ => value,
     }
-}
-
-fn cell<T: Display>(value: Option<T>) -> String {
-    value.map_or_else(String::new, |v| v.to_string())
 }
 
 /// The table of rekeys, for standard output: one row per rekey and direction.
@@ -226,37 +216,30 @@ fn series(analysis: &Analysis) -> Vec<u8> {
     let bin_ms = analysis.series.bin_ms;
     let whole = analysis.series.tunnels.iter().flat_map(|s| {
         (0..s.inner_new_bytes.len().max(s.outer_bytes.len())).map(move |i| {
-            [
-                s.tunnel.to_string(),
-                s.direction.to_string(),
-                String::new(),
-                bin_start(s.start, i, bin_ms),
-                finite(bin_ms),
-                cell(s.inner_new_bytes.get(i)),
-                cell(s.outer_bytes.get(i)),
-            ]
+            json!({
+                "tunnel": s.tunnel,
+                "direction": s.direction,
+                "time": bin_start(s.start, i, bin_ms),
+                "bin_ms": bin_ms,
+                "inner_new_bytes": s.inner_new_bytes.get(i),
+                "outer_bytes": s.outer_bytes.get(i),
+            })
         })
     });
     let around = analysis.series.around_rekeys.iter().flat_map(|s| {
         let tunnel = analysis.rekeys.get(s.rekey).map(|r| r.tunnel);
         s.inner_new_bytes.iter().enumerate().map(move |(i, bytes)| {
-            [
-                cell(tunnel),
-                s.direction.to_string(),
-                s.rekey.to_string(),
-                bin_start(s.start, i, s.bin_ms),
-                finite(s.bin_ms),
-                bytes.to_string(),
-                String::new(),
-            ]
+            json!({
+                "tunnel": tunnel,
+                "direction": s.direction,
+                "rekey": s.rekey,
+                "time": bin_start(s.start, i, s.bin_ms),
+                "bin_ms": s.bin_ms,
+                "inner_new_bytes": bytes,
+            })
         })
     });
-    write(&SERIES, whole.chain(around))
-}
-
-/// JSON cannot hold infinities, but a document built in memory could.
-fn finite(value: f64) -> String {
-    cell(Some(value).filter(|v| v.is_finite()))
+    table(SERIES, whole.chain(around))
 }
 
 fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> String {
