@@ -4,7 +4,7 @@ use crate::tables::table::{Table, alert_if};
 use crate::words::ends::end;
 use crate::words::focus::{Focus, most_important};
 use crate::words::format::{self, UNKNOWN, or_unknown};
-use crate::words::{is_trouble, outage_length, outcome};
+use crate::words::{is_trouble, outage_length, outcome_because};
 use rekeyscope_model::analysis::{Attempt, Outage};
 
 /// The attempts of a tunnel where one of them failed, at most `most`, those in trouble first of all; without `all` only those in trouble
@@ -25,7 +25,9 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
         .marked(|a| alert_if(is_trouble(a)))
         .right("column-time-s", |a| focus.clock(Some(a.first_time)))
         .left("column-by", |a| end(t, ends, a.initiator))
-        .left("column-outcome", |a| outcome(t, a))
+        .left("column-outcome", |a| {
+            outcome_because(t, a.outcome, a.reason.as_deref())
+        })
         .right("column-requests", |a| match a.exchange {
             Some(_) => format::count(a.transmissions),
             None => UNKNOWN.to_owned(),

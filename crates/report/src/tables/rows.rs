@@ -5,7 +5,7 @@ use crate::words::focus::{Focus, began, is_hurt};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{
-    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Overhead, Overlay, Projection,
+    Encapsulation, Flow, FlowTcp, Impact, Ledger, Overhead, Overlay, Projection,
 };
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
     let of = |i: &Impact, value: fn(&Ledger) -> f64| ledger(i).map(value);
     let mut table = Table::of(t, first(all, most))
         .marked(|i| alert_if(!i.rekeys_hurt.is_empty()))
-        .left("column-direction", |i| direction(focus, i.tunnel, i.direction))
+        .left("column-direction", |i| focus.direction(i))
         .left("column-verdict", |i| words::verdict(t, i.verdict))
         .right("column-rekeys", |i| format::count(i.rekeys_used as u64))
         .right("column-hurt", |i| format::count(i.rekeys_hurt.len() as u64))
@@ -48,10 +48,6 @@ pub(crate) fn verdicts_in_brief(focus: &Focus) -> Table {
     table
 }
 
-fn direction(focus: &Focus, tunnel: usize, direction: Direction) -> String {
-    words::direction(focus.t, focus.analysis, tunnel, direction)
-}
-
 /// Rates to expect at other lifetimes; lifetimes of a direction that give the same rate share a row.
 pub(crate) fn projection(focus: &Focus) -> Table {
     let t = focus.t;
@@ -68,7 +64,7 @@ pub(crate) fn projection(focus: &Focus) -> Table {
     let most = |of: &[Projection]| of.iter().map(|p| p.expected_bps.high).fold(0.0, f64::max);
     Table::of(t, &rows)
         .left("column-direction", |of| {
-            direction(focus, of[0].tunnel, of[0].direction)
+            words::direction(t, focus.analysis, of[0].tunnel, of[0].direction)
         })
         .right("column-lifetime", |of| {
             let mut ends = vec![format::count(of[0].lifetime_kilobytes)];

@@ -155,7 +155,7 @@ impl Table {
 
     /// Leaves a column out in which every row says the same; returns what they say.
     pub(crate) fn drop_uniform(&mut self, id: &str) -> Option<String> {
-        let column = self.place_of(id)?;
+        let column = self.columns.iter().position(|c| c.id == id)?;
         let value = self.rows.first()?.cells.get(column)?.clone();
         let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
         if !uniform {
@@ -177,38 +177,30 @@ impl Table {
             let cell = row.cells.get(column);
             cell.is_some_and(|cell| !cell.is_empty() && cell != format::UNKNOWN)
         };
-        for column in (0..self.columns.len()).rev() {
-            if !self.rows.is_empty() && !self.rows.iter().any(|row| says(row, column)) {
-                self.columns.remove(column);
-                self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
-            }
-        }
+        self.drop_where(|table, column| {
+            !table.rows.is_empty() && !table.rows.iter().any(|row| says(row, column))
+        });
         self
     }
 
     /// Keeps only the columns that every terminal has.
     pub(crate) fn narrowed(mut self) -> Table {
-        let wide: Vec<&str> = self
-            .columns
-            .iter()
-            .filter(|c| c.from_width > 0)
-            .map(|c| c.id)
-            .collect();
-        wide.into_iter().for_each(|id| self.drop_column(id));
+        self.drop_where(|table, column| table.columns[column].from_width > 0);
         self
     }
 
     /// Leaves a column out.
     pub(crate) fn drop_column(&mut self, id: &str) {
-        while let Some(column) = self.place_of(id) {
-            self.columns.remove(column);
-            self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
-        }
+        self.drop_where(|table, column| table.columns[column].id == id);
     }
 
-    /// Place of a column.
-    pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
-        self.columns.iter().position(|c| c.id == id)
+    fn drop_where(&mut self, is_out: impl Fn(&Table, usize) -> bool) {
+        for column in (0..self.columns.len()).rev() {
+            if is_out(self, column) {
+                self.columns.remove(column);
+                self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+            }
+        }
     }
 
     /// Says how many rows are left out, by a message that says where they are.

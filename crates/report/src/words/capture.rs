@@ -1,9 +1,7 @@
 //! The capture and what it is worth.
 
 use crate::words::{clean, format};
-use rekeyscope_model::analysis::{
-    Analysis, Capture, DiagnosticEntry, KeyFile, KeyStatus, SecurityAssociation,
-};
+use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, KeyStatus, SecurityAssociation};
 use rekeyscope_model::text::Catalogue;
 
 /// Link types named.
@@ -98,17 +96,18 @@ pub(crate) enum KeysFit {
 }
 
 pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
-    let had_keys = |f: &KeyFile| f.esp_keys > 0 || f.ike_keys > 0;
+    let had_keys = analysis
+        .key_files
+        .iter()
+        .any(|f| f.esp_keys > 0 || f.ike_keys > 0);
     if analysis.security_associations.iter().any(is_decrypted) {
         KeysFit::Some
-    } else if analysis.key_files.iter().any(had_keys)
-        && 2 * analysis.capture.cut_packets >= analysis.capture.esp_packets
-    {
-        KeysFit::Cut
-    } else if analysis.key_files.iter().any(had_keys) {
-        KeysFit::Nothing
-    } else {
+    } else if !had_keys {
         KeysFit::Absent
+    } else if 2 * analysis.capture.cut_packets >= analysis.capture.esp_packets {
+        KeysFit::Cut
+    } else {
+        KeysFit::Nothing
     }
 }
 
