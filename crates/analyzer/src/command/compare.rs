@@ -129,18 +129,14 @@ pub(crate) struct Reference {
 /// Analyses the reference, where one is given.
 pub(crate) fn reference(arguments: &Arguments) -> Result<Reference> {
     let options = arguments.options();
-    let Some(path) = &arguments.reference else {
-        return Ok(Reference { options, row: None });
-    };
-    let row = row(arguments, path)?;
+    let row = arguments.reference.as_ref().map(|path| row(arguments, path));
+    let row = row.transpose()?;
+    let reference_bps = row.as_ref().map_or(options.reference_bps, |row| row.rate_bps);
     let options = Options {
-        reference_bps: row.rate_bps,
+        reference_bps,
         ..options
     };
-    Ok(Reference {
-        options,
-        row: Some(row),
-    })
+    Ok(Reference { options, row })
 }
 
 impl Reference {

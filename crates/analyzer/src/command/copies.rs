@@ -29,19 +29,20 @@ impl Copies {
         if arguments.write_inner.is_some() || arguments.annotate.is_some() {
             must_be_read_twice(input)?;
         }
-        let inner = match &arguments.write_inner {
-            // The packets were protected on the wire, and are nobody else's business here.
-            Some(path) => Some((path.clone(), Reserved::secret(path, replacement)?)),
-            None => None,
+        let reserve = |path: &PathBuf, secret: bool| {
+            let place = match secret {
+                true => Reserved::secret(path, replacement),
+                false => Reserved::new(path, replacement),
+            };
+            place.map(|place| (path.clone(), place))
         };
-        let annotated = match &arguments.annotate {
-            Some(path) if arguments.embed_keys => Some((path.clone(), Reserved::secret(path, replacement)?)),
-            Some(path) => Some((path.clone(), Reserved::new(path, replacement)?)),
-            None => None,
-        };
+        // The packets were protected on the wire, and are nobody else's business here.
+        let inner = arguments.write_inner.as_ref().map(|path| reserve(path, true));
+        let annotated = arguments.annotate.as_ref();
+        let annotated = annotated.map(|path| reserve(path, arguments.embed_keys));
         Ok(Copies {
-            inner,
-            annotated,
+            inner: inner.transpose()?,
+            annotated: annotated.transpose()?,
             keep_l2tp: arguments.keep_l2tp,
             embed_keys: arguments.embed_keys,
         })

@@ -302,9 +302,7 @@ impl Arguments {
             two_points: self.other_point.is_some(),
         }
     }
-}
 
-impl Arguments {
     /// The first word is a file, and so is the second; where none of the further ones is a capture, they are no captures to be
     /// listed beside it.
     fn must_name_captures(&self) -> Result<(), clap::Error> {

@@ -89,7 +89,11 @@ impl OutputArguments {
         self.one_at_most_on_stdout()?;
         all_different(self.files().chain(more))?;
         if inputs > 1 || self.wants_index() {
-            overlays.want_one_capture(inputs)?;
+            // An overlay cannot belong to several captures.
+            refuse_if(
+                inputs > 1 && overlays.files().next().is_some(),
+                "--iperf3 and --overlay belong to one capture: give one capture at a time",
+            )?;
             self.want_folders()?;
         }
         Ok(())
@@ -195,14 +199,6 @@ impl OverlayArguments {
     /// The files of overlays.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.iperf3.iter().chain(&self.overlay).map(PathBuf::as_path)
-    }
-
-    /// An overlay cannot belong to several captures.
-    fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
-        refuse_if(
-            captures > 1 && self.files().next().is_some(),
-            "--iperf3 and --overlay belong to one capture: give one capture at a time",
-        )
     }
 }
 

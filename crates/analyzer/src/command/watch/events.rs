@@ -21,7 +21,8 @@ pub(super) struct EventLines {
     json: bool,
     language: Language,
     file: Option<(PathBuf, File)>,
-    earlier: Vec<WatchEvent>,
+    /// Events that an earlier run wrote.
+    pub(super) earlier: Vec<WatchEvent>,
     /// The summary has a line of its own there.
     terminal: Option<console::Term>,
 }
@@ -50,11 +51,6 @@ impl EventLines {
             lines.file = Some((path.clone(), file));
         }
         Ok(lines)
-    }
-
-    /// Events that an earlier run wrote.
-    pub(super) fn earlier(&self) -> &[WatchEvent] {
-        &self.earlier
     }
 
     /// Says them. A line that is on standard output is in the file: the file comes first.
