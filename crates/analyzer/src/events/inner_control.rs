@@ -36,9 +36,8 @@ fn farewell(notice: ControlNotice, run: &ControlRun) -> Event {
     Event {
         tunnel: Some(run.tunnel),
         by: Some(run.by),
-        until: (run.run.count > 1).then_some(run.run.last),
         count: Some(run.run.count),
-        ..Event::at(kind, Certainty::Read, run.run.first, run.run.frame)
+        ..run.run.event(kind, Certainty::Read)
     }
 }
 
@@ -59,12 +58,7 @@ fn unanswered(sources: &EventSources<'_>, run: &ControlRun, ends: Timestamp) -> 
         by: Some(run.peer),
         until: Some(run.run.last),
         count: Some(count),
-        ..Event::at(
-            EventKind::EchoUnanswered,
-            Certainty::Proven,
-            run.run.first,
-            run.run.frame,
-        )
+        ..run.run.event(EventKind::EchoUnanswered, Certainty::Proven)
     })
 }
 

@@ -25,12 +25,8 @@ impl Lane<'_> {
 
     /// SAs of this direction carry different inner addresses: they are children for different subnets or hosts, side by side by intent.
     fn has_several_children(&self) -> bool {
-        let own = self.record.sas.of_tunnel(self.tunnel).iter();
-        let own = own.map(|&sa| &self.record.sas.associations()[sa]);
-        let carried: Vec<_> = own
-            .filter(|a| a.direction == self.direction && !a.inner_ends().is_empty())
-            .map(|a| a.inner_ends())
-            .collect();
+        let carried = self.associations().map(|a| a.inner_ends());
+        let carried: Vec<_> = carried.filter(|ends| !ends.is_empty()).collect();
         let apart = |one: &[(IpAddr, IpAddr)], other: &[(IpAddr, IpAddr)]| {
             !one.iter().any(|ends| other.contains(ends))
         };

@@ -22,6 +22,7 @@ mod stream;
 mod stretches;
 
 use crate::pipeline::options::Options;
+use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
 use crate::decode::{Batch, ClearMark, Decoded, Marked};
@@ -285,6 +286,11 @@ impl Analyzer {
     fn count_duplicate(&mut self, name: &'static str, frame: u64, fragments: u16) {
         self.record.totals.capture_duplicates += u64::from(fragments);
         self.note_named("duplicate", name, frame, "oddity-duplicate");
+    }
+
+    /// The record for another capture point, unless a packet inside another is at hand: those have numbers of their own.
+    fn point(&mut self) -> Option<&mut PointRecord> {
+        self.record.point.as_mut().filter(|_| self.nested.depth == 0)
     }
 
     /// Counts an oddity of a frame.

@@ -3,7 +3,7 @@
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::decode::{Batch, Decoded, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
-use crate::traffic::inner_packet;
+use crate::traffic::{Bin, inner_packet};
 use rekeyscope_capture::file::InFlight;
 use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
@@ -256,9 +256,13 @@ impl Analyzer {
             }
             None => (0, ConnectionId::NONE),
         };
-        self.record
-            .meters
-            .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
+        let bytes = Bin {
+            new,
+            esp: pending.esp_bytes,
+            outer: pending.outer_bytes,
+        };
+        let (meters, opened) = (&mut self.record.meters, decoded.opened.is_some());
+        meters.record((tunnel, direction), pending.time, opened, bytes);
         let record = PacketRecord::new(sa, association, pending, decoded, &segment, (connection, new));
         let tracker = self.record.traffic.tracker();
         self.record.connections.take(&record, &packet, &segment, tracker);

@@ -44,9 +44,7 @@ impl Analyzer {
             return;
         };
         self.note_nested(self.record.sas.associations()[sa].tunnel, datagram.frame);
-        if let Some(point) = &mut self.record.point
-            && self.nested.depth == 0
-        {
+        if let Some(point) = self.point() {
             point.packet(datagram, sa, sequence);
         }
         if self.record.sas.prove(sa, specimen) || self.record.sas.recognise_null(sa, specimen) {
