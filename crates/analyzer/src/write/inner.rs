@@ -33,8 +33,7 @@ pub struct Written {
 }
 
 /// Writes the decrypted packets of a capture, whose analysis had these `options` and gave `ring`. `keep_l2tp`: L2TP and PPP around an
-/// IP packet stay. `path` is what errors call
-/// the output.
+/// IP packet stay. `path` is what errors call the output.
 ///
 /// # Errors
 /// [`Error::Capture`], [`Error::Output`].

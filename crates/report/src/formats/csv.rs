@@ -36,23 +36,21 @@ const SERIES: &str = "tunnel direction rekey time bin_ms inner_new_bytes outer_b
 /// The files: their names, and their contents where a document has such rows.
 const FILES: [(&str, fn(&Analysis) -> Option<Vec<u8>>); 8] = [
     ("sas.csv", |a| {
-        let sas = serde_json::to_value(&a.security_associations);
-        Some(table(SAS, entries(sas)))
+        Some(table(SAS, entries(json!(a.security_associations))))
     }),
     ("rekeys.csv", |a| Some(rekeys(a))),
     ("series.csv", |a| Some(series(a))),
     ("attempts.csv", |a| {
-        let attempts = entries(serde_json::to_value(&a.attempts));
-        (!attempts.is_empty()).then(|| table(ATTEMPTS, attempts))
+        (!a.attempts.is_empty()).then(|| table(ATTEMPTS, entries(json!(a.attempts))))
     }),
     ("account.csv", |a| (!a.account.is_empty()).then(|| account(a))),
     ("two_points.csv", |a| {
-        let directions = serde_json::to_value(&a.two_points.as_ref()?.directions);
-        Some(table(TWO_POINTS, entries(directions)))
+        let directions = entries(json!(a.two_points.as_ref()?.directions));
+        Some(table(TWO_POINTS, directions))
     }),
     ("two_points_rekeys.csv", |a| {
-        let rekeys = serde_json::to_value(&a.two_points.as_ref()?.rekeys);
-        Some(table(TWO_POINTS_REKEYS, entries(rekeys)))
+        let rekeys = entries(json!(a.two_points.as_ref()?.rekeys));
+        Some(table(TWO_POINTS_REKEYS, rekeys))
     }),
     ("overlays.csv", |a| {
         (!a.overlays.is_empty()).then(|| table(OVERLAYS, a.overlays.iter().flat_map(points)))
@@ -75,22 +73,19 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
 fn points(overlay: &Overlay) -> Vec<Value> {
     let names = || [("path", json!(overlay.path)), ("name", json!(overlay.name))];
     let points = overlay.points.iter();
-    points
-        .map(|point| with(serde_json::to_value(point), names()))
-        .collect()
+    points.map(|point| with(json!(point), names())).collect()
 }
 
 /// The entries of a list of the document.
-pub(crate) fn entries(list: serde_json::Result<Value>) -> Vec<Value> {
+pub(crate) fn entries(list: Value) -> Vec<Value> {
     match list {
-        Ok(Value::Array(entries)) => entries,
+        Value::Array(entries) => entries,
         _ => Vec::new(),
     }
 }
 
 /// An entry with further fields, or with others in their place.
-fn with<const N: usize>(entry: serde_json::Result<Value>, fields: [(&str, Value); N]) -> Value {
-    let mut entry = entry.unwrap_or_default();
+fn with<const N: usize>(mut entry: Value, fields: [(&str, Value); N]) -> Value {
     for (name, value) in fields {
         entry[name] = value;
     }
@@ -161,7 +156,7 @@ pub(crate) fn text(value: &str) -> String {
 /// The table of rekeys, for standard output: one row per rekey and direction.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
     let rows = analysis.rekeys.iter().flat_map(|rekey| {
-        let entry = serde_json::to_value(rekey).unwrap_or_default();
+        let entry = json!(rekey);
         Direction::BOTH.map(|direction| {
             let impact = rekey.impact.iter().find(|i| i.direction == direction);
             let of = |pair: &str| entry[pair][direction.as_str()].clone();
@@ -174,7 +169,7 @@ pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
                 ("switched", of("switched")),
                 ("gap_ms", of("gap_ms")),
             ];
-            with(Ok(entry.clone()), fields)
+            with(entry.clone(), fields)
         })
     });
     table(REKEYS, rows)
@@ -194,7 +189,7 @@ fn account(analysis: &Analysis) -> Vec<u8> {
             ("gap", json!(gap(analysis, of, line))),
             ("display_filter", json!(words::stretches_filter(line))),
         ];
-        with(serde_json::to_value(line), fields)
+        with(json!(line), fields)
     };
     let rows = analysis.account.iter();
     table(
