@@ -76,12 +76,12 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
     Ok(is_document(path).then(|| report::document(path)).transpose()?)
 }
 
-/// ComparisonPlaces of JSON, HTML and CSV, made sure of before the work starts.
+/// Places of JSON, HTML and CSV, made sure of before the work starts.
 type ComparisonPlaces = [Option<Target>; 3];
 
 fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<ComparisonPlaces> {
     let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
-    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
+    let replacement = Replacement::new(&read, arguments.replace.force);
     let mut places = ComparisonPlaces::default();
     for (place, path) in places.iter_mut().zip(arguments.results()) {
         *place = path

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     arguments.input.share_cores();
     let read = arguments.input.everything_read();
     // The former table is kept beside the new one (`keep_former`): nothing is lost.
-    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
+    let replacement = Replacement::new(&read, true);
     let exports = reserve(arguments, &replacement)?;
     let (analysis, ring) = read::analyze(&arguments.input, Options::default())?;
     let problems: Vec<String> = read::problems(&analysis).collect();
@@ -70,7 +70,7 @@ const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable
 /// The keys that files name, without a capture: for programs that have the capture themselves.
 fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
     let files = arguments.files();
-    let replacement = Replacement::new(files.iter().map(PathBuf::as_path), true);
+    let replacement = Replacement::new(&files, true);
     let exports = reserve(arguments, &replacement)?;
     let mut material = KeyMaterial::default();
     files.iter().try_for_each(|file| material.read(file))?;

@@ -290,8 +290,8 @@ impl Arguments {
     pub(crate) fn replacement(&self) -> Replacement {
         let inputs = self.sources.iter().map(|source| self.input.of(source));
         let read: Vec<PathBuf> = inputs.flat_map(|input| input.everything_read()).collect();
-        let read = read.iter().chain(&self.reference).map(PathBuf::as_path);
-        Replacement::new(read.chain(self.overlays.files()), self.outputs.replace.force)
+        let read = read.iter().chain(&self.reference).chain(self.overlays.files());
+        Replacement::new(read, self.outputs.replace.force)
     }
 
     pub(crate) fn options(&self) -> Options {

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     let input = &arguments.input;
     input.share_cores();
     let read = input.everything_read();
-    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.outputs.replace.force);
+    let replacement = Replacement::new(&read, arguments.outputs.replace.force);
     let silent = arguments.json_lines && arguments.outputs.format.is_none();
     let outputs = Outputs::reserve(&arguments.outputs, &replacement, silent)?;
     let lines = EventLines::open(&arguments, &read)?;

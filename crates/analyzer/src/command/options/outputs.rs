@@ -197,8 +197,8 @@ pub(crate) struct OverlayArguments {
 
 impl OverlayArguments {
     /// The files of overlays.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.iperf3.iter().chain(&self.overlay).map(PathBuf::as_path)
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.iperf3.iter().chain(&self.overlay)
     }
 }
 

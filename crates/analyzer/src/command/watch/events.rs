@@ -39,7 +39,7 @@ impl EventLines {
         };
         if let Some(path) = &arguments.events {
             // The lines that are there are looked into below, and nothing of them is lost.
-            Replacement::new(read.iter().map(PathBuf::as_path), true).permits(path)?;
+            Replacement::new(read, true).permits(path)?;
             let failed = output_error(path);
             let mut file = File::options()
                 .read(true)
@@ -101,14 +101,10 @@ fn read_earlier(file: &mut File) -> io::Result<Vec<WatchEvent>> {
     Read::by_ref(file).take(most).read_to_string(&mut text)?;
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let read: Result<Vec<WatchEvent>, _> = text[..whole].lines().map(serde_json::from_str).collect();
-    let events = read.map_err(|_| {
+    let is_another = whole == 0 && !text.is_empty() && !text.starts_with('{');
+    let events = read.ok().filter(|_| !is_another).ok_or_else(|| {
         io::Error::other("it is there and holds no events of rekeyscope watch: name another file")
     })?;
-    if whole == 0 && !text.is_empty() && !text.starts_with('{') {
-        return Err(io::Error::other(
-            "it is there and holds no events of rekeyscope watch: name another file",
-        ));
-    }
     if whole < text.len() {
         file.set_len(whole as u64)?;
     }
