@@ -186,7 +186,7 @@ fn packets(pcapng: &[u8]) -> u64 {
 fn tables(ring: &KeyRing) {
     let mut material = KeyMaterial::default();
     let made = wireshark::tables(ring);
-    for (_, table) in made.files().into_iter().filter(|(_, t)| !t.is_empty()) {
+    for table in made.texts().into_iter().filter(|t| !t.is_empty()) {
         material.read_bytes(Path::new("table"), table.expose());
     }
     assert_eq!(material.problems.len(), 0, "{:?}", material.problems);

@@ -90,13 +90,10 @@ struct ExportPlace<'a> {
     files: Vec<(PathBuf, Reserved)>,
 }
 
-/// The files of an export to Wireshark, in the order of [`wireshark::Tables::files`].
-const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
-
 impl<'a> ExportPlace<'a> {
     fn reserve(export: Export<'a>, replacement: &Replacement) -> Result<Self, Error> {
         let paths = match export {
-            Export::Wireshark(folder) => TABLES.map(|name| folder.join(name)).to_vec(),
+            Export::Wireshark(folder) => wireshark::NAMES.map(|name| folder.join(name)).to_vec(),
             Export::WiresharkRows => Vec::new(),
             Export::Tcpdump(path) => vec![path.to_path_buf()],
         };
@@ -126,7 +123,7 @@ impl<'a> ExportPlace<'a> {
 
     /// Writes the tables of Wireshark.
     fn write_tables(self, made: &wireshark::Tables, replacement: &Replacement) -> Result<Vec<String>> {
-        let texts = made.files().map(|(_, text)| text);
+        let texts = made.texts();
         let mut told = Vec::new();
         if let Export::Wireshark(folder) = self.export {
             told.push(format!(

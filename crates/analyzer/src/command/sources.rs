@@ -82,15 +82,17 @@ fn files_of(word: &Path) -> Vec<PathBuf> {
     if !word.is_dir() {
         return matching(word);
     }
-    let mut found: Vec<PathBuf> = {
-        let entries = std::fs::read_dir(word).into_iter().flatten().flatten();
-        let files = entries.map(|entry| entry.path()).filter(|file| file.is_file());
-        let (mut captures, others): (Vec<_>, Vec<_>) = files.partition(|file| is_capture(file));
-        if !captures.is_empty() {
-            captures.extend(others.into_iter().filter(|file| has_the_name_of_one(file)));
-        }
-        captures
-    };
+    let entries = std::fs::read_dir(word).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|file| file.is_file());
+    let (mut captures, others): (Vec<_>, Vec<_>) = files.partition(|file| is_capture(file));
+    if !captures.is_empty() {
+        captures.extend(others.into_iter().filter(|file| has_the_name_of_one(file)));
+    }
+    sorted_or(captures, word)
+}
+
+/// What was found for a word, in order; the word itself where that is nothing.
+fn sorted_or(mut found: Vec<PathBuf>, word: &Path) -> Vec<PathBuf> {
     found.sort();
     if found.is_empty() {
         found.push(word.into());
@@ -108,12 +110,7 @@ pub(crate) fn matching(word: &Path) -> Vec<PathBuf> {
     };
     let matches = pattern.and_then(|pattern| glob::glob_with(pattern, options).ok());
     let files = matches.into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
-    found.sort();
-    if found.is_empty() {
-        found.push(word.into());
-    }
-    found
+    sorted_or(files.filter(|file| file.is_file()).collect(), word)
 }
 
 /// A capture has packets to be read. (A pipe can be read only once.)

@@ -122,10 +122,7 @@ pub(crate) fn ms(value: Option<f64>) -> String {
 
 /// Seconds that were lost, in a cell.
 pub(crate) fn cost(seconds: Option<f64>, at_least: bool) -> String {
-    or_unknown(
-        seconds.map(|s| format::least(at_least, format::cost(s))),
-        |text| text,
-    )
+    or_unknown(seconds, |s| format::least(at_least, format::cost(s)))
 }
 
 /// [`Mark::Alert`] where something is wrong.
