@@ -4,7 +4,6 @@ use rekeyscope::assembly::{Asked, assemble};
 use rekeyscope::overlay::with_overlays;
 use rekeyscope::pipeline::{Analyzer, Options, Record};
 use rekeyscope::write::export::{embedded, tcpdump, wireshark};
-use rekeyscope::write::inner::InnerLayers;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope::write::{annotate, inner};
 use rekeyscope_capture::file::CaptureReader;
@@ -150,11 +149,11 @@ pub(super) fn copies(data: &[u8]) {
         return;
     };
     let ring = KeyRing::new(&record);
-    for layers in [InnerLayers::Strip, InnerLayers::Keep] {
+    for keep_l2tp in [false, true] {
         let mut out = Vec::new();
         let Some(reader) = open(capture) else { return };
         // A capture may break off in the middle; what was written before is thrown away then.
-        if let Ok(written) = inner::write(reader, &ring, &options(), layers, &mut out, Path::new("out")) {
+        if let Ok(written) = inner::write(reader, &ring, &options(), keep_l2tp, &mut out, Path::new("out")) {
             assert!(
                 packets(&out) >= written.packets,
                 "every packet that was written is read"
@@ -163,7 +162,7 @@ pub(super) fn copies(data: &[u8]) {
     }
     let Some(reader) = open(capture) else { return };
     let mut out = Vec::new();
-    let rows = embedded::esp_sa(&ring).esp_sa;
+    let rows = embedded::esp_sa(&ring).text;
     if annotate::write(reader, &analysis, Some(rows), &mut out, Path::new("out")).is_ok() {
         assert_eq!(
             packets(&out),
@@ -187,7 +186,7 @@ fn packets(pcapng: &[u8]) -> u64 {
 fn tables(ring: &KeyRing) {
     let mut material = KeyMaterial::default();
     let made = wireshark::tables(ring);
-    for (_, table) in made.files().into_iter().filter(|(_, t)| !t.is_empty()) {
+    for table in made.texts().into_iter().filter(|t| !t.is_empty()) {
         material.read_bytes(Path::new("table"), table.expose());
     }
     assert_eq!(material.problems.len(), 0, "{:?}", material.problems);

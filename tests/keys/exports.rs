@@ -212,7 +212,7 @@ fn exports_read_back() {
         let tables = wireshark::tables(ring);
         let mut material = KeyMaterial::default();
         // An empty table is a table; as a key file it would be a mistake.
-        for (_, table) in tables.files().into_iter().filter(|(_, t)| !t.is_empty()) {
+        for table in tables.texts().into_iter().filter(|t| !t.is_empty()) {
             material.read_bytes(Path::new("table"), table.expose());
         }
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rekeyscope::pipeline::{Analyzer, Options};
-use rekeyscope::write::inner::{InnerLayers, write};
+use rekeyscope::write::inner::write;
 use rekeyscope::write::key_ring::KeyRing;
 use rekeyscope_capture::file::CaptureReader;
 use rekeyscope_keylog::KeyMaterial;
@@ -60,7 +60,7 @@ proptest! {
         }
         let ring = KeyRing::new(&analyzer.finish());
         let mut out = Vec::new();
-        write(open(&capture), &ring, &Options::default(), InnerLayers::Strip, &mut out, Path::new("out")).unwrap();
+        write(open(&capture), &ring, &Options::default(), false, &mut out, Path::new("out")).unwrap();
         prop_assert_eq!(packets(open(&out)), inner, "{:?} {:?} from {}", suite.encryption, suite.integrity, first);
     }
 }

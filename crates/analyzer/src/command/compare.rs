@@ -76,12 +76,12 @@ pub(crate) fn saved(path: &Path) -> Result<Option<Analysis>> {
     Ok(is_document(path).then(|| report::document(path)).transpose()?)
 }
 
-/// ComparisonPlaces of JSON, HTML and CSV, made sure of before the work starts.
+/// Places of JSON, HTML and CSV, made sure of before the work starts.
 type ComparisonPlaces = [Option<Target>; 3];
 
 fn reserve(arguments: &CompareArguments, inputs: &[Input]) -> Result<ComparisonPlaces> {
     let read: Vec<PathBuf> = inputs.iter().flat_map(Input::everything_read).collect();
-    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.replace.force);
+    let replacement = Replacement::new(&read, arguments.replace.force);
     let mut places = ComparisonPlaces::default();
     for (place, path) in places.iter_mut().zip(arguments.results()) {
         *place = path
@@ -129,18 +129,14 @@ pub(crate) struct Reference {
 /// Analyses the reference, where one is given.
 pub(crate) fn reference(arguments: &Arguments) -> Result<Reference> {
     let options = arguments.options();
-    let Some(path) = &arguments.reference else {
-        return Ok(Reference { options, row: None });
-    };
-    let row = row(arguments, path)?;
+    let row = arguments.reference.as_ref().map(|path| row(arguments, path));
+    let row = row.transpose()?;
+    let reference_bps = row.as_ref().map_or(options.reference_bps, |row| row.rate_bps);
     let options = Options {
-        reference_bps: row.rate_bps,
+        reference_bps,
         ..options
     };
-    Ok(Reference {
-        options,
-        row: Some(row),
-    })
+    Ok(Reference { options, row })
 }
 
 impl Reference {

@@ -14,8 +14,9 @@ use std::path::PathBuf;
 
 /// Places made sure of before the work starts.
 pub(crate) struct Copies {
-    inner: Option<(PathBuf, Reserved, inner::InnerLayers)>,
+    inner: Option<(PathBuf, Reserved)>,
     annotated: Option<(PathBuf, Reserved)>,
+    keep_l2tp: bool,
     embed_keys: bool,
 }
 
@@ -28,23 +29,21 @@ impl Copies {
         if arguments.write_inner.is_some() || arguments.annotate.is_some() {
             must_be_read_twice(input)?;
         }
-        let inner = match &arguments.write_inner {
-            // The packets were protected on the wire, and are nobody else's business here.
-            Some(path) => Some((
-                path.clone(),
-                Reserved::secret(path, replacement)?,
-                arguments.layers(),
-            )),
-            None => None,
+        let reserve = |path: &PathBuf, secret: bool| {
+            let place = match secret {
+                true => Reserved::secret(path, replacement),
+                false => Reserved::new(path, replacement),
+            };
+            place.map(|place| (path.clone(), place))
         };
-        let annotated = match &arguments.annotate {
-            Some(path) if arguments.embed_keys => Some((path.clone(), Reserved::secret(path, replacement)?)),
-            Some(path) => Some((path.clone(), Reserved::new(path, replacement)?)),
-            None => None,
-        };
+        // The packets were protected on the wire, and are nobody else's business here.
+        let inner = arguments.write_inner.as_ref().map(|path| reserve(path, true));
+        let annotated = arguments.annotate.as_ref();
+        let annotated = annotated.map(|path| reserve(path, arguments.embed_keys));
         Ok(Copies {
-            inner,
-            annotated,
+            inner: inner.transpose()?,
+            annotated: annotated.transpose()?,
+            keep_l2tp: arguments.keep_l2tp,
             embed_keys: arguments.embed_keys,
         })
     }
@@ -58,9 +57,9 @@ impl Copies {
         options: &Options,
     ) -> Result<Vec<String>, Error> {
         let mut told = Vec::new();
-        if let Some((path, place, layers)) = self.inner {
+        if let Some((path, place)) = self.inner {
             let reader = CaptureReader::open(&input.capture)?;
-            let made = place.fill(|file| inner::write(reader, ring, options, layers, file, &path))?;
+            let made = place.fill(|file| inner::write(reader, ring, options, self.keep_l2tp, file, &path))?;
             told.push(format!(
                 "wrote {} decrypted packets to {}; {} ESP packets stay closed, {} hold no packet",
                 made.packets,
@@ -72,7 +71,7 @@ impl Copies {
         if let Some((path, place)) = self.annotated {
             let reader = CaptureReader::open(&input.capture)?;
             let keys = self.embed_keys.then(|| embedded::esp_sa(ring));
-            let rows = keys.as_ref().filter(|k| k.rows > 0).map(|k| k.esp_sa.clone());
+            let rows = keys.as_ref().filter(|k| k.rows > 0).map(|k| k.text.clone());
             let commented = place.fill(|file| annotate::write(reader, analysis, rows, file, &path))?;
             told.push(format!(
                 "wrote {} with comments on {commented} packets",

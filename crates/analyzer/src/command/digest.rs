@@ -11,8 +11,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A digest that is made.
 pub(crate) enum CaptureDigest {
-    /// Not asked for.
-    Unwanted,
     /// Digests of files, which are read once more when the analysis is over: they are in the system's cache.
     Files(Vec<PathBuf>),
     /// The stream that the analysis reads.
@@ -21,40 +19,37 @@ pub(crate) enum CaptureDigest {
 
 impl CaptureDigest {
     /// Begins, where it is wanted.
-    pub(crate) fn begin(input: &Input) -> Result<CaptureDigest, Error> {
+    pub(crate) fn begin(input: &Input) -> Result<Option<CaptureDigest>, Error> {
         if !input.wants_digest {
-            return Ok(CaptureDigest::Unwanted);
+            return Ok(None);
         }
         if input.can_be_read_again() {
-            return Ok(CaptureDigest::Files(input.files().cloned().collect()));
+            return Ok(Some(CaptureDigest::Files(input.files().cloned().collect())));
         }
         let stream: Box<dyn Read + Send> = if input.reads_stdin() {
             Box::new(io::stdin())
         } else {
             Box::new(File::open(&input.capture).map_err(|source| unread(&input.capture, source))?)
         };
-        Ok(CaptureDigest::Stream(HashedStream(Arc::new(Mutex::new((
-            stream,
-            Sha256::new(),
-        ))))))
+        let hashed = Arc::new(Mutex::new((stream, Sha256::new())));
+        Ok(Some(CaptureDigest::Stream(HashedStream(hashed))))
     }
 
     /// The stream for the analysis to read from, so that it is hashed on the way.
     pub(crate) fn stream(&self) -> Option<HashedStream> {
         match self {
             CaptureDigest::Stream(stream) => Some(stream.clone()),
-            _ => None,
+            CaptureDigest::Files(_) => None,
         }
     }
 
     /// The digest of everything, also of what the analysis did not read.
-    pub(crate) fn finish(self, capture: &Path) -> Result<Option<String>, Error> {
+    pub(crate) fn finish(self, capture: &Path) -> Result<String, Error> {
         let made = match self {
-            CaptureDigest::Unwanted => return Ok(None),
             CaptureDigest::Files(files) => of_files(&files),
             CaptureDigest::Stream(stream) => stream.finish(),
         };
-        made.map(Some).map_err(|source| unread(capture, source))
+        made.map_err(|source| unread(capture, source))
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &KeysArguments) -> Result<ExitCode> {
     arguments.input.share_cores();
     let read = arguments.input.everything_read();
     // The former table is kept beside the new one (`keep_former`): nothing is lost.
-    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), true);
+    let replacement = Replacement::new(&read, true);
     let exports = reserve(arguments, &replacement)?;
     let (analysis, ring) = read::analyze(&arguments.input, Options::default())?;
     let problems: Vec<String> = read::problems(&analysis).collect();
@@ -70,7 +70,7 @@ const RIGHTS_OF_THE_FOLDER: &str = "on Windows the exported keys are as readable
 /// The keys that files name, without a capture: for programs that have the capture themselves.
 fn write_claims(arguments: &KeysArguments) -> Result<ExitCode> {
     let files = arguments.files();
-    let replacement = Replacement::new(files.iter().map(PathBuf::as_path), true);
+    let replacement = Replacement::new(&files, true);
     let exports = reserve(arguments, &replacement)?;
     let mut material = KeyMaterial::default();
     files.iter().try_for_each(|file| material.read(file))?;
@@ -90,13 +90,10 @@ struct ExportPlace<'a> {
     files: Vec<(PathBuf, Reserved)>,
 }
 
-/// The files of an export to Wireshark, in the order of [`wireshark::Tables::files`].
-const TABLES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
-
 impl<'a> ExportPlace<'a> {
     fn reserve(export: Export<'a>, replacement: &Replacement) -> Result<Self, Error> {
         let paths = match export {
-            Export::Wireshark(folder) => TABLES.map(|name| folder.join(name)).to_vec(),
+            Export::Wireshark(folder) => wireshark::NAMES.map(|name| folder.join(name)).to_vec(),
             Export::WiresharkRows => Vec::new(),
             Export::Tcpdump(path) => vec![path.to_path_buf()],
         };
@@ -126,7 +123,7 @@ impl<'a> ExportPlace<'a> {
 
     /// Writes the tables of Wireshark.
     fn write_tables(self, made: &wireshark::Tables, replacement: &Replacement) -> Result<Vec<String>> {
-        let texts = made.files().map(|(_, text)| text);
+        let texts = made.texts();
         let mut told = Vec::new();
         if let Export::Wireshark(folder) = self.export {
             told.push(format!(

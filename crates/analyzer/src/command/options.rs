@@ -290,8 +290,8 @@ impl Arguments {
     pub(crate) fn replacement(&self) -> Replacement {
         let inputs = self.sources.iter().map(|source| self.input.of(source));
         let read: Vec<PathBuf> = inputs.flat_map(|input| input.everything_read()).collect();
-        let read = read.iter().chain(&self.reference).map(PathBuf::as_path);
-        Replacement::new(read.chain(self.overlays.files()), self.outputs.replace.force)
+        let read = read.iter().chain(&self.reference).chain(self.overlays.files());
+        Replacement::new(read, self.outputs.replace.force)
     }
 
     pub(crate) fn options(&self) -> Options {
@@ -302,9 +302,7 @@ impl Arguments {
             two_points: self.other_point.is_some(),
         }
     }
-}
 
-impl Arguments {
     /// The first word is a file, and so is the second; where none of the further ones is a capture, they are no captures to be
     /// listed beside it.
     fn must_name_captures(&self) -> Result<(), clap::Error> {

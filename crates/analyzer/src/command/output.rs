@@ -3,7 +3,7 @@
 
 use crate::command::replace::{Replacement, goes_through};
 use crate::command::temporary::Temporary;
-use rekeyscope::write::copies::buffered;
+use rekeyscope::write::copies::{buffered, output_error};
 use rekeyscope_model::error::Error;
 use rekeyscope_report::words::clean::harmless;
 use std::cell::RefCell;
@@ -48,11 +48,7 @@ pub(crate) fn to_stdout(bytes: &[u8]) -> anyhow::Result<()> {
     let written = out.write_all(bytes).and_then(|()| out.flush());
     written.map_err(|source| match source.kind() {
         io::ErrorKind::BrokenPipe => source.into(),
-        _ => Error::Output {
-            path: "standard output".into(),
-            source,
-        }
-        .into(),
+        _ => output_error(Path::new("standard output"))(source).into(),
     })
 }
 
@@ -76,18 +72,12 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|source| Error::Output {
-        path: path.into(),
-        source,
-    })
+    builder.create(path).map_err(output_error(path))
 }
 
 /// Makes a folder, unless it is there.
 pub(crate) fn folder(path: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(path).map_err(|source| Error::Output {
-        path: path.into(),
-        source,
-    })
+    std::fs::create_dir_all(path).map_err(output_error(path))
 }
 
 /// Permissions of a file, of which the umask takes its part.
@@ -119,10 +109,7 @@ impl Reserved {
     pub(crate) fn secret(path: &Path, replacement: &Replacement) -> Result<Self, Error> {
         if is_pipe_of_another(path) {
             let source = io::Error::other("it is a pipe or a device of another user, who would get the keys");
-            return Err(Error::Output {
-                path: path.into(),
-                source,
-            });
+            return Err(output_error(path)(source));
         }
         Self::reserve(path, replacement, SECRET)
     }
@@ -134,15 +121,11 @@ impl Reserved {
         } else {
             Temporary::for_place(path, mode).map(Destination::Beside)
         };
-        let path = path.to_path_buf();
-        match place {
-            Ok(place) => Ok(Reserved {
-                path,
-                place,
-                replacement: replacement.clone(),
-            }),
-            Err(source) => Err(Error::Output { path, source }),
-        }
+        Ok(Reserved {
+            path: path.to_path_buf(),
+            place: place.map_err(output_error(path))?,
+            replacement: replacement.clone(),
+        })
     }
 
     /// Writes everything and gives the file its name.
@@ -158,9 +141,8 @@ impl Reserved {
         let path = self.path.clone();
         self.fill(|file| {
             let mut buffered = buffered(file);
-            content(&mut buffered)
-                .and_then(|()| buffered.flush())
-                .map_err(|source| Error::Output { path, source })
+            let written = content(&mut buffered).and_then(|()| buffered.flush());
+            written.map_err(output_error(&path))
         })
     }
 
@@ -173,10 +155,7 @@ impl Reserved {
         if let Destination::Beside(temporary) = self.place {
             // Somebody may have put something there meanwhile.
             self.replacement.permits(&self.path)?;
-            let path = self.path;
-            temporary
-                .persist()
-                .map_err(|source| Error::Output { path, source })?;
+            temporary.persist().map_err(output_error(&self.path))?;
         }
         Ok(made)
     }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use rekeyscope::pipeline::Options;
 use rekeyscope::write::export::wireshark;
 use rekeyscope_model::error::Error;
+use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_report::words::underivable::why_not_derived;
 use std::ffi::OsString;
 use std::io::Write;
@@ -57,8 +58,9 @@ fn start(program: &PathBuf, words: &[OsString], tables: &wireshark::Tables) -> R
     // Before the folder is there, so that no signal can come between.
     let guard = signals::Guard::new().context("cannot catch signals")?;
     let folder = private_folder()?;
-    let tables = tables.files().map(|(name, text)| (name, text.expose()));
-    for (name, bytes) in tables.into_iter().chain([("preferences", PREFERENCES)]) {
+    let texts = tables.texts().map(SecretBytes::expose);
+    let tables = wireshark::NAMES.into_iter().zip(texts);
+    for (name, bytes) in tables.chain([("preferences", PREFERENCES)]) {
         let path = folder.path().join(name);
         let written = temporary::create(&path, output::SECRET).and_then(|mut file| file.write_all(bytes));
         written.map_err(|source| Error::Output { path, source })?;

@@ -74,7 +74,7 @@ pub(crate) fn analyze_beside(
         ..options
     };
     let digest = CaptureDigest::begin(input)?;
-    let mut opened = OpenedCapture::new(input, digest.stream())?;
+    let mut opened = OpenedCapture::new(input, digest.as_ref().and_then(CaptureDigest::stream))?;
     let mut secrets = opened.in_front()?;
     let mut keys = read_keys(input, &secrets)?;
     let mut analyzer = Analyzer::with_pre_shared_keys(options.clone(), keys.material, keys.pre_shared);
@@ -122,7 +122,7 @@ pub(crate) fn analyze_beside(
     }
     let asked = Asked {
         pieces: reader.pieces().to_vec(),
-        sha256: digest.finish(&input.capture)?,
+        sha256: digest.map(|digest| digest.finish(&input.capture)).transpose()?,
         ..input.asked()
     };
     let mut record = analyzer.finish();

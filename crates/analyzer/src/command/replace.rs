@@ -7,7 +7,7 @@ use rekeyscope_model::error::Error;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Folders whose names stand for what a process has open: a write there goes through them.
@@ -22,10 +22,10 @@ pub(crate) struct Replacement {
 
 impl Replacement {
     /// `inputs`: everything that this run reads. `force`: a capture is replaced too.
-    pub(crate) fn new<'a>(inputs: impl IntoIterator<Item = &'a Path>, force: bool) -> Self {
+    pub(crate) fn new<'a>(inputs: impl IntoIterator<Item = &'a PathBuf>, force: bool) -> Self {
         let inputs = inputs.into_iter().map(|input| match input.to_str() {
             Some("-") => Path::new("/dev/stdin"),
-            _ => input,
+            _ => input.as_path(),
         });
         Replacement {
             inputs: Arc::new(inputs.filter_map(identity).collect()),
@@ -87,7 +87,7 @@ enum FileIdentity {
     Inode(u64, u64),
     /// The path without symbolic links: the standard library does not tell hard links elsewhere.
     #[cfg(not(unix))]
-    Canonical(std::path::PathBuf),
+    Canonical(PathBuf),
 }
 
 #[cfg(unix)]

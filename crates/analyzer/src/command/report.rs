@@ -19,8 +19,7 @@ use std::process::ExitCode;
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let outputs = &arguments.outputs;
     let (paths, overlays) = (&arguments.documents, &arguments.overlays);
-    let read_here = paths.iter().map(PathBuf::as_path).chain(overlays.files());
-    let replacement = Replacement::new(read_here, outputs.replace.force);
+    let replacement = Replacement::new(paths.iter().chain(overlays.files()), outputs.replace.force);
     let read = |path: &PathBuf| {
         Ok(overlay::with_overlays(
             document(path)?,

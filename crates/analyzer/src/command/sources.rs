@@ -82,15 +82,17 @@ fn files_of(word: &Path) -> Vec<PathBuf> {
     if !word.is_dir() {
         return matching(word);
     }
-    let mut found: Vec<PathBuf> = {
-        let entries = std::fs::read_dir(word).into_iter().flatten().flatten();
-        let files = entries.map(|entry| entry.path()).filter(|file| is_file(file));
-        let (mut captures, others): (Vec<_>, Vec<_>) = files.partition(|file| is_capture(file));
-        if !captures.is_empty() {
-            captures.extend(others.into_iter().filter(|file| has_the_name_of_one(file)));
-        }
-        captures
-    };
+    let entries = std::fs::read_dir(word).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|file| file.is_file());
+    let (mut captures, others): (Vec<_>, Vec<_>) = files.partition(|file| is_capture(file));
+    if !captures.is_empty() {
+        captures.extend(others.into_iter().filter(|file| has_the_name_of_one(file)));
+    }
+    sorted_or(captures, word)
+}
+
+/// What was found for a word, in order; the word itself where that is nothing.
+fn sorted_or(mut found: Vec<PathBuf>, word: &Path) -> Vec<PathBuf> {
     found.sort();
     if found.is_empty() {
         found.push(word.into());
@@ -108,24 +110,18 @@ pub(crate) fn matching(word: &Path) -> Vec<PathBuf> {
     };
     let matches = pattern.and_then(|pattern| glob::glob_with(pattern, options).ok());
     let files = matches.into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
-    found.sort();
-    if found.is_empty() {
-        found.push(word.into());
-    }
-    found
+    sorted_or(files.filter(|file| file.is_file()).collect(), word)
 }
 
 /// A capture has packets to be read. (A pipe can be read only once.)
 pub(crate) fn is_capture(path: &Path) -> bool {
-    is_file(path) && CaptureReader::open(path).is_ok()
+    path.is_file() && CaptureReader::open(path).is_ok()
 }
 
 /// A document looks like what --json writes, by its first byte that is not blank. (A pipe can be read once only.)
 pub(crate) fn is_document(path: &Path) -> bool {
-    let is_file = std::fs::metadata(path).is_ok_and(|m| m.is_file());
     let mut head = Vec::new();
-    let opened = std::fs::File::open(path).ok().filter(|_| is_file);
+    let opened = std::fs::File::open(path).ok().filter(|_| path.is_file());
     let read = opened.and_then(|file| file.take(HEAD).read_to_end(&mut head).ok());
     read.is_some() && utf8_text(&head).trim_ascii_start().starts_with(b"{")
 }
@@ -147,11 +143,6 @@ pub(crate) fn has_the_name_of_one(path: &Path) -> bool {
     [".pcap", ".pcapng", ".cap"]
         .iter()
         .any(|end| plain.ends_with(end))
-}
-
-/// A pipe can be read only once.
-fn is_file(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|m| m.is_file())
 }
 
 #[cfg(test)]

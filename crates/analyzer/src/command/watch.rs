@@ -41,11 +41,11 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
     let input = &arguments.input;
     input.share_cores();
     let read = input.everything_read();
-    let replacement = Replacement::new(read.iter().map(PathBuf::as_path), arguments.outputs.replace.force);
+    let replacement = Replacement::new(&read, arguments.outputs.replace.force);
     let silent = arguments.json_lines && arguments.outputs.format.is_none();
     let outputs = Outputs::reserve(&arguments.outputs, &replacement, silent)?;
     let lines = EventLines::open(&arguments, &read)?;
-    let places = MetricsPlaces::open(&arguments, replacement, &earlier_totals(lines.earlier()))?;
+    let places = MetricsPlaces::open(&arguments, replacement, &earlier_totals(&lines.earlier))?;
     let mut container = Diagnostics::default();
     let mut reader = if input.capture.is_dir() {
         let files = Box::new(RingBuffer::new(&input.capture));
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: WatchArguments) -> Result<ExitCode> {
         keys.material,
         keys.pre_shared,
     );
-    watch.remember(lines.earlier());
+    watch.remember(&lines.earlier);
     let growing = GrowingKeys::new(input.clone(), secrets);
     if growing.may_grow() {
         watch.keys_grow();
@@ -169,7 +169,7 @@ impl Running {
         let (news, analysis, totals) = self.watch.finish(&self.info, &self.asked);
         self.lines.say(&news)?;
         self.lines.end_summary();
-        self.places.finish(&totals)?;
+        self.places.write(&totals)?;
         self.outputs.write(&analysis)
     }
 }

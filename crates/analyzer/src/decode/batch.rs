@@ -232,12 +232,9 @@ impl Drop for Batch {
 /// The place of a key among `ciphers`, where it goes if it is not one of the last few: the directions of a transfer take turns.
 fn keep(ciphers: &mut Vec<Arc<EspCipher>>, cipher: &Arc<EspCipher>) -> u32 {
     const FEW: usize = 4;
-    let last = ciphers.iter().enumerate().rev().take(FEW);
-    let known = last
-        .filter(|(_, known)| Arc::ptr_eq(known, cipher))
-        .map(|(place, _)| place)
-        .next();
-    let place = known.unwrap_or_else(|| {
+    let mut last = ciphers.iter().enumerate().rev().take(FEW);
+    let known = last.find(|(_, known)| Arc::ptr_eq(known, cipher));
+    let place = known.map(|(place, _)| place).unwrap_or_else(|| {
         ciphers.push(cipher.clone());
         ciphers.len() - 1
     });

@@ -80,9 +80,4 @@ impl Diagnosis {
         let mut subjects = by_exchange.into_iter().chain(by_sa);
         subjects.find_map(|subject| self.close_ups.of(subject))
     }
-
-    /// Close-ups that lack packets, and rekeys that have none.
-    pub(crate) fn left_out(&self) -> (u64, u64) {
-        (self.recorder.shortened, self.recorder.unopened)
-    }
 }

@@ -133,14 +133,15 @@ impl LaneCounters {
 /// Counters of the capture.
 #[derive(Debug, Default)]
 pub(crate) struct WholeRun {
-    lanes: Vec<[LaneCounters; 2]>,
+    /// Counters by tunnel.
+    pub(crate) lanes: Vec<[LaneCounters; 2]>,
     /// The newest times without any packet.
     silences: VecDeque<(Timestamp, Timestamp)>,
     /// The first of those that are longer than [`LONG_SILENCE`].
-    long_silences: Vec<Event>,
+    pub(crate) long_silences: Vec<Event>,
     pub(crate) leaked: u64,
     pub(crate) leak_frames: Examples,
-    regressions: Examples,
+    pub(crate) regressions: Examples,
     /// Frames whose time lies before their predecessor's.
     pub(crate) regressed: u64,
     /// Farthest step back in time, nanoseconds.
@@ -190,24 +191,9 @@ impl WholeRun {
         self.leak_frames.push(frame);
     }
 
-    /// Counters by tunnel.
-    pub(crate) fn lanes(&self) -> &[[LaneCounters; 2]] {
-        &self.lanes
-    }
-
-    /// The first of them.
-    pub(crate) fn regression_frames(&self) -> &[u64] {
-        self.regressions.frames()
-    }
-
     /// The longest silence within [from, to].
     pub(crate) fn longest_silence(&self, from: Timestamp, to: Timestamp) -> Option<(Timestamp, Timestamp)> {
         let within = self.silences.iter().filter(|s| s.0 >= from && s.1 <= to);
         within.max_by_key(|s| s.1.nanos_since(s.0)).copied()
-    }
-
-    /// The first of the long silences.
-    pub(crate) fn long_silences(&self) -> &[Event] {
-        &self.long_silences
     }
 }

@@ -10,6 +10,7 @@ use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
+use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::collections::{HashMap, HashSet};
 
@@ -42,26 +43,24 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
     let mut renewals = Renewals::default();
     let ends = pair_ends(sources);
     for (index, tunnel, ike_sa, exchange) in sources.exchanges() {
-        let seen = |kind, event: Event| DeleteSeen {
+        let seen = |(kind, known), (by, time, frame), spis: Vec<Spi>, replaced| DeleteSeen {
             ike_sa,
             event: Event {
-                kind,
                 tunnel: Some(tunnel),
                 exchange: Some(index),
-                ..event
+                by: Some(by),
+                spis,
+                successor: Some(replaced),
+                ..Event::at(kind, known, time, frame)
             },
         };
+        let place = |message: &MessageRecord| (message.src, message.time, message.frame);
         if let Some(notice) = exchange.ike_sa_delete {
-            let kind = EventKind::IkeSaDeleted;
-            let event = Event {
-                by: Some(notice.by),
-                successor: Some(
-                    ike_sa_replaced(sources, standing, (ike_sa, tunnel), notice.time)
-                        || renewals.excuse(sources.answered(tunnel), tunnel, notice.time),
-                ),
-                ..Event::at(kind, Certainty::Read, notice.time, notice.frame)
-            };
-            found.push(seen(kind, event));
+            let replaced = ike_sa_replaced(sources, standing, (ike_sa, tunnel), notice.time)
+                || renewals.excuse(sources.answered(tunnel), tunnel, notice.time);
+            let what = (EventKind::IkeSaDeleted, Certainty::Read);
+            let place = (notice.by, notice.time, notice.frame);
+            found.push(seen(what, place, Vec::new(), replaced));
         }
         if let Some(first) = exchange.deletes.first() {
             let child = sources.child(first.by, first.spi);
@@ -76,49 +75,31 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
                 continue;
             }
             of_child.extend(child.map(|c| (c, found.len())));
-            let kind = EventKind::ChildDeleted;
             let known = child.map(|child| child_replaced(sources, child, first.time));
             let renewed =
                 known != Some(false) && renewals.excuse(sources.answered(tunnel), tunnel, first.time);
-            let event = Event {
-                by: Some(first.by),
-                spis: spis.collect(),
-                successor: Some(known.unwrap_or(renewed)),
-                ..Event::at(kind, Certainty::Read, first.time, first.frame)
-            };
-            found.push(seen(kind, event));
+            let what = (EventKind::ChildDeleted, Certainty::Read);
+            let place = (first.by, first.time, first.frame);
+            found.push(seen(what, place, spis.collect(), known.unwrap_or(renewed)));
         }
         if let Some((message, child)) = pair_ends_with(sources, &ends, (tunnel, ike_sa), exchange)
             && !of_child.contains_key(&child)
             && !is_last_of_replaced(sources, standing, (index, ike_sa))
         {
             of_child.insert(child, found.len());
-            let kind = EventKind::ChildDeleted;
             let own = sources.children[child].sa.into_iter().flatten();
-            let event = Event {
-                by: Some(message.src),
-                spis: own.map(|sa| sources.association(sa).spi).collect(),
-                successor: Some(child_replaced(sources, child, message.time)),
-                ..Event::at(kind, Certainty::Inferred, message.time, message.frame)
-            };
-            found.push(seen(kind, event));
+            let spis = own.map(|sa| sources.association(sa).spi).collect();
+            let what = (EventKind::ChildDeleted, Certainty::Inferred);
+            let replaced = child_replaced(sources, child, message.time);
+            found.push(seen(what, place(message), spis, replaced));
         }
         if let Some(message) = farewell(sources, (index, ike_sa), exchange) {
-            let event = Event {
-                by: Some(message.src),
-                successor: Some(false),
-                ..Event::at(
-                    EventKind::IkeSaDeleted,
-                    Certainty::Inferred,
-                    message.time,
-                    message.frame,
-                )
-            };
-            found.push(seen(EventKind::IkeSaDeleted, event));
+            let what = (EventKind::IkeSaDeleted, Certainty::Inferred);
+            found.push(seen(what, place(message), Vec::new(), false));
         }
         if let Some(request) = unread_request(exchange) {
             let renewed = renewals.excuse(sources.answered(tunnel), tunnel, request.time);
-            let (kind, known) = what(
+            let what = what(
                 sources,
                 standing,
                 (ike_sa, tunnel),
@@ -126,14 +107,9 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
                 request.time,
             );
             let replaced = renewed
-                || kind != EventKind::ChildDeleted
+                || what.0 != EventKind::ChildDeleted
                     && ike_sa_replaced(sources, standing, (ike_sa, tunnel), request.time);
-            let event = Event {
-                by: Some(request.src),
-                successor: Some(replaced),
-                ..Event::at(kind, known, request.time, request.frame)
-            };
-            found.push(seen(kind, event));
+            found.push(seen(what, place(request), Vec::new(), replaced));
         }
     }
     found
@@ -222,11 +198,7 @@ fn farewell<'a>(
         (exchange.kind == ExchangeKind::Informational && first.src == message.src).then_some(first.time)
     };
     says(exchange)?;
-    let mut others = sources
-        .of_ike_sa(ike_sa)
-        .iter()
-        .filter(|&&e| e != index)
-        .map(|&e| sources.exchange(e));
+    let mut others = sources.others(ike_sa, index);
     let goes_on = others.clone().any(|e| e.last_time() > Some(message.time));
     let before = message.time.plus_nanos(-CARRIES_UNTIL);
     let deleted_children = others.any(|e| says(e).is_some_and(|time| before <= time && time <= message.time));
@@ -242,11 +214,8 @@ fn what(
     (index, renewed): (usize, bool),
     time: Timestamp,
 ) -> (EventKind, Certainty) {
-    let others = sources.of_ike_sa(ike_sa).iter().filter(|&&e| e != index);
-    let goes_on = others
-        .filter_map(|&e| sources.exchange(e).last_time())
-        .any(|last| last > time);
-    if goes_on {
+    let mut others = sources.others(ike_sa, index);
+    if others.any(|e| e.last_time() > Some(time)) {
         return (EventKind::ChildDeleted, Certainty::Proven);
     }
     let inherited = standing

@@ -14,21 +14,9 @@ pub(super) fn of(
     deletes: &[DeleteSeen],
 ) -> Vec<Event> {
     let mut found: Vec<Event> = Vec::new();
-    let of_exchange = |kind, known, index: usize| {
-        let exchange = sources.exchange(index);
-        let first = exchange.records.first()?;
-        Some(Event {
-            tunnel: sources.tunnel(index),
-            exchange: Some(index),
-            by: exchange.known_initiator(),
-            ..Event::at(kind, known, first.time, first.frame)
-        })
-    };
     for (&ike_sa, stands) in standing {
-        if let Some(event) = stands
-            .begun
-            .and_then(|e| of_exchange(EventKind::NewIkeSa, Certainty::Read, e))
-        {
+        let begun = |e| of_exchange(sources, e, EventKind::NewIkeSa, Certainty::Read);
+        if let Some(event) = stands.begun.and_then(begun) {
             found.push(Event {
                 until: Some(stands.since),
                 successor: Some(lived_before(
@@ -68,15 +56,22 @@ pub(super) fn of(
     found
 }
 
-fn rekeyed(sources: &EventSources<'_>, index: usize, known: Certainty) -> Option<Event> {
+/// An exchange as an event.
+fn of_exchange(sources: &EventSources<'_>, index: usize, kind: EventKind, known: Certainty) -> Option<Event> {
     let exchange = sources.exchange(index);
     let first = exchange.records.first()?;
     Some(Event {
         tunnel: sources.tunnel(index),
         exchange: Some(index),
         by: exchange.known_initiator(),
-        until: exchange.last_time(),
-        ..Event::at(EventKind::IkeSaRekeyed, known, first.time, first.frame)
+        ..Event::at(kind, known, first.time, first.frame)
+    })
+}
+
+fn rekeyed(sources: &EventSources<'_>, index: usize, known: Certainty) -> Option<Event> {
+    Some(Event {
+        until: sources.exchange(index).last_time(),
+        ..of_exchange(sources, index, EventKind::IkeSaRekeyed, known)?
     })
 }
 

@@ -1,7 +1,7 @@
 //! L2TP and PPP: farewells, and questions without an answer.
 
 use crate::events::sources::EventSources;
-use crate::notices::{ControlNotice, ControlQuestion, ControlRun};
+use crate::notices::{ControlNotice, ControlQuestion, ControlWord, Repeats};
 use rekeyscope_ipsec::rekey::attempt::ON_ITS_WAY;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, ExchangeKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -12,59 +12,53 @@ const TAKEN_DOWN_WITHIN: i64 = 5 * NANOS_PER_SECOND;
 
 /// Events of all control messages.
 pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
-    let runs = sources.record.control.runs();
     let mut found = Vec::new();
-    for run in runs {
-        match run.notice {
-            ControlNotice::Unanswered(_) => found.extend(unanswered(sources, &run, ends)),
-            notice => {
-                let event = farewell(notice, &run);
-                found.extend(unread_deletes(sources, &event));
-                found.push(event);
+    for (said, run) in sources.record.control.runs() {
+        let farewell = match said.notice {
+            ControlNotice::StopCcn => EventKind::StopCcn,
+            ControlNotice::CallDisconnect => EventKind::CallDisconnected,
+            ControlNotice::Terminate => EventKind::LcpTerminated,
+            ControlNotice::Unanswered(question) => {
+                found.extend(unanswered(sources, question, &said, run, ends));
+                continue;
             }
-        }
+        };
+        let event = Event {
+            tunnel: Some(said.tunnel),
+            by: Some(said.by),
+            count: Some(run.count),
+            ..run.event(farewell, Certainty::Read)
+        };
+        found.extend(unread_deletes(sources, &event));
+        found.push(event);
     }
     found
 }
 
-fn farewell(notice: ControlNotice, run: &ControlRun) -> Event {
-    let kind = match notice {
-        ControlNotice::StopCcn => EventKind::StopCcn,
-        ControlNotice::CallDisconnect => EventKind::CallDisconnected,
-        ControlNotice::Terminate | ControlNotice::Unanswered(_) => EventKind::LcpTerminated,
-    };
-    Event {
-        tunnel: Some(run.tunnel),
-        by: Some(run.by),
-        until: (run.run.count > 1).then_some(run.run.last),
-        count: Some(run.run.count),
-        ..Event::at(kind, Certainty::Read, run.run.first, run.run.frame)
-    }
-}
-
 /// One question may be lost on its way, or its answer; a Hello is repeated because nobody answered, an LCP echo comes whether the last
 /// one was answered or not. What is asked right before the capture ends may be answered behind it.
-fn unanswered(sources: &EventSources<'_>, run: &ControlRun, ends: Timestamp) -> Option<Event> {
-    let least = match run.notice {
-        ControlNotice::Unanswered(ControlQuestion::Hello) => LEAST_NOT_BY_CHANCE - 1,
-        _ => LEAST_NOT_BY_CHANCE,
+fn unanswered(
+    sources: &EventSources<'_>,
+    question: ControlQuestion,
+    said: &ControlWord,
+    run: Repeats,
+    ends: Timestamp,
+) -> Option<Event> {
+    let least = match question {
+        ControlQuestion::Hello => LEAST_NOT_BY_CHANCE - 1,
+        ControlQuestion::Echo => LEAST_NOT_BY_CHANCE,
     };
-    let open = u64::from(ends.nanos_since(run.run.last) < ON_ITS_WAY);
-    let count = run.run.count - open;
+    let open = u64::from(ends.nanos_since(run.last) < ON_ITS_WAY);
+    let count = run.count - open;
     // Where nothing of the other side can be read, its answers cannot.
-    let mut heard = sources.used(run.tunnel).filter(|a| a.src == run.peer);
+    let mut heard = sources.used(said.tunnel).filter(|a| a.src == said.peer);
     let is_one = count >= least && heard.any(|a| a.counters.opened > 0);
     is_one.then(|| Event {
-        tunnel: Some(run.tunnel),
-        by: Some(run.peer),
-        until: Some(run.run.last),
+        tunnel: Some(said.tunnel),
+        by: Some(said.peer),
+        until: Some(run.last),
         count: Some(count),
-        ..Event::at(
-            EventKind::EchoUnanswered,
-            Certainty::Proven,
-            run.run.first,
-            run.run.frame,
-        )
+        ..run.event(EventKind::EchoUnanswered, Certainty::Proven)
     })
 }
 

@@ -33,7 +33,7 @@ fn everything<'a>(sources: &EventSources<'a>) -> impl Iterator<Item = Event> {
             packets.iter().sum::<f64>() >= LEAST_AROUND
         })
     };
-    let long = record.diagnosis.whole_run.long_silences().iter();
+    let long = record.diagnosis.whole_run.long_silences.iter();
     let silent = long.filter(move |s| {
         let mut holes = record.diagnosis.holes().iter();
         let to = s.until.unwrap_or(s.time);

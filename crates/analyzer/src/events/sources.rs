@@ -121,6 +121,12 @@ impl<'a> EventSources<'a> {
         self.of_ike_sa.get(&ike_sa).map_or(&[], Vec::as_slice)
     }
 
+    /// The exchanges of an IKE SA but one.
+    pub(super) fn others(&self, ike_sa: usize, but: usize) -> impl Iterator<Item = &'a Exchange> + Clone {
+        let others = self.of_ike_sa(ike_sa).iter().filter(move |&&e| e != but);
+        others.map(|&e| self.exchange(e))
+    }
+
     /// The child SA whose SA `by` receives on.
     pub(super) fn child(&self, by: IpAddr, spi: Spi) -> Option<usize> {
         let sa = self.by_spi.get(&(by, spi))?;

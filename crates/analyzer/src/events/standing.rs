@@ -38,10 +38,10 @@ pub(super) fn standing(sources: &EventSources<'_>) -> HashMap<usize, StandingIke
         .collect();
     let mut found = HashMap::new();
     for (index, tunnel, ike_sa, _) in sources.exchanges() {
-        if sources.of_ike_sa(ike_sa).first() != Some(&index) {
+        let own = sources.of_ike_sa(ike_sa);
+        if own.first() != Some(&index) {
             continue;
         }
-        let own = sources.of_ike_sa(ike_sa);
         let sa = sources.ike_sa(ike_sa);
         let begun = own.iter().copied().find(|&e| begins(sources.exchange(e)));
         let since = match begun {

@@ -10,16 +10,10 @@ pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
     let event = |run: &IcmpRun| Event {
         tunnel: Some(run.tunnel),
         by: Some(run.by),
-        until: (run.run.count > 1).then_some(run.run.last),
         spis: run.error.spi.into_iter().collect(),
         notify: Some(run.error.name.into()),
         count: run.error.mtu.map(u64::from),
-        ..Event::at(
-            EventKind::Unreachable,
-            Certainty::Read,
-            run.run.first,
-            run.run.frame,
-        )
+        ..run.run.event(EventKind::Unreachable, Certainty::Read)
     };
     runs.map(event).collect()
 }

@@ -16,7 +16,7 @@ pub(crate) fn findings(
     events: &[Event],
 ) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (tunnel, lanes) in record.diagnosis.whole_run.lanes().iter().enumerate() {
+    for (tunnel, lanes) in record.diagnosis.whole_run.lanes.iter().enumerate() {
         for direction in Direction::BOTH {
             let lane = Lane {
                 record,

@@ -34,14 +34,9 @@ pub(crate) struct Lane<'a> {
 impl<'a> Lane<'a> {
     /// A message about this direction.
     pub(crate) fn about(&self, id: &str) -> Message {
-        Message::new(id).with("direction", self.name())
-    }
-
-    fn name(&self) -> String {
-        let tunnel = &self.record.tunnels.tunnels[self.tunnel];
-        let [a, b] = tunnel.ends;
+        let [a, b] = self.record.tunnels.tunnels[self.tunnel].ends;
         let (from, to) = self.direction.pick((a, b), (b, a));
-        format!("{from} → {to}")
+        Message::new(id).with("direction", format!("{from} → {to}"))
     }
 
     pub(crate) fn associations(&self) -> impl Iterator<Item = &'a Association> {

@@ -25,12 +25,8 @@ impl Lane<'_> {
 
     /// SAs of this direction carry different inner addresses: they are children for different subnets or hosts, side by side by intent.
     fn has_several_children(&self) -> bool {
-        let own = self.record.sas.of_tunnel(self.tunnel).iter();
-        let own = own.map(|&sa| &self.record.sas.associations()[sa]);
-        let carried: Vec<_> = own
-            .filter(|a| a.direction == self.direction && !a.inner_ends().is_empty())
-            .map(|a| a.inner_ends())
-            .collect();
+        let carried = self.associations().map(|a| a.inner_ends());
+        let carried: Vec<_> = carried.filter(|ends| !ends.is_empty()).collect();
         let apart = |one: &[(IpAddr, IpAddr)], other: &[(IpAddr, IpAddr)]| {
             !one.iter().any(|ends| other.contains(ends))
         };
@@ -41,23 +37,17 @@ impl Lane<'_> {
 
 /// Pairs that were negotiated and never used, the newest one left out (it may be used later).
 pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding> {
-    let own = record.sas.of_tunnel(tunnel);
     let associations = record.sas.associations();
-    let used: HashSet<usize> = own
-        .iter()
-        .filter(|&&sa| associations[sa].first.is_some())
-        .filter_map(|&sa| associations[sa].exchange)
-        .collect();
-    let captured = |d: usize| {
-        own.iter()
-            .any(|&sa| slot(associations[sa].direction) == d && associations[sa].first.is_some())
-    };
+    let own = || record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
+    let carried = || own().filter(|a| a.first.is_some());
+    let used: HashSet<usize> = carried().filter_map(|a| a.exchange).collect();
+    let captured = |d: usize| carried().any(|a| slot(a.direction) == d);
     if !captured(0) || !captured(1) {
         return None; // the packets of a direction went past the capture point
     }
     // An exchange of which only one side was captured names the SA of one direction.
     let whole = |&e: &usize| !record.timeline.exchanges()[e].lacks_messages();
-    let named = own.iter().filter_map(|&sa| associations[sa].exchange);
+    let named = own().filter_map(|a| a.exchange);
     let mut exchanges: Vec<usize> = named.filter(whole).collect();
     exchanges.sort_unstable();
     exchanges.dedup();

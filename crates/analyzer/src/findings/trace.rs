@@ -53,7 +53,7 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
         let message = Message::new("finding-earlier-times")
             .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
-        let frames = record.diagnosis.whole_run.regression_frames();
+        let frames = record.diagnosis.whole_run.regressions.frames();
         found.push(finding("clock_trouble", Severity::Warning, message, frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {

@@ -32,25 +32,21 @@ pub(crate) enum ControlQuestion {
     Echo,
 }
 
-/// A word of one side, or a question in vain, once or more often.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ControlRun {
+/// A word of one side, or a question in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ControlWord {
     pub(crate) tunnel: TunnelIndex,
     pub(crate) notice: ControlNotice,
     /// The side that sent the message, or asked the question.
     pub(crate) by: IpAddr,
     pub(crate) peer: IpAddr,
-    pub(crate) run: Repeats,
 }
-
-/// Sender, receiver and kind of a message.
-type ControlKey = (TunnelIndex, ControlNotice, IpAddr, IpAddr);
 
 /// Follows the control messages of all tunnels. Bounded: two questions and three farewells for each side of a tunnel, and the runs.
 #[derive(Debug, Default)]
 pub(crate) struct ControlLog {
-    open: HashMap<ControlKey, Repeats>,
-    found: RunList<ControlRun>,
+    open: HashMap<ControlWord, Repeats>,
+    found: RunList<(ControlWord, Repeats)>,
 }
 
 impl ControlLog {
@@ -63,9 +59,18 @@ impl ControlLog {
         control: Control,
         (time, frame): (Timestamp, u64),
     ) {
-        let said = |notice| (tunnel, notice, by, peer);
+        let said = |notice| ControlWord {
+            tunnel,
+            notice,
+            by,
+            peer,
+        };
         let question = |question| said(ControlNotice::Unanswered(question));
-        let asked = |question| (tunnel, ControlNotice::Unanswered(question), peer, by);
+        let asked = |of| ControlWord {
+            by: peer,
+            peer: by,
+            ..question(of)
+        };
         match control {
             Control::L2tp(kind) => {
                 // Any control message acknowledges (RFC 2661 §5.8).
@@ -92,13 +97,13 @@ impl ControlLog {
         }
     }
 
-    fn ask(&mut self, said: ControlKey, time: Timestamp, frame: u64) {
+    fn ask(&mut self, said: ControlWord, time: Timestamp, frame: u64) {
         let run = self.open.entry(said);
         run.and_modify(|run| run.go_on(time))
             .or_insert_with(|| Repeats::begin(time, frame));
     }
 
-    fn farewell(&mut self, said: ControlKey, time: Timestamp, frame: u64) {
+    fn farewell(&mut self, said: ControlWord, time: Timestamp, frame: u64) {
         if let Some(run) = self.open.get_mut(&said)
             && time.nanos_since(run.last) <= FAREWELL_CYCLE
         {
@@ -106,38 +111,28 @@ impl ControlLog {
             return;
         }
         if let Some(run) = self.open.insert(said, Repeats::begin(time, frame)) {
-            self.found.push(described(said, run));
+            self.found.push((said, run));
         }
     }
 
     /// Notes the answer to the last question; the questions before that one stay unanswered.
-    fn answered(&mut self, asked: ControlKey) {
+    fn answered(&mut self, asked: ControlWord) {
         if let Some(mut run) = self.open.remove(&asked)
             && run.count > 1
         {
             run.count -= 1;
-            self.found.push(described(asked, run));
+            self.found.push((asked, run));
         }
     }
 
     /// All runs, those included that nothing has ended yet.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = ControlRun> {
-        let open = self.open.iter().map(|(&said, &run)| described(said, run));
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (ControlWord, Repeats)> {
+        let open = self.open.iter().map(|(said, run)| (*said, *run));
         self.found.kept.iter().copied().chain(open)
     }
 
     /// Runs that were not kept.
     pub(crate) fn left_out(&self) -> u64 {
         self.found.left_out
-    }
-}
-
-fn described((tunnel, notice, by, peer): ControlKey, run: Repeats) -> ControlRun {
-    ControlRun {
-        tunnel,
-        notice,
-        by,
-        peer,
-        run,
     }
 }

@@ -6,5 +6,6 @@ mod control;
 mod icmp;
 mod run;
 
-pub(crate) use control::{ControlLog, ControlNotice, ControlQuestion, ControlRun};
+pub(crate) use control::{ControlLog, ControlNotice, ControlQuestion, ControlWord};
 pub(crate) use icmp::{IcmpError, IcmpLog, IcmpRun};
+pub(crate) use run::Repeats;

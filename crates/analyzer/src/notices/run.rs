@@ -1,6 +1,6 @@
 //! Messages that repeat themselves.
 
-use rekeyscope_model::analysis::MOST_EVENTS;
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
 use rekeyscope_model::time::Timestamp;
 
 /// The same thing once or more often.
@@ -26,6 +26,14 @@ impl Repeats {
     pub(super) fn go_on(&mut self, time: Timestamp) {
         self.last = self.last.max(time);
         self.count += 1;
+    }
+
+    /// An event from the first to the last of several.
+    pub(crate) fn event(&self, kind: EventKind, known: Certainty) -> Event {
+        Event {
+            until: (self.count > 1).then_some(self.last),
+            ..Event::at(kind, known, self.first, self.frame)
+        }
     }
 }
 

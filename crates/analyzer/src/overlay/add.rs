@@ -44,11 +44,6 @@ pub fn with_overlays(analysis: Analysis, iperf3: &[PathBuf], samples: &[PathBuf]
     })
 }
 
-fn of_iperf3(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
-    let run = iperf3::parse(&read(path)?).map_err(|reason| failed(path, reason))?;
-    Ok(of_run(analysis, &run, &path.to_string_lossy()))
-}
-
 fn of_csv(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
     let origin = analysis.capture.first_time;
     let table = samples::parse(&read(path)?, origin).map_err(|reason| failed(path, reason))?;
@@ -56,22 +51,30 @@ fn of_csv(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
         path.file_stem()
             .map_or_else(String::new, |s| s.to_string_lossy().into_owned())
     });
-    let mut overlay = Overlay {
-        path: path.to_string_lossy().into_owned(),
-        kind: OverlayKind::Samples,
+    let messages = table.messages;
+    Ok(Overlay {
         name,
+        messages,
+        ..of_points(path, OverlayKind::Samples, table.points)
+    })
+}
+
+/// An overlay of which no more is known than its points.
+fn of_points(path: &Path, kind: OverlayKind, points: Vec<OverlayPoint>) -> Overlay {
+    Overlay {
+        path: path.to_string_lossy().into_owned(),
+        kind,
+        name: String::new(),
         unit: String::new(),
         tunnel: None,
         direction: None,
         clock: None,
         at_rekeys: Vec::new(),
-        points: table.points,
+        points,
         comparison: None,
         sentences: Vec::new(),
-        messages: table.messages,
-    };
-    bound(&mut overlay);
-    Ok(overlay)
+        messages: Vec::new(),
+    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Error> {
@@ -90,6 +93,7 @@ fn failed(path: &Path, reason: String) -> Error {
 
 /// The overlay with what happened in it at the rekeys, and its sentences.
 fn said(analysis: &Analysis, mut overlay: Overlay) -> Overlay {
+    bound(&mut overlay);
     overlay.at_rekeys = around::rekeys(analysis, &overlay);
     if overlay.at_rekeys.is_empty() && !analysis.rekeys.is_empty() {
         overlay.messages.push(Message::new("overlay-no-rekey"));
@@ -100,14 +104,13 @@ fn said(analysis: &Analysis, mut overlay: Overlay) -> Overlay {
 }
 
 /// The place of an iperf3 run in the packet record, and how the two compare.
-fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
+fn of_iperf3(analysis: &Analysis, path: &Path) -> Result<Overlay, Error> {
+    let run = &iperf3::parse(&read(path)?).map_err(|reason| failed(path, reason))?;
     let placed = align::place(&analysis.series, run);
     let aligned = placed.as_ref().filter(|p| p.is_aligned());
     let offset_s = aligned.map_or(0.0, |p| p.offset_s);
     let start = run.start.plus_seconds(offset_s);
-    let mut overlay = Overlay {
-        path: path.into(),
-        kind: OverlayKind::Iperf3,
+    let overlay = Overlay {
         name: "iperf3".into(),
         unit: "bit/s".into(),
         tunnel: aligned.map(|p| p.tunnel),
@@ -119,15 +122,11 @@ fn of_run(analysis: &Analysis, run: &iperf3::Iperf3Run, path: &str) -> Overlay {
             interval_s: run.interval_s(),
             aligned: p.is_aligned(),
         }),
-        points: points(run, start),
         comparison: aligned.and_then(|p| align::compare(&analysis.series, run, p)),
-        at_rekeys: Vec::new(),
-        sentences: Vec::new(),
-        messages: Vec::new(),
+        ..of_points(path, OverlayKind::Iperf3, points(run, start))
     };
-    overlay.messages = messages(&overlay, run, placed.as_ref());
-    bound(&mut overlay);
-    overlay
+    let messages = messages(&overlay, run, placed.as_ref());
+    Ok(Overlay { messages, ..overlay })
 }
 
 fn points(run: &iperf3::Iperf3Run, start: Timestamp) -> Vec<OverlayPoint> {

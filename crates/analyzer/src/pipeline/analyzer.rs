@@ -22,6 +22,7 @@ mod stream;
 mod stretches;
 
 use crate::pipeline::options::Options;
+use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
 use crate::decode::{Batch, ClearMark, Decoded, Marked};
@@ -198,21 +199,12 @@ impl Analyzer {
             }
             DatagramKind::Other(AH) => {}
             DatagramKind::NatKeepalive => {
-                self.record.diagnostics.note(
-                    "nat_keepalive",
-                    "UDP",
-                    Some(datagram.frame),
-                    "oddity-keepalive",
-                );
+                self.note("nat_keepalive", "UDP", datagram.frame, "oddity-keepalive");
             }
             DatagramKind::Other(name) => {
                 self.note_leak(datagram, name);
                 self.note_error(datagram, name);
-                self.record
-                    .diagnostics
-                    .count("not_ipsec", name, Some(datagram.frame), || {
-                        Message::new("oddity-not-ipsec").with("name", named(name))
-                    });
+                self.note_named("not_ipsec", name, datagram.frame, "oddity-not-ipsec");
             }
         }
     }
@@ -263,9 +255,7 @@ impl Analyzer {
     }
 
     fn count_too_many(&mut self, frame: u64) {
-        self.record
-            .diagnostics
-            .note("too_many", "analysis", Some(frame), "oddity-too-many");
+        self.note("too_many", "analysis", frame, "oddity-too-many");
     }
 
     /// Looks at the rekeys whose time is over at `now`; with `None` at all that are left.
@@ -295,8 +285,22 @@ impl Analyzer {
     /// Counts a packet that came in `fragments` IP packets and is left out.
     fn count_duplicate(&mut self, name: &'static str, frame: u64, fragments: u16) {
         self.record.totals.capture_duplicates += u64::from(fragments);
-        self.record.diagnostics.count("duplicate", name, Some(frame), || {
-            Message::new("oddity-duplicate").with("name", named(name))
-        });
+        self.note_named("duplicate", name, frame, "oddity-duplicate");
+    }
+
+    /// The record for another capture point, unless a packet inside another is at hand: those have numbers of their own.
+    fn point(&mut self) -> Option<&mut PointRecord> {
+        self.record.point.as_mut().filter(|_| self.nested.depth == 0)
+    }
+
+    /// Counts an oddity of a frame.
+    fn note(&mut self, kind: &'static str, layer: &'static str, frame: u64, id: &'static str) {
+        self.record.diagnostics.note(kind, layer, Some(frame), id);
+    }
+
+    /// Counts an oddity whose sentence names the layer.
+    fn note_named(&mut self, kind: &'static str, layer: &'static str, frame: u64, id: &str) {
+        let sentence = || Message::new(id).with("name", named(layer));
+        self.record.diagnostics.count(kind, layer, Some(frame), sentence);
     }
 }

@@ -1,7 +1,6 @@
 //! Meters of all tunnels: packets, and bytes over time, of each direction. Bounded: a long capture gets coarser bins, never more of them.
 
 use super::series::{Bin, CountedSeries, DOCUMENT_BIN_NANOS, DirectionSeries, MAX_DOCUMENT_BINS};
-use crate::decode::Pending;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::rekey::trigger::ENOUGH_OPENED;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
@@ -34,24 +33,8 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// Takes one packet. `new` counts new inner bytes where it could be opened.
-    pub(crate) fn observe(
-        &mut self,
-        tunnel: TunnelIndex,
-        direction: Direction,
-        pending: &Pending,
-        opened: bool,
-        new: u32,
-    ) {
-        let bytes = Bin {
-            new,
-            esp: pending.esp_bytes,
-            outer: pending.outer_bytes,
-        };
-        self.record((tunnel, direction), pending.time, opened, bytes);
-    }
-
-    fn record(&mut self, (tunnel, direction): Side, time: Timestamp, opened: bool, bytes: Bin) {
+    /// Takes one packet, and whether it could be opened.
+    pub(crate) fn record(&mut self, (tunnel, direction): Side, time: Timestamp, opened: bool, bytes: Bin) {
         if tunnel >= self.meters.len() {
             self.meters.resize_with(tunnel + 1, Default::default);
         }

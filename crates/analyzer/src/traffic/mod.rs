@@ -16,4 +16,4 @@ pub(crate) use flow::FlowTable;
 pub(crate) use meters::Meters;
 pub(crate) use quiets::Quiet;
 pub(crate) use reading::{TrafficReading, inner_packet};
-pub(crate) use series::DOCUMENT_BIN_NANOS;
+pub(crate) use series::{Bin, DOCUMENT_BIN_NANOS};

@@ -19,13 +19,13 @@ const FARTHEST_NANOS: i64 = 31 * 24 * 3600 * NANOS_PER_SECOND;
 
 /// Bytes of a packet, or of all within one bin; saturate at 4 GiB.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bin {
+pub(crate) struct Bin {
     /// Inner bytes that are new; 0 where they cannot be read.
-    pub(super) new: u32,
+    pub(crate) new: u32,
     /// ESP.
-    pub(super) esp: u32,
+    pub(crate) esp: u32,
     /// IP total length.
-    pub(super) outer: u32,
+    pub(crate) outer: u32,
 }
 
 impl Bin {

@@ -10,7 +10,7 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::text::Language;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_report::words::focus::RekeyNames;
+use rekeyscope_report::words::focus::Focus;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::Path;
@@ -82,9 +82,9 @@ pub fn write(
 fn comments(analysis: &Analysis) -> Comments {
     let mut comments = Comments::default();
     let firsts = first_packets(analysis);
-    let names = RekeyNames::of(analysis, Language::English);
+    let focus = Focus::new(analysis, Language::English);
     for rekey in &analysis.rekeys {
-        note_rekey(&mut comments, analysis, &firsts, (rekey, &names.name(rekey)));
+        note_rekey(&mut comments, analysis, &firsts, (rekey, &focus.name(rekey)));
     }
     note_failures(&mut comments, analysis);
     for sa in &analysis.security_associations {

@@ -17,6 +17,17 @@ use zeroize::Zeroizing;
 /// an ESP SA with two keys, two IPv6 addresses and a comment under 600.
 const LONGEST_ROW: usize = 768;
 
+/// Keys as another program reads them, ready to be written.
+#[derive(Debug)]
+pub struct SecretTable {
+    /// The text.
+    pub text: SecretBytes,
+    /// The rows.
+    pub rows: usize,
+    /// Notes for a person: what is left out and why.
+    pub notes: Vec<String>,
+}
+
 /// A text being made. It never grows beyond its first allocation, so that no copy of a key stays behind in freed memory.
 struct SecretText(Zeroizing<Vec<u8>>);
 

@@ -8,7 +8,7 @@
 use crate::pipeline::Options;
 use crate::write::copies::{buffered, output_error};
 use crate::write::key_ring::{KeyRing, SaOpener};
-use crate::write::unseal::{SightedPacket, Unsealed, Unsealer};
+use crate::write::unseal::{Unsealed, Unsealer};
 use etherparse::{IpNumber, ip_number};
 use rekeyscope_capture::file::{CaptureCopy, CaptureReader, LinkType};
 use rekeyscope_model::diagnostic::Diagnostics;
@@ -19,16 +19,6 @@ use std::path::Path;
 
 /// Time to live of an IP header that is made here: the usual first value.
 const TIME_TO_LIVE: u8 = 64;
-
-/// The form in which packets in L2TP and PPP are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum InnerLayers {
-    /// The IP packet inside, where there is one.
-    #[default]
-    Strip,
-    /// All from the IP header around L2TP on.
-    Keep,
-}
 
 /// The packets that were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,8 +32,8 @@ pub struct Written {
     pub without_packet: u64,
 }
 
-/// Writes the decrypted packets of a capture, whose analysis had these `options` and gave `ring`. `path` is what errors call
-/// the output.
+/// Writes the decrypted packets of a capture, whose analysis had these `options` and gave `ring`. `keep_l2tp`: L2TP and PPP around an
+/// IP packet stay. `path` is what errors call the output.
 ///
 /// # Errors
 /// [`Error::Capture`], [`Error::Output`].
@@ -51,7 +41,7 @@ pub fn write(
     mut reader: CaptureReader,
     ring: &KeyRing,
     options: &Options,
-    layers: InnerLayers,
+    keep_l2tp: bool,
     out: impl Write,
     path: &Path,
 ) -> Result<Written, Error> {
@@ -65,16 +55,17 @@ pub fn write(
             copy.pass(&item).map_err(&failed)?;
             continue;
         };
-        let taken = unsealer.open(&frame, |outcome| {
-            match outcome {
-                SightedPacket::Sealed => written.sealed += 1,
-                SightedPacket::Unsealed(unsealed) => match packet_of(&unsealed, layers, &mut packet) {
-                    Some(()) => {
-                        copy.replace(&item, &packet, &comment(&unsealed, frame.number))?;
-                        written.packets += 1;
-                    }
-                    None => written.without_packet += 1,
-                },
+        let taken = unsealer.open(&frame, &mut |unsealed| {
+            let Some(unsealed) = unsealed else {
+                written.sealed += 1;
+                return Ok(());
+            };
+            match packet_of(&unsealed, keep_l2tp, &mut packet) {
+                Some(()) => {
+                    copy.replace(&item, &packet, &comment(&unsealed, frame.number))?;
+                    written.packets += 1;
+                }
+                None => written.without_packet += 1,
             }
             Ok(())
         });
@@ -96,13 +87,13 @@ fn comment(unsealed: &Unsealed<'_>, frame: u64) -> String {
 }
 
 /// The IP packet to show, into `packet`.
-fn packet_of(unsealed: &Unsealed<'_>, layers: InnerLayers, packet: &mut Vec<u8>) -> Option<()> {
+fn packet_of(unsealed: &Unsealed<'_>, keep_l2tp: bool, packet: &mut Vec<u8>) -> Option<()> {
     packet.clear();
     let payload = unsealed.payload;
     let inside = unsealed
         .inner
         .ip_in_ppp_at
-        .filter(|_| layers == InnerLayers::Strip)
+        .filter(|_| !keep_l2tp)
         .and_then(|at| payload.get(usize::from(at)..))
         .and_then(whole_ip_packet);
     if let Some(inside) = inside {

@@ -8,4 +8,4 @@ pub mod inner;
 pub mod key_ring;
 mod unseal;
 
-pub use unseal::{SightedPacket, Unsealed, Unsealer};
+pub use unseal::{TakePacket, Unsealed, Unsealer};

@@ -13,9 +13,10 @@ use rekeyscope_ipsec::esp::sequence;
 use rekeyscope_model::diagnostic::Diagnostics;
 use rekeyscope_model::spi::Spi;
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::net::IpAddr;
 
-/// An ESP packet that could be opened.
+/// An ESP packet that could be opened; of ESP inside ESP the innermost.
 #[derive(Debug, Clone)]
 pub struct Unsealed<'a> {
     /// The SA.
@@ -26,10 +27,6 @@ pub struct Unsealed<'a> {
     pub src: IpAddr,
     /// Outer destination.
     pub dst: IpAddr,
-    /// IP total length; of fragments, their sum. In TCP, what of the segment belongs to this packet.
-    pub outer_bytes: u32,
-    /// IP packets that it came in.
-    pub fragments: u16,
     /// Next header (RFC 4303 §2.6), lengths.
     pub opened: Opened,
     /// Payload without padding and trailer.
@@ -38,16 +35,8 @@ pub struct Unsealed<'a> {
     pub inner: Inner,
 }
 
-/// An ESP packet, opened or not.
-// One lives at a time; a box would be an allocation per packet.
-#[allow(clippy::large_enum_variant)]
-#[derive(Debug)]
-pub enum SightedPacket<'a> {
-    /// ESP that stays closed: no key, cut, or its ICV does not fit.
-    Sealed,
-    /// ESP that opens. Of ESP inside ESP the innermost that opens.
-    Unsealed(Unsealed<'a>),
-}
+/// Takes each ESP packet of a frame; `None` for one that stays closed: no key, cut, or its ICV does not fit.
+pub type TakePacket<'t> = &'t mut dyn FnMut(Option<Unsealed<'_>>) -> io::Result<()>;
 
 /// Opens packets in capture order. Memory: the fragment tables of [`Framing`], the streams of RFC 9329, and one payload for
 /// each depth of nesting; all are bounded.
@@ -68,21 +57,6 @@ struct Keys<'r> {
     /// The SAs of the tunnels that were chosen, if any were; packets of others are of use only with one of those inside.
     chosen: Option<HashSet<(IpAddr, Spi)>>,
     esp_ports: Vec<u16>,
-}
-
-/// An ESP packet on its way.
-struct Sealed<'a> {
-    datagram: Datagram<'a>,
-    packet: &'a [u8],
-}
-
-impl<'a> Sealed<'a> {
-    fn of(datagram: Datagram<'a>) -> Option<Self> {
-        match datagram.kind {
-            DatagramKind::Esp { packet, .. } => Some(Sealed { datagram, packet }),
-            _ => None,
-        }
-    }
 }
 
 impl<'r> Unsealer<'r> {
@@ -110,70 +84,56 @@ impl<'r> Unsealer<'r> {
     ///
     /// # Errors
     /// Those of `take`.
-    pub fn open<E>(
-        &mut self,
-        frame: &Frame<'_>,
-        mut take: impl FnMut(SightedPacket<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn open(&mut self, frame: &Frame<'_>, take: TakePacket<'_>) -> io::Result<()> {
         let Some(datagram) = self.framing.decode(frame, &mut self.counted_before) else {
             return Ok(());
         };
         let mut opening = PacketOpening {
             keys: &self.keys,
             around: Vec::new(),
-            take: &mut take,
+            take,
             ignored: &mut self.counted_before,
         };
         if let Some(segment) = CarrierSegment::of(&datagram) {
             let taken = self.streams.push(&segment);
-            for sealed in taken.datagrams(&datagram, &segment).filter_map(Sealed::of) {
-                opening.open(&sealed, &mut self.nested)?;
+            for datagram in taken.datagrams(&datagram, &segment) {
+                opening.open(&datagram, &mut self.nested)?;
             }
-        } else if let Some(sealed) = Sealed::of(datagram) {
-            opening.open(&sealed, &mut self.nested)?;
+        } else {
+            opening.open(&datagram, &mut self.nested)?;
         }
         Ok(())
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SeenAs {
-    /// No ESP of a chosen tunnel: `take` knows nothing.
-    Other,
-    Sealed,
-    Unsealed,
-}
-
 /// Opens the packets of one frame.
-struct PacketOpening<'o, 'r, F> {
+struct PacketOpening<'o, 'r> {
     keys: &'o Keys<'r>,
     /// SAs that are open around the packet at hand.
     around: Vec<&'r SaOpener>,
-    take: &'o mut F,
+    take: TakePacket<'o>,
     ignored: &'o mut Diagnostics,
 }
 
-impl<'r, F, E> PacketOpening<'_, 'r, F>
-where
-    F: FnMut(SightedPacket<'_>) -> Result<(), E>,
-{
-    /// Opens `sealed`, and what is inside with the decoders `deeper`.
-    fn open(&mut self, sealed: &Sealed<'_>, deeper: &mut [Framing]) -> Result<SeenAs, E> {
-        let Some(spi) = sealed.packet.first_chunk::<4>() else {
-            return Ok(SeenAs::Other);
+impl PacketOpening<'_, '_> {
+    /// Opens an ESP packet, and what is inside with the decoders `deeper`. Tells whether one of a chosen tunnel was opened.
+    fn open(&mut self, datagram: &Datagram<'_>, deeper: &mut [Framing]) -> io::Result<bool> {
+        let DatagramKind::Esp { packet, .. } = datagram.kind else {
+            return Ok(false);
         };
-        let datagram = &sealed.datagram;
+        let Some(spi) = packet.first_chunk::<4>() else {
+            return Ok(false);
+        };
         let id = (datagram.dst, Spi(u32::from_be_bytes(*spi)));
         let chosen = self.keys.chosen.as_ref().is_none_or(|sas| sas.contains(&id));
         let mut payload = Vec::new();
         let generations = self.keys.sas.get(&id).filter(|_| !datagram.cut);
-        let found = generations.and_then(|g| open_by(g, datagram.frame, sealed.packet, &mut payload));
+        let found = generations.and_then(|g| open_by(g, datagram.frame, packet, &mut payload));
         let Some((sa, opened)) = found else {
-            if !chosen {
-                return Ok(SeenAs::Other);
+            if chosen {
+                (self.take)(None)?;
             }
-            (self.take)(SightedPacket::Sealed)?;
-            return Ok(SeenAs::Sealed);
+            return Ok(false);
         };
         let ends = Some((datagram.src, datagram.dst));
         let unsealed = Unsealed {
@@ -181,8 +141,6 @@ where
             around: &[],
             src: datagram.src,
             dst: datagram.dst,
-            outer_bytes: datagram.outer_bytes,
-            fragments: datagram.fragments,
             opened,
             inner: inner::walk(opened.next_header, &payload, payload.len(), ends),
             payload: &payload,
@@ -191,57 +149,47 @@ where
         let inside = self.open_inside(datagram, &unsealed, deeper);
         self.around.pop();
         let inside = inside?;
-        if !chosen {
-            return Ok(inside);
-        }
         // A packet whose inside stays closed is the innermost that there is to show.
-        if inside != SeenAs::Unsealed {
-            (self.take)(SightedPacket::Unsealed(Unsealed {
-                around: &self.around,
-                ..unsealed
-            }))?;
+        if chosen && !inside {
+            let around = &self.around;
+            (self.take)(Some(Unsealed { around, ..unsealed }))?;
         }
-        Ok(SeenAs::Unsealed)
+        Ok(chosen || inside)
     }
 
-    /// ESP inside an opened packet.
+    /// Opens ESP inside an opened packet.
     fn open_inside(
         &mut self,
         carrier: &Datagram<'_>,
         unsealed: &Unsealed<'_>,
         deeper: &mut [Framing],
-    ) -> Result<SeenAs, E> {
+    ) -> io::Result<bool> {
         let Some((framing, deeper)) = deeper.split_first_mut() else {
-            return Ok(SeenAs::Other);
+            return Ok(false);
         };
         if !unsealed.inner.carries_ipsec(&self.keys.esp_ports) {
-            return Ok(SeenAs::Other);
+            return Ok(false);
         }
-        let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let Some(at) = unsealed.inner.ip_at else {
             if unsealed.opened.next_header != ip_number::ENCAPSULATING_SECURITY_PAYLOAD.0 {
-                return Ok(SeenAs::Other);
+                return Ok(false);
             }
-            let packet = unsealed.payload;
             let ends = (carrier.src, carrier.dst);
-            let sealed = Sealed {
-                datagram: Datagram::bare(carrier.frame, carrier.time, ends, packet),
-                packet,
-            };
-            return self.open(&sealed, deeper);
+            let bare = Datagram::bare(carrier.frame, carrier.time, ends, unsealed.payload);
+            return self.open(&bare, deeper);
         };
         let data = unsealed.payload.get(usize::from(at)..).unwrap_or_default();
         let frame = Frame {
             number: carrier.frame,
             time: carrier.time,
             link_type: LinkType::RAW,
-            original_len: len(data),
+            original_len: u32::try_from(data.len()).unwrap_or(u32::MAX),
             data,
             block: None,
         };
-        match framing.decode(&frame, self.ignored).and_then(Sealed::of) {
-            Some(sealed) => self.open(&sealed, deeper),
-            None => Ok(SeenAs::Other),
+        match framing.decode(&frame, self.ignored) {
+            Some(datagram) => self.open(&datagram, deeper),
+            None => Ok(false),
         }
     }
 }

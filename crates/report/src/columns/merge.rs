@@ -95,23 +95,22 @@ pub fn merge<W: Write + Send>(files: &[PathBuf], out: W) -> Result<Merged> {
 
 /// A file whose rows are being written.
 struct OpenTable {
-    /// Rows to come; `None` behind the last one.
-    rows: Option<RowIter<'static>>,
+    /// Rows to come.
+    rows: RowIter<'static>,
     /// The row that was read last and is not yet written.
     row: Vec<ColumnValue>,
 }
 
 impl OpenTable {
     fn open(file: &Path) -> Result<OpenTable> {
-        let rows = Some(RowIter::from_file_into(Box::new(open(file)?)));
+        let rows = RowIter::from_file_into(Box::new(open(file)?));
         let row = Vec::new();
         Ok(OpenTable { rows, row })
     }
 
     /// Reads the next row; its time, where there is one.
     fn advance(&mut self, place: usize) -> Result<Option<Option<i64>>> {
-        let Some(row) = self.rows.as_mut().and_then(Iterator::next).transpose()? else {
-            self.rows = None;
+        let Some(row) = self.rows.next().transpose()? else {
             return Ok(None);
         };
         self.row = row
@@ -159,18 +158,8 @@ pub fn files_in(merged: &Path) -> Vec<String> {
 
 /// The name of a file in its table, which says day, gateway and capture.
 pub fn name_of(file: &Path) -> String {
-    let parts: Vec<_> = file
-        .iter()
-        .rev()
-        .take(3)
-        .map(|part| part.to_string_lossy())
-        .collect();
-    parts
-        .iter()
-        .rev()
-        .map(AsRef::as_ref)
-        .collect::<Vec<&str>>()
-        .join("/")
+    let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
+    parts[parts.len().saturating_sub(3)..].join("/")
 }
 
 fn open(file: &Path) -> Result<SerializedFileReader<Bytes>> {

@@ -79,10 +79,7 @@ pub(super) fn columns(table: &FleetTable) -> Vec<ColumnShape> {
     let mut columns: Vec<ColumnShape> = COMMON.iter().map(plain).collect();
     if !has_document {
         // A capture that cannot be read has no digest.
-        columns
-            .iter_mut()
-            .take(1)
-            .for_each(|column| column.is_required = false);
+        columns[0].is_required = false;
         columns.extend(OF_CAPTURES.iter().map(plain));
     }
     for (_, _, name) in table.lent {

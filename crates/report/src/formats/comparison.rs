@@ -9,6 +9,7 @@ use crate::words::clean;
 use rekeyscope_model::analysis::AccountGap;
 use rekeyscope_model::analysis::comparison::Comparison;
 use rekeyscope_model::text::Catalogue;
+use serde_json::json;
 
 /// Captures shown against the fastest; the others are in the document.
 pub(crate) const MOST_GAPS: usize = 12;
@@ -62,5 +63,5 @@ const COLUMNS: &str = "path src dst direction verdict counted suite lifetime_kil
 
 /// One row per capture; numbers unformatted, an empty cell is unknown.
 pub fn render_csv(comparison: &Comparison) -> Vec<u8> {
-    csv::table(COLUMNS, csv::entries(serde_json::to_value(&comparison.captures)))
+    csv::table(COLUMNS, csv::entries(json!(comparison.captures)))
 }

@@ -5,7 +5,6 @@ use crate::words::{self, focus};
 use rekeyscope_model::analysis::{Account, AccountGapLine, AccountLine, Analysis, Direction, Overlay};
 use rekeyscope_model::time::Timestamp;
 use serde_json::{Value, json};
-use std::fmt::Display;
 
 /// Columns of a table: each is called as its field in the document, or has the path of that field behind its name.
 const SAS: &str = "tunnel src dst spi generation mode encryption integrity encapsulation key_status=key/status \
@@ -32,36 +31,26 @@ const TWO_POINTS: &str = "tunnel direction src dst order order_by both only_here
 const TWO_POINTS_REKEYS: &str = "rekey number tunnel direction old_spi old_lost new_spi new_lost sent usual_lost ike_lost \
     first_ms last_ms";
 const OVERLAYS: &str = "path name time seconds value";
-const SERIES: [&str; 7] = [
-    "tunnel",
-    "direction",
-    "rekey",
-    "time",
-    "bin_ms",
-    "inner_new_bytes",
-    "outer_bytes",
-];
+const SERIES: &str = "tunnel direction rekey time bin_ms inner_new_bytes outer_bytes";
 
 /// The files: their names, and their contents where a document has such rows.
 const FILES: [(&str, fn(&Analysis) -> Option<Vec<u8>>); 8] = [
     ("sas.csv", |a| {
-        let sas = serde_json::to_value(&a.security_associations);
-        Some(table(SAS, entries(sas)))
+        Some(table(SAS, entries(json!(a.security_associations))))
     }),
     ("rekeys.csv", |a| Some(rekeys(a))),
     ("series.csv", |a| Some(series(a))),
     ("attempts.csv", |a| {
-        let attempts = entries(serde_json::to_value(&a.attempts));
-        (!attempts.is_empty()).then(|| table(ATTEMPTS, attempts))
+        (!a.attempts.is_empty()).then(|| table(ATTEMPTS, entries(json!(a.attempts))))
     }),
     ("account.csv", |a| (!a.account.is_empty()).then(|| account(a))),
     ("two_points.csv", |a| {
-        let directions = serde_json::to_value(&a.two_points.as_ref()?.directions);
-        Some(table(TWO_POINTS, entries(directions)))
+        let directions = entries(json!(a.two_points.as_ref()?.directions));
+        Some(table(TWO_POINTS, directions))
     }),
     ("two_points_rekeys.csv", |a| {
-        let rekeys = serde_json::to_value(&a.two_points.as_ref()?.rekeys);
-        Some(table(TWO_POINTS_REKEYS, entries(rekeys)))
+        let rekeys = entries(json!(a.two_points.as_ref()?.rekeys));
+        Some(table(TWO_POINTS_REKEYS, rekeys))
     }),
     ("overlays.csv", |a| {
         (!a.overlays.is_empty()).then(|| table(OVERLAYS, a.overlays.iter().flat_map(points)))
@@ -84,22 +73,19 @@ pub fn render(analysis: &Analysis) -> Vec<(&'static str, Vec<u8>)> {
 fn points(overlay: &Overlay) -> Vec<Value> {
     let names = || [("path", json!(overlay.path)), ("name", json!(overlay.name))];
     let points = overlay.points.iter();
-    points
-        .map(|point| with(serde_json::to_value(point), names()))
-        .collect()
+    points.map(|point| with(json!(point), names())).collect()
 }
 
 /// The entries of a list of the document.
-pub(crate) fn entries(list: serde_json::Result<Value>) -> Vec<Value> {
+pub(crate) fn entries(list: Value) -> Vec<Value> {
     match list {
-        Ok(Value::Array(entries)) => entries,
+        Value::Array(entries) => entries,
         _ => Vec::new(),
     }
 }
 
 /// An entry with further fields, or with others in their place.
-fn with<const N: usize>(entry: serde_json::Result<Value>, fields: [(&str, Value); N]) -> Value {
-    let mut entry = entry.unwrap_or_default();
+fn with<const N: usize>(mut entry: Value, fields: [(&str, Value); N]) -> Value {
     for (name, value) in fields {
         entry[name] = value;
     }
@@ -124,7 +110,10 @@ fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(value) => text(value),
-        Value::Number(number) if number.is_f64() => cell(number.as_f64()),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(number) => number.to_string(),
+            None => number.to_string(),
+        },
         Value::Array(list) => text(
             &list
                 .iter()
@@ -164,14 +153,10 @@ pub(crate) fn text(value: &str) -> String {
     }
 }
 
-fn cell<T: Display>(value: Option<T>) -> String {
-    value.map_or_else(String::new, |v| v.to_string())
-}
-
 /// The table of rekeys, for standard output: one row per rekey and direction.
 pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
     let rows = analysis.rekeys.iter().flat_map(|rekey| {
-        let entry = serde_json::to_value(rekey).unwrap_or_default();
+        let entry = json!(rekey);
         Direction::BOTH.map(|direction| {
             let impact = rekey.impact.iter().find(|i| i.direction == direction);
             let of = |pair: &str| entry[pair][direction.as_str()].clone();
@@ -184,7 +169,7 @@ pub fn rekeys(analysis: &Analysis) -> Vec<u8> {
                 ("switched", of("switched")),
                 ("gap_ms", of("gap_ms")),
             ];
-            with(Ok(entry.clone()), fields)
+            with(entry.clone(), fields)
         })
     });
     table(REKEYS, rows)
@@ -204,7 +189,7 @@ fn account(analysis: &Analysis) -> Vec<u8> {
             ("gap", json!(gap(analysis, of, line))),
             ("display_filter", json!(words::stretches_filter(line))),
         ];
-        with(serde_json::to_value(line), fields)
+        with(json!(line), fields)
     };
     let rows = analysis.account.iter();
     table(
@@ -226,37 +211,30 @@ fn series(analysis: &Analysis) -> Vec<u8> {
     let bin_ms = analysis.series.bin_ms;
     let whole = analysis.series.tunnels.iter().flat_map(|s| {
         (0..s.inner_new_bytes.len().max(s.outer_bytes.len())).map(move |i| {
-            [
-                s.tunnel.to_string(),
-                s.direction.to_string(),
-                String::new(),
-                bin_start(s.start, i, bin_ms),
-                finite(bin_ms),
-                cell(s.inner_new_bytes.get(i)),
-                cell(s.outer_bytes.get(i)),
-            ]
+            json!({
+                "tunnel": s.tunnel,
+                "direction": s.direction,
+                "time": bin_start(s.start, i, bin_ms),
+                "bin_ms": bin_ms,
+                "inner_new_bytes": s.inner_new_bytes.get(i),
+                "outer_bytes": s.outer_bytes.get(i),
+            })
         })
     });
     let around = analysis.series.around_rekeys.iter().flat_map(|s| {
         let tunnel = analysis.rekeys.get(s.rekey).map(|r| r.tunnel);
         s.inner_new_bytes.iter().enumerate().map(move |(i, bytes)| {
-            [
-                cell(tunnel),
-                s.direction.to_string(),
-                s.rekey.to_string(),
-                bin_start(s.start, i, s.bin_ms),
-                finite(s.bin_ms),
-                bytes.to_string(),
-                String::new(),
-            ]
+            json!({
+                "tunnel": tunnel,
+                "direction": s.direction,
+                "rekey": s.rekey,
+                "time": bin_start(s.start, i, s.bin_ms),
+                "bin_ms": s.bin_ms,
+                "inner_new_bytes": bytes,
+            })
         })
     });
-    write(&SERIES, whole.chain(around))
-}
-
-/// JSON cannot hold infinities, but a document built in memory could.
-fn finite(value: f64) -> String {
-    cell(Some(value).filter(|v| v.is_finite()))
+    table(SERIES, whole.chain(around))
 }
 
 fn bin_start(start: Timestamp, bin: usize, bin_ms: f64) -> String {

@@ -6,7 +6,7 @@ use crate::formats::markdown::MarkdownPage;
 use crate::formats::sections::Page;
 use crate::formats::terminal::TerminalPage;
 use crate::formats::text::TextOptions;
-use crate::tables::{Mark, Table, left, right};
+use crate::tables::{Mark, Table};
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
@@ -98,20 +98,15 @@ fn verdict_in(language: Language, analysis: &Analysis) -> [String; 2] {
 #[derive(Template)]
 #[template(path = "index.html")]
 struct IndexPage<'a> {
-    policy: String,
     style: String,
-    generator: String,
     entries: &'a [Entry],
     text: &'static Catalogue,
 }
 
 /// The page, with a link to every report.
 pub fn html(entries: &[Entry], language: Language) -> String {
-    let style = style_sheet(language);
     let page = IndexPage {
-        policy: index_policy(&style),
-        style,
-        generator: words::PROGRAM.into(),
+        style: style_sheet(language),
         entries,
         text: Catalogue::of(language),
     };
@@ -160,20 +155,16 @@ pub fn csv(entries: &[Entry]) -> String {
 }
 
 fn table(t: &Catalogue, entries: &[Entry]) -> Table {
-    Table::of(
-        t,
-        entries,
-        Entry::mark,
-        &[
-            left("column-capture", &|e| e.path.clone()),
-            left("column-verdict", &|e| e.label.clone()),
-            right("column-rekeys", &|e| e.rekeys.clone()),
-            right("column-hurt", &|e| e.hurt.clone()),
-            right("column-rate", &|e| e.rate.clone()),
-            right("column-lost", &|e| e.lost.clone()),
-            left("column-sentence", &|e| e.sentence.clone()),
-        ],
-    )
+    Table::of(t, entries)
+        .marked(Entry::mark)
+        .left("column-capture", |e| e.path.clone())
+        .left("column-verdict", |e| e.label.clone())
+        .right("column-rekeys", |e| e.rekeys.clone())
+        .right("column-hurt", |e| e.hurt.clone())
+        .right("column-rate", |e| e.rate.clone())
+        .right("column-lost", |e| e.lost.clone())
+        .left("column-sentence", |e| e.sentence.clone())
+        .table
 }
 
 /// A name for the reports of an input: its own without the ending, every character that a shell, a URL or a file

@@ -48,10 +48,7 @@ pub(crate) fn of_focus(focus: &Focus) -> Vec<TunnelPlots> {
         let most = if n == 0 { MOST_PANELS } else { MOST_PANELS_FURTHER };
         let panels = panel::draw(focus, tunnel, most);
         let close_ups = close_up::draw(focus, tunnel, most / PANELS_PER_CLOSE_UP);
-        let (timeline, narrow, detail) = match timeline::draw(focus, tunnel) {
-            Some(run) => (Some(run.timeline), run.narrow, run.detail),
-            None => (None, None, None),
-        };
+        let [timeline, narrow, detail] = timeline::draw(focus, tunnel).unwrap_or_default();
         out.push(TunnelPlots {
             tunnel,
             timeline,

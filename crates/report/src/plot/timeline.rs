@@ -35,18 +35,9 @@ const MOST_COLUMNS: [usize; 2] = [2000, 1000];
 /// Longest time axis, seconds (three years): beyond it a time is an error.
 const LONGEST: f64 = 1e8;
 
-/// The pictures of a run.
-pub(crate) struct RunPlots {
-    /// Throughput with every rekey marked.
-    pub(crate) timeline: Plot,
-    /// The same for a telephone, of the first tunnel.
-    pub(crate) narrow: Option<Plot>,
-    /// Round trips, data in flight, where the time went and the SAs, on the same time axis; `None` where the first has all there is.
-    pub(crate) detail: Option<Plot>,
-}
-
-/// Draws the pictures of a run; `None` where the document has no time to draw over.
-pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
+/// Draws the first picture of a run, the same for a telephone (of the first tunnel), and the second one where the first has not all there is;
+/// `None` where the document has no time to draw over.
+pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<[Option<Plot>; 3]> {
     let whole = end_of_time(focus, tunnel)?;
     let (begin, end) = span::span(focus, tunnel, whole);
     let of_width = |width: u32, name: &str| {
@@ -82,11 +73,7 @@ pub(crate) fn draw(focus: &Focus, tunnel: usize) -> Option<RunPlots> {
         .flatten();
     let texts = [title("plot-detail-title"), t.word("plot-detail-text")];
     let detail = has_rates.then(|| rates.beneath(quiet).draw(texts)).flatten();
-    Some(RunPlots {
-        timeline,
-        narrow,
-        detail,
-    })
+    Some([Some(timeline), narrow, detail])
 }
 
 /// Number of marks that a picture of a width has room for, where the wide one has room for so many.

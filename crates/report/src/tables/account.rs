@@ -1,6 +1,6 @@
 //! The account of a transfer's time, label by label.
 
-use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, right_from};
+use crate::tables::table::{Table, WIDE, WIDER};
 use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, seconds_of};
@@ -16,38 +16,33 @@ pub(crate) fn account(focus: &Focus, of: &Account) -> Table {
     let t = focus.t;
     let rows: Vec<Option<&AccountLine>> = of.labels.iter().map(Some).chain([None]).collect();
     let s = |seconds: f64| seconds_of(seconds, of.seconds);
-    let mut table = Table::of(
-        t,
-        &rows,
-        |_| Mark::None,
-        &[
-            left("column-account", &|row| match row {
-                Some(line) => words::account_label_of(t, of, line.label),
-                None => t.word("account-all"),
-            }),
-            right("column-seconds", &|row| s(row.map_or(of.seconds, |l| l.seconds))),
-            right("column-share", &|row| {
-                format::percent(row.map_or(1.0, |l| l.share))
-            }),
-            right("column-lost-s", &|row| {
-                s(row.map_or(of.lost_seconds, |l| l.lost_seconds))
-            }),
-            right("column-lost-share", &|row| {
-                cell(*row, |l| l.lost_share.map(format::percent))
-            }),
-            right_from(WIDE, "column-s-per-gb", &|row| {
-                cell(*row, |l| l.s_per_gb.map(format::value))
-            }),
-            right("column-without", &|row| {
-                cell(*row, |l| l.without_mbps.map(|mbps| format::rate(mbps * 1e6)))
-            }),
-            left_from(WIDER, "column-also", &|row| {
-                let also = row.map_or(&[][..], |l| &l.also).iter();
-                let also = also.map(|a| format!("{} {} s", words::account_label(t, a.label), s(a.seconds)));
-                t.joined(&also.collect::<Vec<_>>())
-            }),
-        ],
-    );
+    let mut table = Table::of(t, &rows)
+        .left("column-account", |row| match row {
+            Some(line) => words::account_label_of(t, of, line.label),
+            None => t.word("account-all"),
+        })
+        .right("column-seconds", |row| s(row.map_or(of.seconds, |l| l.seconds)))
+        .right("column-share", |row| {
+            format::percent(row.map_or(1.0, |l| l.share))
+        })
+        .right("column-lost-s", |row| {
+            s(row.map_or(of.lost_seconds, |l| l.lost_seconds))
+        })
+        .right("column-lost-share", |row| {
+            cell(*row, |l| l.lost_share.map(format::percent))
+        })
+        .right_from(WIDE, "column-s-per-gb", |row| {
+            cell(*row, |l| l.s_per_gb.map(format::value))
+        })
+        .right("column-without", |row| {
+            cell(*row, |l| l.without_mbps.map(|mbps| format::rate(mbps * 1e6)))
+        })
+        .left_from(WIDER, "column-also", |row| {
+            let also = row.map_or(&[][..], |l| &l.also).iter();
+            let also = also.map(|a| format!("{} {} s", words::account_label(t, a.label), s(a.seconds)));
+            t.joined(&also.collect::<Vec<_>>())
+        })
+        .table;
     if of.labels.iter().all(|line| line.also.is_empty()) {
         table.drop_uniform("column-also");
     }
@@ -98,31 +93,25 @@ fn account_in_brief(focus: &Focus, of: &Account, brief: &AccountInBrief<'_>) -> 
     };
     let without = |line: &&AccountLine| or_unknown(line.without_mbps, |mbps| format::rate(mbps * 1e6));
     let table = match brief.by_loss {
-        true => Table::of(
-            t,
-            &brief.lines,
-            |_| Mark::None,
-            &[
-                left("column-account", &name),
-                right("column-lost-s", &|line| {
+        true => {
+            Table::of(t, &brief.lines)
+                .left("column-account", name)
+                .right("column-lost-s", |line| {
                     seconds_of(line.lost_seconds, of.lost_seconds)
-                }),
-                right("column-lost-share", &|line| {
+                })
+                .right("column-lost-share", |line| {
                     or_unknown(line.lost_share, format::percent)
-                }),
-                right("column-without", &without),
-            ],
-        ),
-        false => Table::of(
-            t,
-            &brief.lines,
-            |_| Mark::None,
-            &[
-                left("column-account", &name),
-                right("column-seconds", &|line| seconds_of(line.seconds, of.seconds)),
-                right("column-share", &|line| format::percent(line.share)),
-            ],
-        ),
+                })
+                .right("column-without", without)
+                .table
+        }
+        false => {
+            Table::of(t, &brief.lines)
+                .left("column-account", name)
+                .right("column-seconds", |line| seconds_of(line.seconds, of.seconds))
+                .right("column-share", |line| format::percent(line.share))
+                .table
+        }
     };
     table.without_empty()
 }
@@ -150,26 +139,21 @@ pub(crate) fn gap(t: &Catalogue, of: &AccountGap) -> Table {
     let rows: Vec<Option<&AccountGapLine>> = of.labels.iter().map(Some).chain([None]).collect();
     let whole = of.seconds_per_gb.max(of.reference_s_per_gb);
     let s = |seconds: f64| seconds_of(seconds, whole);
-    let mut table = Table::of(
-        t,
-        &rows,
-        |_| Mark::None,
-        &[
-            left("column-account", &|row| label(t, row.map(|l| l.label))),
-            right("column-own-s-per-gb", &|row| {
-                s(row.map_or(of.seconds_per_gb, |l| l.s_per_gb))
-            }),
-            right("column-reference-s-per-gb", &|row| {
-                s(row.map_or(of.reference_s_per_gb, |l| l.reference_s_per_gb))
-            }),
-            right("column-difference", &|row| {
-                s(row.map_or(of.gap_s_per_gb, |l| l.gap_s_per_gb))
-            }),
-            right("column-gap-share", &|row| {
-                row.map_or_else(String::new, |l| or_unknown(l.gap_share, format::percent))
-            }),
-        ],
-    );
+    let mut table = Table::of(t, &rows)
+        .left("column-account", |row| label(t, row.map(|l| l.label)))
+        .right("column-own-s-per-gb", |row| {
+            s(row.map_or(of.seconds_per_gb, |l| l.s_per_gb))
+        })
+        .right("column-reference-s-per-gb", |row| {
+            s(row.map_or(of.reference_s_per_gb, |l| l.reference_s_per_gb))
+        })
+        .right("column-difference", |row| {
+            s(row.map_or(of.gap_s_per_gb, |l| l.gap_s_per_gb))
+        })
+        .right("column-gap-share", |row| {
+            row.map_or_else(String::new, |l| or_unknown(l.gap_share, format::percent))
+        })
+        .table;
     table.notes.push(t.word("note-gap-account"));
     table
 }

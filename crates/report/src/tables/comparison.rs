@@ -1,6 +1,6 @@
 //! One row per capture of a comparison.
 
-use crate::tables::table::{Mark, Table, WIDE, WIDER, left, left_from, right, right_from};
+use crate::tables::table::{Mark, Table, WIDE, WIDER};
 use crate::words::clean;
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use rekeyscope_impact::tell::words::interval;
@@ -13,41 +13,37 @@ const MOST_NAMED: usize = 12;
 
 /// One row per capture, in the order given.
 pub(crate) fn comparison(t: &Catalogue, comparison: &Comparison) -> Table {
-    let mut table = Table::of(
-        t,
-        &comparison.captures,
-        |c| if c.used { Mark::None } else { Mark::Faint },
-        &[
-            left("comparison-capture", &|c| clean::line(&c.name)),
-            left_from(WIDER, "comparison-suite", &|c| {
-                or_unknown(c.suite.as_deref(), clean::line)
-            }),
-            left("comparison-lifetime", &lifetime),
-            right("comparison-rekeys", &|c| {
-                or_unknown(c.rekeys, |n| format::count(n as u64))
-            }),
-            right_from(WIDE, "comparison-per-gb", &|c| {
-                or_unknown(c.rekeys_per_gb, figures)
-            }),
-            right("comparison-rate", &|c| or_unknown(c.rate_bps, format::rate)),
-            right_from(WIDE, "comparison-s-per-gb", &|c| {
-                or_unknown(c.seconds_per_gb, figures)
-            }),
-            right("comparison-cost", &|c| {
-                or_unknown(c.rekey_cost_s.as_ref(), |s| {
-                    format::least(c.at_least, format::duration_ms(s.estimate * 1000.0))
-                })
-            }),
-            right("comparison-range", &|c| {
-                or_unknown(c.rekey_cost_s.as_ref(), |s| {
-                    t.say(&Message::new("cell").with("text", interval(s.low, s.high)))
-                })
-            }),
-            right_from(WIDE, "comparison-efficiency", &|c| {
-                or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e))
-            }),
-        ],
-    );
+    let mut table = Table::of(t, &comparison.captures)
+        .marked(|c| if c.used { Mark::None } else { Mark::Faint })
+        .left("comparison-capture", |c| clean::line(&c.name))
+        .left_from(WIDER, "comparison-suite", |c| {
+            or_unknown(c.suite.as_deref(), clean::line)
+        })
+        .left("comparison-lifetime", lifetime)
+        .right("comparison-rekeys", |c| {
+            or_unknown(c.rekeys, |n| format::count(n as u64))
+        })
+        .right_from(WIDE, "comparison-per-gb", |c| {
+            or_unknown(c.rekeys_per_gb, figures)
+        })
+        .right("comparison-rate", |c| or_unknown(c.rate_bps, format::rate))
+        .right_from(WIDE, "comparison-s-per-gb", |c| {
+            or_unknown(c.seconds_per_gb, figures)
+        })
+        .right("comparison-cost", |c| {
+            or_unknown(c.rekey_cost_s.as_ref(), |s| {
+                format::least(c.at_least, format::duration_ms(s.estimate * 1000.0))
+            })
+        })
+        .right("comparison-range", |c| {
+            or_unknown(c.rekey_cost_s.as_ref(), |s| {
+                t.say(&Message::new("cell").with("text", interval(s.low, s.high)))
+            })
+        })
+        .right_from(WIDE, "comparison-efficiency", |c| {
+            or_unknown(c.efficiency, |e| format!("{:.1} %", 100.0 * e))
+        })
+        .table;
     match table.drop_uniform("comparison-suite") {
         Some(suite) => table.notes.push(fill!(t, "note-suite", suite)),
         None => table.notes.extend(suites(t, comparison)),

@@ -1,6 +1,6 @@
 //! The tables of `rekeyscope keys`: which SA has a key, from where, by which road.
 
-use crate::tables::table::{Mark, Table, WIDE, alert_if, first, left, left_from, right};
+use crate::tables::table::{Mark, Table, WIDE, alert_if, first};
 use crate::words::ends::{ends_and_up, up_or_down};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
@@ -16,34 +16,30 @@ pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: u
         .iter()
         .map(|sa| (*sa, key_cells(t, analysis, &sa.key)))
         .collect();
-    let mut table = Table::of(
-        t,
-        &listed,
-        |(sa, _)| match (sa.packets, sa.key.status) {
+    let mut table = Table::of(t, &listed)
+        .marked(|(sa, _)| match (sa.packets, sa.key.status) {
             (0, _) => Mark::Faint,
             (_, status) => alert_if(status != KeyStatus::Verified),
-        },
-        &[
-            left("column-dir", &|(sa, _)| {
-                let to_client = ends.is_some_and(|t| t.a == sa.dst);
-                up_or_down(
-                    t,
-                    if to_client {
-                        Direction::BToA
-                    } else {
-                        Direction::AToB
-                    },
-                )
-            }),
-            left_from(WIDE, "column-source-address", &|(sa, _)| sa.src.to_string()),
-            left_from(WIDE, "column-destination-address", &|(sa, _)| sa.dst.to_string()),
-            left("column-spi", &|(sa, _)| sa.spi.to_string()),
-            right("column-packets", &|(sa, _)| format::count(sa.packets)),
-            left("column-key", &|(_, key)| key[0].clone()),
-            left("column-road", &|(_, key)| key[1].clone()),
-            left("column-source", &|(_, key)| key[2].clone()),
-        ],
-    );
+        })
+        .left("column-dir", |(sa, _)| {
+            let to_client = ends.is_some_and(|t| t.a == sa.dst);
+            up_or_down(
+                t,
+                if to_client {
+                    Direction::BToA
+                } else {
+                    Direction::AToB
+                },
+            )
+        })
+        .left_from(WIDE, "column-source-address", |(sa, _)| sa.src.to_string())
+        .left_from(WIDE, "column-destination-address", |(sa, _)| sa.dst.to_string())
+        .left("column-spi", |(sa, _)| sa.spi.to_string())
+        .right("column-packets", |(sa, _)| format::count(sa.packets))
+        .left("column-key", |(_, key)| key[0].clone())
+        .left("column-road", |(_, key)| key[1].clone())
+        .left("column-source", |(_, key)| key[2].clone())
+        .table;
     table.notes.extend(ends.map(|ends| ends_and_up(t, ends)));
     table.note_left_out(t, "left-out-sa-keys", all.len().saturating_sub(most));
     table
@@ -53,24 +49,20 @@ pub(crate) fn sa_keys(t: &Catalogue, analysis: &Analysis, tunnel: usize, most: u
 pub(crate) fn ike_keys(t: &Catalogue, analysis: &Analysis, most: usize) -> Table {
     let listed = first(&analysis.ike_sas, most).iter();
     let listed: Vec<_> = listed.map(|sa| (sa, key_cells(t, analysis, &sa.key))).collect();
-    let mut table = Table::of(
-        t,
-        &listed,
-        |(sa, _)| match sa.key.status {
+    let mut table = Table::of(t, &listed)
+        .marked(|(sa, _)| match sa.key.status {
             KeyStatus::Verified => Mark::None,
             _ => Mark::Faint,
-        },
-        &[
-            left("column-initiator-spi", &|(sa, _)| sa.initiator_spi.to_string()),
-            left("column-responder-spi", &|(sa, _)| {
-                or_unknown(sa.responder_spi, |spi| spi.to_string())
-            }),
-            left("column-ike", &|(sa, _)| format!("v{}", sa.ike_version)),
-            left("column-key", &|(_, key)| key[0].clone()),
-            left("column-road", &|(_, key)| key[1].clone()),
-            left("column-source", &|(_, key)| key[2].clone()),
-        ],
-    );
+        })
+        .left("column-initiator-spi", |(sa, _)| sa.initiator_spi.to_string())
+        .left("column-responder-spi", |(sa, _)| {
+            or_unknown(sa.responder_spi, |spi| spi.to_string())
+        })
+        .left("column-ike", |(sa, _)| format!("v{}", sa.ike_version))
+        .left("column-key", |(_, key)| key[0].clone())
+        .left("column-road", |(_, key)| key[1].clone())
+        .left("column-source", |(_, key)| key[2].clone())
+        .table;
     let left_out = analysis.ike_sas.len().saturating_sub(most);
     table.note_left_out(t, "left-out-ike-sas", left_out);
     table

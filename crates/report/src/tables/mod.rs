@@ -18,6 +18,6 @@ pub(crate) use keys::{ike_keys, sa_keys, split_source};
 pub(crate) use rekeys::{costliest_rekeys, rekeys};
 pub(crate) use rows::{flows, overhead, overlay, projection, verdicts, verdicts_in_brief};
 pub(crate) use sas::security_associations;
-pub(crate) use table::{Align, Column, Mark, Row, Table, left, right};
+pub(crate) use table::{Align, Column, Mark, Row, Table};
 pub(crate) use transfers::transfers;
 pub(crate) use two_points::two_points;

@@ -1,36 +1,12 @@
 //! The table of rekeys.
 
-use crate::tables::table::{
-    Align, Column, Mark, Table, WIDE, WIDER, alert_if, cost, left, left_from, ms, right, right_from,
-};
+use crate::tables::table::{Align, Column, Mark, Table, WIDE, WIDER, alert_if, cost, ms};
 use crate::words::ends::end;
 use crate::words::focus::{Focus, at_most, began, is_hurt, number};
 use crate::words::format::{self, UNKNOWN, or_unknown};
 use crate::words::{self, clean};
-use rekeyscope_model::analysis::{Direction, Rekey, RekeyImpact, Trigger};
+use rekeyscope_model::analysis::{Rekey, Trigger};
 use rekeyscope_model::text::Catalogue;
-
-/// A rekey with what its row shows of it.
-struct RekeyRow<'a> {
-    rekey: &'a Rekey,
-    impact: Option<&'a RekeyImpact>,
-    /// Direction of the figures.
-    direction: Direction,
-}
-
-impl<'a> RekeyRow<'a> {
-    fn new(focus: &Focus<'a>, rekey: &'a Rekey) -> Self {
-        RekeyRow {
-            rekey,
-            impact: focus.shown(rekey),
-            direction: focus.shown_direction(rekey),
-        }
-    }
-
-    fn is_used(&self) -> bool {
-        self.impact.is_some_and(|i| i.used)
-    }
-}
 
 /// Rekeys of one tunnel, at most `most`.
 pub(crate) fn rekeys(focus: &Focus, tunnel: usize, most: usize) -> Table {
@@ -62,52 +38,52 @@ pub(crate) fn costliest_rekeys(focus: &Focus, tunnel: usize, most: usize) -> Tab
 }
 
 /// A row for each of these, and what the columns mean.
-fn of_rekeys(focus: &Focus, tunnel: usize, listed: &[&Rekey]) -> Table {
+fn of_rekeys<'a>(focus: &Focus<'a>, tunnel: usize, listed: &[&'a Rekey]) -> Table {
     let t = focus.t;
-    let rows: Vec<RekeyRow> = listed.iter().map(|r| RekeyRow::new(focus, r)).collect();
+    let impact = |r: &&'a Rekey| focus.shown(r);
     let main = focus.main_direction(tunnel);
     let ends = focus.analysis.tunnels.get(tunnel);
-    let mut table = Table::of(
-        t,
-        &rows,
-        |r| match is_hurt(r.rekey) {
-            false if !r.is_used() => Mark::Faint,
+    let mut table = Table::of(t, listed)
+        .marked(|r| match is_hurt(r) {
+            false if !impact(r).is_some_and(|i| i.used) => Mark::Faint,
             hurt => alert_if(hurt),
-        },
-        &[
-            right("column-number", &|r| number(r.rekey).to_string()),
-            right("column-time-s", &|r| focus.clock(began(r.rekey))),
-            left("column-by", &|r| end(t, ends, r.rekey.initiator)),
-            left("column-trigger", &|r| words::trigger(t, &r.rekey.trigger)),
-            right("column-volume", &|r| volume(&r.rekey.trigger)),
-            right_from(WIDER, "column-age", &|r| {
-                or_unknown(r.rekey.trigger.age_s, format::seconds)
-            }),
-            right("column-ike-ms", &|r| ms(r.rekey.exchange_ms)),
-            right_from(WIDER, "column-sa-gap-ms", &|r| {
-                ms(r.rekey.gap_ms.get(r.direction))
-            }),
-            right_from(WIDER, "column-overlap-ms", &|r| ms(r.rekey.overlap_ms)),
-            right("column-lost", &|r| {
-                let other = if r.direction == main { "" } else { " *" };
-                let seconds = r.impact.and_then(|i| i.cost_seconds);
-                cost(seconds, r.impact.is_some_and(|i| i.at_least)) + other
-            }),
-            right("column-silence-ms", &|r| ms(r.impact.and_then(|i| i.silence_ms))),
-            left("column-effect", &|r| match focus.is_in_outage(r.rekey) {
-                true => t.word("effect-outage"),
-                false => words::effect(t, r.impact),
-            }),
-            left_from(WIDE, "column-causes", &|r| {
-                let cause = r.impact.and_then(|i| i.cause);
-                cause.map_or_else(String::new, |cause| words::cause(t, cause))
-            }),
-        ],
-    );
+        })
+        .right("column-number", |r| number(r).to_string())
+        .right("column-time-s", |r| focus.clock(began(r)))
+        .left("column-by", |r| end(t, ends, r.initiator))
+        .left("column-trigger", |r| words::trigger(t, &r.trigger))
+        .right("column-volume", |r| volume(&r.trigger))
+        .right_from(WIDER, "column-age", |r| {
+            or_unknown(r.trigger.age_s, format::seconds)
+        })
+        .right("column-ike-ms", |r| ms(r.exchange_ms))
+        .right_from(WIDER, "column-sa-gap-ms", |r| {
+            ms(r.gap_ms.get(focus.shown_direction(r)))
+        })
+        .right_from(WIDER, "column-overlap-ms", |r| ms(r.overlap_ms))
+        .right("column-lost", |r| {
+            let other = if focus.shown_direction(r) == main {
+                ""
+            } else {
+                " *"
+            };
+            let seconds = impact(r).and_then(|i| i.cost_seconds);
+            cost(seconds, impact(r).is_some_and(|i| i.at_least)) + other
+        })
+        .right("column-silence-ms", |r| ms(impact(r).and_then(|i| i.silence_ms)))
+        .left("column-effect", |r| match focus.is_in_outage(r) {
+            true => t.word("effect-outage"),
+            false => words::effect(t, impact(r)),
+        })
+        .left_from(WIDE, "column-causes", |r| {
+            let cause = impact(r).and_then(|i| i.cause);
+            cause.map_or_else(String::new, |cause| words::cause(t, cause))
+        })
+        .table;
     for (row, rekey) in table.rows.iter_mut().zip(listed) {
         row.id = Some(format!("rekey-{}", focus.key(rekey)));
     }
-    table.notes.push(legend(focus, tunnel, &rows));
+    table.notes.push(legend(focus, tunnel, listed));
     table
 }
 
@@ -154,7 +130,7 @@ fn overlay_columns(focus: &Focus, table: &mut Table, rekeys: &[&Rekey]) -> bool 
 }
 
 /// Legend of the columns, as far as this table needs it.
-fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
+fn legend<'a>(focus: &Focus<'a>, tunnel: usize, rekeys: &[&'a Rekey]) -> String {
     let t = focus.t;
     let mut parts = Vec::new();
     if let Some(ends) = focus.analysis.tunnels.get(tunnel) {
@@ -164,12 +140,12 @@ fn legend(focus: &Focus, tunnel: usize, rekeys: &[RekeyRow]) -> String {
     let direction = words::direction(t, focus.analysis, tunnel, main);
     parts.push(fill!(t, "note-lost", direction));
     parts.push(t.word("note-silence"));
-    if rekeys.iter().any(|r| r.direction != main) {
+    if rekeys.iter().any(|r| focus.shown_direction(r) != main) {
         parts.push(t.word("note-other-direction"));
     }
     let says = |id: &str| {
         let word = t.word(id);
-        rekeys.iter().any(|r| words::effect(t, r.impact) == word)
+        rekeys.iter().any(|r| words::effect(t, focus.shown(r)) == word)
     };
     let explained = [
         ("effect-not-observed", "note-not-observed"),

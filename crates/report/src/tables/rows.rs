@@ -1,11 +1,11 @@
 //! The tables of a report, independent of the format that lays them out.
 
-use crate::tables::table::{Mark, Table, WIDE, WIDER, alert_if, cost, first, left, ms, right, right_from};
+use crate::tables::table::{Table, WIDE, WIDER, alert_if, cost, first, ms};
 use crate::words::focus::{Focus, began, is_hurt};
 use crate::words::format::{self, or_unknown};
 use crate::words::{self, clean};
 use rekeyscope_model::analysis::{
-    Direction, Encapsulation, Flow, FlowTcp, Impact, Ledger, Overhead, Overlay, Projection,
+    Encapsulation, Flow, FlowTcp, Impact, Ledger, Overhead, Overlay, Projection,
 };
 use std::collections::BTreeSet;
 
@@ -15,27 +15,23 @@ pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
     let all = &focus.analysis.impact;
     let ledger = |i: &Impact| focus.ledger(i).filter(|_| i.rekeys_used > 0);
     let of = |i: &Impact, value: fn(&Ledger) -> f64| ledger(i).map(value);
-    let mut table = Table::of(
-        t,
-        first(all, most),
-        |i| alert_if(!i.rekeys_hurt.is_empty()),
-        &[
-            left("column-direction", &|i| direction(focus, i.tunnel, i.direction)),
-            left("column-verdict", &|i| words::verdict(t, i.verdict)),
-            right("column-rekeys", &|i| format::count(i.rekeys_used as u64)),
-            right("column-hurt", &|i| format::count(i.rekeys_hurt.len() as u64)),
-            right("column-rate", &|i| or_unknown(i.observed_bps, format::rate)),
-            right("column-lost-to-rekeys", &|i| {
-                cost(of(i, |l| l.cost_seconds), ledger(i).is_some_and(|l| l.at_least))
-            }),
-            right("column-share", &|i| {
-                or_unknown(of(i, |l| l.share), format::percent)
-            }),
-            right("column-without-rekeys", &|i| {
-                or_unknown(of(i, |l| l.without_mbps * 1e6), format::rate)
-            }),
-        ],
-    );
+    let mut table = Table::of(t, first(all, most))
+        .marked(|i| alert_if(!i.rekeys_hurt.is_empty()))
+        .left("column-direction", |i| focus.direction(i))
+        .left("column-verdict", |i| words::verdict(t, i.verdict))
+        .right("column-rekeys", |i| format::count(i.rekeys_used as u64))
+        .right("column-hurt", |i| format::count(i.rekeys_hurt.len() as u64))
+        .right("column-rate", |i| or_unknown(i.observed_bps, format::rate))
+        .right("column-lost-to-rekeys", |i| {
+            cost(of(i, |l| l.cost_seconds), ledger(i).is_some_and(|l| l.at_least))
+        })
+        .right("column-share", |i| {
+            or_unknown(of(i, |l| l.share), format::percent)
+        })
+        .right("column-without-rekeys", |i| {
+            or_unknown(of(i, |l| l.without_mbps * 1e6), format::rate)
+        })
+        .table;
     table.notes.push(t.word("note-verdicts"));
     table.note_left_out(t, "left-out-verdicts", all.len().saturating_sub(most));
     table
@@ -52,10 +48,6 @@ pub(crate) fn verdicts_in_brief(focus: &Focus) -> Table {
     table
 }
 
-fn direction(focus: &Focus, tunnel: usize, direction: Direction) -> String {
-    words::direction(focus.t, focus.analysis, tunnel, direction)
-}
-
 /// Rates to expect at other lifetimes; lifetimes of a direction that give the same rate share a row.
 pub(crate) fn projection(focus: &Focus) -> Table {
     let t = focus.t;
@@ -70,58 +62,46 @@ pub(crate) fn projection(focus: &Focus) -> Table {
             .fold(f64::INFINITY, f64::min)
     };
     let most = |of: &[Projection]| of.iter().map(|p| p.expected_bps.high).fold(0.0, f64::max);
-    Table::of(
-        t,
-        &rows,
-        |_| Mark::None,
-        &[
-            left("column-direction", &|of| {
-                direction(focus, of[0].tunnel, of[0].direction)
-            }),
-            right("column-lifetime", &|of| {
-                let mut ends = vec![format::count(of[0].lifetime_kilobytes)];
-                ends.extend(of[1..].last().map(|p| format::count(p.lifetime_kilobytes)));
-                format!("{} kB", ends.join("–"))
-            }),
-            right("column-expected-rate", &|of| rate(&of[0])),
-            right("column-from", &|of| format::rate(least(of))),
-            right("column-to", &|of| format::rate(most(of))),
-        ],
-    )
+    Table::of(t, &rows)
+        .left("column-direction", |of| {
+            words::direction(t, focus.analysis, of[0].tunnel, of[0].direction)
+        })
+        .right("column-lifetime", |of| {
+            let mut ends = vec![format::count(of[0].lifetime_kilobytes)];
+            ends.extend(of[1..].last().map(|p| format::count(p.lifetime_kilobytes)));
+            format!("{} kB", ends.join("–"))
+        })
+        .right("column-expected-rate", |of| rate(&of[0]))
+        .right("column-from", |of| format::rate(least(of)))
+        .right("column-to", |of| format::rate(most(of)))
+        .table
 }
 
 /// Wire bytes against inner bytes.
 pub(crate) fn overhead(focus: &Focus) -> Table {
     let t = focus.t;
     let size = |bytes: Option<u64>| or_unknown(bytes, |b| format!("{} B", format::count(b)));
-    let mut table = Table::of(
-        t,
-        &focus.analysis.overhead,
-        |_| Mark::None,
-        &[
-            left("column-suite", &|o| match o.encapsulation {
-                Some(Encapsulation::Udp) => fill!(t, "suite-in-udp", suite = clean::line(&o.suite)),
-                _ => clean::line(&o.suite),
-            }),
-            right("column-packets", &|o| format::count(o.packets)),
-            right("column-on-the-wire", &|o| format::bytes(o.outer_bytes)),
-            right("column-inner", &|o| format::bytes(o.inner_bytes)),
-            right("column-efficiency", &|o| format::percent(o.efficiency)),
-            right_from(WIDE, "column-iv", &|o| format::bytes(o.iv)),
-            right_from(WIDE, "column-padding", &|o| format::bytes(o.padding)),
-            right_from(WIDE, "column-icv", &|o| format::bytes(o.icv)),
-            right_from(WIDE, "column-headers", &|o| format::bytes(o.outer_headers)),
-            right_from(WIDER, "column-largest-packet", &|o| size(o.largest_outer_packet)),
-            right_from(WIDER, "column-inner", &|o| size(o.largest_inner_for_path)),
-            right("column-mss-ipv4", &|o| {
-                size(o.mss_ipv4.filter(|_| may_be_path(o)))
-            }),
-            right_from(WIDER, "column-mss-ipv6", &|o| {
-                size(o.mss_ipv6.filter(|_| may_be_path(o)))
-            }),
-        ],
-    )
-    .without_empty();
+    let mut table = Table::of(t, &focus.analysis.overhead)
+        .left("column-suite", |o| match o.encapsulation {
+            Some(Encapsulation::Udp) => fill!(t, "suite-in-udp", suite = clean::line(&o.suite)),
+            _ => clean::line(&o.suite),
+        })
+        .right("column-packets", |o| format::count(o.packets))
+        .right("column-on-the-wire", |o| format::bytes(o.outer_bytes))
+        .right("column-inner", |o| format::bytes(o.inner_bytes))
+        .right("column-efficiency", |o| format::percent(o.efficiency))
+        .right_from(WIDE, "column-iv", |o| format::bytes(o.iv))
+        .right_from(WIDE, "column-padding", |o| format::bytes(o.padding))
+        .right_from(WIDE, "column-icv", |o| format::bytes(o.icv))
+        .right_from(WIDE, "column-headers", |o| format::bytes(o.outer_headers))
+        .right_from(WIDER, "column-largest-packet", |o| size(o.largest_outer_packet))
+        .right_from(WIDER, "column-inner", |o| size(o.largest_inner_for_path))
+        .right("column-mss-ipv4", |o| size(o.mss_ipv4.filter(|_| may_be_path(o))))
+        .right_from(WIDER, "column-mss-ipv6", |o| {
+            size(o.mss_ipv6.filter(|_| may_be_path(o)))
+        })
+        .table
+        .without_empty();
     let paths = focus.analysis.overhead.iter().filter(|o| may_be_path(o));
     let paths: BTreeSet<u64> = paths.filter_map(|o| o.largest_outer_packet).collect();
     let paths: Vec<String> = paths.into_iter().map(format::count).collect();
@@ -145,34 +125,29 @@ pub(crate) fn flows(focus: &Focus, most: usize) -> Table {
     let all = &focus.analysis.flows;
     let measured = |f: &Flow, of: fn(&FlowTcp) -> Option<f64>| f.tcp.as_ref().and_then(of);
     let bytes = |n: Option<f64>| or_unknown(n, |n| format::bytes(n as u64));
-    let mut table = Table::of(
-        t,
-        first(all, most),
-        |_| Mark::None,
-        &[
-            left("column-flow", &|f| words::flow(f)),
-            left("column-protocol", &|f| words::protocol(&f.protocol)),
-            right("column-packets", &|f| format::count(f.packets)),
-            right("column-new-bytes", &|f| format::bytes(f.new_bytes)),
-            right("column-retransmitted", &|f| format::bytes(f.retransmitted_bytes)),
-            right_from(WIDE, "column-retransmitted-share", &|f| {
-                or_unknown(f.retransmitted_share, format::percent)
-            }),
-            right_from(WIDE, "column-handshake-ms", &|f| {
-                ms(measured(f, |tcp| tcp.handshake_rtt_ms))
-            }),
-            right_from(WIDE, "column-rtt-ms", &|f| ms(measured(f, |tcp| tcp.rtt_ms))),
-            right_from(WIDER, "column-ack-rtt-ms", &|f| {
-                ms(measured(f, |tcp| tcp.ack_rtt_ms))
-            }),
-            right_from(WIDER, "column-window", &|f| {
-                bytes(measured(f, |tcp| Some(tcp.largest_window_bytes? as f64)))
-            }),
-            right_from(WIDER, "column-in-flight", &|f| {
-                bytes(measured(f, |tcp| Some(tcp.largest_in_flight_bytes as f64)))
-            }),
-        ],
-    );
+    let mut table = Table::of(t, first(all, most))
+        .left("column-flow", words::flow)
+        .left("column-protocol", |f| words::protocol(&f.protocol))
+        .right("column-packets", |f| format::count(f.packets))
+        .right("column-new-bytes", |f| format::bytes(f.new_bytes))
+        .right("column-retransmitted", |f| format::bytes(f.retransmitted_bytes))
+        .right_from(WIDE, "column-retransmitted-share", |f| {
+            or_unknown(f.retransmitted_share, format::percent)
+        })
+        .right_from(WIDE, "column-handshake-ms", |f| {
+            ms(measured(f, |tcp| tcp.handshake_rtt_ms))
+        })
+        .right_from(WIDE, "column-rtt-ms", |f| ms(measured(f, |tcp| tcp.rtt_ms)))
+        .right_from(WIDER, "column-ack-rtt-ms", |f| {
+            ms(measured(f, |tcp| tcp.ack_rtt_ms))
+        })
+        .right_from(WIDER, "column-window", |f| {
+            bytes(measured(f, |tcp| Some(tcp.largest_window_bytes? as f64)))
+        })
+        .right_from(WIDER, "column-in-flight", |f| {
+            bytes(measured(f, |tcp| Some(tcp.largest_in_flight_bytes as f64)))
+        })
+        .table;
     if all.iter().any(|f| f.tcp.is_some()) {
         table.notes.push(t.word("note-flows"));
     }
@@ -188,25 +163,21 @@ pub(crate) fn overlay(focus: &Focus, overlay: &Overlay, most: usize) -> Table {
     let known: Vec<_> = known
         .filter_map(|at| Some((focus.analysis.rekeys.get(at.rekey)?, at)))
         .collect();
-    let mut table = Table::of(
-        t,
-        &known,
-        |(rekey, _)| alert_if(is_hurt(rekey)),
-        &[
-            left("column-rekey", &|(rekey, _)| focus.name(rekey)),
-            right("column-time-s", &|(rekey, _)| focus.clock(began(rekey))),
-            right("column-before", &|(_, at)| value(at.before)),
-            right("column-lowest", &|(_, at)| value(at.lowest)),
-            right("column-highest", &|(_, at)| value(at.highest)),
-            right("column-lost", &|(rekey, _)| {
-                let shown = focus.shown(rekey);
-                cost(
-                    shown.and_then(|i| i.cost_seconds),
-                    shown.is_some_and(|i| i.at_least),
-                )
-            }),
-        ],
-    );
+    let mut table = Table::of(t, &known)
+        .marked(|(rekey, _)| alert_if(is_hurt(rekey)))
+        .left("column-rekey", |(rekey, _)| focus.name(rekey))
+        .right("column-time-s", |(rekey, _)| focus.clock(began(rekey)))
+        .right("column-before", |(_, at)| value(at.before))
+        .right("column-lowest", |(_, at)| value(at.lowest))
+        .right("column-highest", |(_, at)| value(at.highest))
+        .right("column-lost", |(rekey, _)| {
+            let shown = focus.shown(rekey);
+            cost(
+                shown.and_then(|i| i.cost_seconds),
+                shown.is_some_and(|i| i.at_least),
+            )
+        })
+        .table;
     if !table.rows.is_empty() {
         table.notes.push(t.word("note-overlay"));
     }

@@ -1,7 +1,7 @@
 //! The table of security associations.
 
 use crate::tables::keys::source_in_short;
-use crate::tables::table::{Mark, Table, WIDE, WIDEST, alert_if, left, left_from, right, right_from};
+use crate::tables::table::{Mark, Table, WIDE, WIDEST, alert_if};
 use crate::words;
 use crate::words::ends::{ends_and_up, up_or_down};
 use crate::words::focus::Focus;
@@ -19,35 +19,31 @@ pub(crate) fn security_associations(focus: &Focus, tunnel: usize, most: usize) -
         listed.extend(all.into_iter().take(most).map(|sa| (direction, sa)));
     }
     let source = |text: &str| source_in_short(t, focus.analysis, text);
-    let mut table = Table::of(
-        t,
-        &listed,
-        |(_, sa)| match (sa.packets, sa.key.status) {
+    let mut table = Table::of(t, &listed)
+        .marked(|(_, sa)| match (sa.packets, sa.key.status) {
             (0, _) => Mark::Faint,
             (_, status) => alert_if(status != KeyStatus::Verified || sa.icv.failed > 0),
-        },
-        &[
-            left("column-dir", &|(direction, _)| up_or_down(t, *direction)),
-            right("column-gen", &|(_, sa)| sa.generation.to_string()),
-            left("column-spi", &|(_, sa)| sa.spi.to_string()),
-            left("column-key", &|(_, sa)| words::key_status(t, sa.key.status)),
-            left_from(WIDEST, "column-key-from", &|(_, sa)| {
-                or_unknown(sa.key.source.as_deref(), source)
-            }),
-            left_from(WIDEST, "column-suite", &|(_, sa)| words::suite(sa)),
-            left_from(WIDEST, "column-mode", &|(_, sa)| {
-                or_unknown(sa.mode, |m| t.name("mode", m.as_str()))
-            }),
-            right_from(WIDE, "column-from-s", &|(_, sa)| focus.clock(sa.first_time)),
-            right_from(WIDE, "column-to-s", &|(_, sa)| focus.clock(sa.last_time)),
-            right("column-packets", &|(_, sa)| format::count(sa.packets)),
-            right("column-esp-bytes", &|(_, sa)| format::bytes(sa.esp_bytes)),
-            right("column-icv-fit", &|(_, sa)| format::count(sa.icv.verified)),
-            right("column-bad", &|(_, sa)| format::count(sa.icv.failed)),
-            right("column-unchecked", &|(_, sa)| format::count(sa.icv.unchecked)),
-            right("column-missing", &|(_, sa)| format::count(sa.sequence.missing)),
-        ],
-    );
+        })
+        .left("column-dir", |(direction, _)| up_or_down(t, *direction))
+        .right("column-gen", |(_, sa)| sa.generation.to_string())
+        .left("column-spi", |(_, sa)| sa.spi.to_string())
+        .left("column-key", |(_, sa)| words::key_status(t, sa.key.status))
+        .left_from(WIDEST, "column-key-from", |(_, sa)| {
+            or_unknown(sa.key.source.as_deref(), source)
+        })
+        .left_from(WIDEST, "column-suite", |(_, sa)| words::suite(sa))
+        .left_from(WIDEST, "column-mode", |(_, sa)| {
+            or_unknown(sa.mode, |m| t.name("mode", m.as_str()))
+        })
+        .right_from(WIDE, "column-from-s", |(_, sa)| focus.clock(sa.first_time))
+        .right_from(WIDE, "column-to-s", |(_, sa)| focus.clock(sa.last_time))
+        .right("column-packets", |(_, sa)| format::count(sa.packets))
+        .right("column-esp-bytes", |(_, sa)| format::bytes(sa.esp_bytes))
+        .right("column-icv-fit", |(_, sa)| format::count(sa.icv.verified))
+        .right("column-bad", |(_, sa)| format::count(sa.icv.failed))
+        .right("column-unchecked", |(_, sa)| format::count(sa.icv.unchecked))
+        .right("column-missing", |(_, sa)| format::count(sa.sequence.missing))
+        .table;
     let suite = table.drop_uniform("column-suite");
     let mode = table.drop_uniform("column-mode").filter(|m| m != UNKNOWN);
     let source = table.drop_uniform("column-key-from").filter(|m| m != UNKNOWN);

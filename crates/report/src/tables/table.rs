@@ -20,14 +20,6 @@ pub(crate) struct Column {
     pub(crate) from_width: usize,
 }
 
-/// A column before it has a name, with what each row has in it.
-pub(crate) struct Heading<'c, R> {
-    id: &'static str,
-    align: Align,
-    from_width: usize,
-    cell: &'c dyn Fn(&R) -> String,
-}
-
 /// Emphasis of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mark {
@@ -68,43 +60,58 @@ pub(crate) struct Table {
     pub(crate) notes: Vec<String>,
 }
 
-pub(crate) fn left<'c, R>(id: &'static str, cell: &'c dyn Fn(&R) -> String) -> Heading<'c, R> {
-    Heading {
-        id,
-        align: Align::Left,
-        from_width: 0,
-        cell,
-    }
+/// A table that still gets columns, each with what it says of every row.
+pub(crate) struct TableRows<'a, R> {
+    t: &'a Catalogue,
+    rows: &'a [R],
+    /// The table with the columns so far.
+    pub(crate) table: Table,
 }
 
-pub(crate) fn right<'c, R>(id: &'static str, cell: &'c dyn Fn(&R) -> String) -> Heading<'c, R> {
-    Heading {
-        align: Align::Right,
-        ..left(id, cell)
+impl<R> TableRows<'_, R> {
+    /// Sets rows off.
+    pub(crate) fn marked(mut self, mark: impl Fn(&R) -> Mark) -> Self {
+        for (row, of) in self.table.rows.iter_mut().zip(self.rows) {
+            row.mark = mark(of);
+        }
+        self
     }
-}
 
-/// A column for terminals of at least `width`.
-pub(crate) fn left_from<'c, R>(
-    width: usize,
-    id: &'static str,
-    cell: &'c dyn Fn(&R) -> String,
-) -> Heading<'c, R> {
-    Heading {
-        from_width: width,
-        ..left(id, cell)
+    pub(crate) fn left(self, id: &'static str, cell: impl Fn(&R) -> String) -> Self {
+        self.column(id, Align::Left, 0, cell)
     }
-}
 
-/// The same, set to the right.
-pub(crate) fn right_from<'c, R>(
-    width: usize,
-    id: &'static str,
-    cell: &'c dyn Fn(&R) -> String,
-) -> Heading<'c, R> {
-    Heading {
-        from_width: width,
-        ..right(id, cell)
+    pub(crate) fn right(self, id: &'static str, cell: impl Fn(&R) -> String) -> Self {
+        self.column(id, Align::Right, 0, cell)
+    }
+
+    /// A column for terminals of at least `width`.
+    pub(crate) fn left_from(self, width: usize, id: &'static str, cell: impl Fn(&R) -> String) -> Self {
+        self.column(id, Align::Left, width, cell)
+    }
+
+    /// The same, set to the right.
+    pub(crate) fn right_from(self, width: usize, id: &'static str, cell: impl Fn(&R) -> String) -> Self {
+        self.column(id, Align::Right, width, cell)
+    }
+
+    fn column(
+        mut self,
+        id: &'static str,
+        align: Align,
+        from_width: usize,
+        cell: impl Fn(&R) -> String,
+    ) -> Self {
+        self.table.columns.push(Column {
+            name: self.t.word(id),
+            id,
+            align,
+            from_width,
+        });
+        for (row, of) in self.table.rows.iter_mut().zip(self.rows) {
+            row.cells.push(cell(of));
+        }
+        self
     }
 }
 
@@ -115,10 +122,7 @@ pub(crate) fn ms(value: Option<f64>) -> String {
 
 /// Seconds that were lost, in a cell.
 pub(crate) fn cost(seconds: Option<f64>, at_least: bool) -> String {
-    or_unknown(
-        seconds.map(|s| format::least(at_least, format::cost(s))),
-        |text| text,
-    )
+    or_unknown(seconds, |s| format::least(at_least, format::cost(s)))
 }
 
 /// [`Mark::Alert`] where something is wrong.
@@ -139,34 +143,16 @@ pub(crate) const WIDER: usize = 130;
 pub(crate) const WIDEST: usize = 180;
 
 impl Table {
-    /// A row for each of `rows`, set off as `mark` says.
-    pub(crate) fn of<R>(
-        t: &Catalogue,
-        rows: &[R],
-        mark: impl Fn(&R) -> Mark,
-        headings: &[Heading<'_, R>],
-    ) -> Table {
-        let column = |h: &Heading<R>| Column {
-            name: t.word(h.id),
-            id: h.id,
-            align: h.align,
-            from_width: h.from_width,
-        };
-        let row = |r: &R| Row {
-            id: None,
-            mark: mark(r),
-            cells: headings.iter().map(|h| (h.cell)(r)).collect(),
-        };
-        Table {
-            columns: headings.iter().map(column).collect(),
-            rows: rows.iter().map(row).collect(),
-            notes: Vec::new(),
-        }
+    /// A row for each of `rows`; its columns follow.
+    pub(crate) fn of<'a, R>(t: &'a Catalogue, rows: &'a [R]) -> TableRows<'a, R> {
+        let mut table = Table::default();
+        table.rows.resize_with(rows.len(), Row::default);
+        TableRows { t, rows, table }
     }
 
     /// Leaves a column out in which every row says the same; returns what they say.
     pub(crate) fn drop_uniform(&mut self, id: &str) -> Option<String> {
-        let column = self.place_of(id)?;
+        let column = self.columns.iter().position(|c| c.id == id)?;
         let value = self.rows.first()?.cells.get(column)?.clone();
         let uniform = self.rows.iter().all(|r| r.cells.get(column) == Some(&value));
         if !uniform {
@@ -188,38 +174,30 @@ impl Table {
             let cell = row.cells.get(column);
             cell.is_some_and(|cell| !cell.is_empty() && cell != format::UNKNOWN)
         };
-        for column in (0..self.columns.len()).rev() {
-            if !self.rows.is_empty() && !self.rows.iter().any(|row| says(row, column)) {
-                self.columns.remove(column);
-                self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
-            }
-        }
+        self.drop_where(|table, column| {
+            !table.rows.is_empty() && !table.rows.iter().any(|row| says(row, column))
+        });
         self
     }
 
     /// Keeps only the columns that every terminal has.
     pub(crate) fn narrowed(mut self) -> Table {
-        let wide: Vec<&str> = self
-            .columns
-            .iter()
-            .filter(|c| c.from_width > 0)
-            .map(|c| c.id)
-            .collect();
-        wide.into_iter().for_each(|id| self.drop_column(id));
+        self.drop_where(|table, column| table.columns[column].from_width > 0);
         self
     }
 
     /// Leaves a column out.
     pub(crate) fn drop_column(&mut self, id: &str) {
-        while let Some(column) = self.place_of(id) {
-            self.columns.remove(column);
-            self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
-        }
+        self.drop_where(|table, column| table.columns[column].id == id);
     }
 
-    /// Place of a column.
-    pub(crate) fn place_of(&self, id: &str) -> Option<usize> {
-        self.columns.iter().position(|c| c.id == id)
+    fn drop_where(&mut self, is_out: impl Fn(&Table, usize) -> bool) {
+        for column in (0..self.columns.len()).rev() {
+            if is_out(self, column) {
+                self.columns.remove(column);
+                self.rows.iter_mut().for_each(|r| drop(r.cells.remove(column)));
+            }
+        }
     }
 
     /// Says how many rows are left out, by a message that says where they are.

@@ -7,12 +7,7 @@ use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, Finding, Outage, OutageEnd};
 use rekeyscope_model::text::Catalogue;
 
-/// The outcome of an attempt and its reason: `refused: NO_PROPOSAL_CHOSEN`.
-pub(crate) fn outcome(t: &Catalogue, a: &Attempt) -> String {
-    outcome_because(t, a.outcome, a.reason.as_deref())
-}
-
-/// The same of an outcome and its reason.
+/// An outcome and its reason: `refused: NO_PROPOSAL_CHOSEN`.
 pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Option<&str>) -> String {
     let what = t.name("outcome", outcome.as_str());
     let Some(reason) = reason else { return what };
@@ -46,7 +41,14 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
     own.take(most)
         .map(|o| {
             let from = format::or_unknown(focus.seconds(o.start), format::clock);
-            let said = outage(focus.t, focus.analysis, o, &from);
+            let said = fill!(
+                focus.t,
+                "outage-item",
+                direction = direction(focus.t, focus.analysis, o.tunnel, o.direction),
+                from,
+                length = outage_length(focus.t, o),
+                end = outage_end(focus.t, o.ended_by)
+            );
             match Explained::new(focus, o).and_then(|explained| explained.item()) {
                 Some(clause) => fill!(focus.t, "outage-because", clause, outage = said),
                 None => said,
@@ -57,20 +59,6 @@ pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> 
 
 pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
     t.name("outage-end", end.as_str())
-}
-
-/// An outage as one item of a list.
-fn outage(t: &Catalogue, analysis: &Analysis, o: &Outage, from: &str) -> String {
-    let direction = direction(t, analysis, o.tunnel, o.direction);
-    let end = outage_end(t, o.ended_by);
-    fill!(
-        t,
-        "outage-item",
-        direction,
-        from,
-        length = outage_length(t, o),
-        end
-    )
 }
 
 /// Packets in clear are data that goes on from so many on: one StopCCN is none, nor are a few words of a control connection. A finding names

@@ -1,9 +1,7 @@
 //! The capture and what it is worth.
 
 use crate::words::{clean, format};
-use rekeyscope_model::analysis::{
-    Analysis, Capture, DiagnosticEntry, KeyFile, KeyStatus, SecurityAssociation,
-};
+use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, KeyStatus, SecurityAssociation};
 use rekeyscope_model::text::Catalogue;
 
 /// Link types named.
@@ -98,12 +96,12 @@ pub(crate) enum KeysFit {
 }
 
 pub(crate) fn keys_fit(analysis: &Analysis) -> KeysFit {
-    let had_keys = |f: &KeyFile| f.esp_keys > 0 || f.ike_keys > 0;
+    let mut files = analysis.key_files.iter();
     if analysis.security_associations.iter().any(is_decrypted) {
         KeysFit::Some
     } else if analysis.capture.is_cut() {
         KeysFit::Cut
-    } else if analysis.key_files.iter().any(had_keys) {
+    } else if files.any(|file| file.esp_keys > 0 || file.ike_keys > 0) {
         KeysFit::Nothing
     } else {
         KeysFit::Absent

@@ -48,20 +48,11 @@ fn lost(t: &Catalogue, frames: &[u64]) -> String {
 
 /// Shows all packets between the ends in Wireshark.
 pub(crate) fn close_up_filter(shown: &CloseUp) -> String {
-    let all = || {
-        shown
-            .series
-            .iter()
-            .flat_map(|s| &s.frames)
-            .chain(shown.ike.iter().map(|m| &m.frame))
-            .chain(
-                [&shown.last_on_old, &shown.first_on_new]
-                    .into_iter()
-                    .flatten()
-                    .map(|packet| &packet.frame),
-            )
-    };
-    match (all().min(), all().max()) {
+    let data = shown.series.iter().flat_map(|s| &s.frames);
+    let ike = shown.ike.iter().map(|m| &m.frame);
+    let switch = [&shown.last_on_old, &shown.first_on_new].into_iter().flatten();
+    let all = data.chain(ike).chain(switch.map(|packet| &packet.frame));
+    match (all.clone().min(), all.max()) {
         (Some(first), Some(last)) => frames_filter(*first, *last),
         _ => String::new(),
     }

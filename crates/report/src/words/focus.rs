@@ -12,7 +12,7 @@ use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
 
 /// Facts that a report looks up again and again.
-pub(crate) struct Focus<'a> {
+pub struct Focus<'a> {
     pub(crate) analysis: &'a Analysis,
     /// Catalogue of the report's language.
     pub(crate) t: &'static Catalogue,
@@ -20,12 +20,14 @@ pub(crate) struct Focus<'a> {
     pub(crate) tunnels: Vec<usize>,
     /// Time zero of every table and plot.
     pub(crate) origin: Option<Timestamp>,
-    names: RekeyNames,
+    /// Rekeys are of several tunnels.
+    several: bool,
     main: HashMap<usize, Direction>,
 }
 
 impl<'a> Focus<'a> {
-    pub(crate) fn new(analysis: &'a Analysis, language: Language) -> Focus<'a> {
+    /// What a report in this language looks up.
+    pub fn new(analysis: &'a Analysis, language: Language) -> Focus<'a> {
         let mut tunnels: Vec<usize> = Vec::new();
         let mut main = HashMap::new();
         for impact in &analysis.impact {
@@ -45,12 +47,13 @@ impl<'a> Focus<'a> {
             .chain(analysis.exchanges.iter().map(|exchange| exchange.tunnel))
             .collect();
         tunnels.extend((0..analysis.tunnels.len()).filter(|t| !listed.contains(t) && known.contains(t)));
+        let first = analysis.rekeys.first().map(|r| r.tunnel);
         Focus {
             analysis,
             t: Catalogue::of(language),
             tunnels,
             origin: origin(analysis),
-            names: RekeyNames::of(analysis, language),
+            several: analysis.rekeys.iter().any(|r| Some(r.tunnel) != first),
             main,
         }
     }
@@ -77,14 +80,18 @@ impl<'a> Focus<'a> {
     }
 
     /// The number of a rekey, with the tunnel where a document has rekeys of several: for places that speak of all tunnels.
-    pub(crate) fn name(&self, rekey: &Rekey) -> String {
-        self.names.name(rekey)
+    pub fn name(&self, rekey: &Rekey) -> String {
+        let number = number(rekey);
+        match self.several {
+            true => fill!(self.t, "rekey-of-tunnel", number, tunnel = rekey.tunnel),
+            false => number.to_string(),
+        }
     }
 
     /// The name that tells a rekey from all others in a link or a file name: `3`, and `1-3` where a document has rekeys of several
     /// tunnels.
     pub(crate) fn key(&self, rekey: &Rekey) -> String {
-        match self.names.several {
+        match self.several {
             true => format!("{}-{}", rekey.tunnel, number(rekey)),
             false => number(rekey).to_string(),
         }
@@ -210,36 +217,6 @@ pub(crate) fn number(rekey: &Rekey) -> usize {
         // A document of an earlier version.
         0 => rekey.index.saturating_add(1),
         number => number,
-    }
-}
-
-/// The names of all rekeys of a document, in a language.
-#[derive(Debug)]
-pub struct RekeyNames {
-    language: Language,
-    several: bool,
-}
-
-impl RekeyNames {
-    /// The names in a document.
-    pub fn of(analysis: &Analysis, language: Language) -> Self {
-        let first = analysis.rekeys.first().map(|r| r.tunnel);
-        let several = analysis.rekeys.iter().any(|r| Some(r.tunnel) != first);
-        RekeyNames { language, several }
-    }
-
-    /// The number of a rekey, with its tunnel where rekeys are of several.
-    pub fn name(&self, rekey: &Rekey) -> String {
-        let number = number(rekey);
-        match self.several {
-            true => fill!(
-                Catalogue::of(self.language),
-                "rekey-of-tunnel",
-                number,
-                tunnel = rekey.tunnel
-            ),
-            false => number.to_string(),
-        }
     }
 }
 

@@ -21,7 +21,12 @@ pub(crate) fn least(at_least: bool, text: String) -> String {
 
 /// A message with a number of things, as in `7 rekeys`, `1 rekey`: `count` chooses the plural, `n` is what is shown.
 pub(crate) fn counted(t: &Catalogue, id: &str, n: u64) -> String {
-    t.say(&Message::new(id).with("count", n).with("n", count(n)))
+    t.say(&number_of(id, n))
+}
+
+/// The same before it is said, for one with more arguments.
+pub(crate) fn number_of(id: &str, n: u64) -> Message {
+    Message::new(id).with("count", n).with("n", count(n))
 }
 
 /// A text with its first letter as at the begin of a sentence.

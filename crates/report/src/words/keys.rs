@@ -36,7 +36,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     let half = sas.filter(|sa| underivable::only_integrity_fits(sa)).count() as u64;
     let mut out = Vec::new();
     if half > 0 && !analysis.capture.is_cut() {
-        out.push(t.say(&counted("missing-keys-half", half)));
+        out.push(format::counted(t, "missing-keys-half", half));
     }
     if by_status.is_empty() {
         return out;
@@ -46,7 +46,7 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
         .map(|(s, n)| format!("{} {}", format::count(*n), key_status(t, *s)))
         .collect();
     let total: u64 = by_status.values().sum();
-    let missing = counted("missing-keys", total).with("list", t.joined(&list));
+    let missing = format::number_of("missing-keys", total).with("list", t.joined(&list));
     out.push(t.say(&missing));
     out.extend(underivable::messages(analysis).iter().map(|m| t.say(m)));
     out.extend(
@@ -68,10 +68,6 @@ pub(crate) fn missing_keys(t: &Catalogue, analysis: &Analysis) -> Vec<String> {
     out
 }
 
-fn counted(id: &str, n: u64) -> Message {
-    Message::new(id).with("count", n).with("n", format::count(n))
-}
-
 fn name_of(file: &KeyFile) -> String {
     match file.block {
         // The name that the format has for it, in every language.
@@ -91,7 +87,7 @@ pub(crate) fn key_file(t: &Catalogue, f: &KeyFile) -> String {
     let problems = f.problems.len() as u64;
     let message = match problems {
         0 => Message::new("key-file"),
-        n => counted("key-file-problems", n),
+        n => format::number_of("key-file-problems", n),
     };
     t.say(
         &message

@@ -27,9 +27,7 @@ pub(crate) use account::{
 };
 pub use answer::answer_lines;
 pub(crate) use answer::{Answer, answer, question};
-pub(crate) use attempts::{
-    is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome, outcome_because,
-};
+pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome_because};
 pub(crate) use capture::{
     KeysFit, capture, decrypted, decryption, diagnostic, is_decrypted, keys_fit, quality,
 };

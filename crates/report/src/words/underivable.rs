@@ -37,14 +37,11 @@ pub(crate) fn messages(analysis: &Analysis) -> Vec<Message> {
             plain += 1;
         }
     }
-    let said = |message: Message, count: u64| (count > 0).then(|| message.with("count", count));
-    [
-        said(Message::new("underivable-pfs"), secret),
-        said(Message::new("underivable-without-pfs"), plain),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let found = [("underivable-pfs", secret), ("underivable-without-pfs", plain)];
+    let found = found.into_iter().filter(|(_, count)| *count > 0);
+    found
+        .map(|(id, count)| Message::new(id).with("count", count))
+        .collect()
 }
 
 /// Lines of a log that would open the negotiations that stay closed, where SAs lack keys: of the first such IKE SA of each version.

@@ -1,13 +1,13 @@
 //! `rekeyscope compact`: the many small files of `--parquet` put together, so that a year of two hundred gateways is hundreds of files
 //! and not a million.
 
+use super::tables::short_digest;
 use crate::command::options::CompactArguments;
 use crate::command::output::{Reserved, complain, folder, note};
 use crate::command::replace::Replacement;
 use anyhow::Result;
-use rekeyscope_model::error::Error;
+use rekeyscope::write::copies::output_error;
 use rekeyscope_report::columns::{Merged, TABLES, check, files_in, merge, name_of};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -102,10 +102,7 @@ fn compact(files: Vec<PathBuf>, dir: &Path, replacement: &Replacement) -> Result
         write(&wanted, dir, replacement)?
     };
     for file in merged.taken.iter().chain(&superseded) {
-        std::fs::remove_file(file).map_err(|source| Error::Output {
-            path: file.clone(),
-            source,
-        })?;
+        std::fs::remove_file(file).map_err(output_error(file))?;
     }
     merged.left.extend(left);
     Ok(merged)
@@ -116,15 +113,7 @@ fn write(files: &[PathBuf], dir: &Path, replacement: &Replacement) -> Result<Mer
     folder(dir)?;
     let names: BTreeSet<String> = files.iter().map(|file| name_of(file)).collect();
     let names: Vec<String> = names.into_iter().collect();
-    let name: String = Sha256::digest(names.join("\n"))
-        .iter()
-        .take(8)
-        .map(|b| format!("{b:02x}"))
-        .collect();
-    let path = dir.join(format!("part-{name}.parquet"));
-    let failed = |error| Error::Output {
-        path: path.clone(),
-        source: std::io::Error::other(error),
-    };
+    let path = dir.join(format!("part-{}.parquet", short_digest(&names.join("\n"))));
+    let failed = |error| output_error(&path)(std::io::Error::other(error));
     Ok(Reserved::new(&path, replacement)?.fill(|file| merge(files, file).map_err(failed))?)
 }

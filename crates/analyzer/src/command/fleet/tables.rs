@@ -6,6 +6,7 @@ use crate::command::options::OutputArguments;
 use crate::command::output::{Reserved, folder};
 use crate::command::replace::Replacement;
 use anyhow::{Context, Result};
+use rekeyscope::write::copies::output_error;
 use rekeyscope_model::analysis::Analysis;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::time::NANOS_PER_SECOND;
@@ -68,7 +69,7 @@ impl FleetTables {
         });
         for table in TABLES.iter().rev() {
             let name = match table.name {
-                CAPTURES => format!("{capture}-{}", digest(&origin.uri)),
+                CAPTURES => format!("{capture}-{}", short_digest(&origin.uri)),
                 _ => capture.clone(),
             };
             let path = self.place(table.name, &day, &origin.gateway, &name);
@@ -101,7 +102,7 @@ impl FleetTables {
     }
 
     fn place_of_a_failure(&self, uri: &str) -> PathBuf {
-        self.place(CAPTURES, UNKNOWN, self.gateway_given(), &digest(uri))
+        self.place(CAPTURES, UNKNOWN, self.gateway_given(), &short_digest(uri))
     }
 
     fn place(&self, table: &str, day: &str, gateway: &str, name: &str) -> PathBuf {
@@ -118,10 +119,7 @@ impl FleetTables {
         analysis: Option<&Analysis>,
     ) -> Result<()> {
         path.parent().map_or(Ok(()), folder)?;
-        let failed = |error| Error::Output {
-            path: path.into(),
-            source: std::io::Error::other(error),
-        };
+        let failed = |error| output_error(path)(std::io::Error::other(error));
         let place = Reserved::new(path, &self.replacement)?;
         place.fill(|file| columns::write(table, analysis, origin, file).map_err(failed))?;
         Ok(())
@@ -140,24 +138,19 @@ fn uri_of(path: &Path) -> String {
         .into_owned()
 }
 
-/// A name of a file for any URI: equal captures have a row each.
-fn digest(uri: &str) -> String {
-    let bytes = Sha256::digest(uri);
+/// The begin of the digest of a text that is no name of a file: equal captures have a row each by their URIs.
+pub(super) fn short_digest(text: &str) -> String {
+    let bytes = Sha256::digest(text);
     bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Removes what an earlier analysis of this capture wrote that this one does not have.
 fn without(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
-        Err(source) if source.kind() != ErrorKind::NotFound => {
-            let path = path.into();
-            Err(Error::Output { path, source }.into())
-        }
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(output_error(path)(source).into()),
         _ => Ok(()),
     }
 }
-
-/// Nanoseconds.
 
 /// The responder of the tunnel that the headline speaks of.
 fn gateway_of(analysis: &Analysis) -> String {

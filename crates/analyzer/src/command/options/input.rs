@@ -156,9 +156,7 @@ impl Input {
 
     /// A pipe can be read only once.
     pub(crate) fn can_be_read_again(&self) -> bool {
-        self.files()
-            .all(|file| std::fs::metadata(file).is_ok_and(|m| m.is_file()))
-            || !self.pieces.is_empty()
+        self.files().all(|file| file.is_file()) || !self.pieces.is_empty()
     }
 
     /// Key files beside the capture: those of the common name of its pieces (`x.keylog` of `x_*.pcapng`), then those of its

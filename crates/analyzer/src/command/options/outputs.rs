@@ -4,7 +4,6 @@ use crate::command::options::help::{OUTPUT, REPORT};
 use crate::command::options::language::LanguageArgument;
 use crate::command::options::refusal::{refuse_if, refused};
 use clap::{Args, ValueEnum, ValueHint};
-use rekeyscope::write::inner::InnerLayers;
 use std::path::{Path, PathBuf};
 
 /// Formats for standard output.
@@ -90,7 +89,11 @@ impl OutputArguments {
         self.one_at_most_on_stdout()?;
         all_different(self.files().chain(more))?;
         if inputs > 1 || self.wants_index() {
-            overlays.want_one_capture(inputs)?;
+            // An overlay cannot belong to several captures.
+            refuse_if(
+                inputs > 1 && overlays.files().next().is_some(),
+                "--iperf3 and --overlay belong to one capture: give one capture at a time",
+            )?;
             self.want_folders()?;
         }
         Ok(())
@@ -194,16 +197,8 @@ pub(crate) struct OverlayArguments {
 
 impl OverlayArguments {
     /// The files of overlays.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
-        self.iperf3.iter().chain(&self.overlay).map(PathBuf::as_path)
-    }
-
-    /// An overlay cannot belong to several captures.
-    fn want_one_capture(&self, captures: usize) -> Result<(), clap::Error> {
-        refuse_if(
-            captures > 1 && self.files().next().is_some(),
-            "--iperf3 and --overlay belong to one capture: give one capture at a time",
-        )
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        self.iperf3.iter().chain(&self.overlay)
     }
 }
 
@@ -308,14 +303,6 @@ impl CopyArguments {
             self.embed_keys && self.annotate.is_none(),
             "--embed-keys puts the keys into the capture that --annotate writes: give --annotate FILE as well",
         )
-    }
-
-    pub(crate) fn layers(&self) -> InnerLayers {
-        if self.keep_l2tp {
-            InnerLayers::Keep
-        } else {
-            InnerLayers::Strip
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::command::options::WatchArguments;
 use crate::command::output;
 use crate::command::replace::Replacement;
 use anyhow::Result;
+use rekeyscope::write::copies::output_error;
 use rekeyscope_model::error::Error;
 use rekeyscope_model::text::Language;
 use rekeyscope_model::watch::{WatchEvent, WatchTotals};
@@ -20,7 +21,8 @@ pub(super) struct EventLines {
     json: bool,
     language: Language,
     file: Option<(PathBuf, File)>,
-    earlier: Vec<WatchEvent>,
+    /// Events that an earlier run wrote.
+    pub(super) earlier: Vec<WatchEvent>,
     /// The summary has a line of its own there.
     terminal: Option<console::Term>,
 }
@@ -37,26 +39,18 @@ impl EventLines {
         };
         if let Some(path) = &arguments.events {
             // The lines that are there are looked into below, and nothing of them is lost.
-            Replacement::new(read.iter().map(PathBuf::as_path), true).permits(path)?;
-            let failed = |source| Error::Output {
-                path: path.clone(),
-                source,
-            };
+            Replacement::new(read, true).permits(path)?;
+            let failed = output_error(path);
             let mut file = File::options()
                 .read(true)
                 .append(true)
                 .create(true)
                 .open(path)
-                .map_err(failed)?;
+                .map_err(&failed)?;
             lines.earlier = read_earlier(&mut file).map_err(failed)?;
             lines.file = Some((path.clone(), file));
         }
         Ok(lines)
-    }
-
-    /// Events that an earlier run wrote.
-    pub(super) fn earlier(&self) -> &[WatchEvent] {
-        &self.earlier
     }
 
     /// Says them. A line that is on standard output is in the file: the file comes first.
@@ -70,10 +64,7 @@ impl EventLines {
             json.push('\n');
         }
         if let Some((path, file)) = &mut self.file {
-            file.write_all(json.as_bytes()).map_err(|source| Error::Output {
-                path: path.clone(),
-                source,
-            })?;
+            file.write_all(json.as_bytes()).map_err(output_error(path))?;
         }
         self.end_summary();
         if self.json {
@@ -110,14 +101,10 @@ fn read_earlier(file: &mut File) -> io::Result<Vec<WatchEvent>> {
     Read::by_ref(file).take(most).read_to_string(&mut text)?;
     let whole = text.rfind('\n').map_or(0, |end| end + 1);
     let read: Result<Vec<WatchEvent>, _> = text[..whole].lines().map(serde_json::from_str).collect();
-    let events = read.map_err(|_| {
+    let is_another = whole == 0 && !text.is_empty() && !text.starts_with('{');
+    let events = read.ok().filter(|_| !is_another).ok_or_else(|| {
         io::Error::other("it is there and holds no events of rekeyscope watch: name another file")
     })?;
-    if whole == 0 && !text.is_empty() && !text.starts_with('{') {
-        return Err(io::Error::other(
-            "it is there and holds no events of rekeyscope watch: name another file",
-        ));
-    }
     if whole < text.len() {
         file.set_len(whole as u64)?;
     }

@@ -61,12 +61,8 @@ impl MetricsPlaces {
         Ok(())
     }
 
-    /// The last state.
-    pub(super) fn finish(self, totals: &WatchTotals) -> Result<()> {
-        self.write(totals)
-    }
-
-    fn write(&self, totals: &WatchTotals) -> Result<()> {
+    /// Writes the file, where there is one.
+    pub(super) fn write(&self, totals: &WatchTotals) -> Result<()> {
         if let Some(file) = &self.file {
             let text = metrics::render(totals);
             Reserved::new(file, &self.replacement)?.write(text.as_bytes())?;

@@ -3,7 +3,7 @@
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::decode::{Batch, Decoded, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
-use crate::traffic::inner_packet;
+use crate::traffic::{Bin, inner_packet};
 use rekeyscope_capture::file::InFlight;
 use rekeyscope_capture::framing::AH;
 use rekeyscope_ipsec::esp::cipher::Icv;
@@ -13,8 +13,6 @@ use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::specimen::Specimen;
-use rekeyscope_model::diagnostic::named;
-use rekeyscope_model::text::Message;
 use rekeyscope_traffic::ConnectionId;
 
 impl Analyzer {
@@ -193,11 +191,12 @@ impl Analyzer {
         }
         let wanted = self.record.wants(association.tunnel);
         if let (Some(name), None, true) = (decoded.inner.stopped_at, decoded.inner.control, wanted) {
-            self.record
-                .diagnostics
-                .count("not_decoded_inside", name, Some(pending.frame), || {
-                    Message::new("oddity-not-decoded-inside").with("name", named(name))
-                });
+            self.note_named(
+                "not_decoded_inside",
+                name,
+                pending.frame,
+                "oddity-not-decoded-inside",
+            );
         }
     }
 
@@ -257,9 +256,13 @@ impl Analyzer {
             }
             None => (0, ConnectionId::NONE),
         };
-        self.record
-            .meters
-            .observe(tunnel, direction, pending, decoded.opened.is_some(), new);
+        let bytes = Bin {
+            new,
+            esp: pending.esp_bytes,
+            outer: pending.outer_bytes,
+        };
+        let (meters, opened) = (&mut self.record.meters, decoded.opened.is_some());
+        meters.record((tunnel, direction), pending.time, opened, bytes);
         let record = PacketRecord::new(sa, association, pending, decoded, &segment, (connection, new));
         let tracker = self.record.traffic.tracker();
         self.record.connections.take(&record, &packet, &segment, tracker);

@@ -25,11 +25,7 @@ impl Analyzer {
         let association = self.record.sas.get_mut(sa);
         association.bundled |= around_ipsec;
         let ends = (association.src, association.dst);
-        // Packets inside have numbers of their own.
-        if let Some(point) = &mut self.record.point
-            && !around_ipsec
-            && self.nested.depth == 0
-        {
+        if let Some(point) = self.point().filter(|_| !around_ipsec) {
             point.packet(datagram, sa, ah.sequence);
         }
         let pending = Pending {

@@ -23,10 +23,7 @@ impl Analyzer {
         // A packet inside another was counted with that one.
         self.record.totals.esp_packets += u64::from(self.nested.depth == 0);
         let Some((spi, sequence)) = spi_and_sequence(packet) else {
-            self.record
-                .diagnostics
-                .note("too_short", "ESP", Some(datagram.frame), "oddity-esp-too-short");
-            return;
+            return self.note("too_short", "ESP", datagram.frame, "oddity-esp-too-short");
         };
         let whole = !datagram.cut;
         let specimen = Specimen { packet, whole };
@@ -47,9 +44,7 @@ impl Analyzer {
             return;
         };
         self.note_nested(self.record.sas.associations()[sa].tunnel, datagram.frame);
-        if let Some(point) = &mut self.record.point
-            && self.nested.depth == 0
-        {
+        if let Some(point) = self.point() {
             point.packet(datagram, sa, sequence);
         }
         if self.record.sas.prove(sa, specimen) || self.record.sas.recognise_null(sa, specimen) {

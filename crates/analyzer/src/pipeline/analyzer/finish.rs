@@ -44,7 +44,7 @@ impl Analyzer {
         let record = &self.record;
         let mut found = Vec::new();
         let (stretches, silences) = record.traffic.left_out();
-        let (shortened, unopened) = record.diagnosis.left_out();
+        let recorder = &record.diagnosis.recorder;
         for (kind, id, what, left_out) in [
             (
                 "stretches_left_out",
@@ -62,13 +62,13 @@ impl Analyzer {
                 "close_up_shortened",
                 "oddity-close-up-shortened",
                 "rekeys",
-                shortened,
+                recorder.shortened,
             ),
             (
                 "close_up_left_out",
                 "oddity-close-up-left-out",
                 "rekeys",
-                unopened,
+                recorder.unopened,
             ),
         ] {
             if left_out > 0 {

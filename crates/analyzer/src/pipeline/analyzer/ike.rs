@@ -40,10 +40,8 @@ impl Analyzer {
         }
         if let Some(tunnel) = tunnel {
             self.note_nested(tunnel, datagram.frame);
-            if let Some(point) = &mut self.record.point
-                && self.nested.depth == 0
-            {
-                let towards = self.record.tunnels.tunnels[tunnel].direction_of(&path);
+            let towards = self.record.tunnels.tunnels[tunnel].direction_of(&path);
+            if let Some(point) = self.point() {
                 point.message(datagram, message, tunnel, towards);
             }
         }

@@ -54,8 +54,6 @@ impl Analyzer {
             return;
         }
         self.nested.chosen_inside = true;
-        self.record
-            .diagnostics
-            .note("nested", "ESP", Some(frame), "oddity-nested");
+        self.note("nested", "ESP", frame, "oddity-nested");
     }
 }

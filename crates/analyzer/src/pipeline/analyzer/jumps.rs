@@ -41,7 +41,7 @@ impl Analyzer {
         let first = held.frames().next();
         let event = first.and_then(|first| self.clock.settle(&first, previous, &signs));
         if let Some(event) = event {
-            self.note(event);
+            self.note_jump(event);
         }
         for frame in held.frames() {
             let time = self.clock.pass(frame.time);
@@ -50,7 +50,7 @@ impl Analyzer {
         self.clock.reuse(held);
     }
 
-    fn note(&mut self, event: ClockEvent) {
+    fn note_jump(&mut self, event: ClockEvent) {
         if event.jump == Jump::OutOfOrder {
             // The jump has its own finding: it is no regression of the clock besides.
             self.record.totals.previous_time = None;

@@ -4,23 +4,16 @@ use super::Analyzer;
 use rekeyscope_capture::framing::tcp_stream::CarrierSegment;
 use rekeyscope_capture::framing::{Datagram, DatagramKind};
 use rekeyscope_model::analysis::Encapsulation;
-use rekeyscope_model::text::Message;
 
 impl Analyzer {
     /// A piece of a TCP stream with IKE and ESP in it (RFC 9329).
     pub(super) fn push_tcp(&mut self, datagram: &Datagram<'_>, segment: &CarrierSegment<'_>) {
         let taken = self.streams.push(segment);
         if taken.lost_place {
-            self.record
-                .diagnostics
-                .note("stream_lost", "TCP", Some(datagram.frame), "oddity-stream-lost");
+            self.note("stream_lost", "TCP", datagram.frame, "oddity-stream-lost");
         }
         if taken.foreign {
-            self.record
-                .diagnostics
-                .count("not_ipsec", "TCP", Some(datagram.frame), || {
-                    Message::new("oddity-not-ipsec").with("name", "TCP")
-                });
+            self.note_named("not_ipsec", "TCP", datagram.frame, "oddity-not-ipsec");
         }
         for message in taken.datagrams(datagram, segment) {
             match message.kind {

@@ -1,24 +1,12 @@
 //! ESP keys for a capture itself: rows of `esp_sa` for a Decryption Secrets Block, which Wireshark's development version reads.
 
 use super::esp_row::EspRow;
-use super::{SecretText, note_left_out};
+use super::{SecretTable, SecretText, note_left_out};
 use crate::write::key_ring::{KeyProof, KeyRing};
-use rekeyscope_model::secret::SecretBytes;
 
-/// Keys to put into a capture, ready to be written.
-#[derive(Debug)]
-pub struct Embedded {
-    /// Rows of `esp_sa` with all ten columns of Wireshark 4.4 and newer.
-    pub esp_sa: SecretBytes,
-    /// The number of them.
-    pub rows: usize,
-    /// Notes for a person: what is left out and why.
-    pub notes: Vec<String>,
-}
-
-/// The verified ESP keys for a Decryption Secrets Block, busiest SA first. Several keys of one SPI are all there: Wireshark takes
+/// The verified ESP keys for a Decryption Secrets Block, as rows of `esp_sa` with all ten columns of Wireshark 4.4 and newer, busiest SA first. Several keys of one SPI are all there: Wireshark takes
 /// the first, rekeyscope the one that fits.
-pub fn esp_sa(ring: &KeyRing) -> Embedded {
+pub fn esp_sa(ring: &KeyRing) -> SecretTable {
     let (mut notes, mut left_out) = (Vec::new(), Vec::new());
     let mut rows = Vec::new();
     for key in ring.esp.iter().filter(|key| key.proof == KeyProof::Proven) {
@@ -36,8 +24,8 @@ pub fn esp_sa(ring: &KeyRing) -> Embedded {
             Some(high) => esp_sa.push(&format!(",\"64-bit\",\"{high:x}\"\n")),
         };
     }
-    Embedded {
-        esp_sa: esp_sa.finish(),
+    SecretTable {
+        text: esp_sa.finish(),
         rows: rows.len(),
         notes,
     }

@@ -1,27 +1,15 @@
 //! A secrets file for `tcpdump -E 'file NAME'`: `spi@dst algorithm:0xkey`, one SA per line. tcpdump knows CBC ciphers and ICVs
 //! of 96 bits, and checks none.
 
-use super::{SecretText, comment, note_left_out, usable};
+use super::{SecretTable, SecretText, comment, note_left_out, usable};
 use crate::write::key_ring::{KeyRing, SaKey};
-use rekeyscope_model::secret::SecretBytes;
-
-/// The file, ready to be written.
-#[derive(Debug)]
-pub struct SecretsFile {
-    /// The text.
-    pub text: SecretBytes,
-    /// The rows.
-    pub rows: usize,
-    /// Notes for a person: what is left out and why.
-    pub notes: Vec<String>,
-}
 
 /// First line: tcpdump opens the file when it is no longer root.
 const HEADER: &str =
     "# As root: tcpdump -Z root -E 'file NAME' -r CAPTURE; without -Z root it may not read this file\n";
 
 /// Makes the file: SAs that occur in the capture, busiest first.
-pub fn secrets_file(ring: &KeyRing) -> SecretsFile {
+pub fn secrets_file(ring: &KeyRing) -> SecretTable {
     let mut notes = Vec::new();
     let mut left_out = Vec::new();
     let keys = usable(ring, &mut notes);
@@ -45,7 +33,7 @@ pub fn secrets_file(ring: &KeyRing) -> SecretsFile {
         rows += 1;
     }
     note_left_out(&left_out, "tcpdump", &mut notes);
-    SecretsFile {
+    SecretTable {
         text: text.finish(),
         rows,
         notes,

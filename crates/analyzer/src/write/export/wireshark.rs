@@ -30,14 +30,13 @@ pub struct Tables {
     pub notes: Vec<String>,
 }
 
+/// Names of the tables in Wireshark's configuration folder.
+pub const NAMES: [&str; 3] = ["esp_sa", "ikev1_decryption_table", "ikev2_decryption_table"];
+
 impl Tables {
-    /// The tables by the names that Wireshark's configuration folder has for them.
-    pub fn files(&self) -> [(&'static str, &SecretBytes); 3] {
-        [
-            ("esp_sa", &self.esp_sa),
-            ("ikev1_decryption_table", &self.ikev1),
-            ("ikev2_decryption_table", &self.ikev2),
-        ]
+    /// The tables, in the order of their [`NAMES`].
+    pub fn texts(&self) -> [&SecretBytes; 3] {
+        [&self.esp_sa, &self.ikev1, &self.ikev2]
     }
 }
 

@@ -5,7 +5,6 @@ use super::marks;
 use crate::plot::canvas::{Canvas, Drawn};
 use crate::plot::style::{self, at};
 use plotters::element::Text;
-use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use rekeyscope_model::analysis::SaAge;
 
@@ -14,29 +13,8 @@ const APART: u32 = 14;
 /// Width of a mark in the legend, and from it to its words.
 const MARK: u32 = 20;
 
-/// A mark before its words.
-enum Glyph {
-    Dots(RGBColor),
-    Cross,
-    Triangle,
-    Steps,
-    Edge,
-    Nothing,
-}
-
-impl Glyph {
-    /// Draws it at three places in a row.
-    fn draw(&self, at: [(i32, i32); 3]) -> String {
-        match self {
-            Glyph::Dots(color) => marks::dots(*color, 1.0, &at),
-            Glyph::Cross => marks::crosses(&at[1..2]),
-            Glyph::Triangle => marks::triangles(&at[1..2]),
-            Glyph::Steps => marks::steps(marks::ANSWERS, 1.0, "", &at),
-            Glyph::Edge => marks::steps(marks::EDGE, 1.0, "8 6", &at),
-            Glyph::Nothing => String::new(),
-        }
-    }
-}
+/// A mark before its words, drawn at three places in a row.
+type Glyph = fn(&[(i32, i32)]) -> String;
 
 impl CloseUpDrawing<'_> {
     /// The words are drawn, `glyphs` takes the marks before them.
@@ -50,7 +28,7 @@ impl CloseUpDrawing<'_> {
                 break;
             }
             let (from, to) = (x, x + at(MARK - 6));
-            *glyphs += &glyph.draw([(from, y), ((from + to) / 2, y), (to, y)]);
+            *glyphs += &glyph(&[(from, y), ((from + to) / 2, y), (to, y)]);
             let place = (x + at(MARK), y);
             root.draw(&Text::new(
                 words,
@@ -71,19 +49,39 @@ impl CloseUpDrawing<'_> {
             !self.shown.lost_frames.is_empty(),
             !self.shown.repeated_frames.is_empty(),
         );
-        let all = [
-            (has(true, SaAge::Old), Glyph::Dots(marks::OLD), "plot-close-old"),
-            (has(true, SaAge::New), Glyph::Dots(marks::NEW), "plot-close-new"),
-            (lost, Glyph::Cross, "plot-close-lost"),
-            (repeated, Glyph::Triangle, "plot-close-repeated"),
-            (answers && self.is_tcp(), Glyph::Steps, "plot-close-answers"),
+        let all: [(bool, Glyph, &str); 8] = [
+            (
+                has(true, SaAge::Old),
+                |at| marks::dots(marks::OLD, 1.0, at),
+                "plot-close-old",
+            ),
+            (
+                has(true, SaAge::New),
+                |at| marks::dots(marks::NEW, 1.0, at),
+                "plot-close-new",
+            ),
+            (lost, |at| marks::crosses(&at[1..2]), "plot-close-lost"),
+            (repeated, |at| marks::triangles(&at[1..2]), "plot-close-repeated"),
+            (
+                answers && self.is_tcp(),
+                |at| marks::steps(marks::ANSWERS, 1.0, "", at),
+                "plot-close-answers",
+            ),
             (
                 answers && !self.is_tcp(),
-                Glyph::Dots(marks::ANSWERS),
+                |at| marks::dots(marks::ANSWERS, 1.0, at),
                 "plot-close-back",
             ),
-            (edges && self.edge_fits, Glyph::Edge, "plot-close-edge"),
-            (edges && !self.edge_fits, Glyph::Nothing, "plot-close-edge-above"),
+            (
+                edges && self.edge_fits,
+                |at| marks::steps(marks::EDGE, 1.0, "8 6", at),
+                "plot-close-edge",
+            ),
+            (
+                edges && !self.edge_fits,
+                |_| String::new(),
+                "plot-close-edge-above",
+            ),
         ];
         let drawn = all.into_iter().filter(|entry| entry.0);
         drawn
