@@ -38,7 +38,14 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     // Data that was delivered after it shows that the new way worked, unless the peer still sent to the old place.
     let left_behind = change.until.is_some_and(|until| until > outage.from);
     let worked = !left_behind && outage.from > change.time.plus_nanos(view.near());
-    ((silent || at_begin) && !worked).then(|| {
+    // What is lost once the peer has followed is lost to something else.
+    let lost_later = |until: Timestamp| {
+        let lost = outage.swallowed_packets.iter();
+        lost.filter(|packet| packet.time > until.plus_nanos(view.near()))
+            .count() as u64
+    };
+    let held = at_begin && change.until.map_or(0, lost_later) < LEAST_NOT_BY_CHANCE;
+    ((silent || held) && !worked).then(|| {
         let explanation = Explanation {
             by: change.by,
             event: Some(change.index),
@@ -157,7 +164,7 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
     let is_silent = |side: &&SilencesOfSide| view.fills_half(side.no_esp) && !view.fills_half(side.nothing);
     let [sender, receiver] = &outage.silences;
     let sender = Some(sender)
-        .filter(|_| outage.undelivered.swallowed == 0)
+        .filter(|_| u64::from(outage.undelivered.swallowed) < LEAST_NOT_BY_CHANCE)
         .filter(is_silent);
     let silent = sender.or(Some(receiver).filter(is_silent))?;
     let explanation = Explanation {

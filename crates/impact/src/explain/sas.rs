@@ -107,7 +107,7 @@ fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
         sa.direction == reverse
             && sa.used.is_some_and(|(first, _)| {
                 first >= since
-                    && first <= view.outage.to
+                    && view.fills_half((first, view.outage.to))
                     && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
             })
     })?;

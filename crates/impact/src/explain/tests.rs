@@ -522,7 +522,9 @@ fn an_address_that_changed() {
     let mut moved = scene();
     moved.event(EventKind::AddressChanged, 10.5, CLIENT);
     is(&moved, AddressChanged);
-    moved.events[0].time = at(14.0);
+    moved.events[0].until = Some(at(10.6));
+    is(&moved, Unexplained);
+    (moved.events[0].time, moved.events[0].until) = (at(14.0), None);
     is(&moved, Unexplained);
     let mut silent = moved.clone();
     silent.silent(GATEWAY, 10.0, 18.0);

@@ -557,6 +557,10 @@ impl Outages {
         let echoes =
             |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(closed, last_closed));
         let reverse = own.direction.reverse();
+        let of_tunnel = self.unread.get(&own.tunnel).map(|tunnel| {
+            tunnel.small_passed(own.direction, (closed, last_closed), self.latest.unwrap_or(to))
+        });
+        let small = of_tunnel.unwrap_or_default();
         let gaps = || {
             self.gaps_in((own.tunnel, own.direction), from, to)
                 .map(|gap| gap.time)
@@ -577,8 +581,8 @@ impl Outages {
                 .last()
                 .map(|event| event.time),
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
-            echoes: echoes(own.direction).0 + echoes(reverse).0,
-            largest_passed: echoes(own.direction).1.max(echoes(reverse).1),
+            echoes: echoes(own.direction).0 + echoes(reverse).0 + small.answered,
+            largest_passed: echoes(own.direction).1.max(echoes(reverse).1).max(small.largest),
             behind_window: self.behind_window_in(candidate),
             open,
             unfinished,

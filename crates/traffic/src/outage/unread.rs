@@ -271,6 +271,27 @@ impl UnreadTunnel {
         vec![(Direction::BOTH[own], all), (Direction::BOTH[1 - own], answers)]
     }
 
+    /// The small packets of a direction that passed for half of a stretch while its full-sized ones did not, whatever can be read of them.
+    pub(super) fn small_passed(
+        &self,
+        direction: Direction,
+        (from, to): (Timestamp, Timestamp),
+        end: Timestamp,
+    ) -> SmallPassed {
+        let sent = &self.sides[slot(direction)];
+        let open = sent.backoff.open(end).or_else(|| {
+            let (from, small) = sent.since_full.only_small(end)?;
+            Some((sent.silence(from, Delivered::nothing(end)), small))
+        });
+        let closed = sent.silences.iter().map(|own| (&own.candidate, own.small));
+        let all = closed.chain(open.as_ref().map(|(candidate, small)| (candidate, *small)));
+        let common = |own: &Candidate| own.to.time.min(to).nanos_since(own.from.time.max(from));
+        all.filter(|(own, _)| 2 * common(own) >= to.nanos_since(from))
+            .map(|(_, small)| small)
+            .max_by_key(|small| small.answered)
+            .unwrap_or_default()
+    }
+
     /// Most of what a direction sends.
     pub(super) fn carried(&self, direction: Direction) -> CarriedKind {
         let sent = &self.sides[slot(direction)];

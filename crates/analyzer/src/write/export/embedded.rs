@@ -55,12 +55,12 @@ mod tests {
             key(Some(0x1f), KeyProof::Proven),
             key(None, KeyProof::Contradicted),
         ]));
-        let rows = text(&made.esp_sa);
+        let rows = text(&made.text);
         let (first, second) = rows.split_once('\n').unwrap();
         assert!(first.ends_with(",\"32-bit\",\"0\""), "{first}");
         assert!(second.ends_with(",\"64-bit\",\"1f\"\n"), "{second}");
         let mut material = KeyMaterial::default();
-        material.read_bytes(Path::new("t"), made.esp_sa.expose());
+        material.read_bytes(Path::new("t"), made.text.expose());
         assert_eq!((made.rows, made.notes.len(), material.problems.len()), (2, 0, 0));
     }
 }
