@@ -203,9 +203,11 @@ pub struct ToldTornDown<'a> {
     pub deletes: Vec<&'a Event>,
     /// The shortest and the longest time from a Delete to the end of the exchange that made the next IKE SA, seconds.
     pub range_s: (f64, f64),
+    /// The other side made a new IKE SA than the one that deleted.
+    pub by_another: bool,
 }
 
-/// The reauthentications of a tunnel that break before they make; `None` where there is none.
+/// The IKE SAs of a tunnel that were deleted before the next one was made; `None` where there is none.
 pub fn told_torn_down<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldTornDown<'a>> {
     let own = || {
         analysis
@@ -214,21 +216,27 @@ pub fn told_torn_down<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldT
             .filter(|event| event.tunnel == Some(tunnel))
     };
     let anew = own().filter(|event| event.kind == EventKind::NewIkeSa);
-    let pair = |anew: &'a Event| -> Option<(&'a Event, f64)> {
+    let pair = |anew: &'a Event| -> Option<(&'a Event, f64, bool)> {
         let before = own().take_while(|event| event.index < anew.index);
         let last = before
             .filter(|event| matches!(event.kind, EventKind::IkeSaDeleted | EventKind::NewIkeSa))
             .last()?;
-        let torn = last.kind == EventKind::IkeSaDeleted && last.by == anew.by && last.successor != Some(true);
+        let torn = last.kind == EventKind::IkeSaDeleted && last.successor != Some(true);
         let seconds = anew.until.unwrap_or(anew.time).seconds_since(last.time);
-        torn.then_some((last, seconds))
+        torn.then_some((last, seconds, last.by != anew.by))
     };
-    let (deletes, lengths): (Vec<&Event>, Vec<f64>) = anew.filter_map(pair).unzip();
+    let pairs: Vec<(&'a Event, f64, bool)> = anew.filter_map(pair).collect();
+    let by_another = pairs.iter().any(|pair| pair.2);
+    let (deletes, lengths): (Vec<&Event>, Vec<f64>) = pairs.iter().map(|pair| (pair.0, pair.1)).unzip();
     let range_s = (
         lengths.iter().copied().fold(f64::MAX, f64::min),
         lengths.iter().copied().fold(0.0, f64::max),
     );
-    (!deletes.is_empty()).then_some(ToldTornDown { deletes, range_s })
+    (!deletes.is_empty()).then_some(ToldTornDown {
+        deletes,
+        range_s,
+        by_another,
+    })
 }
 
 /// ESP of one side that stopped for good, in a transfer whose packets no key opens. Behind a renewal that failed it is that failure's.

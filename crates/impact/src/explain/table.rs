@@ -133,7 +133,7 @@ pub static ROWS: [ExplanationRow; 23] = [
     ExplanationRow {
         id: "large-packets",
         causes: &[ExplanationCause::LargePackets],
-        needs: "two echoes were answered in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
+        needs: "two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
         unless: "packets came behind the replay window, or an address or port changed at its begin",
         explains_short: false,
         explains_rekeys: false,
@@ -164,7 +164,7 @@ pub static ROWS: [ExplanationRow; 23] = [
         id: "address-changed",
         causes: &[ExplanationCause::AddressChanged],
         needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or the outage begins within 3 s of the change",
-        unless: "data was delivered more than three round trips (at least 0.3 s) behind the change, and its peer does not go on to the old place",
+        unless: "data was delivered, or three packets were lost, more than three round trips (at least 0.3 s) behind the change, and its peer does not go on to the old place",
         explains_short: true,
         explains_rekeys: true,
         holds: path::address_changed,
@@ -243,7 +243,7 @@ pub static ROWS: [ExplanationRow; 23] = [
     ExplanationRow {
         id: "esp-silent",
         causes: &[ExplanationCause::EspSilent],
-        needs: "no ESP came from one side for half of it, and its IKE did; the sender has lost nothing that the capture shows",
+        needs: "no ESP came from one side for half of it, and its IKE did; the sender has lost fewer than three packets that the capture shows",
         unless: "",
         explains_short: false,
         explains_rekeys: false,

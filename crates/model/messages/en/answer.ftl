@@ -201,7 +201,12 @@ left-behind-why = Why: { $who } went from { $from } to { $to }, and { $packets }
 ## A side renews by deleting first, and little was sent
 
 torn-down-line = { $who } renews by deleting first ({ $at }): no SA for { $seconds }.
-torn-down-why = Why: it asked for the next IKE SA only after the Delete (at { $list }). Too little was sent to tell what that cost.
+torn-down-by-another = { $clause }: no SA for { $seconds }.
+# $by: itself or another
+torn-down-why = Why: { $by ->
+    [another] the other side
+   *[itself] it
+} asked for the next IKE SA only after the Delete (at { $list }). Too little was sent to tell what that cost.
 
 ## Data still came behind the Delete that ends the tunnel, and the capture ends
 

@@ -182,7 +182,11 @@ left-behind-why = 原因: { $who }は { $from } から { $to } に移りまし�
 ## 更新より先に削除、通信はわずか
 
 torn-down-line = { $who }が更新より先に IKE SA を{ $at }削除: 各 { $seconds } SA なし
-torn-down-why = 原因: 次の IKE SA の要求は Delete の後でした（{ $list }）。通信が少なく、影響は測れません。
+torn-down-by-another = { $clause }: 各 { $seconds } SA なし
+torn-down-why = 原因: { $by ->
+    [another] 相手側による
+   *[itself] {""}
+}次の IKE SA の要求は Delete の後でした（{ $list }）。通信が少なく、影響は測れません。
 
 ## トンネルを終える Delete の後にもデータが来て、キャプチャが終わる場合
 

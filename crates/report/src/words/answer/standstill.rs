@@ -124,7 +124,7 @@ pub(super) fn of_childless(focus: &Focus) -> Option<Answer> {
     })
 }
 
-/// The answer where a side renews by deleting first, and too little was sent to measure what that costs.
+/// The answer where IKE SAs were deleted before the next one was made, and too little was sent to measure what that costs.
 pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
@@ -136,17 +136,31 @@ pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
         1 => fill!(t, "outage-at", moment = moment(focus, first.time)),
         n => fill!(t, "outage-times", n),
     };
-    let line = fill!(t, "torn-down-line", who, at, seconds = range(t, told.range_s));
+    let seconds = range(t, told.range_s);
+    let by = if told.by_another { "another" } else { "itself" };
+    let line = if told.by_another {
+        let probably = probably(t, first);
+        let clause = fill!(t, "outage-deleted", who, what = "ike", probably, at);
+        fill!(t, "torn-down-by-another", clause, seconds)
+    } else {
+        fill!(t, "torn-down-line", who, at, seconds)
+    };
     let list = moments(focus, told.deletes.iter().map(|delete| delete.time));
+    let cure = if told.by_another {
+        fill!(
+            t,
+            "cure-deleted-and-made-anew",
+            who,
+            moment = moment(focus, first.time)
+        )
+    } else {
+        fill!(t, "cure-break-before-make", what = "ike", who)
+    };
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
-        why: fill!(t, "torn-down-why", list),
-        change: fill!(
-            t,
-            "do",
-            text = fill!(t, "cure-break-before-make", what = "ike", who)
-        ),
+        why: fill!(t, "torn-down-why", by, list),
+        change: fill!(t, "do", text = cure),
     })
 }
 
