@@ -1,5 +1,6 @@
 //! Events: each kind where it was planted, and nothing where something like it was.
 
+use super::outages::later_fragments_dropped;
 use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
 use super::{ikev2, played_by_name};
 use crate::support::analyze_world;
@@ -338,6 +339,40 @@ fn fragments_of_a_request_that_are_missing_and_that_are_not() {
         assert_eq!(found.len(), 1, "{:?}", all.events);
         assert_eq!((found[0].known, found[0].by), (Certainty::Inferred, Some(SERVER)));
         assert_eq!(of(&all, EventKind::Unanswered).len(), 1);
+    }
+}
+
+#[test]
+fn first_fragments_alone_are_told_where_their_sender_waits() {
+    let dropped = |in_udp: bool| {
+        move |w: &mut World| {
+            w.nat_port = in_udp.then_some(31_000);
+            later_fragments_dropped(w);
+        }
+    };
+    for in_udp in [false, true] {
+        let analysis = played(dropped(in_udp), true);
+        let found = of(&analysis, EventKind::OnlySmallPass);
+        assert_eq!(found.len(), 1, "{:?}", analysis.events);
+        assert_eq!((found[0].by, found[0].count), (Some(SERVER), Some(105)));
+        let explanation = analysis.outages[0].explanation.as_ref().unwrap();
+        assert_eq!(explanation.event, Some(found[0].index));
+    }
+    // A capture that was chosen by ports has no later fragments, and another way may take them: the transfer goes on.
+    let chosen = |w: &mut World| {
+        w.nat_port = Some(31_000);
+        w.mtu = Some(1_300);
+        w.rest_dropped = Some([10, 9, 0, 1]);
+        w.steady(AFTER);
+    };
+    let another_way = |w: &mut World| {
+        w.mtu = Some(1_300);
+        w.steady(BEFORE);
+        w.rest_dropped = Some([10, 9, 0, 1]);
+        w.steady(AFTER);
+    };
+    for analysis in [played(chosen, true), played(another_way, true)] {
+        assert_eq!(of(&analysis, EventKind::OnlySmallPass), Vec::<&Event>::new());
     }
 }
 

@@ -106,6 +106,45 @@ pub(crate) fn all_packets_lost(w: &mut World) {
     only_small_pass(w, false);
 }
 
+/// After a failover the server goes on with a counter of before: the client takes nothing until the old number is passed.
+pub(crate) fn counter_goes_back(w: &mut World) {
+    w.steady(BEFORE);
+    w.down.sequence -= WINDOW + TIMEOUTS.len() as u32;
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// Behind a filter that lets only the first fragments of the server pass, small packets pass.
+pub(crate) fn later_fragments_dropped(w: &mut World) {
+    w.mtu = Some(1_300);
+    w.steady(BEFORE);
+    w.ping();
+    w.rest_dropped = Some([10, 9, 0, 1]);
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        w.ping();
+    }
+    w.rest_dropped = None;
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The capture misses later fragments, a few now and then, and the transfer goes on.
+pub(crate) fn later_fragments_not_captured(w: &mut World) {
+    w.mtu = Some(1_300);
+    for _ in 0..5 {
+        w.steady(1_000);
+        w.ping();
+        w.rest_dropped = Some([10, 9, 0, 1]);
+        w.steady(10);
+        w.rest_dropped = None;
+    }
+    w.steady(AFTER);
+}
+
 /// The first packets of a new SA are missing in the capture; they were acknowledged.
 pub(crate) fn first_packets_not_captured(w: &mut World) {
     for _ in 0..2 {

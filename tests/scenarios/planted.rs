@@ -254,6 +254,17 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         all_packets_lost,
     ),
     scenario(
+        "counter goes back",
+        &["event numbers_back", "numbers_back"],
+        counter_goes_back,
+    ),
+    scenario(
+        "later fragments dropped",
+        &["event only_small_pass", "large_packets"],
+        later_fragments_dropped,
+    ),
+    scenario("later fragments not captured", &[], later_fragments_not_captured),
+    scenario(
         "first packets of new SAs not captured",
         &["capture_hole", "event capture_hole", "event first_number"],
         first_packets_not_captured,

@@ -7,6 +7,8 @@ use std::str::FromStr;
 pub const NANOS_PER_SECOND: i64 = 1_000_000_000;
 /// Nanoseconds in a millisecond.
 pub const NANOS_PER_MILLI: i64 = 1_000_000;
+/// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
+pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 
 /// Seconds of a number of nanoseconds.
 pub fn seconds(nanos: i64) -> f64 {

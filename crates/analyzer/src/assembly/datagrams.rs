@@ -1,4 +1,5 @@
-//! Datagrams that have no SA, or no way to it: nobody acknowledges them, so limits, Deletes and moves alone tell.
+//! Datagrams that have no SA, or no way to it: nobody acknowledges them, so limits, Deletes and moves alone tell. Packets of which
+//! first fragments alone come cannot be read, so these tell.
 
 use crate::assembly::scene::Explored;
 use crate::events::{Reconnection, reconnections};
@@ -110,6 +111,75 @@ pub(super) fn of_reconnections(found: Explored<'_>) -> Vec<Interval> {
         .flat_map(both)
         .filter_map(of)
         .collect()
+}
+
+/// Packets of which first fragments alone came, each from the first of these to the next packet in fragments that came whole, or to the last
+/// try.
+pub(super) fn of_first_fragments(found: Explored<'_>) -> Vec<Interval> {
+    let record = found.record;
+    let of = |event: &Event| {
+        let (tunnel, until) = (event.tunnel?, event.until?);
+        let to = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
+        let all = record.sas.associations().iter().enumerate();
+        let own = all.filter(|(_, sa)| (sa.tunnel, sa.direction) == (tunnel, to.reverse()));
+        let sent_at = |time: Timestamp| {
+            let begun = own
+                .clone()
+                .filter(|(_, sa)| sa.first.is_some_and(|first| first.0 <= time));
+            begun.max_by_key(|(_, sa)| sa.first)
+        };
+        let alone = record
+            .first_fragments
+            .iter()
+            .find(|alone| alone.begin == (event.time, event.frame))?;
+        let back = alone
+            .until
+            .zip(sent_at(until))
+            .map(|((time, frame), (sa, _))| (sa, time, frame));
+        let undelivered = Undelivered {
+            swallowed: u32::try_from(alone.count).unwrap_or(u32::MAX),
+            attempts: u32::try_from(alone.tries).unwrap_or(u32::MAX),
+            dead: Some((event.time, alone.last.1)),
+            ..Undelivered::shown(CarriedKind::Unread, ShownBy::Swallowed)
+        };
+        let mut stood = without_sa(
+            sent_at(event.time)?,
+            (event.time, event.frame),
+            (back, until),
+            undelivered,
+        )?;
+        stood.facts.undelivered.open &= Some(until) >= record.totals.last_time;
+        Some(stood)
+    };
+    let events = found.events.iter();
+    events
+        .filter(|event| event.kind == EventKind::OnlySmallPass)
+        .filter_map(of)
+        .collect()
+}
+
+/// Packets under numbers that a replay check has seen, where no acknowledgements tell whether there is one.
+pub(super) fn of_numbers_back(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bool) -> Vec<Interval> {
+    let record = found.record;
+    let all = || record.sas.associations().iter().enumerate();
+    let of = |(index, sa): (SaIndex, &Association)| {
+        let step = sa.steps_back.longest()?;
+        let side = (sa.tunnel, sa.direction);
+        let is_it = |event: &&Event| event.kind == EventKind::NumbersBack && event.frame == step.begin.1;
+        let until = found.events.iter().find(is_it)?.until?;
+        let own = all().filter(|(_, sa)| (sa.tunnel, sa.direction) == side);
+        let mut firsts = own.filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)));
+        let above = step.until.map(|(time, frame)| (index, time, frame));
+        let back = above.or_else(|| firsts.find(|(_, time, _)| *time == until));
+        let undelivered = Undelivered {
+            swallowed: u32::try_from(step.packets).unwrap_or(u32::MAX),
+            dead: Some((step.begin.0, step.last.min(until))),
+            ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
+        };
+        let stood = without_sa((index, sa), step.begin, (back, until), undelivered)?;
+        (!is_acknowledged(side)).then_some(stood)
+    };
+    all().filter_map(of).collect()
 }
 
 /// Whether a sender at the rate of an SA did not merely pause for so long.

@@ -57,6 +57,10 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
         limits.are_acknowledged(tunnel, direction)
     }));
     stretches.extend(datagrams::of_reconnections(found));
+    stretches.extend(datagrams::of_first_fragments(found));
+    stretches.extend(datagrams::of_numbers_back(found, |(tunnel, direction)| {
+        limits.are_acknowledged(tunnel, direction)
+    }));
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);

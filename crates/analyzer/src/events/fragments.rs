@@ -1,12 +1,15 @@
-//! IKE messages of which the capture holds a part only: fragments of IP, and of IKE (RFC 7383).
+//! Messages and packets of which the capture holds a part only: IKE messages in fragments of IP, and of IKE (RFC 7383); ESP packets in fragments of IP.
 
 use crate::events::sources::EventSources;
+use rekeyscope_capture::framing::FirstFragments;
 use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::doubled_timer;
 use std::collections::BTreeSet;
 
-/// Events of both.
-pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
+/// Events of all.
+pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     let of_ike = sources.exchanges().flat_map(|(index, tunnel, _, exchange)| {
         let sides = [false, true].map(|answers| incomplete(exchange, answers));
         sides.into_iter().flatten().map(move |event| Event {
@@ -29,7 +32,35 @@ pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
             )
         })
     });
-    of_ike.chain(of_ip).collect()
+    let of_esp = sources.record.first_fragments.iter();
+    let of_esp = of_esp.filter_map(|alone| only_small_pass(sources, alone, ends));
+    of_ike.chain(of_ip).chain(of_esp).collect()
+}
+
+/// First fragments of ESP come without the others, and small packets pass meanwhile. A sender whose packets arrive nowhere tries again after
+/// twice its timer: else it stopped with its last try.
+fn only_small_pass(sources: &EventSources<'_>, alone: &FirstFragments, ends: Timestamp) -> Option<Event> {
+    let record = sources.record;
+    let tunnel = record.tunnels.known(alone.src, alone.dst, alone.udp)?;
+    let direction = record.tunnels.tunnels[tunnel].direction_to(alone.dst);
+    let (before, last) = alone.last;
+    let next = last.plus_nanos(*doubled_timer(last.nanos_since(before)).end());
+    let until = match alone.until {
+        Some((whole, _)) => whole,
+        None if next < ends => last,
+        None => ends,
+    };
+    let (begin, frame) = alone.begin;
+    let nothing_else = record
+        .traffic
+        .longest_silence((tunnel, direction), (begin, until), &[]);
+    (nothing_else.nanos() < until.nanos_since(begin)).then(|| Event {
+        tunnel: Some(tunnel),
+        by: Some(alone.src),
+        until: Some(until),
+        count: Some(alone.count),
+        ..Event::at(EventKind::OnlySmallPass, Certainty::Proven, begin, frame)
+    })
 }
 
 /// Fragments of one side of which some never came, whatever it split its message into.

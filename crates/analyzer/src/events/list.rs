@@ -28,7 +28,7 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(checks::of(sources));
     events.extend(moves::moves(record));
     events.extend(reconnections::events(record));
-    events.extend(fragments::of(sources));
+    events.extend(fragments::of(sources, ends));
     events.extend(inner_control::of(sources, ends));
     events.extend(sas::of(sources));
     events.extend(silences::of(sources, ends));

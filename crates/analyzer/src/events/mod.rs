@@ -6,7 +6,7 @@
 //! - [`collisions`]: both sides renewed at once.
 //! - [`moves`]: an end of a tunnel has another address, or another port.
 //! - [`checks`]: a peer that does not answer whether it is alive, or does not know an SPI.
-//! - [`fragments`]: IKE messages of which a part is missing.
+//! - [`fragments`]: IKE messages, and ESP packets, of which a part is missing.
 //! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain.
 //! - [`sas`]: numbers that new SAs begin with, limits that were reached.
 //! - [`silences`]: everything silent, holes of the capture, one side's ESP.

@@ -1,11 +1,11 @@
-//! SAs: the number that a new one begins with, and limits that were reached.
+//! SAs: the number that a new one begins with, numbers that go back, and limits that were reached.
 
 use crate::events::sources::EventSources;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::volume::expiry;
-use rekeyscope_model::analysis::{Certainty, Event, EventKind};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind, MOST_EVENTS};
 
 /// Events of all SAs.
 pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
@@ -19,6 +19,9 @@ pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
         let began = own.filter(|&sa| child.exchange.is_some() || succeeds(sources, sa));
         found.extend(began.filter_map(|sa| first_number(sources, sources.association(sa))));
     }
+    let all = sources.record.sas.associations().iter();
+    let back = all.filter_map(|association| numbers_back(sources, association));
+    found.extend(back.take(MOST_EVENTS));
     found
 }
 
@@ -43,6 +46,30 @@ fn first_number(sources: &EventSources<'_>, association: &Association) -> Option
         spis: vec![association.spi],
         count: Some(missing + 1),
         ..Event::at(EventKind::FirstNumber, Certainty::Read, time, frame)
+    })
+}
+
+/// A sender goes on with an old counter, up to the number that it had reached, or to its next SA.
+fn numbers_back(sources: &EventSources<'_>, association: &Association) -> Option<Event> {
+    let step = association.steps_back.longest()?;
+    let (time, frame) = step.begin;
+    let next = || {
+        let others = sources.used(association.tunnel);
+        let own = others.filter(|sa| sa.direction == association.direction);
+        let firsts = own.filter_map(|sa| sa.first).map(|first| first.0);
+        firsts.filter(|first| *first > time).min()
+    };
+    let above = step.until.map(|until| until.0);
+    let until = above.or_else(next).or(sources.record.totals.last_time);
+    Some(Event {
+        tunnel: Some(association.tunnel),
+        by: Some(association.src),
+        spis: vec![association.spi],
+        until,
+        count: Some(step.from - step.to + 1),
+        from: Some(step.from.to_string()),
+        to: Some(step.to.to_string()),
+        ..Event::at(EventKind::NumbersBack, Certainty::Proven, time, frame)
     })
 }
 

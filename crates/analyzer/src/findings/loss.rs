@@ -44,7 +44,11 @@ impl Lane<'_> {
 
     /// Packets come behind a replay window: the smallest behind which TCP shows a loss, else the largest that it does not show to be smaller.
     pub(crate) fn behind_window(&self) -> Option<Finding> {
-        let late = self.record.traffic.late(self.tunnel, self.direction);
+        let mut late = self.record.traffic.late(self.tunnel, self.direction);
+        // Numbers that went back were overtaken by nothing.
+        let steps = self.associations().filter_map(|a| a.steps_back.longest());
+        let back: u64 = steps.map(|step| step.packets).sum();
+        late.packets = late.packets.map(|packets| packets.saturating_sub(back));
         let (_, packets) = self.loss(self.direction);
         let is_seen = |k: &usize| late.lost[*k] >= ENOUGH_LOST;
         let is_dropped = |k: &usize| {

@@ -6,7 +6,7 @@ use crate::notices::{ControlLog, IcmpLog};
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
-use rekeyscope_capture::framing::IncompleteIke;
+use rekeyscope_capture::framing::{FirstFragments, IncompleteIke};
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::database::SaDatabase;
@@ -44,6 +44,8 @@ pub struct Record {
     pub(crate) icmp: IcmpLog,
     /// IKE messages whose fragments did not all come.
     pub(crate) incomplete_ike: Vec<IncompleteIke>,
+    /// Stretches in which first fragments of ESP came without the others.
+    pub(crate) first_fragments: Vec<FirstFragments>,
     /// Every packet, where another capture point is to be compared with this one.
     pub(crate) point: Option<PointRecord>,
 }
@@ -78,6 +80,7 @@ impl Record {
             control: ControlLog::default(),
             icmp: IcmpLog::default(),
             incomplete_ike: Vec::new(),
+            first_fragments: Vec::new(),
             point: options.two_points.then(PointRecord::default),
             options,
         }

@@ -3,6 +3,7 @@
 use crate::file::{Frame, link_type_name};
 use crate::framing::carriers::Carriers;
 use crate::framing::datagram::{AH, Datagram, DatagramKind};
+use crate::framing::first_fragments::FirstFragments;
 use crate::framing::fragments::{FragmentTable, IncompleteIke, Whole};
 use crate::framing::link;
 use crate::framing::transport;
@@ -79,6 +80,11 @@ impl Framing {
     /// IKE messages found so far to lack fragments; a message is given once.
     pub fn take_incomplete_ike(&mut self) -> Vec<IncompleteIke> {
         std::mem::take(&mut self.fragments.incomplete)
+    }
+
+    /// Stretches in which first fragments of ESP came without the others, so far.
+    pub fn first_fragments_alone(&self) -> Vec<FirstFragments> {
+        self.fragments.ways.alone()
     }
 
     /// Counts the datagrams that wait for fragments when the capture ends.

@@ -5,6 +5,7 @@
 //! but another one at its very place replaces it.
 
 use crate::framing::datagram::UdpPorts;
+use crate::framing::first_fragments::Ways;
 use crate::layers::ip::{self, IpPacket, Piece};
 use crate::layers::udp::{IKE_PORT, NAT_T_PORT};
 use etherparse::{IpNumber, ip_number};
@@ -127,6 +128,7 @@ pub(super) struct FragmentTable {
     /// IKE messages that were given up, at most [`MOST_EVENTS`] (0.25 MB) until somebody takes them; further ones are only
     /// counted.
     pub(super) incomplete: Vec<IncompleteIke>,
+    pub(super) ways: Ways,
 }
 
 impl FragmentTable {
@@ -135,6 +137,7 @@ impl FragmentTable {
         self.partials.clear();
         self.order.clear();
         self.whole.clear();
+        self.ways.forget();
         self.held = 0;
     }
 
@@ -187,8 +190,11 @@ impl FragmentTable {
             count(diagnostics, frame, "duplicate_fragment", DUPLICATE);
             return None;
         }
-        let held_before = partial.bytes.len();
+        let (held_before, fragments_before) = (partial.bytes.len(), partial.fragments);
         partial.insert(packet, piece, end, frame, diagnostics);
+        if partial.fragments > fragments_before {
+            self.ways.take(packet, piece, time, frame);
+        }
         self.held = (self.held + partial.bytes.len()).saturating_sub(held_before);
         let Some(whole) = partial.completed(packet.identification) else {
             self.make_room(MOST_DATAGRAMS, frame, diagnostics);

@@ -3,6 +3,7 @@
 mod carriers;
 mod datagram;
 mod decoder;
+mod first_fragments;
 mod fragments;
 #[cfg(test)]
 mod lab_test;
@@ -20,4 +21,5 @@ pub use crate::layers::ip::Authentication;
 pub use datagram::AH;
 pub use datagram::{Datagram, DatagramKind, UdpPorts};
 pub use decoder::Framing;
+pub use first_fragments::FirstFragments;
 pub use fragments::IncompleteIke;

@@ -208,6 +208,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         exchange: changed
             .filter(|(_, exchange)| exchange.end >= since)
             .map(|(_, exchange)| exchange.index),
+        by: told.and_then(|event| event.by),
         count: told
             .and_then(|event| event.count)
             .or(largest_passed.map(u64::from)),
@@ -219,10 +220,10 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
-/// Segments came behind later ones, or an end moved: size had nothing to do with it.
+/// Segments came behind later ones, or an end moved: size had nothing to do with it. First fragments alone show that it had.
 pub(super) fn size_does_not_matter(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let reordered = explanation.event.is_none() && view.outage.undelivered.behind_window > 0;
-    reordered || address_changed(view).is_some()
+    let reordered = view.outage.undelivered.behind_window > 0;
+    explanation.event.is_none() && (reordered || address_changed(view).is_some())
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {

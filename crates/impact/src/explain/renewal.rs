@@ -36,6 +36,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::PeerLostSas
         | ExplanationCause::AddressChanged
         | ExplanationCause::LargePackets
+        | ExplanationCause::NumbersBack
         | ExplanationCause::L2tpClosed
         | ExplanationCause::ReplayWindow => false,
     };

@@ -404,6 +404,19 @@ fn took_too_long(view: &OutageView<'_>, exchange: &ExchangeInScene) -> Explanati
     view.with_frames(explanation, [])
 }
 
+/// A sender went on with an old counter: a receiver that checks for replays drops what comes until the number before is passed.
+pub(super) fn numbers_back(view: &OutageView<'_>) -> Option<Explanation> {
+    let mut steps = view.events(&[EventKind::NumbersBack], Timestamp(i64::MIN), view.outage.to);
+    let step = steps.find(|event| view.lasts_half(event))?;
+    let explanation = Explanation {
+        by: step.by,
+        event: Some(step.index),
+        count: step.count,
+        ..Explanation::of(ExplanationCause::NumbersBack, step.known)
+    };
+    Some(view.with_frames(explanation, []))
+}
+
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {
     let late = view.outage.undelivered.behind_window;
     (late >= LEAST_LATE && 2 * late >= view.outage.undelivered.swallowed).then(|| {

@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 23] = [
+pub static ROWS: [ExplanationRow; 24] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -38,6 +38,16 @@ pub static ROWS: [ExplanationRow; 23] = [
         explains_short: false,
         explains_rekeys: false,
         holds: path::capture_hole,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "numbers-back",
+        causes: &[ExplanationCause::NumbersBack],
+        needs: "the ESP numbers of one SA go back to those of three earlier packets or more, which had other bytes, for half of the outage",
+        unless: "",
+        explains_short: true,
+        explains_rekeys: true,
+        holds: sas::numbers_back,
         excluded: never,
     },
     ExplanationRow {
@@ -133,8 +143,8 @@ pub static ROWS: [ExplanationRow; 23] = [
     ExplanationRow {
         id: "large-packets",
         causes: &[ExplanationCause::LargePackets],
-        needs: "two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
-        unless: "packets came behind the replay window, or an address or port changed at its begin",
+        needs: "first fragments of ESP come without the others, and small packets pass; or two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
+        unless: "packets came behind the replay window, or an address or port changed at its begin, and fragments do not tell",
         explains_short: false,
         explains_rekeys: false,
         holds: path::large_packets,

@@ -669,6 +669,18 @@ fn silence_of_one_side_and_of_both() {
 }
 
 #[test]
+fn numbers_that_went_back_for_half_of_it() {
+    let mut back = scene();
+    let until = back.outages[0].to;
+    let step = back.event(EventKind::NumbersBack, 10.0, GATEWAY);
+    (step.until, step.count) = (Some(until), Some(700));
+    let explanation = is(&back, NumbersBack);
+    assert_eq!((explanation.count, explanation.by), (Some(700), Some(GATEWAY)));
+    back.events[0].until = Some(back.events[0].time);
+    is(&back, Unexplained);
+}
+
+#[test]
 fn packets_behind_the_replay_window() {
     let mut late = scene();
     late.outage().undelivered.behind_window = 3;

@@ -7,6 +7,7 @@ use crate::ike::exchange::Exchange;
 use crate::sa::docket::Docket;
 use crate::sa::sequence::SequenceTracker;
 use crate::sa::specimen::Lacking;
+use crate::sa::step_back::StepsBack;
 use crate::sa::tunnel::TunnelIndex;
 use crate::sa::whereabouts::OuterPath;
 use rekeyscope_keylog::{EspKey, KeyOrigin, SaLifetime};
@@ -242,6 +243,8 @@ pub struct Association {
     pub icv: IcvCounts,
     /// Sequence numbers.
     pub sequence: SequenceTracker,
+    /// Numbers that stepped back.
+    pub steps_back: StepsBack,
     /// Packets handed to the decoder so far; ahead of `counters` by what is still in its batches.
     pub queued: u64,
 }
@@ -390,6 +393,7 @@ impl Association {
                 unchecked: 0,
             },
             sequence: SequenceTracker::default(),
+            steps_back: StepsBack::default(),
             queued: 0,
         }
     }

@@ -19,6 +19,7 @@ pub mod renumbering;
 pub mod seen;
 pub mod sequence;
 pub mod specimen;
+pub mod step_back;
 pub mod tunnel;
 pub mod volume;
 mod weigh;

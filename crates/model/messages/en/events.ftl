@@ -58,7 +58,8 @@ event-fragments-incomplete = of an IKE message in fragments, { $count ->
    *[other] { $count } fragments
 } came, and no answer
 event-first-number = the first packet of a new SA of { $who } has the number { $count }
-event-only-small-pass = packets above { $count } bytes are no longer acknowledged
+event-numbers-back = the ESP numbers of { $who } went back by { $count }
+event-only-small-pass = of { $count } ESP packets of { $who } only the first fragment came
 event-capture-hole = { $count ->
     [one] one packet that passed is
    *[other] { $count } packets that passed are

@@ -20,6 +20,7 @@ outage-down-each = { $nothing } passed for { $seconds } each
 outage-nothing = nothing
 outage-nothing-to = nothing to { $to }
 outage-nothing-large = none
+outage-nothing-of-it = no packet
 
 outage-deleted = { $who } { $probably }deleted { $what ->
     [ike] the IKE SA
@@ -50,7 +51,9 @@ outage-fragments = requests of { $who } { $probably }came in part only { $at }
 outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
 outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
 outage-path-silent = both sides { $probably }fell silent { $at }
+outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
+outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
@@ -146,8 +149,10 @@ explains-path-silent = neither ESP nor IKE came from either side { $span ->
     [part] for { $took }
    *[all] in that time
 }.
+explains-first-fragments = of { $bytes } ESP packets of { $who } only the first fragment came, none of the others, and small packets passed: something on the way drops fragments.
 explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not: the limit lies between them.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
+explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
@@ -226,7 +231,9 @@ cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell
 cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. Not the rekeys.
 cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP. Send NAT keepalives at least every 20 s.
 cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
+cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. Not the rekeys.
 cure-large-packets = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. See what changed: suite or encapsulation.
+cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. Not the rekeys.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.
 cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).

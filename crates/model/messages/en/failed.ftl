@@ -35,6 +35,7 @@ cause-peer-silent = the peer fell silent
 cause-unheard = packets of one side stopped arriving
 cause-esp-silent = ESP of one side stopped coming
 cause-path-silent = both sides fell silent
+cause-numbers-back = ESP numbers went back
 cause-large-packets = large packets no longer passed
 cause-slow-exchange = the key exchange took long
 cause-l2tp-closed = the L2TP session was ended

@@ -19,6 +19,7 @@ outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
 outage-nothing-to = { $to } 宛て
 outage-nothing-large = 大きなパケット
+outage-nothing-of-it = そのパケット
 
 outage-deleted = { $who }が{ $at } { $what ->
     [ike] IKE SA
@@ -49,7 +50,9 @@ outage-fragments = { $who }の要求が{ $at }一部しか届かず{ $probably }
 outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
 outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
 outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
+outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
+outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
@@ -121,8 +124,10 @@ explains-path-silent = { $span ->
     [part] 両側とも ESP も IKE も { $took }間届きませんでした。
    *[all] その間、両側とも ESP も IKE も届きませんでした。
 }
+explains-first-fragments = { $who }の ESP パケット { $bytes } 個は先頭フラグメントだけが届き、残りのフラグメントは届いていません。小さなパケットは通っています。経路上の何かがフラグメントを破棄しています。
 explains-large-packets = { $bytes } バイトまでのパケットは通り、最大長のパケットは届いていません。通る上限はその間です。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
+explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
@@ -194,7 +199,9 @@ cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてくだ�
 cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーが原因ではありません。
 cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以内ごとに送ってください。
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
+cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。鍵更新が原因ではありません。
 cure-large-packets = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。変わったもの（暗号スイート、カプセル化）も調べてください。
+cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。鍵更新が原因ではありません。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
 cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。

@@ -36,14 +36,14 @@ plain_data! {
         /// Name of the notification, where it could be read, or of the ICMP message.
         pub notify: Option<String>,
         /// Number by kind: copies of a request, or of a repeated statement; checks or echoes that were asked; fragments that came; the
-        /// number of the first packet; bytes of the limit, of the next hop's MTU, of the largest packet that still passes; missing numbers;
+        /// number of the first packet; bytes of the limit, of the next hop's MTU; missing numbers, or those that numbers went back by;
         /// packets that the peer of an end that moved sent before it followed.
         pub count: Option<u64>,
         /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends.
         pub successor: Option<bool>,
-        /// Address and port before a change.
+        /// Address and port before a change, or ESP number before a step back.
         pub from: Option<String>,
-        /// Address and port after a change.
+        /// Address and port after a change, or ESP number behind a step back.
         pub to: Option<String>,
     }
     /// Explanation of a time without delivery.

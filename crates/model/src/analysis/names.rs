@@ -353,8 +353,10 @@ plain_names! {
         FragmentsIncomplete = "fragments_incomplete",
         /// The first packet of a new SA has a number above 1.
         FirstNumber = "first_number",
-        /// Packets above a size are no longer acknowledged; smaller ones are.
+        /// Large ESP packets no longer come whole: their first fragments come alone, and smaller packets pass.
         OnlySmallPass = "only_small_pass",
+        /// The ESP numbers of a side went back to those of earlier packets, which had other bytes.
+        NumbersBack = "numbers_back",
         /// The capture lacks packets that passed.
         CaptureHole = "capture_hole",
         /// Nothing at all was captured for a while.
@@ -413,6 +415,8 @@ plain_names! {
         LargePackets = "large_packets",
         /// The key exchange took long.
         SlowExchange = "slow_exchange",
+        /// A side went on with an old counter of ESP numbers, so that a replay check drops its packets.
+        NumbersBack = "numbers_back",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
         /// L2TP or PPP ended the session inside the tunnel.

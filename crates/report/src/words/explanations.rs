@@ -184,6 +184,9 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => {
                 Message::new("outage-given-up")
             }
+            (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => {
+                Message::new("outage-first-fragments")
+            }
             (ExplanationCause::Refused, _) if self.is_childless() => Message::new("outage-refused-child"),
             (ExplanationCause::Unexplained, _) if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
@@ -212,6 +215,7 @@ impl<'a> Explained<'a> {
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "explains-first-number",
             (ExplanationCause::PeerLostSas, Some(EventKind::InvalidSpi)) => "explains-invalid-spi",
             (ExplanationCause::PeerLostSas, _) => "explains-restarted",
+            (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => "explains-first-fragments",
             (ExplanationCause::LargePackets, _) if e.count.is_none() => "explains-large-packets-only",
             (ExplanationCause::Unexplained, _) if e.by.is_some() => "explains-lost-before",
             (cause, _) => return Message::of("explains", cause.as_str()),
@@ -235,6 +239,7 @@ impl<'a> Explained<'a> {
                 "cure-limit-packets"
             }
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
+            (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => "cure-first-fragments",
             (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
@@ -254,7 +259,7 @@ impl<'a> Explained<'a> {
             Certainty::Inferred => t.word("outage-probably"),
             Certainty::Read | Certainty::Proven => String::new(),
         };
-        let change = self.is(ExplanationCause::AddressChanged);
+        let change = self.is(ExplanationCause::AddressChanged) || self.is(ExplanationCause::NumbersBack);
         let count = match e.cause {
             ExplanationCause::Unexplained if e.count.is_none() => self.silent_time.swallowed,
             _ => e.count.unwrap_or(0),

@@ -278,6 +278,27 @@ fn of_the_path(
             ..of(ExplanationCause::LargePackets, Certainty::Proven)
         })
     };
+    let numbers_back = shown(
+        EventKind::NumbersBack,
+        |event| {
+            event.count = Some(700);
+            (event.from, event.to) = (Some("961".into()), Some("262".into()));
+        },
+        Explanation {
+            by: gateway,
+            count: Some(700),
+            ..of(ExplanationCause::NumbersBack, Certainty::Proven)
+        },
+    );
+    let first_fragments = shown(
+        EventKind::OnlySmallPass,
+        |event| event.count = Some(24),
+        Explanation {
+            by: gateway,
+            count: Some(24),
+            ..of(ExplanationCause::LargePackets, Certainty::Proven)
+        },
+    );
     let several = |cause, by| {
         let mut document = silent(by, None, cause);
         let first = document.outages[0].clone();
@@ -319,6 +340,8 @@ fn of_the_path(
         ),
         ("large-packets", large(Some(1372), Some(0))),
         ("large-packets", large(None, None)),
+        ("large-packets", first_fragments),
+        ("numbers-back", numbers_back),
         (
             "unexplained",
             document(of(ExplanationCause::Unexplained, Certainty::Proven)),

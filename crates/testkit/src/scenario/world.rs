@@ -50,6 +50,8 @@ pub struct World {
     pub ah: bool,
     /// Split ESP packets that are longer than this (IP packet).
     pub mtu: Option<usize>,
+    /// Only the first fragments pass of ESP packets that this address sends.
+    pub rest_dropped: Option<[u8; 4]>,
     /// Nothing is captured meanwhile.
     pub blind: bool,
     /// The file has the last packet first.
@@ -95,6 +97,7 @@ impl World {
             nat_port: None,
             ah: false,
             mtu: None,
+            rest_dropped: None,
             blind: false,
             backwards: false,
             cookie,
@@ -160,7 +163,13 @@ impl World {
             None => self.capture(header.packet(&body)),
             Some(mtu) => {
                 let id = sa.sequence as u16;
-                for piece in (Ipv4 { id, ..header }).fragments(&body, (mtu - 20) / 8 * 8) {
+                let pieces = (Ipv4 { id, ..header }).fragments(&body, (mtu - 20) / 8 * 8);
+                let passing = if self.rest_dropped == Some(src) {
+                    1
+                } else {
+                    pieces.len()
+                };
+                for piece in pieces.into_iter().take(passing) {
                     self.capture(piece);
                 }
             }

@@ -1,11 +1,10 @@
 //! Round trip times as the capture sees them: from data to its acknowledgement (RFC 6298).
 
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
-use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND};
+pub use rekeyscope_model::time::LEAST_TIMEOUT;
+use rekeyscope_model::time::NANOS_PER_SECOND;
 use std::ops::RangeInclusive;
 
-/// The least that a retransmission timer adds to the round trip (Linux; RFC 6298 §2.4 asks for a second): no shorter silence is a wait for it.
-pub const LEAST_TIMEOUT: i64 = 200 * NANOS_PER_MILLI;
 /// Longest delay of an acknowledgement by its receiver (RFC 9293 §3.8.6.3): an answer that comes later comes late for TCP on any path.
 pub const LONGEST_ACK_DELAY: i64 = NANOS_PER_SECOND / 2;
 /// Nanoseconds. Retransmission timeout before a round trip is measured (RFC 6298 §2.1).
@@ -85,6 +84,7 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rekeyscope_model::time::NANOS_PER_MILLI;
 
     #[test]
     fn samples_are_smoothed_by_an_eighth() {

@@ -97,9 +97,15 @@ impl Analyzer {
             return;
         }
         let number = association.whole_sequence(pending.sequence);
-        association
-            .sequence
-            .observe(number, sighting == Appearance::NumberUsed);
+        let used = sighting == Appearance::NumberUsed;
+        let highest = association.sequence.highest().unwrap_or(number);
+        association.sequence.observe(number, used);
+        // A cut packet may end elsewhere than a copy of it.
+        if !pending.cut && decoded.icv != Icv::Failed {
+            let before = (highest, decoded.icv == Icv::Verified);
+            let seen = (pending.time, pending.frame);
+            association.steps_back.take(number, used, before, seen);
+        }
         if decoded.icv == Icv::Verified {
             association.extended = association.extended.map(|highest| highest.max(number));
         }

@@ -31,12 +31,13 @@ impl Analyzer {
         self.record
     }
 
-    /// IKE messages that were given up since the last look; all are counted as datagrams.
+    /// IKE messages that were given up since the last look, which are all counted as datagrams, and first fragments of ESP alone.
     pub(super) fn take_incomplete(&mut self) {
-        let given_up = self.framing.as_mut().map(|framing| framing.take_incomplete_ike());
+        let Some(framing) = &mut self.framing else { return };
+        self.record.first_fragments = framing.first_fragments_alone();
+        let given_up = framing.take_incomplete_ike();
         let room = MOST_EVENTS.saturating_sub(self.record.incomplete_ike.len());
-        let given_up = given_up.unwrap_or_default().into_iter().take(room);
-        self.record.incomplete_ike.extend(given_up);
+        self.record.incomplete_ike.extend(given_up.into_iter().take(room));
     }
 
     /// Oddities that are known at the end only.

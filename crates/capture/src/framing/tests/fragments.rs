@@ -326,3 +326,55 @@ fn a_decoder_that_forgot_is_as_new() {
     assert_eq!(bench.give(0.4, &between_others(&esp(76))).unwrap().kind, "UDP");
     assert_eq!(bench.give(0.5, first).unwrap().kind, "ESP", "both are behind it");
 }
+
+#[test]
+fn first_fragments_alone_are_told_by_their_tries() {
+    let in_udp = udp(4500, 4500, &esp(1400));
+    let bodies = [(50, esp(1400)), (17, in_udp)];
+    for (next, body) in bodies {
+        let v4 = |id: u32| fragments_v4(id as u16, next, &body, 1304);
+        let v6 = |id: u32| fragments_v6(id, next, &body, 1304);
+        let pieces: [&dyn Fn(u32) -> Vec<Vec<u8>>; 2] = [&v4, &v6];
+        for pieces in pieces {
+            let mut bench = Bench::default();
+            let give = |bench: &mut Bench, seconds: f64, id: u32, passing: usize| {
+                for piece in pieces(id).iter().take(passing) {
+                    bench.give(seconds, piece);
+                }
+            };
+            for id in 0..4 {
+                give(&mut bench, f64::from(id), id, 1);
+            }
+            assert_eq!(
+                bench.framing.first_fragments_alone(),
+                [],
+                "no later one ever came"
+            );
+            give(&mut bench, 4.0, 4, 2);
+            for id in 10..20 {
+                give(&mut bench, 4.0 + f64::from(id) / 100.0, id, 1);
+            }
+            assert_eq!(bench.framing.first_fragments_alone(), [], "at once");
+            for (id, seconds) in [(20, 5.0), (21, 7.0), (21, 7.0)] {
+                give(&mut bench, seconds, id, 1);
+            }
+            let going_on = bench.framing.first_fragments_alone();
+            assert_eq!(going_on.len(), 1);
+            let alone = going_on[0];
+            assert_eq!((alone.count, alone.tries, alone.until), (12, 3, None));
+            assert_eq!(alone.udp.is_some(), next == 17);
+            give(&mut bench, 8.0, 22, 2);
+            let over = bench.framing.first_fragments_alone();
+            assert_eq!((over.len(), over[0].count, over[0].tries), (1, 12, 3));
+            assert!(over[0].until.is_some());
+        }
+    }
+    // Those of IKE are told as messages.
+    let mut bench = Bench::default();
+    let ike = udp(500, 500, &[7; 1400]);
+    bench.give(0.0, &fragments_v4(0, 17, &ike, 1304)[1]);
+    for id in 1..9 {
+        bench.give(f64::from(id), &fragments_v4(id, 17, &ike, 1304)[0]);
+    }
+    assert_eq!(bench.framing.first_fragments_alone(), []);
+}
