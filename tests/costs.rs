@@ -9,7 +9,7 @@ mod of_the_sender;
 mod unsent;
 
 use crate::scenarios::steps::{AFTER, BEFORE};
-use crate::support::analyze_world;
+use crate::support::{analyses, analyze_world};
 use rekeyscope_model::analysis::*;
 use rekeyscope_testkit::scenario::World;
 
@@ -60,4 +60,19 @@ fn silent_at(w: &mut World, kilobytes: u32) {
     w.switch_up(&qm);
     w.switch_down(&qm);
     w.steady(AFTER);
+}
+
+/// A rekey that is said to have stopped a transfer lost something that is said, or held it up for a silence that counts. Line 1, the head
+/// of the table and the document count the same ones.
+#[test]
+fn no_rekey_is_counted_that_lost_nothing() {
+    for (lab, analysis) in analyses() {
+        for ledger in &analysis.ledger {
+            let stopped = ledger.rekeys.iter().filter(|own| own.why != LedgerWhy::Slow);
+            for own in stopped {
+                let counts = own.cost_seconds >= 0.01 || own.silence_ms >= 50.0 || own.at_least;
+                assert!(counts, "{:?}: {own:?}", lab.capture);
+            }
+        }
+    }
 }

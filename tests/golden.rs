@@ -151,7 +151,7 @@ fn the_readmes_show_what_is_printed() {
     }
 }
 
-/// Every block of the post-mortem that shows a part of a report is in it.
+/// Every block of the post-mortem that shows a part of a report is in it, and so is every figure of its prose that has a unit.
 #[test]
 fn the_post_mortem_shows_what_is_printed() {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
@@ -169,6 +169,22 @@ fn the_post_mortem_shows_what_is_printed() {
         compared += shown.chars().count();
     }
     assert!(compared > 900, "{compared} characters were compared");
+    let prose: Vec<&str> = text
+        .split("\n```")
+        .step_by(2)
+        .flat_map(str::split_whitespace)
+        .collect();
+    let figures = prose.windows(2).filter(|pair| {
+        let unit = pair[1].trim_end_matches([',', '.', ':', ')']);
+        pair[0].starts_with(|c: char| c.is_ascii_digit()) && ["s", "kB", "Mbit/s"].contains(&unit)
+    });
+    let figures: Vec<String> = figures
+        .map(|pair| pair[0].to_owned() + pair[1].trim_end_matches([',', '.']))
+        .collect();
+    assert!(
+        figures.len() >= 4 && figures.iter().all(|figure| printed.contains(figure)),
+        "{figures:?}"
+    );
 }
 
 /// `-v`, with **synthetic** overlays.

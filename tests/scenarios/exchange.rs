@@ -113,6 +113,18 @@ pub(crate) fn slow_key_exchange(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// The client computes for 0.8 s, and its SA goes on meanwhile.
+pub(crate) fn slow_key_exchange_alone(w: &mut World) {
+    let mut qm = begin(w);
+    qm.key_exchange = true;
+    for computed in [30, 800, 30] {
+        w.message(&mut qm);
+        w.steady(computed);
+    }
+    switch(w, &qm);
+    w.steady(AFTER);
+}
+
 pub(crate) fn phase_1_renewed(w: &mut World) {
     w.establish(GENEROUS);
     w.steady(BEFORE);

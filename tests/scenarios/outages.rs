@@ -82,6 +82,15 @@ pub(crate) fn ike_sa_deleted(w: &mut World) {
     w.repeat_oldest(&TIMEOUTS);
 }
 
+/// The old IKE SA is deleted when a new one has taken its children over; two seconds later a child is renewed, too.
+pub(crate) fn ike_sa_and_child_renewed(w: &mut World) {
+    w.steady(BEFORE);
+    w.renew_ike_sa_v2();
+    w.steady(2_000);
+    w.renew_v2(true);
+    w.steady(AFTER);
+}
+
 /// Echoes pass meanwhile, where the way is closed for large packets only.
 fn only_small_pass(w: &mut World, echoes_pass: bool) {
     w.steady(BEFORE);

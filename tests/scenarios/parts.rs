@@ -47,6 +47,35 @@ fn renewals_count_where_no_esp_was_captured() {
 }
 
 /// ```text
+/// client ◀══▶ server  a new IKE SA in place of the old one, and two renewals of the child; no ESP
+/// ```
+#[test]
+fn renewals_of_ikev2_are_as_many_without_keys() {
+    for with_keys in [true, false] {
+        let mut w = World::new();
+        w.download = false;
+        w.renew_ike_sa_v2();
+        for _ in 0..2 {
+            let mut rekey = w.begin_v2(true);
+            w.message_v2(&mut rekey);
+            w.wait(20);
+            w.message_v2(&mut rekey);
+            w.wait(4_000);
+        }
+        let analysis = if with_keys {
+            analyze_world(w, true)
+        } else {
+            without_keys(w)
+        };
+        assert_eq!(
+            headline(&analysis),
+            "IKE but no ESP packets: what 2 rekeys cost is not in it.",
+            "{with_keys}"
+        );
+    }
+}
+
+/// ```text
 ///        ◀═ data; 40 segments of it are lost, nothing for 950 ms
 ///        ◀═ on the next SA, of which no IKE message was captured; three times
 /// ```

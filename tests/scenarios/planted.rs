@@ -81,6 +81,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         l2tp_call_cleared,
     ),
     scenario("slow Diffie–Hellman", &["slow_exchange"], slow_key_exchange),
+    scenario(
+        "slow Diffie–Hellman, and data goes on",
+        &[],
+        slow_key_exchange_alone,
+    ),
     scenario("slow path", &[], slow_path),
     scenario("burst lost", &[], burst_lost),
     scenario("burst lost, no IKE captured", &[], burst_lost_without_ike),
@@ -246,6 +251,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "IKEv2, IKE SA deleted",
         &["deleted", "event ike_sa_deleted"],
         ike_sa_deleted,
+    ),
+    scenario(
+        "IKEv2, IKE SA and child renewed",
+        &["event ike_sa_deleted", "event ike_sa_rekeyed"],
+        ike_sa_and_child_renewed,
     ),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
     scenario(

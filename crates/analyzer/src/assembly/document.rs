@@ -472,7 +472,11 @@ fn with_failures(mut impact: Vec<Impact>, facts: FailureFacts<'_>) -> Vec<Impact
         if let Some(of_it) = impact.iter_mut().find(own) {
             let mut messages = told.messages;
             if matches!(of_it.verdict, Verdict::Shown | Verdict::Some | Verdict::Bounded) {
-                messages.append(&mut of_it.messages);
+                let mut own = facts.attempts.iter().filter(|a| a.tunnel == told.tunnel);
+                let is_outage = own.any(|a| a.rekey.is_some() && a.outage.is_some());
+                // No all-clear of rekeys of which one is the outage.
+                let skip = usize::from(is_outage && of_it.verdict == Verdict::Bounded);
+                messages.extend(of_it.messages.drain(..).skip(skip));
             }
             let said = Said::from(messages);
             (of_it.sentence, of_it.messages) = (said.sentence, said.messages);

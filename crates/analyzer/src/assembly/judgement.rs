@@ -14,7 +14,8 @@ use rekeyscope_impact::verdict::{JudgedDirection, judge, named_loss, project, re
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{
-    Account, Counted, Impact, Ledger, LedgerBasis, Projection, RekeyImpact, TransferImpact, TriggerKind,
+    Account, Attempt, AttemptOutcome, Counted, Impact, Ledger, LedgerBasis, Projection, RekeyImpact,
+    TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
 use rekeyscope_traffic::{ConnectionId, DeliveryLine, INITIAL_RTO, LEAST_REST, SealedLine, TransmissionRun};
@@ -245,6 +246,7 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
         ledger: None,
         transfers: &[],
         rekeys: &of_tunnel,
+        renewals: of_tunnel.len() + unused_renewals(known, tunnel),
         observed: &[],
         near_limit: !events.rekeys.iter().all(RekeySpan::is_below_limit),
         holes: (0, 0.0),
@@ -374,6 +376,13 @@ fn is_of_lineage(known: Known<'_>, rekey: usize) -> bool {
             .is_some_and(|s| lineage.is_renewed_by(s))
     };
     known.lineage.is_none_or(renews)
+}
+
+/// Renewals of a tunnel whose SAs no packet used.
+fn unused_renewals(known: Known<'_>, tunnel: usize) -> usize {
+    let unused = |a: &&Attempt| a.outcome == AttemptOutcome::CompletedUnused && a.rekey.is_none();
+    let own = known.attempts.iter().filter(|a| a.tunnel == tunnel);
+    own.filter(unused).count()
 }
 
 fn transfer(span: &TransferSpan) -> TransferImpact {

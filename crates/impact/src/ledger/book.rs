@@ -1,7 +1,7 @@
 //! The book: the ledger of one direction, made of all its parts.
 
 use super::arrivals::ArrivedBytes;
-use super::input::{LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
+use super::input::{LEAST_COST, LEAST_GAP, LEAST_SHARE, LedgerInput, RekeySpan, RuleTimes, TimeSpan};
 use super::ownership::{Owned, Owner, Ownership, ownership};
 use super::price::{RateWithout, carried, cost, rate, rate_without};
 use super::repair::repaired;
@@ -446,17 +446,24 @@ impl LedgerBook {
         self
     }
 
-    /// Sums up the costs of each owner's intervals. An owner whose sender made up for more than that costs nothing in any of them, and a rekey
-    /// without a cost owns nothing.
+    /// Sums up the costs of each owner's intervals. An owner whose sender made up for more than that costs nothing in any of them. A rekey
+    /// owns nothing that cost nothing, or less than is said while no silence of it counts.
     fn settle(&mut self) {
         let mut sums: BTreeMap<Owner, i64> = BTreeMap::new();
+        let mut longest: BTreeMap<Owner, i64> = BTreeMap::new();
         let mut open: Vec<Owner> = Vec::new();
         for own in &self.intervals {
             *sums.entry(own.owner).or_default() += own.nanos;
+            let silence = longest.entry(own.owner).or_default();
+            *silence = own.silence.max(*silence);
             open.extend(own.at_least.then_some(own.owner));
         }
         let is_free = |own: &OwnedInterval| {
-            let costs = sums.get(&own.owner).is_some_and(|sum| *sum > 0);
+            let stops = longest
+                .get(&own.owner)
+                .is_some_and(|silence| *silence >= LEAST_GAP);
+            let least = if stops { 1 } else { LEAST_COST };
+            let costs = sums.get(&own.owner).is_some_and(|sum| *sum >= least);
             matches!(own.owner, Owner::Rekey(_)) && !costs && !open.contains(&own.owner)
         };
         let free = self.intervals.iter().filter(|own| is_free(own));

@@ -17,6 +17,8 @@ pub struct JudgedDirection<'a> {
     pub transfers: &'a [TransferImpact],
     /// Rekeys of the tunnel, as indexes in the document's `rekeys`, ascending.
     pub rekeys: &'a [usize],
+    /// Renewals of the tunnel: its rekeys, and those whose SAs no packet used.
+    pub renewals: usize,
     /// Rekeys within the transfer of which the capture lacks nothing.
     pub observed: &'a [usize],
     /// True where some of the observed rekeys came near the volume at which their old SA ends, or nothing tells how near.

@@ -14,11 +14,12 @@ pub(super) fn sentence(
     explained_share: Option<&Estimate>,
 ) -> Vec<Message> {
     let Some(ledger) = of.ledger else {
-        return vec![about(of, "verdict-no-traffic").with("total", of.rekeys.len())];
+        return vec![about(of, "verdict-no-traffic").with("total", of.renewals)];
     };
     let told = LedgerWords { of, ledger };
     let mut messages = vec![match verdict {
-        Verdict::NoTraffic | Verdict::NoRekeys => about(of, "verdict-no-rekeys")
+        Verdict::NoTraffic | Verdict::NoRekeys => about(of, without_rekeys(of.renewals))
+            .with("renewals", of.renewals)
             .with("volume", volume(ledger.bytes as f64))
             .with("rate", rate(of.observed_bps().unwrap_or(0.0))),
         Verdict::Shown | Verdict::Some => told.stopped(),
@@ -40,6 +41,14 @@ pub(super) fn sentence(
         messages.push(Message::new("note-outer-bytes"));
     }
     messages
+}
+
+/// Names the message of a transfer without rekeys, whose SAs no packet used where there are renewals.
+fn without_rekeys(renewals: usize) -> &'static str {
+    match renewals {
+        0 => "verdict-no-rekeys",
+        _ => "verdict-unused",
+    }
 }
 
 /// A message about the direction.

@@ -52,6 +52,7 @@ fn of<'a>(ledger: &'a Ledger, transfers: &'a [TransferImpact]) -> JudgedDirectio
         ledger: Some(ledger),
         transfers,
         rekeys: &ALL,
+        renewals: ALL.len(),
         observed: &ALL,
         near_limit: false,
         holes: (0, 0.0),
@@ -242,7 +243,10 @@ fn without_a_transfer_or_a_rekey_there_is_nothing_to_judge() {
         ..of(&book, &[])
     };
     assert_eq!(judge(&quiet).verdict, Verdict::NoRekeys);
-    assert!(judge(&quiet).sentence.contains("16.0 MB at 8.00 Mbit/s"));
+    let unused = |renewals| judge(&JudgedDirection { renewals, ..quiet }).sentence;
+    let carried = "this download carried 16.0 MB at 8.00 Mbit/s.";
+    assert_eq!(unused(0), format!("No rekey in this capture: {carried}"));
+    assert_eq!(unused(3), format!("3 renewals, none used by data: {carried}"));
 }
 
 #[test]

@@ -66,10 +66,10 @@ impl StepsBack {
 
     /// The step with most packets. Packets that overtook each other have numbers of their own; one or two that were damaged have not.
     pub fn longest(&self) -> Option<StepBack> {
-        let is_one = |step: &&Box<StepBack>| step.used >= LEAST_NOT_BY_CHANCE && !step.anew;
-        let now = self.now.iter().filter(is_one);
-        let all = self.longest.iter().chain(now);
-        all.max_by_key(|step| step.packets).map(|step| **step)
+        let all = self.longest.iter().chain(&self.now);
+        all.filter(|step| step.used >= LEAST_NOT_BY_CHANCE && !step.anew)
+            .max_by_key(|step| step.packets)
+            .map(|step| **step)
     }
 }
 

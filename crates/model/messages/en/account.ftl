@@ -16,6 +16,8 @@ account-brief-faster = It took { $seconds }, less than { $than }:
 account-brief-won-back = { $seconds } ({ $share }) was won back where it was faster.
 # Where other traffic of the tunnel went on while $receiver got nothing for $seconds
 account-pair-down = outage: nothing passed to { $receiver } for { $seconds }, other traffic went on; counted is what this direction lost in all.
+# Line 1 tells how long nothing passed
+account-down = outage: nothing passed for { $silent }; { $lost } were lost until the rate was back.
 # Where the account is of one child SA alone, and others went on
 account-of-pair = All of this concerns only the traffic to { $receiver }; other traffic of the tunnel went on.
 

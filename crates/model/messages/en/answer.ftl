@@ -17,18 +17,19 @@ headline-sa-ended = the SA ended at { $time }, no successor ({ $rest })
 headline-not-down = no outage is seen up to the end of this capture
 
 # $label: what cost more than the rekeys, which cost hardly anything
-headline-more = This { $direction } lost { $lost } of { $transfer } to { $kind ->
+headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $hurt } of { $used } rekeys: { $cost }.
+lost-to = { $kind ->
     [receive_window] the receive window
     [zero_window] a closed window
     [send_buffer] the sender's buffer
     [capacity] a slower path
    *[other] { $label }
-}; { $hurt } of { $used } rekeys: { $cost }.
+}
 
-## Line 2
+## Line 2. Its reasons begin with small letters: `Why:` stands before the first, and the others get a capital one.
 
 # $sure: nothing, or one of the next
-why-cause = Why: { $cause }{ $several ->
+why-cause = { $cause }{ $several ->
     [no] {""}
    *[yes] {" "}(at { $n } of { $of } that hurt)
 }.
@@ -38,41 +39,41 @@ why-shared = { $all ->
    *[no] This explains { $n } of { $of } that hurt.
 }
 why-slow-return = Of { $cost } nothing arrived for { $silent }; in the rest the rate was coming back.
-why-silence-alone = Why: nothing was lost in that silence, so an application that pauses there would look the same{ $keys ->
+why-silence-alone = nothing was lost in that silence, so an application that pauses there would look the same{ $keys ->
     [none] {" "}without keys
    *[some] {""}: nobody acknowledges datagrams
 }.
-why-no-cause-cut = Why: the packets were cut when they were captured, so no key can be checked and nothing inside is seen.
+why-no-cause-cut = the packets were cut when they were captured, so no key can be checked and nothing inside is seen.
 # By the ledger, where no cause is found
 why-lost-on-old = what was sent on the old SA was lost: it had ended before the new one stood
 why-lost-on-new = what was sent first on the new SA was lost: its receiver was not ready
 why-silence = nothing was sent
 why-reverse = what was sent arrived, but the sender did not hear of it
 why-slow = nothing stopped, but it was slower there than elsewhere
-why-no-cause = Why: these packets show no cause.
-why-no-cause-without-keys = Why: without keys these packets show no cause.
-why-no-cause-wrong-keys = Why: the keys that were read fit none of these packets, which show no cause without them.
-why-one-way = Only { $direction } was captured: what came back is not seen.
-why-at-the-limit = It ran at { $observed }{ $how ->
+why-no-cause = these packets show no cause.
+why-no-cause-without-keys = without keys these packets show no cause.
+why-no-cause-wrong-keys = the keys that were read fit none of these packets, which show no cause without them.
+why-one-way = only { $direction } was captured: what came back is not seen.
+why-at-the-limit = it ran at { $observed }{ $how ->
     [proven] ; { $own } is all that this path carries
     [reached] , which is all that this path carries
     [beside] {""}
    *[best] ; { $own } is the best that was seen
 }.
-why-largest = Of { $lost } lost, { $seconds } ({ $share }) went to something else than the rekeys: { $label }.
-why-largest-two = Of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
-why-idle = The sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
-why-queue = A full queue delays every packet by up to { $delay }.
-why-rekeys = At the rekeys, { $text }
-why-more = More than to the rekeys was lost to something else: { $label }, { $seconds }.
-why-unexplained = Of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
-why-datagrams = Nobody acknowledges them, so these packets do not show whether they arrived at the other end.
-why-bound = A rekey that costs less than { $bound } would not be seen in this capture.
-why-stopped = It stopped at { $moment }, { $seconds } before the capture ended; without keys it is not seen whether it was over.
+why-largest = of { $lost } lost, { $seconds } ({ $share }) went to something else than the rekeys: { $label }.
+why-largest-two = of { $lost } lost, two causes that are not the rekeys took almost as much each: { $label }, { $seconds } ({ $share }), and { $other }, { $others } ({ $theirs }).
+why-idle = the sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
+why-queue = a full queue delays every packet by up to { $delay }.
+why-rekeys = at the rekeys, { $text }
+why-more = more than to the rekeys was lost to something else: { $label }, { $seconds }.
+why-unexplained = of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
+why-datagrams = nobody acknowledges them, so these packets do not show whether they arrived at the other end.
+why-bound = a rekey that costs less than { $bound } would not be seen in this capture.
+why-stopped = it stopped at { $moment }, { $seconds } before the capture ended; without keys it is not seen whether it was over.
 # New SAs that begin above 1
-why-first-numbers = The first { $n } packets of a new SA never came to the capture, and it was so with { $sas }: offload loses them.
-why-outside = What a rekey costs can be measured only while data flows.
-why-no-data = A rekey can only delay data that is waiting: here hardly any was.
+why-first-numbers = the first { $n } packets of a new SA never came to the capture, and it was so with { $sas }: offload loses them.
+why-outside = what a rekey costs can be measured only while data flows.
+why-no-data = a rekey can only delay data that is waiting: here hardly any was.
 
 ## Line 3
 

@@ -40,6 +40,7 @@ close-up-left-out =
     }
 page-rekeys-of = Rekeys of tunnel { $tunnel }
 page-rekeys-note = The number counts within the tunnel: `number` and `tunnel` of `rekeys` in the JSON document. Lost: what the same bytes took longer than at the rate around, from the last arrival before the silence until the rate is back; the column adds up to what the verdict says.
+page-rekeys-shown = { $n } of { $all } shown: those that cost most.
 page-rekeys-volume = Volume: what the old SA had carried when the rekey began.
 page-left-out-tunnels = { $n } more tunnels are not shown in detail: the JSON document holds them, and --tunnel chooses one.
 page-overlays = Beside other measurements
@@ -62,6 +63,7 @@ page-timeline-caption = Shaded: nothing arrives, at a rekey or a failure; pale: 
 page-timeline-pairs = The outage is that between { $pairs } alone: a lane with other traffic too is shaded at its foot only.
 page-timeline-how = Line: mean; band: lowest to highest bin of { $bin } behind each point; bursts are cut off at the top; counted: { $counted }. A mark begins with the first message of its rekey, and its bar ends with the switch of that direction; it links to the row of the rekey.
 figure-lost = Lost to rekeys
+figure-lost-to = Lost to { $to }
 figure-lost-detail = of the transfer
 figure-cost-detail = of { $transfer }
 figure-outage = Longest outage

@@ -12,6 +12,11 @@ verdict-no-traffic = { $total ->
    *[other] The { $direction } carries too little data to tell what { $total } rekeys cost.
 }
 verdict-no-rekeys = No rekey in this capture: this { $direction } carried { $volume } at { $rate }.
+# $renewals: those whose SAs no packet used
+verdict-unused = { $renewals ->
+    [one] One renewal, not used by data
+   *[other] { $renewals } renewals, none used by data
+}: this { $direction } carried { $volume } at { $rate }.
 # $hurt: how many stopped it; $silence: for how long, from the shortest to the longest; $cost: verdict-just or verdict-at-least; $transfer: its length
 verdict-stopped = { $used ->
     [one] The only rekey stopped this { $direction } for { $silence }: { $cost } of { $transfer }, { $share }.

@@ -16,8 +16,9 @@ headline-not-down = 不通は見られません
 
 ## 2 行目
 
-headline-more = { $direction } { $transfer }のうち { $lost }は{ $label }、{ $cost }はリキー（{ $hurt }/{ $used } 回）による遅れ
-why-cause = 原因: { $cause }{ $several ->
+headline-more = { $direction } { $transfer }のうち { $lost }は{ $to }、{ $cost }はリキー（鍵更新）{ $hurt }/{ $used } 回による遅れ
+lost-to = { $label }
+why-cause = { $cause }{ $several ->
     [no] {""}
    *[yes] （影響のあった { $of } 回中 { $n } 回）
 }。
@@ -27,20 +28,20 @@ why-shared = { $all ->
    *[no] 影響のあった { $of } 回のうち { $n } 回は、これが原因です。
 }
 why-slow-return = 遅れ { $cost }のうち { $silent }は何も届かず、残りはレートが戻るまでの時間です。
-why-silence-alone = 原因: 停止の間に失われたパケットはありません。{ $keys ->
+why-silence-alone = 停止の間に失われたパケットはありません。{ $keys ->
     [none] 鍵がないと
    *[some] データグラムには確認応答がないので
 }、その時アプリケーションが休んでいた場合と区別できません。
-why-no-cause-cut = 原因: パケットが途中で切られて（snaplen）キャプチャされているため、鍵を確かめられず、中は見えません。
+why-no-cause-cut = パケットが途中で切られて（snaplen）キャプチャされているため、鍵を確かめられず、中は見えません。
 # 原因が見つからない場合
 why-lost-on-old = 新しい SA ができる前に古い SA が終わり、そこで送られたデータが届かなかったため
 why-lost-on-new = 受信側が新しい SA を使えるようになる前に送られたデータが届かなかったため
 why-silence = 何も送られていなかったため
 why-reverse = データは届いたが、確認応答が送信側に戻らなかったため
 why-slow = 停止はしていないが、ほかの時間より遅かったため
-why-no-cause = 原因: これらのパケットからは分かりません。
-why-no-cause-without-keys = 原因: 鍵がないため、これらのパケットからは分かりません。
-why-no-cause-wrong-keys = 原因: 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
+why-no-cause = これらのパケットからは分かりません。
+why-no-cause-without-keys = 鍵がないため、これらのパケットからは分かりません。
+why-no-cause-wrong-keys = 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
@@ -198,7 +199,7 @@ do-cut-off = 対策: 意図して閉じたのでなければ、{ $who }の { $mo
 
 standstill-line = { $direction }が { $from }から { $seconds }{ $until ->
     [rest] 停止（不通か休止かは不明）
-    [renewal] 停止し、リキーで再開
+    [renewal] 停止し、リキー（鍵更新）で再開
    *[ike] 停止し、新しい IKE SA で再開
 }
 standstill-why = 原因: 鍵がないと、送るデータが待っていたかどうか{ $until ->

@@ -30,13 +30,13 @@ outage-break-before-make = { $who }が{ $renews ->
     [later] {" "}SA を
    *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
-outage-refused = { $who }が{ $at }リキーを拒否{ $probably }
-outage-refused-child = { $who }が{ $at }新しいChild SA を拒否{ $probably }
+outage-refused = { $who }が{ $at }リキー（鍵更新）を拒否{ $probably }
+outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
-outage-unanswered = { $who }が{ $at }リキー要求に無応答{ $probably }
-outage-answered-late = リキー要求が{ $at } { $took }無応答{ $probably }
-outage-answer-lost = リキーのメッセージが{ $at }届かず{ $probably }
-outage-collision = 両側が{ $at }同時にリキー{ $probably }
+outage-unanswered = { $who }が{ $at }リキー（鍵更新）要求に無応答{ $probably }
+outage-answered-late = リキー（鍵更新）要求が{ $at } { $took }無応答{ $probably }
+outage-answer-lost = リキー（鍵更新）のメッセージが{ $at }届かず{ $probably }
+outage-collision = 両側が{ $at }同時にリキー（鍵更新）{ $probably }
 outage-limit-reached = SA が{ $at }寿命に到達{ $probably }
 outage-new-sa-lost = 新しい SA の最初のパケットが{ $at }届かず{ $probably }
 outage-deleted-early = { $who }が{ $at }古い SA を早く削除しすぎ{ $probably }

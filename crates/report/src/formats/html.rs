@@ -91,6 +91,9 @@ impl<'a> ReportPage<'a> {
             .narrowed();
         table.rows.iter_mut().for_each(|row| row.id = None);
         table.notes.push(self.text.word("page-rekeys-volume"));
+        let (n, all) = (table.rows.len(), self.focus.rekeys(first).count());
+        let some = (n < all).then(|| fill!(self.text, "page-rekeys-shown", n, all));
+        table.notes.extend(some);
         (!table.rows.is_empty()).then(|| (self.focus.counted_rekeys(first), table))
     }
 
@@ -203,6 +206,34 @@ mod tests {
                     || html.contains("What went wrong in this tunnel?")
             );
         }
+    }
+
+    /// Line 1 is about the receive window, and so is the figure beside it.
+    #[test]
+    fn the_big_figure_is_that_of_line_1() {
+        let mut document = example::seven_rekeys();
+        let figure = |document: &Analysis| {
+            let html = render(document, Language::English);
+            let begin = html.split_once("<p class=\"big\">").map(|(_, rest)| rest);
+            begin.and_then(|rest| Some(rest.split_once("<small>")?.0.to_owned()))
+        };
+        assert_eq!(
+            figure(&document).as_deref(),
+            Some("<b>7.3 %</b> Lost to the receive window")
+        );
+        document.account.clear();
+        assert_eq!(figure(&document).as_deref(), Some("<b>1.3 %</b> Lost to rekeys"));
+    }
+
+    #[test]
+    fn a_sheet_of_paper_says_how_many_rekeys_it_shows() {
+        let shape = example::Shape {
+            rekeys: 16,
+            hurt_every: 2,
+            ..Default::default()
+        };
+        let html = render(&example::build(&shape), Language::English);
+        assert!(html.contains("5 of 16 shown: those that cost most."));
     }
 
     #[test]

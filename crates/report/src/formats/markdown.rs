@@ -63,7 +63,12 @@ fn verdict(page: &mut MarkdownPage, focus: &Focus) {
     let answer = words::answer(focus);
     page.written(&format!("**{}**", escaped(&answer.headline)));
     let in_full = words::in_full(t, analysis).unwrap_or_default();
-    for line in [prose(&answer.why), prose(&answer.change), escaped(&in_full)] {
+    let rest = in_full.strip_prefix(&answer.headline).unwrap_or(&in_full);
+    for line in [
+        prose(&answer.why),
+        prose(&answer.change),
+        escaped(rest.trim_start()),
+    ] {
         if !line.is_empty() {
             page.written(&line);
         }
@@ -94,7 +99,7 @@ fn account(page: &mut MarkdownPage, focus: &Focus) {
         page.paragraph_break();
         let said = fill!(t, "direction-sentence", direction, sentence);
         page.paragraph(&said);
-        if let Some(said) = words::pair_down(focus, account) {
+        if let Some(said) = words::outage_note(focus, account) {
             page.paragraph(&said);
         }
         page.table(&tables::account(focus, account));
@@ -195,11 +200,15 @@ impl MarkdownPage {
 }
 
 /// Clean text in which no character is markup (CommonMark §2.4: a backslash before ASCII punctuation; `<` and `&` as
-/// entities, because some renderers let HTML through).
+/// entities, because some renderers let HTML through). An underscore within a word is none (§6.2).
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for c in clean::sentence(text).chars() {
+    let text = clean::sentence(text);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         match c {
+            '_' if in_word(out.chars().next_back()) && in_word(rest.peek().copied()) => out.push(c),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
@@ -240,6 +249,21 @@ mod tests {
     use proptest::prelude::*;
     use rekeyscope_testkit::example;
 
+    /// A ticket is read as it is typed, too.
+    #[test]
+    fn names_stay_as_they_are_and_nothing_is_said_twice() {
+        assert_eq!(escaped("large_packets _x_ a_"), "large_packets \\_x\\_ a\\_");
+        let mut document = example::seven_rekeys();
+        document.account.clear();
+        let headline = words::answer(&Focus::new(&document, Language::English)).headline;
+        let text = render(&document, Language::English);
+        assert_eq!(text.matches(&escaped(&headline)).count(), 1, "{text}");
+        let (_, document) = example::outages().remove(0);
+        let text = render(&document, Language::English);
+        let (_, causes) = text.split_once("## Causes").unwrap();
+        assert!(causes.contains(", at ") && !causes.contains(". at "), "{causes}");
+    }
+
     #[test]
     fn golden() {
         insta::assert_snapshot!(render(&example::seven_rekeys(), Language::English));
@@ -273,7 +297,7 @@ mod tests {
         for document in example::all() {
             for language in Language::ALL {
                 let focus = Focus::new(&document, language);
-                let advice = advice::advice(&focus).into_iter();
+                let advice = advice::advice(&focus, &words::answer(&focus).change).into_iter();
                 let ours: Vec<String> = advice
                     .chain(words::missing_keys(focus.t, &document))
                     .chain([words::answer(&focus).change])

@@ -100,7 +100,7 @@ pub(crate) fn list<P: Page>(page: &mut P, t: &Catalogue, heading: &str, items: &
 }
 
 pub(crate) fn advice(page: &mut impl Page, focus: &Focus) {
-    let advice = advice::advice(focus);
+    let advice = advice::advice(focus, &words::answer(focus).change);
     if !advice.is_empty() {
         page.heading(&focus.t.word("heading-advice"));
         advice.iter().for_each(|a| page.typed(a));

@@ -163,18 +163,21 @@ impl Page for TerminalPage {
         let shown: Vec<(usize, &Column)> = columns
             .filter(|(i, c)| c.from_width <= self.width && filled(*i))
             .collect();
-        let names = shown.iter().map(|(_, c)| dim(Cell::new(&c.name)));
-        let mut rows = vec![names.collect()];
-        let widths: Vec<usize> = shown.iter().map(|(i, c)| table.width_of(*i, &c.name)).collect();
-        let most = widest(&widths, self.width);
+        let texts = |i: usize| table.rows.iter().filter_map(move |row| row.cells.get(i));
+        let columns = shown.iter().map(|(i, c)| {
+            let all = texts(*i).chain([&c.name]);
+            let longest = all.clone().map(|text| text.width()).max().unwrap_or(0);
+            let word = all.flat_map(|text| wrapped(text, 1).lines().map(UnicodeWidthStr::width).max());
+            (word.max().unwrap_or(0), longest)
+        });
+        let widths = widths(&columns.collect::<Vec<_>>(), self.width);
+        // A line of Japanese may begin with a comma where comfy-table breaks it.
+        let laid = |(text, width): (&String, &usize)| Cell::new(wrapped(text, *width));
+        let names = shown.iter().map(|(_, c)| &c.name).zip(&widths);
+        let mut rows = vec![names.map(|name| dim(laid(name))).collect()];
         for row in &table.rows {
-            let cells = shown.iter().filter_map(|(i, _)| row.cells.get(*i));
-            // A line of Japanese may begin with a comma where comfy-table breaks it.
-            rows.push(
-                cells
-                    .map(|c| marked(Cell::new(wrapped(c, most)), row.mark))
-                    .collect(),
-            );
+            let cells = shown.iter().filter_map(|(i, _)| row.cells.get(*i)).zip(&widths);
+            rows.push(cells.map(|cell| marked(laid(cell), row.mark)).collect());
         }
         let aligns: Vec<Align> = shown.iter().map(|(_, c)| c.align).collect();
         self.cells(rows, &aligns);
@@ -204,11 +207,17 @@ impl Page for TerminalPage {
     }
 }
 
-/// Most columns of a cell, so that all of them fit with one space between them.
-fn widest(widths: &[usize], page: usize) -> usize {
-    let gaps = widths.len().saturating_sub(1);
-    let fits = |most: &usize| widths.iter().map(|w| w.min(most)).sum::<usize>() + gaps <= page;
-    (1..=page).rev().find(fits).unwrap_or(page)
+/// Width of each column, so that all of them fit with one space between them and no word is broken. `columns`: the longest word of each,
+/// and its longest text.
+fn widths(columns: &[(usize, usize)], page: usize) -> Vec<usize> {
+    let gaps = columns.len().saturating_sub(1);
+    let at = |most: usize| {
+        columns
+            .iter()
+            .map(move |(word, longest)| *longest.min(&most.max(*word)))
+    };
+    let fits = |most: &usize| at(*most).sum::<usize>() + gaps <= page;
+    at((1..=page).rev().find(fits).unwrap_or(page)).collect()
 }
 
 fn marked(cell: Cell, mark: Mark) -> Cell {
@@ -216,5 +225,28 @@ fn marked(cell: Cell, mark: Mark) -> Cell {
         Mark::None => cell,
         Mark::Alert => bold(colored(cell, Color::Yellow)),
         Mark::Faint => dim(cell),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns are as narrow as the page asks, and no narrower than their longest word.
+    #[test]
+    fn no_word_of_a_table_is_broken() {
+        let columns = [
+            (12, 27),
+            (12, 20),
+            (6, 6),
+            (4, 4),
+            (11, 11),
+            (6, 11),
+            (7, 7),
+            (11, 11),
+        ];
+        let fitted = widths(&columns, 80);
+        assert_eq!(fitted, [12, 12, 6, 4, 11, 10, 7, 11]);
+        assert_eq!(widths(&columns, 200), columns.map(|(_, longest)| longest));
     }
 }

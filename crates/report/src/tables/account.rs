@@ -73,7 +73,7 @@ pub(crate) fn brief_account(focus: &Focus) -> Option<BriefAccount> {
     let untested = brief.not_testable.iter().filter(|note| !is_told(note));
     let said = brief.won_back.iter().chain(untested);
     let mut notes: Vec<String> = said.map(|note| t.say(note)).collect();
-    notes.extend(words::pair_down(focus, account));
+    notes.extend(words::outage_note(focus, account));
     notes.push(words::times(focus, account));
     let headline = focus.analysis.impact.first();
     notes.extend(headline.and_then(|i| words::share_of_gap(t, i)));

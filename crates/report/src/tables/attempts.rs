@@ -39,7 +39,8 @@ pub(crate) fn attempts(focus: &Focus, tunnel: usize, all: bool, most: usize) -> 
             outage(a, &|o| focus.clock(Some(o.start)))
         })
         .right("column-outage", |a| outage(a, &|o| outage_length(t, o)))
-        .table;
+        .table
+        .without_empty();
     table.note_left_out(t, "left-out-attempts", total - listed.len());
     table
 }

@@ -13,14 +13,17 @@ use std::collections::BTreeSet;
 pub(crate) fn verdicts(focus: &Focus, most: usize) -> Table {
     let t = focus.t;
     let all = &focus.analysis.impact;
-    let ledger = |i: &Impact| focus.ledger(i).filter(|_| i.rekeys_used > 0);
+    let ledger = |i: &Impact| focus.ledger(i).filter(|_| focus.measured(i) > 0);
     let of = |i: &Impact, value: fn(&Ledger) -> f64| ledger(i).map(value);
     let mut table = Table::of(t, first(all, most))
         .marked(|i| alert_if(!i.rekeys_hurt.is_empty()))
         .left("column-direction", |i| focus.direction(i))
         .left("column-verdict", |i| words::verdict(t, i.verdict))
         .right("column-rekeys", |i| format::count(i.rekeys_used as u64))
-        .right("column-hurt", |i| format::count(i.rekeys_hurt.len() as u64))
+        .right("column-hurt", |i| match focus.measured(i) {
+            0 if i.rekeys_used > 0 => format::UNKNOWN.to_owned(),
+            _ => format::count(i.rekeys_hurt.len() as u64),
+        })
         .right("column-rate", |i| or_unknown(i.observed_bps, format::rate))
         .right("column-lost-to-rekeys", |i| {
             cost(of(i, |l| l.cost_seconds), ledger(i).is_some_and(|l| l.at_least))

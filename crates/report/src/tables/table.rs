@@ -2,7 +2,6 @@
 
 use crate::words::format::{self, or_unknown};
 use rekeyscope_model::text::Catalogue;
-use unicode_width::UnicodeWidthStr;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -160,12 +159,6 @@ impl Table {
         }
         self.drop_column(id);
         Some(value)
-    }
-
-    /// Columns of a terminal that the longest cell of a column takes, or its name.
-    pub(crate) fn width_of(&self, column: usize, name: &str) -> usize {
-        let cells = self.rows.iter().filter_map(|row| row.cells.get(column));
-        cells.map(|cell| cell.width()).fold(name.width(), usize::max)
     }
 
     /// Without the columns that say nothing in any row.

@@ -31,18 +31,24 @@ pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
     (!said.is_empty()).then_some(said)
 }
 
-/// Words what an account's label means where line 1 tells of one pair of inner addresses: the account counts all traffic of the direction.
-pub(crate) fn pair_down(focus: &Focus, account: &Account) -> Option<String> {
-    let told = told_outages(focus.analysis).filter(|told| told.others_pass)?;
-    let (_, receiver) = told.outage.inner?;
+/// Words what an account counts as an outage where that is more than line 1 tells of: all traffic of the direction, not one pair of inner
+/// addresses; and the time until the rate was back.
+pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
+    let told = told_outages(focus.analysis)?;
     let same = (told.outage.tunnel, told.outage.direction) == (account.tunnel, account.direction);
-    let counted = account
-        .labels
-        .iter()
-        .any(|line| line.label == AccountLabel::TunnelDown);
+    let mut labels = account.labels.iter();
+    let line = labels.find(|line| same && line.label == AccountLabel::TunnelDown)?;
     let ledger = focus.analysis.ledger_of(account.tunnel, account.direction);
     let of_pair = ledger.is_some_and(|ledger| ledger.inner.is_some());
-    (same && counted).then(|| match of_pair {
+    if !told.others_pass {
+        let [silent, lost] =
+            [told.outage.seconds, line.lost_seconds].map(|seconds| seconds_of(seconds, account.lost_seconds));
+        let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost;
+        let unit = |n: String| fill!(focus.t, "outage-seconds", n);
+        return one.then(|| fill!(focus.t, "account-down", silent = unit(silent), lost = unit(lost)));
+    }
+    let (_, receiver) = told.outage.inner?;
+    Some(match of_pair {
         true => fill!(focus.t, "account-of-pair", receiver),
         false => {
             let seconds = format::seconds(told.outage.seconds);
@@ -83,6 +89,11 @@ pub(crate) fn loss_label(t: &Catalogue, label: AccountLabel) -> String {
         AccountLabel::Capacity => t.word("account-below-best"),
         _ => account_label(t, label),
     }
+}
+
+/// A label as line 1 calls what was lost to it.
+pub(crate) fn lost_to(t: &Catalogue, label: AccountLabel) -> String {
+    fill!(t, "lost-to", kind = label.as_str(), label = loss_label(t, label))
 }
 
 /// Notes on an account's figures.
@@ -148,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn one_pair_down_beside_others_is_told_apart() {
+    fn one_outage_note_beside_others_is_told_apart() {
         let (_, mut document) = example::outages()
             .into_iter()
             .find(|(row, _)| *row == "silent")
             .unwrap();
         let said = |document: &Analysis| {
             let focus = Focus::new(document, rekeyscope_model::text::Language::English);
-            pair_down(&focus, &document.account[0])
+            outage_note(&focus, &document.account[0])
         };
         document.outages[0].inner = Some(("10.66.1.1".parse().unwrap(), "10.66.1.2".parse().unwrap()));
         document.account[0].labels[0].label = AccountLabel::TunnelDown;

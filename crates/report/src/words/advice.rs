@@ -16,15 +16,20 @@ use rekeyscope_impact::explain::{WindowsClient, told_windows};
 use rekeyscope_model::analysis::{Analysis, TriggerKind, Verdict};
 use rekeyscope_model::text::Message;
 
-/// Says what to change, a sentence each: first cures of the causes that were found, the costliest first; where rekeys by volume cost
+/// Says what to change, a sentence each: first line 3 of the answer; then other cures of the causes that were found, the costliest first; where rekeys by volume cost
 /// something, the systems that the capture names first; then cures of what else the time went to.
-pub(crate) fn advice(focus: &Focus) -> Vec<String> {
+pub(crate) fn advice(focus: &Focus, line: &str) -> Vec<String> {
     let (t, analysis) = (focus.t, focus.analysis);
     let said = |advice: Advice| advice.sentence(t);
-    let cures = causes(focus).into_iter().filter_map(|found| found.cure());
-    let mut out: Vec<String> = cures.map(|cure| format::capitalised(&cure)).collect();
+    let found = causes(focus);
+    let cures: Vec<String> = found.iter().filter_map(|found| found.cure()).collect();
+    let others = cures.iter().filter(|cure| !line.contains(cure.as_str()));
+    let mut out: Vec<String> = others.map(|cure| format::capitalised(cure)).collect();
     out.extend(of_volume(analysis).into_iter().map(said));
     out.extend(account::advice(t, analysis).into_iter().map(said));
+    if !out.is_empty() || !cures.is_empty() {
+        out.insert(0, line.to_owned());
+    }
     out
 }
 
@@ -116,7 +121,7 @@ mod tests {
     use rekeyscope_testkit::example;
 
     fn said(analysis: &Analysis) -> Vec<String> {
-        advice(&Focus::new(analysis, Language::English))
+        advice(&Focus::new(analysis, Language::English), "Do: this.")
     }
 
     #[test]
@@ -128,7 +133,7 @@ mod tests {
         };
         assert_eq!(
             begin(&said(&document)),
-            ["Give", "Windows", "Yamaha", "strongSwan", "Receiver's"]
+            ["Do", "Give", "Windows", "Yamaha", "strongSwan", "Receiver's"]
         );
         document.account.clear();
         document.key_files[0].formats = vec!["charon_log".into()];
@@ -137,12 +142,12 @@ mod tests {
             .iter_mut()
             .for_each(|sa| sa.mode = None);
         assert_eq!(
-            begin(&said(&document))[1],
+            begin(&said(&document))[2],
             "strongSwan",
             "the system of the log comes first"
         );
         document.rekeys[0].trigger.limit_kilobytes = Some(250_000);
-        assert!(said(&document)[1].starts_with("Windows (250,000 kB"));
+        assert!(said(&document)[2].starts_with("Windows (250,000 kB"));
         for r in &mut document.rekeys {
             r.trigger.kind = TriggerKind::Time;
         }

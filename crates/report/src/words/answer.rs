@@ -18,7 +18,8 @@ pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use rekeyscope_model::analysis::{Analysis, AnswerLines};
+use rekeyscope_impact::explain::told_outages;
+use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, Outage, Verdict};
 use rekeyscope_model::text::Language;
 
 /// The answer of a document: of data in clear; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
@@ -63,6 +64,48 @@ fn told(focus: &Focus) -> Option<Answer> {
         .or_else(|| standstill::of_cut_off(focus))
         .or_else(|| standstill::of_torn_down(focus))
         .or_else(|| standstill::of_standstill(focus))
+}
+
+/// A figure beside line 1.
+pub(crate) enum LineFigure<'a> {
+    /// The time for which nothing passed.
+    Outage(&'a Outage),
+    /// The share of the transfer that was lost to a label, and whether it is a lower bound.
+    Lost(AccountLabel, f64, bool),
+}
+
+/// The figure of what line 1 is about, where it has one.
+pub(crate) fn figure<'a>(focus: &Focus<'a>) -> Option<LineFigure<'a>> {
+    let (analysis, headline) = (focus.analysis, focus.analysis.impact.first()?);
+    if disorder::of_disorder(focus)
+        .or_else(|| clear::of_clear(focus))
+        .is_some()
+    {
+        return None;
+    }
+    let failed = || {
+        let outages = analysis
+            .outages
+            .iter()
+            .filter(|_| told_failure(analysis).is_some());
+        outages.max_by(|a, b| a.seconds.total_cmp(&b.seconds))
+    };
+    if let Some(outage) = told_outages(analysis).map(|told| told.outage).or_else(failed) {
+        return Some(LineFigure::Outage(outage));
+    }
+    let ledger = focus.ledger(headline).filter(|_| told(focus).is_none())?;
+    match loss::leads(focus, headline) {
+        Some(line) => Some(LineFigure::Lost(
+            line.label,
+            line.lost_seconds / ledger.seconds,
+            false,
+        )),
+        None => (headline.verdict == Verdict::Shown).then_some(LineFigure::Lost(
+            AccountLabel::Rekey,
+            ledger.share,
+            ledger.at_least,
+        )),
+    }
 }
 
 /// The question that the answer answers: the title of a report.

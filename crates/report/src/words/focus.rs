@@ -114,7 +114,7 @@ impl<'a> Focus<'a> {
         let (all, hurt) = (count(&|_| true), count(&|r| is_hurt(r) && !self.is_in_outage(r)));
         let outage = count(&|r| self.is_in_outage(r));
         let headline = self.analysis.impact.iter().find(|i| i.tunnel == tunnel);
-        let measured = headline.map_or(0, |i| i.rekeys_used);
+        let measured = headline.map_or(0, |i| self.measured(i));
         let ledger = headline.and_then(|i| self.ledger(i));
         let not_observed = ledger.map_or(0, |ledger| ledger.not_observed.len());
         let outside = all.saturating_sub(measured + not_observed);
@@ -143,6 +143,15 @@ impl<'a> Focus<'a> {
         let parts = t.joined(&parts);
         let rekeys = format::counted(t, "counted-rekeys", all as u64);
         fill!(t, "heading-rekeys", rekeys, parts)
+    }
+
+    /// Counts the rekeys whose cost was measured. Without a bound these packets do not show what one cost that is not seen to cost anything.
+    pub(crate) fn measured(&self, impact: &Impact) -> usize {
+        let bound = self.ledger(impact).and_then(|ledger| ledger.bound_ms);
+        match impact.rekeys_hurt.is_empty() && bound.is_none() {
+            true => 0,
+            false => impact.rekeys_used,
+        }
     }
 
     /// Tells whether a rekey belongs to an outage, whose cost is the outage's and not the rekey's.
@@ -323,6 +332,19 @@ mod tests {
         let focus = Focus::new(&document, Language::English);
         let after = before.replace("1 hurt", "1 hurt, 1 in an outage");
         assert_eq!(focus.counted_rekeys(0), after);
+    }
+
+    /// Packets that nothing answers show no cost: that is no all-clear.
+    #[test]
+    fn rekeys_that_nothing_can_show_are_not_called_harmless() {
+        let mut document = example::build(&example::Shape {
+            hurt_every: 0,
+            ..Default::default()
+        });
+        let counted = |document: &Analysis| Focus::new(document, Language::English).counted_rekeys(0);
+        assert_eq!(counted(&document), "7 rekeys, 0 hurt");
+        document.ledger[0].bound_ms = None;
+        assert_eq!(counted(&document), "7 rekeys, none measured");
     }
 
     #[test]

@@ -23,10 +23,10 @@ mod verdict;
 
 pub(crate) use account::{
     account_label, account_label_of, account_notes, account_of_headline, accounts, is_headline, loss_label,
-    pair_down, seconds_of, stretch_filter, stretch_length, stretches_filter, times,
+    lost_to, outage_note, seconds_of, stretch_filter, stretch_length, stretches_filter, times,
 };
 pub use answer::answer_lines;
-pub(crate) use answer::{Answer, answer, question};
+pub(crate) use answer::{Answer, LineFigure, answer, figure, question};
 pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome_because};
 pub(crate) use capture::{
     KeysFit, capture, decrypted, decryption, diagnostic, is_decrypted, keys_fit, quality,

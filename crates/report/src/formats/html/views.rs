@@ -5,9 +5,8 @@ use crate::plot::stalls::stalls;
 use crate::plot::{self, TunnelPlots};
 use crate::tables::{self, Align, Column, Row, Table};
 use crate::words::focus::Focus;
-use crate::words::{self, format};
-use rekeyscope_impact::explain::told_outages;
-use rekeyscope_model::analysis::{Analysis, Impact, Verdict};
+use crate::words::{self, LineFigure, format};
+use rekeyscope_model::analysis::{Analysis, Impact};
 use rekeyscope_model::text::Catalogue;
 
 /// Rows of the longer tables.
@@ -120,36 +119,31 @@ impl Table {
     }
 }
 
-/// The big figure is how long the tunnel was down where it was, else what rekeys cost; of anything else the answer needs no figure.
-pub(super) fn big(focus: &Focus, i: &Impact) -> Option<Figure> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let figure = |name: &str, value: String, detail: String| Figure {
-        name: t.word(name),
-        value,
-        detail,
-    };
-    let longest = || {
-        let outages = analysis.outages.iter();
-        outages.max_by(|a, b| a.seconds.total_cmp(&b.seconds))
-    };
-    let failed = || longest().filter(|_| words::told_failure(analysis).is_some());
-    if let Some(outage) = told_outages(analysis).map(|told| told.outage).or_else(failed) {
-        let value = format::least(outage.at_least, format::seconds(outage.seconds));
-        return Some(figure("figure-outage", value, String::new()));
-    }
-    let ledger = focus.ledger(i).filter(|_| i.verdict == Verdict::Shown)?;
-    let value = format::least(ledger.at_least, format::percent(ledger.share));
-    Some(figure("figure-lost", value, t.word("figure-lost-detail")))
+/// The big figure is that of line 1.
+pub(super) fn big(focus: &Focus) -> Option<Figure> {
+    let t = focus.t;
+    Some(match words::figure(focus)? {
+        LineFigure::Outage(outage) => Figure {
+            name: t.word("figure-outage"),
+            value: format::least(outage.at_least, format::seconds(outage.seconds)),
+            detail: String::new(),
+        },
+        LineFigure::Lost(label, share, at_least) => Figure {
+            name: fill!(t, "figure-lost-to", to = words::lost_to(t, label)),
+            value: format::least(at_least, format::percent(share)),
+            detail: t.word("figure-lost-detail"),
+        },
+    })
 }
 
 pub(super) fn figures(focus: &Focus, i: &Impact) -> Vec<Figure> {
     let t = focus.t;
-    let ledger = focus.ledger(i).filter(|_| i.rekeys_used > 0);
+    let ledger = focus.ledger(i).filter(|_| focus.measured(i) > 0);
     let lost = ledger.map(|l| format::least(l.at_least, format::seconds(l.cost_seconds)));
     let of = ledger.map_or_else(String::new, |l| {
         fill!(t, "figure-cost-detail", transfer = format::seconds(l.seconds))
     });
-    let hurt = (i.rekeys_used > 0).then(|| {
+    let hurt = (focus.measured(i) > 0).then(|| {
         fill!(
             t,
             "figure-hurt-value",

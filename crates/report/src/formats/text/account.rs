@@ -26,7 +26,7 @@ pub(super) fn section(page: &mut TerminalPage, focus: &Focus) {
             let direction = words::direction(t, focus.analysis, account.tunnel, account.direction);
             page.paragraph(&fill!(t, "direction-sentence", direction, sentence));
         }
-        page.paragraphs(&Vec::from_iter(words::pair_down(focus, account)));
+        page.paragraphs(&Vec::from_iter(words::outage_note(focus, account)));
         page.table(&tables::account(focus, account));
         for line in account.labels.iter().filter(|l| !l.evidence.is_empty()) {
             let label = words::account_label(t, line.label);

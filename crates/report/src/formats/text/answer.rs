@@ -62,7 +62,15 @@ fn cut(focus: &Focus, body: String, most: usize) -> String {
     if lines.len() <= most {
         return body;
     }
-    let kept = lines.get(..most.saturating_sub(1)).unwrap_or_default();
+    let mut kept = lines.get(..most.saturating_sub(1)).unwrap_or_default();
+    // A heading and the head of a table say nothing without a row.
+    if let Some(blank) = kept
+        .iter()
+        .rposition(|line| line.is_empty())
+        .filter(|at| kept.len() - at <= 3)
+    {
+        kept = kept.get(..blank).unwrap_or_default();
+    }
     let left_out = format::count((lines.len() - kept.len()) as u64);
     let more = fill!(focus.t, "answer-more", n = left_out);
     kept.iter()
@@ -291,5 +299,27 @@ fn more(page: &mut TerminalPage, focus: &Focus, left_out: usize) {
     if left_out > 0 {
         let n = format::count(left_out as u64);
         page.paragraph(&fill!(focus.t, "answer-more", n));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rekeyscope_model::text::Language;
+    use rekeyscope_testkit::example;
+
+    /// A heading or the head of a table without a row says nothing.
+    #[test]
+    fn a_list_that_is_cut_keeps_a_row_or_goes_whole() {
+        let document = example::seven_rekeys();
+        let focus = Focus::new(&document, Language::English);
+        let body = "answer\n\nheading\nhead\nrow 1\nrow 2\n";
+        assert_eq!(cut(&focus, body.to_owned(), 6), body);
+        assert_eq!(cut(&focus, body.to_owned(), 5), "answer\n… 5 more: -v\n");
+        let longer = format!("{body}row 3\n");
+        assert_eq!(
+            cut(&focus, longer, 6),
+            "answer\n\nheading\nhead\nrow 1\n… 2 more: -v\n"
+        );
     }
 }

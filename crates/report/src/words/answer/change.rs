@@ -13,8 +13,8 @@ use rekeyscope_impact::explain::{
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
-    AccountLabel, AccountLine, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Rekey, TriggerKind,
-    Verdict,
+    AccountLabel, AccountLine, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Projection, Rekey,
+    TriggerKind, Verdict,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::IpAddr;
@@ -202,9 +202,7 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
     let Some(limit) = by_volume().filter_map(|r| r.trigger.limit_kilobytes).next() else {
         return learnt_limit(focus, headline, (by_volume(), windows));
     };
-    let own = focus.analysis.projection.iter();
-    let mut own = own.filter(|p| (p.tunnel, p.direction) == (headline.tunnel, headline.direction));
-    let longer = own.find(|p| p.lifetime_kilobytes > limit)?;
+    let longer = projected(focus, headline).find(|p| p.lifetime_kilobytes > limit)?;
     let text = fill!(
         t,
         "do-lifetime",
@@ -216,12 +214,19 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         command = lifetime_command(focus, headline, longer.lifetime_kilobytes),
         windows
     );
-    let expected = longer.expected_bps.estimate;
-    // A share that no sentence names does not make two figures of one.
-    let without = focus
-        .without_bps(headline)
-        .filter(|without| (without - expected).abs() < LEAST_SHARE * without);
-    Some(expecting(focus, headline, &text, without.or(Some(expected))))
+    Some(expecting(
+        focus,
+        headline,
+        &text,
+        Some(longer.expected_bps.estimate),
+    ))
+}
+
+/// The rates at other volumes, as their table has them.
+fn projected<'a>(focus: &Focus<'a>, headline: &Impact) -> impl Iterator<Item = &'a Projection> {
+    let own = (headline.tunnel, headline.direction);
+    let all = focus.analysis.projection.iter();
+    all.filter(move |p| (p.tunnel, p.direction) == own)
 }
 
 /// The side that begins all of these renewals: a responder of IKEv1 takes over the lifetime that the initiator proposes.
@@ -248,6 +253,7 @@ fn learnt_limit<'a>(
     let longer = PROJECTED_KILOBYTES
         .into_iter()
         .find(|longer| *longer > kilobytes)?;
+    let at = projected(focus, headline).find(|p| p.lifetime_kilobytes == longer);
     (!is_of_windows(kilobytes)).then(|| {
         let text = fill!(
             t,
@@ -257,7 +263,7 @@ fn learnt_limit<'a>(
             command = lifetime_command(focus, headline, longer),
             windows
         );
-        expecting(focus, headline, &text, focus.without_bps(headline))
+        expecting(focus, headline, &text, at.map(|at| at.expected_bps.estimate))
     })
 }
 

@@ -3,9 +3,9 @@
 use crate::words::answer::loss::leads;
 use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
-use crate::words::{clean, format, loss_label};
+use crate::words::{clean, format, lost_to};
 use rekeyscope_impact::tell::account::amount;
-use rekeyscope_model::analysis::{Analysis, AttemptOutcome, ExchangeKind, Impact};
+use rekeyscope_model::analysis::{Analysis, AttemptOutcome, EventKind, ExchangeKind, Impact};
 use rekeyscope_model::text::Catalogue;
 
 pub(super) fn headline(focus: &Focus) -> String {
@@ -36,15 +36,14 @@ fn lost_more(focus: &Focus, headline: &Impact) -> Option<String> {
     let seconds = |seconds: f64| amount(seconds, seconds);
     let (lost, cost) = (seconds(line.lost_seconds), seconds(ledger.cost_seconds));
     let transfer = seconds(ledger.seconds);
-    let label = loss_label(t, line.label);
+    let to = lost_to(t, line.label);
     Some(fill!(
         t,
         "headline-more",
         direction,
         lost,
         transfer,
-        kind = line.label.as_str(),
-        label,
+        to,
         hurt,
         used,
         cost
@@ -65,21 +64,25 @@ fn without_verdict(t: &Catalogue, analysis: &Analysis) -> String {
     }
 }
 
-/// Exchanges that made child SAs and were not the first of their tunnel, as far as messages show it that no key opens.
+/// Exchanges that made child SAs and were not the first of their tunnel, as far as messages show it that no key opens. IKE_AUTH makes the
+/// first of IKEv2, and a Quick Mode that of IKEv1; an exchange that renewed the IKE SA made none.
 fn renewals(analysis: &Analysis) -> usize {
     let made = |tunnel: usize| {
         let completed = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
+        let of_ike = |exchange: Option<usize>| {
+            let mut renewed = analysis
+                .events
+                .iter()
+                .filter(|e| e.kind == EventKind::IkeSaRekeyed);
+            renewed.any(|e| e.exchange == exchange)
+        };
         let own = analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
-        own.filter(|a| completed.contains(&a.outcome)).count()
+        own.filter(|a| completed.contains(&a.outcome) && !of_ike(a.exchange))
+            .count()
     };
     let begins = |tunnel: usize| {
         let mut own = analysis.exchanges.iter().filter(|e| e.tunnel == tunnel);
-        own.any(|e| {
-            matches!(
-                e.kind,
-                ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
-            )
-        })
+        own.any(|e| matches!(e.kind, ExchangeKind::MainMode | ExchangeKind::AggressiveMode))
     };
     let of = |tunnel: usize| made(tunnel).saturating_sub(usize::from(begins(tunnel)));
     (0..analysis.tunnels.len()).map(of).sum()

@@ -123,7 +123,11 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
         sentences.push(format::counted(t, "outage-others", told.others as u64));
     }
     let headline = focus.analysis.impact.first();
-    sentences.extend(headline.and_then(|headline| one_way(focus, headline)));
+    sentences.extend(
+        headline
+            .and_then(|headline| one_way(focus, headline))
+            .map(|said| format::capitalised(&said)),
+    );
     if !told.explanation.frames.is_empty() {
         sentences.push(frames(t, &told.explanation.frames));
     }

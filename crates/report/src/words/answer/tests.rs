@@ -83,6 +83,50 @@ fn every_answer_says_what_to_do() {
     }
 }
 
+/// Whoever looks for the reason finds it behind the same word in every answer.
+#[test]
+fn every_reason_begins_with_its_label() {
+    for document in documents() {
+        for (language, label) in [(Language::English, "Why: "), (Language::Japanese, "原因: ")] {
+            let why = said(&document, language).why;
+            assert!(
+                why.is_empty() || why.starts_with(label) && why.matches(label).count() == 1,
+                "{why}"
+            );
+        }
+    }
+}
+
+/// The glossary's rule: the first mention says what the word means.
+#[test]
+fn the_first_rekey_of_a_japanese_answer_is_explained() {
+    let outages = example::outages().into_iter().map(|(_, document)| document);
+    for document in documents().into_iter().chain(outages) {
+        let answer = said(&document, Language::Japanese);
+        let first = answer.headline.split_once("リキー");
+        assert!(
+            first.is_none_or(|(_, rest)| rest.starts_with("（鍵更新")),
+            "{}",
+            answer.headline
+        );
+    }
+}
+
+/// One volume has one rate: that of the table.
+#[test]
+fn the_rate_of_a_longer_lifetime_is_that_of_its_table() {
+    let document = example::seven_rekeys();
+    let expected = &document.projection[0].expected_bps;
+    let rate = crate::words::format::rate(expected.estimate);
+    let change = said(&document, Language::English).change;
+    assert!(
+        change.contains("to 500,000 kB") && change.contains(&format!("gives about {rate}")),
+        "{change}"
+    );
+    let advice = crate::words::advice::advice(&Focus::new(&document, Language::English), &change);
+    assert_eq!(advice[0], change);
+}
+
 #[test]
 fn the_number_the_cause_and_the_change() {
     let mut document = example::seven_rekeys();

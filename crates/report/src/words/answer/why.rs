@@ -13,33 +13,46 @@ use rekeyscope_model::analysis::{
     AccountLabel, AccountLine, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
     OwnRate, Verdict,
 };
+use rekeyscope_model::text::Catalogue;
 use std::collections::BTreeMap;
 
 pub(super) fn why(focus: &Focus) -> String {
     let t = focus.t;
     let Some(headline) = focus.analysis.impact.first() else {
-        return of_failure(focus).unwrap_or_default();
+        return because(t, &Vec::from_iter(of_failure(focus)));
     };
-    let said = match headline.verdict {
-        _ if told_failure(focus.analysis).is_some() => of_failure(focus),
+    let only = |said: Option<String>| Vec::from_iter(said);
+    let mut said = match headline.verdict {
+        _ if told_failure(focus.analysis).is_some() => only(of_failure(focus)),
         Verdict::Some | Verdict::Shown if leads(focus, headline).is_some() => {
-            let all = [what_limits(focus, headline), rekeys_in_brief(focus, headline)];
-            Some(t.sentences(&Vec::from_iter(all.into_iter().flatten())))
+            let rekeys = rekeys_in_brief(focus, headline);
+            what_limits(focus, headline).into_iter().chain(rekeys).collect()
         }
-        Verdict::Failed | Verdict::Shown | Verdict::Some => Some(of_rekeys(focus, headline)),
+        Verdict::Failed | Verdict::Shown | Verdict::Some => of_rekeys(focus, headline),
         Verdict::Bounded | Verdict::NoRekeys => what_limits(focus, headline),
         Verdict::Inconclusive if loses_more(focus, headline).is_some() => what_limits(focus, headline),
         Verdict::Inconclusive => {
             let said = [undecided(focus, headline), queue(focus, headline)];
-            Some(t.sentences(&Vec::from_iter(said.into_iter().flatten())))
+            said.into_iter().flatten().collect()
         }
-        Verdict::NoTraffic if one_way(focus, headline).is_some() => None,
-        Verdict::NoTraffic => Some(t.word("why-no-data")),
+        Verdict::NoTraffic if one_way(focus, headline).is_some() => Vec::new(),
+        Verdict::NoTraffic => only(Some(t.word("why-no-data"))),
     };
-    let said = said.into_iter().chain(first_numbers(focus, headline));
-    let said = said.chain(stop(focus, headline)).chain(one_way(focus, headline));
-    let said = said.chain(words::late_packets(t, focus.analysis));
-    t.sentences(&said.filter(|said| !said.is_empty()).collect::<Vec<String>>())
+    said.extend(first_numbers(focus, headline));
+    said.extend(stop(focus, headline));
+    said.extend(one_way(focus, headline));
+    said.extend(words::late_packets(t, focus.analysis));
+    because(t, &said)
+}
+
+/// The line of these reasons, which begin with small letters.
+fn because(t: &Catalogue, reasons: &[String]) -> String {
+    let (Some(first), others) = (reasons.first(), reasons.iter().skip(1)) else {
+        return String::new();
+    };
+    let others = others.map(|reason| format::capitalised(reason));
+    let text = t.sentences(&Vec::from_iter(std::iter::once(first.clone()).chain(others)));
+    fill!(t, "why-outage", text)
 }
 
 /// The explanation that cost most of the rekeys that hurt, with how many share it.
@@ -130,7 +143,7 @@ fn of_failure(focus: &Focus) -> Option<String> {
     let t = focus.t;
     let told = told_failure(focus.analysis)?;
     let sentences: Vec<String> = told.messages.iter().map(|m| t.say(m)).collect();
-    Some(fill!(t, "why-outage", text = t.sentences(&sentences)))
+    Some(t.sentences(&sentences))
 }
 
 /// Why rekeys cost something, behind what cost more.
@@ -141,7 +154,7 @@ fn rekeys_in_brief(focus: &Focus, headline: &Impact) -> Option<String> {
     Some(fill!(focus.t, "why-rekeys", text = shared.explained.why()))
 }
 
-fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
+fn of_rekeys(focus: &Focus, headline: &Impact) -> Vec<String> {
     let t = focus.t;
     let of = hurt(focus, headline);
     let more = loses_more(focus, headline).map(|line| {
@@ -153,7 +166,7 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
     });
     let shared = shared_explanation(focus, headline).filter(|_| !is_silence_alone(focus, headline));
     if let Some(shared) = shared {
-        let mut sentences = vec![fill!(t, "why-outage", text = shared.explained.why())];
+        let mut sentences = vec![shared.explained.why()];
         if of > 1 {
             let all = match shared.rekeys {
                 2 if of == 2 => "both",
@@ -164,16 +177,15 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
         }
         sentences.extend(slow_return(focus, headline));
         sentences.extend(more);
-        return t.sentences(&sentences);
+        return sentences;
     }
     if is_silence_alone(focus, headline) {
         let keys = match keys_fit(focus.analysis) {
             KeysFit::Some => "some",
             _ => "none",
         };
-        return t.sentences(&Vec::from_iter(
-            [fill!(t, "why-silence-alone", keys)].into_iter().chain(more),
-        ));
+        let silence = fill!(t, "why-silence-alone", keys);
+        return std::iter::once(silence).chain(more).collect();
     }
     if let Some((why, n)) = shared_why(focus, headline) {
         let cause = t.name("why", why.as_str());
@@ -185,14 +197,14 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             of,
             several = if of > 1 { "yes" } else { "no" }
         );
-        return t.sentences(&Vec::from_iter([why].into_iter().chain(more)));
+        return std::iter::once(why).chain(more).collect();
     }
-    t.word(match keys_fit(focus.analysis) {
+    vec![t.word(match keys_fit(focus.analysis) {
         KeysFit::Some => "why-no-cause",
         KeysFit::Nothing => "why-no-cause-wrong-keys",
         KeysFit::Cut => "why-no-cause-cut",
         KeysFit::Absent => "why-no-cause-without-keys",
-    })
+    })]
 }
 
 /// Why a cost is more than the silences that line 1 tells add up to.
@@ -237,11 +249,12 @@ pub(super) fn is_at_the_limit(focus: &Focus, headline: &Impact) -> bool {
 }
 
 /// The limit of the transfer, where rekeys are not it.
-fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
+fn what_limits(focus: &Focus, headline: &Impact) -> Vec<String> {
     let t = focus.t;
-    let account = words::accounts(focus.analysis)
-        .into_iter()
-        .find(|a| words::is_headline(focus, a))?;
+    let mut accounts = words::accounts(focus.analysis).into_iter();
+    let Some(account) = accounts.find(|a| words::is_headline(focus, a)) else {
+        return Vec::new();
+    };
     if let Some(line) = lost_most(focus, headline).filter(|line| line.label != AccountLabel::Rekey) {
         let lost = lost_in_all(account);
         let as_much = lost_as_much(focus, headline);
@@ -253,7 +266,7 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
         };
         let other = as_much.unwrap_or(line);
         let share = |line: &AccountLine| format::or_unknown(line.lost_share, format::percent);
-        return Some(fill!(
+        return vec![fill!(
             t,
             id,
             lost = amount(lost, lost),
@@ -264,17 +277,21 @@ fn what_limits(focus: &Focus, headline: &Impact) -> Option<String> {
             other = loss_label(t, other.label),
             others = amount(other.lost_seconds, lost),
             theirs = share(other)
-        ));
+        )];
     }
-    let (observed, own) = (headline.observed_bps?, account.own_mbps * 1e6);
+    let Some(observed) = headline.observed_bps else {
+        return Vec::new();
+    };
+    let own = account.own_mbps * 1e6;
     let how = match account.own_from {
         OwnRate::Proven if observed >= own => "reached",
         other => other.as_str(),
     };
     let (observed, own) = (format::rate(observed), format::rate(own));
     let at_the_limit = fill!(t, "why-at-the-limit", observed, own, how);
-    let queue = queue(focus, headline);
-    Some(t.sentences(&Vec::from_iter([at_the_limit].into_iter().chain(queue))))
+    std::iter::once(at_the_limit)
+        .chain(queue(focus, headline))
+        .collect()
 }
 
 /// Says how long a queue delays packets that stands for half of the transfer.
