@@ -89,10 +89,9 @@ fn every_reason_begins_with_its_label() {
     for document in documents() {
         for (language, label) in [(Language::English, "Why: "), (Language::Japanese, "原因: ")] {
             let why = said(&document, language).why;
-            assert!(
-                why.is_empty() || why.starts_with(label) && why.matches(label).count() == 1,
-                "{why}"
-            );
+            // The rate alone is no reason.
+            assert!(!why.contains(label) || why.starts_with(label), "{why}");
+            assert!(why.matches(label).count() <= 1, "{why}");
         }
     }
 }

@@ -42,6 +42,12 @@ pub(super) fn why(focus: &Focus) -> String {
     said.extend(stop(focus, headline));
     said.extend(one_way(focus, headline));
     said.extend(words::late_packets(t, focus.analysis));
+    // The rate is no reason.
+    let is_rate = matches!(headline.verdict, Verdict::Bounded | Verdict::NoRekeys)
+        && lost_most(focus, headline).is_none();
+    if is_rate {
+        return t.sentences(&Vec::from_iter(said.iter().map(|said| format::capitalised(said))));
+    }
     because(t, &said)
 }
 
