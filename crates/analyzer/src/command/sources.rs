@@ -91,7 +91,7 @@ fn files_of(word: &Path) -> Vec<PathBuf> {
     sorted_or(captures, word)
 }
 
-/// What was found for a word, in order; the word itself where that is nothing.
+/// Sorts the files that a word names; the word itself stands where there is none.
 fn sorted_or(mut found: Vec<PathBuf>, word: &Path) -> Vec<PathBuf> {
     found.sort();
     if found.is_empty() {

@@ -36,9 +36,9 @@ pub struct CaptureCopy<W> {
 /// A section, and the interfaces that it has described.
 #[derive(Debug)]
 enum SectionCopy {
-    /// Of the capture, as they are there; with the snap length of the first one.
+    /// Interfaces of the capture, as they are there; with the snap length of the first one.
     Copied { order: ByteOrder, snap_len: Option<u32> },
-    /// For packets of other containers: link type, and nanoseconds per tick.
+    /// Interfaces for packets of other containers: link type, and nanoseconds per tick.
     Own(Vec<(LinkType, i64)>),
 }
 

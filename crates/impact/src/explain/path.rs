@@ -38,7 +38,7 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     // Data that was delivered after it shows that the new way worked, unless the peer still sent to the old place.
     let left_behind = change.until.is_some_and(|until| until > outage.from);
     let worked = !left_behind && outage.from > change.time.plus_nanos(view.near());
-    // What is lost once the peer has followed is lost to something else.
+    // Packets that vanish once the peer has followed are lost to something else.
     let lost_later = |until: Timestamp| {
         let lost = outage.swallowed_packets.iter();
         lost.filter(|packet| packet.time > until.plus_nanos(view.near()))

@@ -80,12 +80,12 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// The ledger counts several packets that were lost on the new SA, and knows none of them.
+/// The ledger counts several packets that were lost on the new SA, and knows none of them; nothing on that SA had arrived before.
 fn lost_behind_the_switch(view: &OutageView<'_>) -> Option<Explanation> {
     let lost = u64::from(view.outage.undelivered.swallowed);
-    let (_, sa) = new_sas(view)
-        .next()
-        .filter(|_| view.outage.lost_on_new && lost >= LEAST_NOT_BY_CHANCE)?;
+    let known = view.outage.lost_on_new && lost >= LEAST_NOT_BY_CHANCE;
+    let from_the_first = |sa: &SaInScene| sa.used.is_some_and(|(first, _)| view.outage.from <= first);
+    let (_, sa) = new_sas(view).find(|(_, sa)| known && from_the_first(sa))?;
     let explanation = Explanation {
         count: Some(lost),
         ..of_new_sa(view, sa, Certainty::Proven)

@@ -26,7 +26,7 @@ pub struct Focus<'a> {
 }
 
 impl<'a> Focus<'a> {
-    /// What a report in this language looks up.
+    /// Looks up what a report in this language needs.
     pub fn new(analysis: &'a Analysis, language: Language) -> Focus<'a> {
         let mut tunnels: Vec<usize> = Vec::new();
         let mut main = HashMap::new();

@@ -1,7 +1,7 @@
 //! Packets of a tunnel that no key opens, or that were cut: whatever a connection sent meanwhile may have arrived in them.
 
 use super::candidate::{Candidate, Delivered};
-use super::unread::LOOK;
+use crate::tcp::LONGEST_ACK_DELAY;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ impl Hidden {
     pub(super) fn take(&mut self, at: Delivered) {
         let full = self.0.len() >= MOST_STRETCHES;
         match self.0.last_mut() {
-            Some((_, last, packets)) if full || at.time.nanos_since(*last) <= LOOK => {
+            Some((_, last, packets)) if full || at.time.nanos_since(*last) <= LONGEST_ACK_DELAY => {
                 (*last, *packets) = (at.time.max(*last), *packets + 1);
             }
             _ => self.0.push((at, at.time, 1)),
@@ -55,7 +55,7 @@ mod tests {
     fn a_few_packets_without_a_key_hide_what_is_sent_meanwhile() {
         let at = |ms: i64| Timestamp(ms * NANOS_PER_MILLI);
         let mut hidden = Hidden::default();
-        for ms in [500, 1_000, 1_010, 1_020, 1_200] {
+        for ms in [300, 1_000, 1_010, 1_020, 1_600] {
             hidden.take(Delivered::nothing(at(ms)));
         }
         let first = Some(Delivered::nothing(at(1_000)));

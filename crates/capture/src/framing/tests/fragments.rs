@@ -369,7 +369,7 @@ fn first_fragments_alone_are_told_by_their_tries() {
             assert!(over[0].until.is_some());
         }
     }
-    // Those of IKE are told as messages.
+    // IKE fragments are told as messages.
     let mut bench = Bench::default();
     let ike = udp(500, 500, &[7; 1400]);
     bench.give(0.0, &fragments_v4(0, 17, &ike, 1304)[1]);

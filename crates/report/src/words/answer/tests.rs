@@ -144,6 +144,29 @@ fn the_number_the_cause_and_the_change() {
     insta::assert_debug_snapshot!(lines(&example::one_failed()));
 }
 
+/// Windows proposes 250,000 kB, and no setting of it raises that; whoever else renews there can be told to.
+#[test]
+fn nobody_is_told_to_raise_the_limit_of_windows() {
+    let change = |windows: bool| {
+        let mut document = example::seven_rekeys();
+        (
+            document.tunnels[0].client_is_windows,
+            document.tunnels[0].ike_version,
+        ) = (windows, Some(2));
+        for rekey in &mut document.rekeys {
+            (rekey.trigger.limit_kilobytes, rekey.trigger.bytes) = (None, Some(248_000_000));
+        }
+        said(&document, Language::English).change
+    };
+    let of_windows = change(true);
+    assert!(
+        of_windows.contains("No setting moves the limit: 250,000 kB is what Windows proposes"),
+        "{of_windows}"
+    );
+    assert!(!of_windows.contains("500,000"), "{of_windows}");
+    assert!(change(false).contains("500,000 kB"));
+}
+
 #[test]
 fn one_direction_alone_is_said() {
     let mut document = example::seven_rekeys();
