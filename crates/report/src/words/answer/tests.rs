@@ -154,7 +154,7 @@ fn nobody_is_told_to_raise_the_limit_of_windows() {
             document.tunnels[0].ike_version,
         ) = (windows, Some(2));
         for rekey in &mut document.rekeys {
-            (rekey.trigger.limit_kilobytes, rekey.trigger.bytes) = (None, Some(248_000_000));
+            (rekey.trigger.limit_kilobytes, rekey.trigger.bytes) = (Some(248_000), Some(248_000_000));
         }
         said(&document, Language::English).change
     };
