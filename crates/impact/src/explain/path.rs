@@ -234,11 +234,16 @@ pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
     let lost_before = undelivered.carried == CarriedKind::Tcp
         && undelivered.shown_by == ShownBy::MissingNumbers
         && u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE;
+    // Packets that no key opens show that nobody answered, and not what arrived.
+    let certainty = match undelivered.carried {
+        CarriedKind::Unread => Certainty::Inferred,
+        _ => Certainty::Proven,
+    };
     (!rest).then(|| {
         let explanation = Explanation {
             by: lost_before.then_some(sender.side),
             count: lost_before.then_some(undelivered.gaps.into()),
-            ..Explanation::of(ExplanationCause::Unexplained, Certainty::Proven)
+            ..Explanation::of(ExplanationCause::Unexplained, certainty)
         };
         view.with_frames(explanation, [])
     })

@@ -57,10 +57,19 @@ outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
-outage-unexplained = Nothing was delivered from { $from } to { $to }; the capture shows no cause.
+outage-unexplained = { $known ->
+    [inferred] Data probably did not arrive
+   *[proven] Nothing was delivered
+} from { $from } to { $to }; the capture shows no cause.
 outage-lost-before = Nothing was delivered from { $from } to { $to }: packets of { $who } were lost.
-outage-unexplained-open = Nothing was delivered since { $from } ({ $seconds }); the capture shows no cause.
-outage-unexplained-times = Nothing was delivered { $n } times ({ $seconds }); the capture shows no cause.
+outage-unexplained-open = { $known ->
+    [inferred] Data probably did not arrive
+   *[proven] Nothing was delivered
+} since { $from } ({ $seconds }); the capture shows no cause.
+outage-unexplained-times = { $known ->
+    [inferred] Data probably did not arrive
+   *[proven] Nothing was delivered
+} { $n } times ({ $seconds }); the capture shows no cause.
 outage-capture-hole = the capture lacks packets from { $from } to { $to }, and whether anything passed is not known
 
 # An item of the list of outages; $outage: outage-item

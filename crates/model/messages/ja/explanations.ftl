@@ -56,10 +56,19 @@ outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $proba
 outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
-outage-unexplained = { $from }から { $to }まで何も届かず（キャプチャからは原因不明）
+outage-unexplained = { $from }から { $to }まで{ $known ->
+    [inferred] データがおそらく届かず
+   *[proven] 何も届かず
+}（キャプチャからは原因不明）
 outage-lost-before = { $from }から { $to }まで何も届かず（{ $who }のパケットが損失）
-outage-unexplained-open = { $from }以後 { $seconds }、何も届かず（キャプチャからは原因不明）
-outage-unexplained-times = 何も届かない時間が { $n } 回（{ $seconds }、キャプチャからは原因不明）
+outage-unexplained-open = { $from }以後 { $seconds }、{ $known ->
+    [inferred] データがおそらく届かず
+   *[proven] 何も届かず
+}（キャプチャからは原因不明）
+outage-unexplained-times = { $known ->
+    [inferred] データがおそらく届かない時間
+   *[proven] 何も届かない時間
+}が { $n } 回（{ $seconds }、キャプチャからは原因不明）
 outage-capture-hole = { $from }から { $to }までキャプチャに欠落があり、通信の有無は不明
 
 outage-because = { $clause }。{ $outage }

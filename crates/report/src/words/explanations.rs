@@ -276,6 +276,7 @@ impl<'a> Explained<'a> {
         };
         message
             .with("who", self.who())
+            .with("known", e.certainty.as_str())
             .with("what", self.what())
             .with("renews", self.who_renews())
             .with(

@@ -66,15 +66,23 @@ fn headline(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) ->
 fn unexplained(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> String {
     let (t, outage) = (focus.t, told.outage);
     let seconds = format::seconds(outage.seconds);
+    let known = told.explanation.certainty.as_str();
     match (outage.end, told.alike.len()) {
         (None, _) => fill!(
             t,
             "outage-unexplained-open",
+            known,
             from = moment(focus, outage.start),
             seconds
         ),
         (Some(_), 0 | 1) => explained.clause(1),
-        (Some(_), n) => fill!(t, "outage-unexplained-times", n, seconds = range(t, told.range_s)),
+        (Some(_), n) => fill!(
+            t,
+            "outage-unexplained-times",
+            known,
+            n,
+            seconds = range(t, told.range_s)
+        ),
     }
 }
 
