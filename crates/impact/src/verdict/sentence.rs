@@ -92,24 +92,20 @@ impl LedgerWords<'_> {
                 LedgerBasis::Packets | LedgerBasis::Datagrams => true,
                 LedgerBasis::Acknowledgements | LedgerBasis::Answers => false,
             };
-        let longest = silent
-            .iter()
-            .map(|own| own.silence_ms / 1_000.0)
-            .fold(0.0, f64::max);
-        let message = if silent.is_empty() {
-            about(self.of, "verdict-slowed").with("hurt", ledger.rekeys.len())
-        } else if !at_least && 2.0 * ledger.cost_seconds < longest {
-            about(self.of, "verdict-made-up").with("hurt", silent.len())
-        } else {
-            about(self.of, "verdict-stopped").with("hurt", silent.len())
+        let longest = silent.iter().map(|own| own.silence_ms).fold(0.0, f64::max) / 1_000.0;
+        let made_up = !ledger.at_least && 2.0 * ledger.cost_seconds < longest;
+        let (id, hurt) = match silent.len() {
+            0 => ("verdict-slowed", ledger.rekeys.len()),
+            stopped if made_up => ("verdict-made-up", stopped),
+            stopped => ("verdict-stopped", stopped),
         };
-        let sure = if at_least {
-            "verdict-at-least"
-        } else {
-            "verdict-just"
+        let sure = match at_least && !made_up {
+            true => "verdict-at-least",
+            false => "verdict-just",
         };
         let cost = Message::new(sure).with("cost", amount(ledger.cost_seconds, ledger.cost_seconds));
-        message
+        about(self.of, id)
+            .with("hurt", hurt)
             .with("used", self.of.observed.len().max(ledger.rekeys.len()))
             .with("silence", lengths(&silent))
             .with("cost", cost)
