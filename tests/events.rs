@@ -258,7 +258,7 @@ fn the_first_line_says_what_happened() {
         (
             "mtu_sender",
             "Large packets probably stopped passing at 19.81 s",
-            "Nothing was delivered since 19.93 s (36.0 s)",
+            "Data probably did not arrive since 19.93 s (36.0 s)",
         ),
     ];
     for (name, keyed, keyless) in lines {

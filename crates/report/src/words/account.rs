@@ -7,7 +7,9 @@ use crate::words::lengths::moment;
 use rekeyscope_impact::explain::told_outages;
 use rekeyscope_impact::tell::account::with_sign;
 use rekeyscope_impact::verdict::LEAST_SHARE;
-use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
+use rekeyscope_model::analysis::{
+    Account, AccountEvidence, AccountLabel, AccountLine, Analysis, ExplanationCause, OwnRate,
+};
 use rekeyscope_model::text::Catalogue;
 
 /// The accounts that have something to show, that of the headline's direction first.
@@ -43,7 +45,9 @@ pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
     if !told.others_pass {
         let [silent, lost] =
             [told.outage.seconds, line.lost_seconds].map(|seconds| seconds_of(seconds, account.lost_seconds));
-        let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost;
+        // What stays down, and what lets small packets pass, has no such two times.
+        let passed = told.outage.end.is_some() && told.explanation.cause != ExplanationCause::LargePackets;
+        let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost && passed;
         let unit = |n: String| fill!(focus.t, "outage-seconds", n);
         return one.then(|| fill!(focus.t, "account-down", silent = unit(silent), lost = unit(lost)));
     }
