@@ -17,6 +17,14 @@ fn headline(analysis: &Analysis) -> String {
     answer_lines(analysis).headline
 }
 
+fn with_or_without_keys(w: World, with_keys: bool) -> Analysis {
+    if with_keys {
+        analyze_world(w, true)
+    } else {
+        without_keys(w)
+    }
+}
+
 /// ```text
 /// client ◀══▶ server  phase 1, a Quick Mode, and three that renew; no ESP
 /// ```
@@ -34,11 +42,7 @@ fn renewals_count_where_no_esp_was_captured() {
             }
             w.wait(4_000);
         }
-        let analysis = if with_keys {
-            analyze_world(w, true)
-        } else {
-            without_keys(w)
-        };
+        let analysis = with_or_without_keys(w, with_keys);
         assert_eq!(
             headline(&analysis),
             "IKE but no ESP packets: what 3 rekeys cost is not in it."
@@ -62,11 +66,7 @@ fn renewals_of_ikev2_are_as_many_without_keys() {
             w.message_v2(&mut rekey);
             w.wait(4_000);
         }
-        let analysis = if with_keys {
-            analyze_world(w, true)
-        } else {
-            without_keys(w)
-        };
+        let analysis = with_or_without_keys(w, with_keys);
         assert_eq!(
             headline(&analysis),
             "IKE but no ESP packets: what 2 rekeys cost is not in it.",

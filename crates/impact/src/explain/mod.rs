@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
-//! document ─→ told, orphan, set_up, remarks         which of them an answer speaks of, and what it says where there is none
+//! document ─→ told, orphan, set_up, remarks, loss   which of them an answer speaks of, and what it says where there is none
 //! ```
 
 mod control;
+mod loss;
 mod orphan;
 mod path;
 mod remarks;
@@ -23,6 +24,7 @@ mod windows;
 mod tests;
 
 pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
+pub use loss::{leads, told_loss, told_loss_beside};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldFirstNumbers, ToldNoReturn, ToldStandstill, refuses_child, told_childless, told_cut_off,
