@@ -92,11 +92,7 @@ fn used_up_by_its_sender(w: &mut World) {
 fn the_limit_was_reached_by_what_the_capture_lacks() {
     let analysis = played(used_up_by_its_sender);
     let outcomes: Vec<AttemptOutcome> = analysis.attempts.iter().map(|a| a.outcome).collect();
-    let expected = [
-        AttemptOutcome::Completed,
-        AttemptOutcome::LimitWithoutAttempt,
-        AttemptOutcome::Completed,
-    ];
+    let expected = [AttemptOutcome::Completed, AttemptOutcome::Completed];
     assert_eq!(outcomes, expected);
     let ledger = analysis.ledger_of(0, Direction::BToA).unwrap();
     let [down] = &ledger.down[..] else {

@@ -62,7 +62,7 @@ class Checks:
         yield "encryption", ciphers, {"AES-GCM-16-128" if gcm else "AES-CBC-128"}
 
     def rekeys(self):
-        if self.truth.variant["ike"] == 2 and any(a.outcome == "break_before_make" for a in self.truth.attempts):
+        if self.truth.variant["ike"] == 2 and any(kinds == truths.DELETES for _, kinds in self.truth.unasked):
             return  # a new SA after a Delete says of none that it replaces it (RFC 7296 §2.8)
         found = [(bare(r["new"]["b_to_a"]), bare(r["new"]["a_to_b"])) for r in self.rekeys_used]
         yield "new SPIs of the rekeys", found, [(new.inbound, new.outbound) for _, new in self.successions]
@@ -106,6 +106,7 @@ class Checks:
         """Attempts, outages, causes and hurt rekeys against the logs, counted."""
         comparison = Comparison(self.document, self.truth, keys)
         comparison.attempts()
+        comparison.unasked()
         comparison.outages()
         used = {r["index"] for r in self.rekeys_used for i in r["impact"] if i["hurt"]}
         unready = set(self.with_a_lost_message()) & used if self.truth.variant["drop_message"] == 3 else set()

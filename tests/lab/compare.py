@@ -7,9 +7,7 @@ from datetime import datetime
 WITHIN = 0.05
 # The first message of an attempt is the same frame in the log's truth and in the document.
 SAME_MESSAGE = 0.001
-# Without keys no Delete, no lifetime of IKEv1 and no inner TCP is read: what only they tell is not asked for.
-READ = ("limit_without_attempt", "break_before_make", "blackhole_after_rekey")
-# An attempt without an exchange is said within this of the log's event, seconds.
+# An event is said within this of the log's, seconds.
 SAME_EVENT = 0.5
 # Outages at a switch that the ledger has to find, and the shortest that it may blame a rekey for, seconds.
 LEAST_FOUND, LEAST_HARM = 0.08, 0.05
@@ -64,23 +62,14 @@ class Comparison:
     def at(self, time):
         return f"{time - self.began:.2f} s"
 
-    def can_show(self, attempt):
-        """IKEv2 says no limits (RFC 7296 §2.8), and without keys a Delete cannot be read."""
-        if attempt.outcome == "limit_without_attempt" and self.truth.variant["ike"] == 2:
-            return False
-        return self.keys or attempt.outcome not in READ
-
     def attempts(self):
         """Outcome, reason and transmissions of every attempt."""
         exchanges = self.document["exchanges"]
-        left = [t for t in self.truth.attempts if self.can_show(t)]
+        left = list(self.truth.attempts)
         for attempt in self.document["attempts"]:
             time = seconds(attempt["first_time"])
-            if attempt["exchange"] is not None:
-                number = exchanges[attempt["exchange"]]["message_id"].removeprefix("0x")
-                own = [t for t in left if t.message_id == number and abs(t.time - time) <= SAME_MESSAGE]
-            else:
-                own = [t for t in left if t.outcome == attempt["outcome"] and abs(t.time - time) <= SAME_EVENT]
+            number = exchanges[attempt["exchange"]]["message_id"].removeprefix("0x")
+            own = [t for t in left if t.message_id == number and abs(t.time - time) <= SAME_MESSAGE]
             if not own:
                 self.tally.add("attempt", attempt["outcome"], "FP", f"at {self.at(time)}, no such request in the logs")
                 continue
@@ -89,6 +78,16 @@ class Comparison:
             self.outcome(attempt, own[0])
         for attempt in left:
             self.tally.add("attempt", attempt.outcome, "FN", f"at {self.at(attempt.time)}, not in the document")
+
+    def unasked(self):
+        """SAs that ended although nobody had asked for new ones. IKEv2 says no limits (RFC 7296 §2.8), and without keys neither a limit nor a
+        Delete is read."""
+        events = [(seconds(event["time"]), event["kind"]) for event in self.document["events"]]
+        for time, kinds in self.truth.unasked if self.keys else ():
+            if "limit_reached" in kinds and self.truth.variant["ike"] == 2:
+                continue
+            said = any(kind in kinds and abs(at - time) <= SAME_EVENT for at, kind in events)
+            self.tally.add("event", min(kinds), "TP" if said else "FN", f"at {self.at(time)}")
 
     def outcome(self, attempt, true):
         at = f"at {self.at(true.time)}"
@@ -156,8 +155,7 @@ class Comparison:
     def failed_in(self, silence):
         """An attempt failed around a silence, so that it shows without keys that it is no rest."""
         until = silence.start + silence.seconds(self.truth.ends)
-        return any(a.causes and a.outcome not in READ and a.time <= until and a.copies[-1] >= silence.start - 10 for a in
-                   self.truth.attempts)
+        return any(a.causes and a.time <= until and a.copies[-1] >= silence.start - 10 for a in self.truth.attempts)
 
     def causes(self, named, hard_limits, unready):
         """Causes that a log tells for certain. `named`: indexes of the rekeys that one of some causes explains; hard limits that have to be

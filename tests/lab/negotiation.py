@@ -22,7 +22,7 @@ NOTIFY = re.compile(r"N\((\w+)\)")
 
 @dataclass
 class AttemptTruth:
-    """One request, as its sender's log tells it. `message_id` is eight hex digits; empty where nobody asked."""
+    """One request, as its sender's log tells it. `message_id` is eight hex digits."""
 
     message_id: str
     side: str
@@ -43,9 +43,7 @@ class AttemptTruth:
         late = self.outcome in ("completed", "completed_unused") and len(self.copies) >= 3
         if self.outcome == "unanswered" or late:
             return {"rekey_unanswered"}
-        return {
-            "limit_without_attempt": {"limit_without_rekey"}, "break_before_make": {"break_before_make"}
-        }.get(self.outcome, set())
+        return set()
 
 
 def refusal(payloads):

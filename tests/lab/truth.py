@@ -36,6 +36,8 @@ NEAR = 0.5
 NEAR_SWITCH = 0.02
 # An SA that nobody renews within this after its limit was not renewed.
 NOBODY_ASKS = 3.0
+# Events of the document that tell a Delete.
+DELETES = {"child_deleted", "ike_sa_deleted", "deleted"}
 
 
 @dataclass
@@ -61,6 +63,8 @@ class Truth:
     first: dict = field(default_factory=dict)
     ends: float = 0.0
     attempts: list = field(default_factory=list)
+    # SAs that ended although nobody had asked for new ones: (time, kinds of event one of which says it).
+    unasked: list = field(default_factory=list)
     # By source ("server", "client"), of directions that carried a transfer: silences in which nothing new arrives, or is acknowledged.
     silent: dict = field(default_factory=dict)
     undelivered: dict = field(default_factory=dict)
@@ -89,7 +93,7 @@ class Truth:
 
     def fails(self):
         """A renewal failed, and the tunnel with it; or it only succeeded after several requests."""
-        failed = [a for a in self.attempts if a.causes]
+        failed = self.unasked or any(a.causes for a in self.attempts)
         return bool(failed) and any(
             s.seconds(self.ends) >= 1.0 and s.start < self.transfer_end for side in self.undelivered for s, _ in self.outages(side)
         )
@@ -182,7 +186,7 @@ def read(folder):
         truth.events = [(float(time), action) for time, action in EVENT.findall(events.read_text())]
     logs = {"client": log, "server": other}
     truth.attempts = negotiation.attempts(logs, ike, set(truth.packets), truth.ends, truth.variant["retransmit_s"])
-    truth.attempts += list(unasked(truth))
+    truth.unasked = list(unasked(truth))
     truth.broken = broken(truth, log, SWALLOWED.findall(wire))
     last_word = max((time for time, *_, source in ike if source == "server"), default=0.0)
     truth.unanswered_checks = sum(
@@ -201,10 +205,10 @@ def unasked(truth):
             continue
         asked = any(pair.installed + 0.5 < a.time <= time + NOBODY_ASKS for a in truth.attempts)
         if not asked and not any(pair.installed < p.installed <= time + NOBODY_ASKS for p in truth.pairs):
-            yield negotiation.AttemptTruth("", "", time, outcome="limit_without_attempt")
+            yield time, {"limit_reached"}
     for time, action in truth.events:
         if action in ("terminate", "reauthenticate"):
-            yield negotiation.AttemptTruth("", "client", time, outcome="break_before_make")
+            yield time, DELETES
 
 
 def broken(truth, log, swallowed):

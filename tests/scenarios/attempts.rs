@@ -52,13 +52,13 @@ fn what_failed_is_the_first_sentence() {
         ),
         (
             "limit without a rekey",
-            &[LimitWithoutAttempt, Completed],
+            &[Completed],
             OutageEnd::NewSa,
             "an SA reached its limit",
         ),
         (
             "deleted before negotiated",
-            &[BreakBeforeMake, Completed],
+            &[Completed],
             OutageEnd::NewSa,
             "the old SA was deleted before",
         ),

@@ -65,7 +65,7 @@ pub(super) fn first_asked((tunnel, direction): Side, known: Known<'_>) -> Option
     let used = own.filter(|a| a.direction == direction && a.first.is_some());
     let first: &Association = used.min_by_key(|a| a.first)?;
     let attempts = known.attempts.iter();
-    let asked = attempts.filter(|a| a.tunnel == tunnel && a.exchange.is_some());
+    let asked = attempts.filter(|a| a.tunnel == tunnel);
     // Every SA begins at 1 (RFC 4303 §3.3.3), which says enough where no request was to be seen.
     let is_whole = first.sequence.missing_at_start() == 0 && asked.clone().next().is_none();
     if first.exchange.is_some() || is_whole {

@@ -1,6 +1,6 @@
 //! Attempts and outages in the document.
 
-use crate::assembly::outages::{OutageSeen, is_harmless, outages};
+use crate::assembly::outages::{OutageSeen, outages};
 use crate::assembly::scene::Explored;
 use crate::diagnosis::{MOST_FRAMES, display_filter};
 use crate::pipeline::record::Record;
@@ -33,12 +33,8 @@ pub(crate) fn failures(found: Explored<'_>, stretches: &[Interval]) -> Failures 
     }
     let mut seen = found.attempts.to_vec();
     seen.retain(|a| record.wants(a.tunnel));
-    let outages_of = |attempts: &[AttemptSeen]| outages(Explored { attempts, ..found }, stretches);
-    // A limit that nobody enforces is passed without harm.
-    let before = outages_of(&seen);
-    let mut index = 0..seen.len();
-    seen.retain(|a| index.next().is_none_or(|own| !is_harmless(a, own, &before)));
-    let found = outages_of(&seen);
+    let attempts = &seen[..];
+    let found = outages(Explored { attempts, ..found }, stretches);
     let of_attempts = by_attempt(&found);
     let of_exchanges = successions.iter().enumerate();
     let renewals: HashMap<usize, usize> = of_exchanges
@@ -55,7 +51,7 @@ pub(crate) fn failures(found: Explored<'_>, stretches: &[Interval]) -> Failures 
         Attempt {
             index,
             tunnel: a.tunnel,
-            exchange: a.exchange.and_then(|e| places.exchange(e)),
+            exchange: places.exchange(a.exchange),
             initiator: a.initiator,
             first_time: a.first_time,
             last_time: a.last_time,
@@ -65,7 +61,7 @@ pub(crate) fn failures(found: Explored<'_>, stretches: &[Interval]) -> Failures 
             answered_after_s: a.answered.map(|t| t.seconds_since(a.first_time)),
             outcome: a.outcome,
             reason: a.reason.map(Into::into),
-            rekey: a.exchange.and_then(|e| renewals.get(&e).copied()),
+            rekey: renewals.get(&a.exchange).copied(),
             outage: own.and_then(|o| outages.get(o).cloned()),
             display_filter: display_filter(&a.frames),
             evidence_frames: a.frames.clone(),
@@ -84,7 +80,7 @@ fn in_vain(seen: &[AttemptSeen]) -> HashSet<usize> {
     let vain = seen
         .iter()
         .filter(|a| matches!(a.outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered));
-    vain.filter_map(|a| a.exchange).collect()
+    vain.map(|a| a.exchange).collect()
 }
 
 /// The first outage of each attempt.

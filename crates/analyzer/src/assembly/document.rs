@@ -68,7 +68,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     number_within_tunnels(&mut rekeys);
     let ends = record.totals.last_time.unwrap_or_default();
     let ike_sas = record.timeline.ike_sas();
-    let [attempts, ike_attempts] = attempt::attempts(&evidence, ike_sas, &children, ends);
+    let [attempts, ike_attempts] = attempt::attempts(&evidence, &children, ends);
     let checks = attempt::unanswered_checks(&evidence, ike_sas);
     let pairs = (&children[..], &successions[..]);
     let sources = EventSources::new(record, &evidence, pairs, (&attempts, &ike_attempts), &checks);

@@ -12,7 +12,7 @@ use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::volume::expired;
 use rekeyscope_model::analysis::{
-    AttemptOutcome, Certainty, Direction, Event, EventKind, Explanation, ExplanationCause, OutageEnd,
+    Certainty, Direction, Event, EventKind, Explanation, ExplanationCause, OutageEnd,
 };
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
@@ -214,20 +214,12 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
         .chain(explanation.and_then(|explanation| explanation.exchange))
         .collect();
     let of_it = |a: &AttemptSeen| {
-        a.exchange
-            .and_then(|e| found.places.exchange(e))
-            .is_some_and(|e| exchanges.contains(&e))
+        let place = found.places.exchange(a.exchange);
+        place.is_some_and(|e| exchanges.contains(&e))
     };
-    let sa = interval.facts.spis.0.map(|spi| spi as SaIndex);
     let around = |a: &AttemptSeen| {
         let failed = a.outcome.failed() || a.answered_late();
-        let near = a.first_time.nanos_since(interval.from).abs() <= NEAR;
-        match a.exchange {
-            None => near && sa.is_some() && a.sas.contains(&sa),
-            Some(_) => {
-                failed && a.first_time <= interval.to && a.last_time >= interval.from.plus_nanos(-NEAR)
-            }
-        }
+        failed && a.first_time <= interval.to && a.last_time >= interval.from.plus_nanos(-NEAR)
     };
     let own = |a: &AttemptSeen| a.tunnel == interval.facts.tunnel as usize;
     let places = |keep: &dyn Fn(&AttemptSeen) -> bool| {
@@ -236,11 +228,10 @@ fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Ex
         kept.map(|(index, _)| index).collect::<Vec<usize>>()
     };
     let explaining = places(&of_it);
-    if explaining.is_empty() {
-        return places(&around);
+    match explaining.is_empty() {
+        true => places(&around),
+        false => explaining,
     }
-    // Nobody had asked in time, and somebody did then.
-    places(&|a| of_it(a) || a.exchange.is_none() && around(a))
 }
 
 /// The end of an outage by new data: on the SA that the data went on before, or on another one.
@@ -310,12 +301,6 @@ impl BeyondLimits<'_> {
         let stopped = (passed, last_frame);
         without_sa((sa, association), stopped, (back, self.ends), undelivered)
     }
-}
-
-/// Attempts at SAs that passed a limit nobody enforces led to nothing.
-pub(crate) fn is_harmless(attempt: &AttemptSeen, index: usize, outages: &[OutageSeen]) -> bool {
-    attempt.outcome == AttemptOutcome::LimitWithoutAttempt
-        && !outages.iter().any(|outage| outage.attempts.contains(&index))
 }
 
 /// The stretches, each from the last packet of a peer that answers neither checks nor requests to the end, where no stretch of `others` reaches

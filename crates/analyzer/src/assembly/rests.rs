@@ -7,7 +7,7 @@ use crate::pipeline::record::Record;
 use crate::traffic::Quiet;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Attempt, AttemptOutcome, Direction, ExchangeKind, Outage};
+use rekeyscope_model::analysis::{Attempt, Direction, ExchangeKind, Outage};
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{LEAST_REST, PacketSilence};
 use std::collections::HashMap;
@@ -85,15 +85,9 @@ impl<'a> RestFinder<'a> {
             .iter()
             .filter(|a| a.tunnel == tunnel && a.outcome.failed());
         for attempt in failed {
-            // Between a Delete and the first request nobody asks for anything.
-            let broken = attempt.outcome == AttemptOutcome::BreakBeforeMake;
-            let outage = attempt.outage.as_ref().filter(|_| !broken);
+            let outage = attempt.outage.as_ref();
             busy.push(Busy {
-                from: if broken {
-                    attempt.last_time
-                } else {
-                    attempt.first_time
-                },
+                from: attempt.first_time,
                 to: outage.and_then(|o| o.end).unwrap_or(attempt.last_time),
                 in_vain: true,
             });

@@ -147,11 +147,8 @@ fn end_children(record: &Record, exchange: &Exchange, sas: &mut [SaInScene]) {
 /// Exchanges that make SAs, each with its index in the timeline.
 fn exchanges(found: Explored<'_>) -> Vec<(usize, ExchangeInScene)> {
     let record = found.record;
-    let outcomes: HashMap<usize, AttemptOutcome> = found
-        .attempts
-        .iter()
-        .filter_map(|a| Some((a.exchange?, a.outcome)))
-        .collect();
+    let outcomes: HashMap<usize, AttemptOutcome> =
+        found.attempts.iter().map(|a| (a.exchange, a.outcome)).collect();
     let renewals: HashMap<usize, SaIndex> = found
         .successions
         .iter()

@@ -62,9 +62,7 @@ fn of_ike_sas(sources: &EventSources<'_>) -> Vec<Event> {
 }
 
 fn of_attempt(sources: &EventSources<'_>, attempt: &AttemptSeen) -> Vec<Event> {
-    let Some(index) = attempt.exchange else {
-        return Vec::new();
-    };
+    let index = attempt.exchange;
     let exchange = sources.exchange(index);
     let Some(first) = exchange.records.iter().find(|r| r.time >= attempt.first_time) else {
         return Vec::new();

@@ -86,7 +86,7 @@ impl<'a> EventSources<'a> {
             AttemptOutcome::CompletedUnused,
             AttemptOutcome::Superseded,
         ];
-        let begins = attempt.exchange.map(|e| self.exchange(e).kind) == Some(ExchangeKind::IkeSaInit);
+        let begins = self.exchange(attempt.exchange).kind == ExchangeKind::IkeSaInit;
         attempt
             .answered
             .filter(|_| made.contains(&attempt.outcome) && !begins)

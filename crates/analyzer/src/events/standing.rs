@@ -31,11 +31,8 @@ pub(super) struct StandingIkeSa {
 
 /// The IKE SAs that stood, by their index in the timeline.
 pub(super) fn standing(sources: &EventSources<'_>) -> HashMap<usize, StandingIkeSa> {
-    let outcomes: HashMap<usize, &AttemptSeen> = sources
-        .ike_attempts
-        .iter()
-        .filter_map(|a| Some((a.exchange?, a)))
-        .collect();
+    let outcomes: HashMap<usize, &AttemptSeen> =
+        sources.ike_attempts.iter().map(|a| (a.exchange, a)).collect();
     let mut found = HashMap::new();
     for (index, tunnel, ike_sa, _) in sources.exchanges() {
         let own = sources.of_ike_sa(ike_sa);
@@ -94,7 +91,7 @@ fn stood_since(
             AttemptOutcome::Refused => match a.reason {
                 Some(reason) => reason != "AUTHENTICATION_FAILED",
                 // An answer that refuses the IKE SA begins with a notification.
-                None => a.exchange.is_some_and(|e| is_granted(sources.exchange(e))),
+                None => is_granted(sources.exchange(a.exchange)),
             },
             outcome => outcome == AttemptOutcome::Completed,
         };

@@ -3,6 +3,7 @@
 use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
 use rekeyscope_model::analysis::{Attempt, Explanation, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::INITIAL_RTO;
 
 /// The outage is what a renewal costs that succeeds: late, answered late, with a lost message, to a receiver that is not ready, or with an early Delete;
@@ -13,6 +14,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         return false;
     };
     let of_renewal = match explanation.cause {
+        ExplanationCause::LimitReached => rekeys.iter().any(|rekey| is_asked_in_time(rekey, outage)),
         cause if names_renewal(cause) => true,
         // A renewal that was answered in the end names its exchange; one lost message is a cost of renewals.
         ExplanationCause::Unanswered => {
@@ -23,8 +25,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::EspSilent
         | ExplanationCause::Unheard
         | ExplanationCause::Unexplained => rekeys.iter().any(|rekey| begins_at(rekey, outage)),
-        ExplanationCause::LimitReached
-        | ExplanationCause::AnswerLost
+        ExplanationCause::AnswerLost
         | ExplanationCause::NewSaLost
         | ExplanationCause::DeletedEarly
         | ExplanationCause::SlowExchange
@@ -56,17 +57,26 @@ pub fn names_renewal(cause: ExplanationCause) -> bool {
     )
 }
 
+/// The first packets on the new SAs.
+fn switches(rekey: &Rekey) -> impl Iterator<Item = Timestamp> {
+    let switched = [rekey.switched.a_to_b, rekey.switched.b_to_a];
+    switched.into_iter().flatten()
+}
+
+/// Whoever loses an SA asks for another one at once, and again soon if that request was lost: who asks later had not noticed. Where no message was
+/// seen, nobody can tell.
+fn is_asked_in_time(rekey: &Rekey, outage: &Outage) -> bool {
+    let latest = outage.start.plus_nanos(CHARON_REPEATS);
+    let goes_on = switches(rekey).any(|switched| switched >= outage.start);
+    rekey.tunnel == outage.tunnel && goes_on && rekey.started.is_none_or(|asked| asked <= latest)
+}
+
 /// The outage begins between the first message and a second after the last switch: a receiver that has not got a new SA yet loses what comes
 /// on it at once, and what waited for a timer. Where no message was seen, the first packet on a new SA tells by when the exchange was over.
 fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
-    let switches = || {
-        [rekey.switched.a_to_b, rekey.switched.b_to_a]
-            .into_iter()
-            .flatten()
-    };
-    let unseen = || Some(switches().min()?.plus_nanos(-CHARON_REPEATS));
+    let unseen = || Some(switches(rekey).min()?.plus_nanos(-CHARON_REPEATS));
     let began = rekey.started.or_else(unseen);
-    let last = switches().chain(rekey.started).max();
+    let last = switches(rekey).chain(rekey.started).max();
     rekey.tunnel == outage.tunnel
         && began.is_some_and(|began| began <= outage.start.plus_nanos(NEAR_AT_LEAST))
         && last.is_some_and(|last| last.plus_nanos(INITIAL_RTO) >= outage.start)

@@ -167,8 +167,7 @@ impl Told<'_> {
         let after = last_success.map_or(0, |last| last + 1);
         self.attempts[after..]
             .iter()
-            // A new SA followed the Delete: without an outage nothing has failed for good.
-            .find(|a| a.outcome.failed() && a.outcome != AttemptOutcome::BreakBeforeMake)
+            .find(|a| a.outcome.failed())
             .copied()
     }
 
@@ -195,7 +194,6 @@ impl Told<'_> {
                 .with("requests", self.alike(attempt))
                 .with("who", self.who(attempt))
                 .with("reason", reason(attempt)),
-            AttemptOutcome::LimitWithoutAttempt => about("failed-limit"),
             _ => about("failed-unanswered").with("requests", attempt.transmissions),
         };
         message.with(

@@ -8,7 +8,6 @@ failed-unanswered = A rekey failed at { $time }: { $requests ->
     [one] one request
    *[other] { $requests } requests
 }, no answer; { $outage }.
-failed-limit = An SA passed its limit at { $time }, and nobody asked for a new one; { $outage }.
 failed-outage = Nothing was delivered from { $time } on ({ $cause }): { $outage }.
 failed-in-all = { $failed } of { $attempts } attempts to renew SAs failed.
 
@@ -57,13 +56,9 @@ outcome-refused = refused
 outcome-unanswered = no answer
 outcome-superseded = superseded by the other side's
 outcome-cut = cut off by the end of the capture
-outcome-limit-without-attempt = limit passed, nobody asked
-outcome-break-before-make = deleted first, then negotiated
 outcome-because = { $what }: { $reason }
 reason-peer-silent = the other side sent nothing else either
 reason-peer-sends-esp = the other side went on sending ESP
-reason-volume = volume
-reason-seconds = time
 outage-or-more = { $seconds } or more
 outage-item = { $direction }: nothing passed from { $from } s on for { $length }; { $end }.
 outage-end-new-sa = a new SA ended that

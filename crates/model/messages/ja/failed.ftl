@@ -2,7 +2,6 @@
 
 failed-refused = { $time } に { $who } が新しい SA を { $requests } 回要求しました（応答: { $reason }）。{ $outage }。
 failed-unanswered = { $time } のリキーは失敗しました。要求 { $requests } 回に無応答でした。{ $outage }。
-failed-limit = { $time } に SA が寿命を超えましたが、新しい SA は要求されませんでした。{ $outage }。
 failed-outage = { $time } から何も届いていません（{ $cause }）。{ $outage }。
 failed-in-all = SA の更新 { $attempts } 回のうち { $failed } 回が失敗しました。
 
@@ -51,13 +50,9 @@ outcome-refused = 拒否
 outcome-unanswered = 無応答
 outcome-superseded = 相手側の試行が採用
 outcome-cut = キャプチャの終わりで不明
-outcome-limit-without-attempt = 寿命超過、要求なし
-outcome-break-before-make = 先に削除、後でネゴシエーション
 outcome-because = { $what }: { $reason }
 reason-peer-silent = 相手はほかにも何も送っていない
 reason-peer-sends-esp = 相手は ESP を送り続けた
-reason-volume = 転送量
-reason-seconds = 時間
 outage-or-more = { $seconds } 以上
 outage-item = { $direction }: { $from } 秒から { $length } の間、何も通りませんでした。{ $end }。
 outage-end-new-sa = 新しい SA で回復しました

@@ -236,22 +236,20 @@ plain_names! {
     }
     /// Outcome of an attempt to make or renew an SA.
     pub enum AttemptOutcome {
-        /// A new SA carries packets.
+        /// A new SA carries packets. (Older documents list SAs that were deleted before anybody asked.)
+        #[serde(alias = "break_before_make")]
         Completed = "completed",
         /// SAs were agreed on that no packet used.
         CompletedUnused = "completed_unused",
         /// The other side said no.
         Refused = "refused",
-        /// The other side never answered.
+        /// The other side never answered. (Older documents list SAs for which nobody asked.)
+        #[serde(alias = "limit_without_attempt")]
         Unanswered = "unanswered",
         /// Both sides asked at once, and the other exchange won.
         Superseded = "superseded",
         /// The capture ends before an answer was due.
         Cut = "cut",
-        /// An SA passed its limit, and nobody asked for a new one.
-        LimitWithoutAttempt = "limit_without_attempt",
-        /// The SA was deleted first, and the new one negotiated afterwards.
-        BreakBeforeMake = "break_before_make",
     }
     /// End of an outage.
     pub enum OutageEnd {
@@ -462,15 +460,6 @@ impl Protocol {
 impl AttemptOutcome {
     /// No SA came of it that carries packets, and the capture was long enough to tell.
     pub fn failed(self) -> bool {
-        match self {
-            AttemptOutcome::Refused
-            | AttemptOutcome::Unanswered
-            | AttemptOutcome::LimitWithoutAttempt
-            | AttemptOutcome::BreakBeforeMake => true,
-            AttemptOutcome::Completed
-            | AttemptOutcome::CompletedUnused
-            | AttemptOutcome::Superseded
-            | AttemptOutcome::Cut => false,
-        }
+        matches!(self, AttemptOutcome::Refused | AttemptOutcome::Unanswered)
     }
 }

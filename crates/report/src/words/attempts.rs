@@ -14,8 +14,6 @@ pub(crate) fn outcome_because(t: &Catalogue, outcome: AttemptOutcome, reason: Op
     let reason = match reason {
         "peer_silent" => t.word("reason-peer-silent"),
         "peer_sends_esp" => t.word("reason-peer-sends-esp"),
-        "volume" => t.word("reason-volume"),
-        "seconds" => t.word("reason-seconds"),
         name => clean::line(name),
     };
     fill!(t, "outcome-because", what, reason)

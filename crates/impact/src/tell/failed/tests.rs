@@ -136,12 +136,6 @@ fn an_attempt_that_failed_for_good_is_told_without_an_outage() {
     assert!(
         outcome(AttemptOutcome::Unanswered).starts_with("A rekey failed at 10.0 s: 3 requests, no answer")
     );
-    assert!(outcome(AttemptOutcome::LimitWithoutAttempt).starts_with("An SA passed its limit at 10.0 s"));
-    let broken = Attempt {
-        outcome: AttemptOutcome::BreakBeforeMake,
-        ..attempt(0)
-    };
-    assert!(told(&[broken], &[]).is_none(), "a new SA followed");
 }
 
 #[test]

@@ -1,28 +1,21 @@
 //! All attempts of a capture.
 
-use crate::ike::timeline::{Exchange, IkeSa};
+use crate::ike::timeline::Exchange;
 use crate::rekey::attempt::seen::AttemptSeen;
 use crate::rekey::attempt::tables::AttemptTables;
-use crate::rekey::attempt::{ike_sa, outcome, unasked};
+use crate::rekey::attempt::{ike_sa, outcome};
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::ChildSa;
 use rekeyscope_model::analysis::AttemptOutcome;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// All attempts in order of time: those of child SAs, and those to make or renew IKE SAs. `ends`: the last frame of the capture.
-pub fn attempts(
-    evidence: &Evidence<'_>,
-    ike_sas: &[IkeSa],
-    children: &[ChildSa],
-    ends: Timestamp,
-) -> [Vec<AttemptSeen>; 2] {
-    let tables = AttemptTables::new(evidence, ike_sas, children, ends);
+pub fn attempts(evidence: &Evidence<'_>, children: &[ChildSa], ends: Timestamp) -> [Vec<AttemptSeen>; 2] {
+    let tables = AttemptTables::new(evidence, children, ends);
     let all = || 0..evidence.exchanges.len();
     let mut found: Vec<AttemptSeen> = all().filter_map(|e| outcome::of_exchange(&tables, e)).collect();
     leave_out_first_tries(evidence.exchanges, &mut found);
     mark_superseded(&mut found);
-    found.sort_by_key(|a| (a.first_time, a.exchange));
-    found.extend(unasked::without_attempt(&tables, &found));
     let mut of_ike: Vec<AttemptSeen> = all().filter_map(|e| ike_sa::of_exchange(&tables, e)).collect();
     leave_out_first_tries(evidence.exchanges, &mut of_ike);
     for found in [&mut found, &mut of_ike] {
@@ -39,7 +32,7 @@ fn leave_out_first_tries(exchanges: &[Exchange], found: &mut Vec<AttemptSeen>) {
         let mut later = found[k + 1..].iter().take(MOST_RIVALS);
         let second = later.find(|a| a.tunnel == first.tunnel && a.initiator == first.initiator);
         first.refused.zip(second).is_some_and(|(refused, second)| {
-            let len = |a: &AttemptSeen| Some(exchanges[a.exchange?].records.first()?.len);
+            let len = |a: &AttemptSeen| Some(exchanges[a.exchange].records.first()?.len);
             let of_group = match first.reason {
                 Some(reason) => reason == "INVALID_KE_PAYLOAD",
                 None => len(first) != len(second),

@@ -47,7 +47,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
     let (first, last) = span(exchange);
     Some(AttemptSeen {
         tunnel,
-        exchange: Some(index),
+        exchange: index,
         initiator: Some(exchange.initiator),
         first_time: times.first().copied().filter(|_| unanswered).unwrap_or(first),
         last_time: last,
@@ -58,7 +58,6 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         refused: refusal.map(|r| r.notice),
         outcome,
         reason,
-        sas: [None; 2],
         frames: frames(exchange),
     })
 }

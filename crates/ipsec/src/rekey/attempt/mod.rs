@@ -2,7 +2,6 @@
 //! messages, and in what does not follow them.
 //!
 //! - [`outcome`]: the outcome of an exchange; [`ike_sa`]: that of an exchange that makes or renews an IKE SA.
-//! - [`unasked`]: SAs that ended although nobody had asked for new ones.
 //! - [`dead`]: checks of the peer that stay without an answer.
 
 mod dead;
@@ -13,9 +12,7 @@ mod seen;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod unasked;
 
 pub use dead::{UnansweredCheck, unanswered_checks};
 pub use find::attempts;
-pub use seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
-pub use unasked::ON_ITS_WAY;
+pub use seen::{AttemptSeen, FIRST_REPEAT_NANOS, ON_ITS_WAY, PEER_SENDS_ESP, PEER_SILENT};

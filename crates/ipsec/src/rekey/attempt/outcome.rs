@@ -4,7 +4,6 @@ use crate::ike::opening::{LONGEST_THIRD_MESSAGE, Opening};
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord, Notice};
 use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
 use crate::rekey::attempt::tables::{AttemptTables, frames, span};
-use crate::rekey::pair::ChildSa;
 use crate::rekey::short_answer::refused_by_length;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -71,7 +70,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
     frames.extend(joined.filter(|f| !frames.contains(f)));
     Some(AttemptSeen {
         tunnel,
-        exchange: Some(index),
+        exchange: index,
         initiator: exchange.known_initiator(),
         first_time,
         last_time: refusal.as_ref().map_or(last, |r| last.max(r.notice.time)),
@@ -82,15 +81,8 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         refused: refusal.map(|r| r.notice),
         outcome,
         reason,
-        sas: chosen(tables, children),
         frames,
     })
-}
-
-/// The pair in use, else the first.
-fn chosen(tables: &AttemptTables<'_>, children: &[&ChildSa]) -> [Option<usize>; 2] {
-    let used = children.iter().find(|c| tables.used(c));
-    used.or(children.first()).map_or([None; 2], |c| c.sa)
 }
 
 /// Judges an exchange that made nothing in use and that nobody refused.

@@ -1,7 +1,6 @@
 //! An attempt, as it was found.
 
 use crate::ike::timeline::Notice;
-use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::AttemptOutcome;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -11,6 +10,9 @@ use std::net::IpAddr;
 /// A request is sent again within this (racoon after 10 s, strongSwan after 4 s, Windows after 1 s; RFC 7296 §2.1 leaves it
 /// open). Where a capture ends sooner after the first copy, the request may have been answered.
 pub const FIRST_REPEAT_NANOS: i64 = 10 * NANOS_PER_SECOND;
+/// Packets that were on their way when an SA ended, or when an exchange began, arrive within this, and so does an answer that nothing has
+/// to be computed for: a round trip, and a busy host's scheduling.
+pub const ON_ITS_WAY: i64 = NANOS_PER_SECOND;
 /// Reason of an unanswered request: its receiver sends no ESP either.
 pub const PEER_SILENT: &str = "peer_silent";
 /// Reason of an unanswered request: its receiver sends ESP meanwhile.
@@ -23,11 +25,11 @@ pub(super) const MOST_FRAMES: usize = 20;
 pub struct AttemptSeen {
     /// Tunnel.
     pub tunnel: TunnelIndex,
-    /// The exchange; `None` where nobody asked in time.
-    pub exchange: Option<usize>,
-    /// The side that asked, or deleted.
+    /// The exchange.
+    pub exchange: usize,
+    /// The side that asked.
     pub initiator: Option<IpAddr>,
-    /// First message, or when the limit was passed.
+    /// First message.
     pub first_time: Timestamp,
     /// Last message.
     pub last_time: Timestamp,
@@ -45,8 +47,6 @@ pub struct AttemptSeen {
     pub outcome: AttemptOutcome,
     /// Why, in a word.
     pub reason: Option<&'static str>,
-    /// The SAs that it made, or that ran out.
-    pub sas: [Option<SaIndex>; 2],
     /// Frames that show it, at most [`MOST_FRAMES`].
     pub frames: Vec<u64>,
 }

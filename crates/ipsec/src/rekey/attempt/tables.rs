@@ -1,6 +1,6 @@
 //! The tables that the rules look at.
 
-use crate::ike::timeline::{Exchange, IkeSa};
+use crate::ike::timeline::Exchange;
 use crate::rekey::attempt::seen::MOST_FRAMES;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::{ChildSa, Speakers, first_time, last_time};
@@ -14,14 +14,10 @@ use std::net::IpAddr;
 /// The finished tables, and what is looked up in them.
 pub(super) struct AttemptTables<'a> {
     pub(super) evidence: &'a Evidence<'a>,
-    pub(super) ike_sas: &'a [IkeSa],
-    pub(super) children: &'a [ChildSa],
     /// Last frame of the capture.
     pub(super) ends: Timestamp,
     /// Children by exchange.
     made: HashMap<usize, Vec<&'a ChildSa>>,
-    /// Children by tunnel, in order of birth.
-    pub(super) of_tunnel: HashMap<TunnelIndex, Vec<&'a ChildSa>>,
     /// Informational exchanges by IKE SA.
     pub(super) informational: HashMap<usize, Vec<usize>>,
     pub(super) speakers: Speakers,
@@ -39,19 +35,11 @@ pub(super) struct AttemptTables<'a> {
 const MOST_AT_ONCE: usize = 64;
 
 impl<'a> AttemptTables<'a> {
-    pub(super) fn new(
-        evidence: &'a Evidence<'a>,
-        ike_sas: &'a [IkeSa],
-        children: &'a [ChildSa],
-        ends: Timestamp,
-    ) -> Self {
+    pub(super) fn new(evidence: &'a Evidence<'a>, children: &'a [ChildSa], ends: Timestamp) -> Self {
         let mut tables = AttemptTables {
             evidence,
-            ike_sas,
-            children,
             ends,
             made: HashMap::new(),
-            of_tunnel: HashMap::new(),
             informational: HashMap::new(),
             speakers: Speakers::of(evidence),
             by_ends: HashMap::new(),
@@ -67,7 +55,6 @@ impl<'a> AttemptTables<'a> {
             list.sort_by_key(|a| a.first);
         }
         for child in children {
-            tables.of_tunnel.entry(child.tunnel).or_default().push(child);
             if let Some(exchange) = child.exchange {
                 tables.made.entry(exchange).or_default().push(child);
             }

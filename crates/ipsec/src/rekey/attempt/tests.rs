@@ -2,15 +2,14 @@
 //! message again is a retransmission.
 
 mod refused;
-mod unasked;
 
 use super::*;
-use crate::ike::timeline::{Deletion, ErrorNotice, Exchange, IkeSa, MessageRecord};
+use crate::ike::timeline::{ErrorNotice, Exchange, IkeSa, MessageRecord};
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair;
-use crate::sa::association::{Association, Counters, SaContext};
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, ExchangeKind, KeyStatus, Lifetime};
-use rekeyscope_model::spi::{IkeSpi, IpsecProtocol, Spi};
+use crate::sa::association::{Association, SaContext};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, ExchangeKind, KeyStatus};
+use rekeyscope_model::spi::{IkeSpi, Spi};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -99,18 +98,6 @@ impl Story {
         });
     }
 
-    /// Both SAs of the first pair are deleted by the client and the server.
-    fn delete_first_pair(&mut self, exchange: usize) {
-        let record = self.exchanges[exchange].records[0];
-        self.exchanges[exchange].deletes.push(Deletion {
-            by: CLIENT,
-            protocol: IpsecProtocol::Esp,
-            spi: Spi(0x101),
-            frame: record.frame,
-            time: record.time,
-        });
-    }
-
     fn ike_sas(&self) -> [IkeSa; 1] {
         [IkeSa {
             initiator_spi: IkeSpi([1; 8]),
@@ -141,38 +128,31 @@ impl Story {
     }
 
     fn seen(&self) -> Vec<AttemptSeen> {
-        let [found, _] = self
-            .with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)));
+        let [found, _] =
+            self.with(|evidence, _| attempts(evidence, &pair::child_sas(evidence), at(self.ends)));
         found
     }
 
     /// Outcome and reason of the attempt that an exchange is.
     fn of(&self, exchange: usize) -> Option<(AttemptOutcome, Option<&'static str>)> {
         let seen = self.seen();
-        let own = seen.iter().find(|a| a.exchange == Some(exchange))?;
+        let own = seen.iter().find(|a| a.exchange == exchange)?;
         Some((own.outcome, own.reason))
     }
 
     /// The same of the attempt to make an IKE SA that an exchange is.
     fn of_ike(&self, exchange: usize) -> Option<(AttemptOutcome, Option<&'static str>)> {
-        let [_, found] = self
-            .with(|evidence, ike_sas| attempts(evidence, ike_sas, &pair::child_sas(evidence), at(self.ends)));
-        let own = found.iter().find(|a| a.exchange == Some(exchange))?;
+        let [_, found] =
+            self.with(|evidence, _| attempts(evidence, &pair::child_sas(evidence), at(self.ends)));
+        let own = found.iter().find(|a| a.exchange == exchange)?;
         Some((own.outcome, own.reason))
     }
 
     /// The attempt that an exchange is.
     fn attempt(&self, exchange: usize) -> AttemptSeen {
         let mut seen = self.seen();
-        let place = seen.iter().position(|a| a.exchange == Some(exchange));
+        let place = seen.iter().position(|a| a.exchange == exchange);
         seen.remove(place.unwrap())
-    }
-
-    /// Those without an exchange.
-    fn unasked(&self) -> Vec<(AttemptOutcome, Timestamp)> {
-        let seen = self.seen();
-        let own = seen.iter().filter(|a| a.exchange.is_none());
-        own.map(|a| (a.outcome, a.first_time)).collect()
     }
 }
 
@@ -188,19 +168,17 @@ fn completed_used_or_not() {
     story.pair(unused, 0x300, None);
     assert_eq!(story.of(used), Some((Completed, None)));
     assert_eq!(story.of(unused), Some((CompletedUnused, None)));
-    assert_eq!(story.attempt(used).sas, [Some(2), Some(3)]);
-    assert_eq!(story.attempt(unused).sas, [Some(4), Some(5)]);
 }
 
 /// An exchange may make several pairs.
 #[test]
-fn of_several_pairs_the_one_in_use_is_named() {
+fn one_of_several_pairs_in_use_is_enough() {
     let mut story = Story::new(1, 9_000, 60_000);
     let asked = story.tell(QuickMode, CLIENT, "5000 > 300, 5030 < 300, 5060 > 60");
     story.pair(asked, 0x200, None);
     story.pair(asked, 0x300, Some((5_100, 9_000)));
     let own = story.attempt(asked);
-    assert_eq!((own.outcome, own.sas), (Completed, [Some(4), Some(5)]));
+    assert_eq!(own.outcome, Completed);
 }
 
 /// The frame number is a millisecond and one here.
@@ -258,7 +236,7 @@ fn nobody_answers() {
     let diagram = "5000 > 188, 6000 > 188, 7800 > 188, 11000 > 188, 16900 > 188";
     let asked = story.tell(QuickMode, CLIENT, diagram);
     let seen = story.seen();
-    let own = seen.iter().find(|a| a.exchange == Some(asked)).unwrap();
+    let own = seen.iter().find(|a| a.exchange == asked).unwrap();
     assert_eq!((own.outcome, own.reason), (Unanswered, Some("peer_sends_esp")));
     assert_eq!((own.messages, own.transmissions, own.answered), (5, 5, None));
     let mut silent = Story::new(1, 5_000, 60_000);
@@ -327,7 +305,7 @@ fn an_answer_after_many_requests_is_late() {
         let asked = story.tell(QuickMode, CLIENT, diagram);
         story.pair(asked, 0x200, Some((8_000, 20_000)));
         let seen = story.seen();
-        let own = seen.iter().find(|a| a.exchange == Some(asked)).unwrap();
+        let own = seen.iter().find(|a| a.exchange == asked).unwrap();
         assert_eq!((own.outcome, own.answered_late()), (Completed, late), "{diagram}");
     }
 }

@@ -69,7 +69,6 @@ pub(super) fn of_attempt(focus: &Focus, outcome: AttemptOutcome) -> String {
     match (outcome, refusal) {
         (AttemptOutcome::Refused, Some(named)) => named.instruction(t),
         (AttemptOutcome::Refused, None) => t.word("do-refused"),
-        (AttemptOutcome::LimitWithoutAttempt, _) => t.word("do-limit-without-rekey"),
         _ => t.word("do-unanswered"),
     }
 }
