@@ -35,7 +35,7 @@ fn hard_limits_are_those_of_the_kernel() {
             let spi = old.map(|s| format!("{:08x}", s.0)).unwrap_or_default();
             let label = format!("{} rekey {} (old inbound {spi})", lab.name, own.rekey);
             let cause = own.explanation.as_ref().map(|explanation| explanation.cause);
-            let limit = [ExplanationCause::LimitReached, ExplanationCause::Unanswered];
+            let limit = [ExplanationCause::LimitReached, ExplanationCause::AnsweredLate];
             let named = cause.is_some_and(|cause| limit.contains(&cause));
             assert_eq!(named, expired.contains(&spi.as_str()), "{label}: {cause:?}");
         }

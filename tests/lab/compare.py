@@ -166,7 +166,7 @@ class Comparison:
         self.tally.sets("event", "checks_unanswered", found, {"run"} if checks else set())
         if not self.keys:
             return
-        silent = {"peer_silent", "path_silent", "peer_lost_sas"}
+        silent = {"peer_silent", "path_silent", "peer_restarted", "invalid_spi"}
         explained = {outage["explanation"]["cause"] for outage in self.document["outages"] if outage["explanation"]}
         blackhole = any(action == "blackhole" for _, action in self.truth.events)
         if blackhole:

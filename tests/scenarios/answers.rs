@@ -198,7 +198,7 @@ fn a_peer_that_answers_no_check_to_the_end() {
                 w.ping();
                 w.wait(500);
             }
-            w.check_in_vain_v2(4, 4);
+            w.check_in_vain_v2(4, 4_000, World::wait);
             if !to_the_end {
                 w.check_v2(true);
                 w.ping();

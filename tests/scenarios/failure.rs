@@ -127,7 +127,7 @@ pub(crate) fn dpd_unanswered(w: &mut World) {
     w.steady(BEFORE);
     w.go_deaf(WINDOW);
     w.repeat_oldest(&TIMEOUTS[..3]);
-    w.check_in_vain_v2(4, 4);
+    w.check_in_vain_v2(4, 4_000, World::wait);
 }
 
 /// The server dies; everything it had sent has arrived. The client had said a word long before, and had been asked for nothing since.
@@ -138,7 +138,7 @@ pub(crate) fn sender_dies(w: &mut World) {
     w.renew_v2(true);
     w.steady(BEFORE);
     w.acknowledge_all();
-    w.check_in_vain_v2(4, 4);
+    w.check_in_vain_v2(4, 4_000, World::wait);
 }
 
 /// Four times refused within 4 s, then it works.

@@ -72,6 +72,75 @@ pub(crate) fn client_restarts(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// The server's answers to the client's checks are lost; the client takes its SAs down, though data came all the time, and begins anew.
+pub(crate) fn living_ike_sa_given_up(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.check_in_vain_v2(4, 1_000, World::steady);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS[..2]);
+    w.download = false;
+    w.main_mode();
+    w.download = true;
+    w.establish(GENEROUS);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The same, and the client keeps what it has.
+pub(crate) fn checks_unheard_and_data_goes_on(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.check_in_vain_v2(4, 1_000, World::steady);
+    w.steady(AFTER);
+}
+
+/// What both sides send is lost in front of the capture for some seconds.
+pub(crate) fn both_sides_silent(w: &mut World) {
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.blind = true;
+    w.repeat_oldest(&TIMEOUTS);
+    w.blind = false;
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// Only first fragments of the client's large requests come, and data stops.
+pub(crate) fn ike_fragments_lost(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.request_in_fragments(1);
+    w.steady(1_000);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+}
+
+/// The same, and data goes on.
+pub(crate) fn ike_fragments_lost_and_data_goes_on(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.request_in_fragments(1);
+    w.steady(AFTER);
+}
+
+/// The first packets of two new SAs do not come to the capture, at the receiver's end: data was lost until its sender's timer.
+pub(crate) fn first_packets_lost_before_the_capture(w: &mut World) {
+    for _ in 0..2 {
+        w.renew_v2(true);
+        w.drop_acks();
+        w.blind = true;
+        for _ in 0..WINDOW {
+            w.lost_segment();
+            w.step(w.tick);
+        }
+        w.blind = false;
+        w.wait(TIMEOUTS[1]);
+        resend_lost(w, WINDOW);
+        w.steady(AFTER);
+    }
+}
+
 /// The server deletes the IKE SA in the middle of a transfer, and nothing follows.
 pub(crate) fn ike_sa_deleted(w: &mut World) {
     w.steady(BEFORE);

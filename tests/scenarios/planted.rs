@@ -188,7 +188,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     scenario(
         "answered late",
-        &["event answered_late", "event esp_silent", "unanswered"],
+        &["answered_late", "event answered_late", "event esp_silent"],
         answered_late,
     ),
     scenario(
@@ -228,7 +228,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
             "event echo_unanswered",
             "event invalid_spi",
             "event new_ike_sa",
-            "peer_lost_sas",
+            "invalid_spi",
         ],
         server_lost_its_sas,
     ),
@@ -244,8 +244,39 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "client restarts",
-        &["event esp_silent", "event new_ike_sa", "peer_lost_sas"],
+        &["event esp_silent", "event new_ike_sa", "peer_restarted"],
         client_restarts,
+    ),
+    scenario(
+        "IKEv2, living IKE SA given up",
+        &[
+            "event checks_unanswered",
+            "event esp_silent",
+            "event ike_silent",
+            "event new_ike_sa",
+            "given_up",
+        ],
+        living_ike_sa_given_up,
+    ),
+    scenario(
+        "IKEv2, checks unheard, and data goes on",
+        &["event checks_unanswered", "event ike_silent"],
+        checks_unheard_and_data_goes_on,
+    ),
+    scenario(
+        "IKEv2, fragments of a request lost",
+        &["event fragments_incomplete", "ike_fragments"],
+        ike_fragments_lost,
+    ),
+    scenario(
+        "IKEv2, fragments of a request lost, and data goes on",
+        &["event fragments_incomplete"],
+        ike_fragments_lost_and_data_goes_on,
+    ),
+    scenario(
+        "IKEv2, first packets of new SAs lost before the capture",
+        &["event first_number", "first_number"],
+        first_packets_lost_before_the_capture,
     ),
     scenario(
         "IKEv2, IKE SA deleted",
@@ -270,7 +301,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "later fragments dropped",
-        &["event only_small_pass", "large_packets"],
+        &["event only_small_pass", "first_fragments"],
         later_fragments_dropped,
     ),
     scenario("later fragments not captured", &[], later_fragments_not_captured),
@@ -291,7 +322,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "renewal too slow",
-        &["event esp_silent", "slow_exchange"],
+        &["event esp_silent", "slow_renewal"],
         renewal_too_slow,
     ),
     scenario("acknowledgements unheard", &["unheard"], acknowledgements_unheard),
@@ -302,8 +333,13 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario("IKEv2, nothing comes", &["peer_silent"], nothing_comes),
     scenario(
+        "IKEv2, both sides silent",
+        &["event everything_silent", "path_silent"],
+        both_sides_silent,
+    ),
+    scenario(
         "IKEv2, nothing comes on the new SA",
-        &["esp_silent", "event esp_silent"],
+        &["event esp_silent", "silent_on_new_sa"],
         silent_on_the_new_sa,
     ),
     scenario("shallow reordering", &[], shallow_reordering),

@@ -2,6 +2,7 @@
 
 use crate::assembly::children::Known;
 use rekeyscope_impact::account::{Death, Surroundings};
+use rekeyscope_impact::explain::lets_small_packets_pass;
 use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
@@ -97,10 +98,10 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
 /// The packets show why nothing passed, so nothing outside of the capture decides it. A request that is out may still be answered, and a side
 /// that is silent may come back with a renewal.
 fn is_explained(outage: &Outage) -> bool {
-    use ExplanationCause::{AddressChanged, Deleted, LargePackets, PeerLostSas, Refused};
-    let decided = [AddressChanged, Deleted, LargePackets, PeerLostSas, Refused];
+    use ExplanationCause::{AddressChanged, Deleted, InvalidSpi, PeerRestarted, Refused};
+    let decided = [AddressChanged, Deleted, InvalidSpi, PeerRestarted, Refused];
     let cause = outage.explanation.as_ref().map(|e| e.cause);
-    cause.is_some_and(|cause| decided.contains(&cause))
+    cause.is_some_and(|cause| decided.contains(&cause) || lets_small_packets_pass(cause))
 }
 
 /// Whatever comes after the capture, it was in vain.

@@ -141,6 +141,7 @@ fn stops(record: &Record, interval: &Interval, explanation: Option<&Explanation>
                 | ExplanationCause::PeerSilent
                 | ExplanationCause::PathSilent
                 | ExplanationCause::LargePackets
+                | ExplanationCause::FirstFragments
         )
     });
     let (from, to) = (interval.from, interval.to);

@@ -58,7 +58,7 @@ pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
     let told: Vec<&Event> = view
         .events(&[EventKind::InvalidSpi], since, view.outage.to)
         .collect();
-    let explanation = by_events(view, ExplanationCause::PeerLostSas, &told)?;
+    let explanation = by_events(view, ExplanationCause::InvalidSpi, &told)?;
     Some(Explanation {
         count: Some(told.iter().map(|event| event.count.unwrap_or(1)).sum()),
         ..explanation
@@ -191,7 +191,11 @@ pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
 fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
     let kinds: &[EventKind] = &[EventKind::Unanswered, EventKind::FragmentsIncomplete];
     let requests = out(view, kinds, REQUEST_IS_OUT);
-    let explanation = by_events(view, ExplanationCause::Unanswered, &requests)?;
+    let cause = match requests.first()?.kind {
+        EventKind::FragmentsIncomplete => ExplanationCause::IkeFragments,
+        _ => ExplanationCause::Unanswered,
+    };
+    let explanation = by_events(view, cause, &requests)?;
     let copies = |event: &&&Event| event.kind == EventKind::Unanswered;
     let sent: u64 = requests
         .iter()
@@ -215,7 +219,7 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
     Some(Explanation {
         exchange: late.exchange,
         seconds: Some(took),
-        ..by_event(view, ExplanationCause::Unanswered, late)
+        ..by_event(view, ExplanationCause::AnsweredLate, late)
     })
 }
 
@@ -245,7 +249,7 @@ fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
     let at_once = made
         .answered
         .is_some_and(|answered| answered.nanos_since(made.begin) <= view.near());
-    let explanation = by_events(view, ExplanationCause::Unanswered, &[checks, anew])?;
+    let explanation = by_events(view, ExplanationCause::GivenUp, &[checks, anew])?;
     (is_alive && at_once).then_some(Explanation {
         certainty: Certainty::Inferred,
         exchange: anew.exchange,
@@ -286,13 +290,12 @@ fn all_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
 /// a request that already waited while data arrived counts then. Fragments of a message show that their sender lives.
 pub(super) fn not_answered_by_the_silent(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let event = event_of(view, explanation);
-    let fragments = event.is_some_and(|event| event.kind == EventKind::FragmentsIncomplete);
     let waited = |event: &Event| event.time.plus_nanos(view.near()) < view.outage.from;
     let waited_before = view.outage.undelivered.swallowed == 0 && event.is_some_and(waited);
     let asked_in_it = |event: &Event| event.time > view.outage.from.plus_nanos(view.near());
     let was_gone = event.is_some_and(asked_in_it)
         && began_anew(view).is_some_and(|lost| lost.by == explanation.by && !no_restart(view, &lost));
-    !fragments && !waited_before && (all_silent(view, explanation) || was_gone)
+    !waited_before && (all_silent(view, explanation) || was_gone)
 }
 
 pub(super) fn peer_restarted(view: &OutageView<'_>) -> Option<Explanation> {
@@ -313,7 +316,7 @@ fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
             silent.then_some((checks, anew))
         })
         .and_then(|(checks, anew)| {
-            let explanation = by_events(view, ExplanationCause::PeerLostSas, &[anew, checks])?;
+            let explanation = by_events(view, ExplanationCause::PeerRestarted, &[anew, checks])?;
             Some(Explanation {
                 by: checks.by,
                 certainty: Certainty::Inferred,
@@ -358,7 +361,7 @@ fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
         Some(_) => Certainty::Proven,
         None => Certainty::Inferred,
     };
-    let explanation = by_events(view, ExplanationCause::PeerLostSas, &events)?;
+    let explanation = by_events(view, ExplanationCause::PeerRestarted, &events)?;
     Some(Explanation {
         by: Some(lost),
         certainty,

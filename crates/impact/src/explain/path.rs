@@ -212,18 +212,17 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         count: told
             .and_then(|event| event.count)
             .or(largest_passed.map(u64::from)),
-        ..Explanation::of(
-            ExplanationCause::LargePackets,
-            told.map_or(Certainty::Inferred, |event| event.known),
-        )
+        ..match told {
+            Some(event) => Explanation::of(ExplanationCause::FirstFragments, event.known),
+            None => Explanation::of(ExplanationCause::LargePackets, Certainty::Inferred),
+        }
     };
     Some(view.with_frames(explanation, []))
 }
 
-/// Segments came behind later ones, or an end moved: size had nothing to do with it. First fragments alone show that it had.
-pub(super) fn size_does_not_matter(view: &OutageView<'_>, explanation: &Explanation) -> bool {
-    let reordered = view.outage.undelivered.behind_window > 0;
-    explanation.event.is_none() && (reordered || address_changed(view).is_some())
+/// Segments came behind later ones, or an end moved: size had nothing to do with it.
+pub(super) fn size_does_not_matter(view: &OutageView<'_>, _: &Explanation) -> bool {
+    view.outage.undelivered.behind_window > 0 || address_changed(view).is_some()
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {

@@ -1,5 +1,6 @@
 //! Costs of renewals that succeed, and failures.
 
+use crate::explain::table::{CostOfRenewal, row_of};
 use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
 use rekeyscope_model::analysis::{Attempt, Explanation, ExplanationCause, Outage, Rekey};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -13,33 +14,13 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
     let Some(explanation) = &outage.explanation else {
         return false;
     };
-    let of_renewal = match explanation.cause {
-        ExplanationCause::LimitReached => rekeys.iter().any(|rekey| is_asked_in_time(rekey, outage)),
-        cause if names_renewal(cause) => true,
-        // A renewal that was answered in the end names its exchange; one lost message is a cost of renewals.
-        ExplanationCause::Unanswered => {
-            explanation.exchange.is_some() && explanation.count.is_none_or(|sent| sent < LEAST_NOT_BY_CHANCE)
-        }
-        ExplanationCause::PeerSilent
-        | ExplanationCause::PathSilent
-        | ExplanationCause::EspSilent
-        | ExplanationCause::Unheard
-        | ExplanationCause::Unexplained => rekeys.iter().any(|rekey| begins_at(rekey, outage)),
-        ExplanationCause::AnswerLost
-        | ExplanationCause::NewSaLost
-        | ExplanationCause::DeletedEarly
-        | ExplanationCause::SlowExchange
-        | ExplanationCause::CaptureHole
-        | ExplanationCause::Deleted
-        | ExplanationCause::BreakBeforeMake
-        | ExplanationCause::Refused
-        | ExplanationCause::Collision
-        | ExplanationCause::PeerLostSas
-        | ExplanationCause::AddressChanged
-        | ExplanationCause::LargePackets
-        | ExplanationCause::NumbersBack
-        | ExplanationCause::L2tpClosed
-        | ExplanationCause::ReplayWindow => false,
+    let mut rekeys = rekeys.iter();
+    let of_renewal = match row_of(explanation.cause).cost_of_renewal {
+        CostOfRenewal::Always => true,
+        CostOfRenewal::WhenAskedInTime => rekeys.any(|rekey| is_asked_in_time(rekey, outage)),
+        CostOfRenewal::WhenSoonAnswered => explanation.count.is_none_or(|sent| sent < LEAST_NOT_BY_CHANCE),
+        CostOfRenewal::WhenItBeginsThere => rekeys.any(|rekey| begins_at(rekey, outage)),
+        CostOfRenewal::Never => false,
     };
     let led_to = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     of_renewal && outage.end.is_some() && !attempts.iter().filter(led_to).any(|a| a.outcome.failed())
@@ -48,12 +29,8 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
 /// Whether the cause lies in the messages or SAs of a renewal that succeeded.
 pub fn names_renewal(cause: ExplanationCause) -> bool {
     matches!(
-        cause,
-        ExplanationCause::LimitReached
-            | ExplanationCause::AnswerLost
-            | ExplanationCause::NewSaLost
-            | ExplanationCause::DeletedEarly
-            | ExplanationCause::SlowExchange
+        row_of(cause).cost_of_renewal,
+        CostOfRenewal::Always | CostOfRenewal::WhenAskedInTime
     )
 }
 

@@ -134,6 +134,7 @@ fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
     let sa = sa.map(|(_, sa)| sa).or(back_on)?;
     (all.count() as u64 >= SEVERAL).then(|| {
         let explanation = Explanation {
+            cause: ExplanationCause::FirstNumber,
             event: Some(own.index),
             count: own.count.map(|number| number - 1),
             ..of_new_sa(view, sa, own.known)
@@ -195,7 +196,7 @@ pub(super) fn silent_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
                     by: silence.by,
                     exchange: Some(exchange.index),
                     seconds: Some(later.seconds_since(silence.time)),
-                    ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
+                    ..Explanation::of(ExplanationCause::SilentOnNewSa, Certainty::Proven)
                 };
                 view.with_frames(explanation, side.last_frame)
             })
@@ -358,7 +359,7 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
             && exchange.end.nanos_since(exchange.begin) > view.near()
             && view.fills_half((exchange.begin, exchange.end))
     })?;
-    Some(took_too_long(view, exchange))
+    Some(took_too_long(view, ExplanationCause::SlowExchange, exchange))
 }
 
 /// Nothing came of the side that was asked, and packets were lost before it was, or it goes on upon the old SA: the way was closed, and the
@@ -385,10 +386,10 @@ pub(super) fn way_was_closed(view: &OutageView<'_>, explanation: &Explanation) -
 /// The renewal was not done when data stopped on the old SA, which no limit had ended.
 pub(super) fn slow_renewal(view: &OutageView<'_>) -> Option<Explanation> {
     let exchange = renewal_under_way(view).filter(|_| view.stopped_on_its_sa())?;
-    Some(took_too_long(view, exchange))
+    Some(took_too_long(view, ExplanationCause::SlowRenewal, exchange))
 }
 
-fn took_too_long(view: &OutageView<'_>, exchange: &ExchangeInScene) -> Explanation {
+fn took_too_long(view: &OutageView<'_>, cause: ExplanationCause, exchange: &ExchangeInScene) -> Explanation {
     let repeated = view
         .events(&[EventKind::AnsweredLate], exchange.begin, exchange.end)
         .find(|event| event.exchange == Some(exchange.index));
@@ -399,7 +400,7 @@ fn took_too_long(view: &OutageView<'_>, exchange: &ExchangeInScene) -> Explanati
         exchange: Some(exchange.index),
         seconds: Some(exchange.end.seconds_since(exchange.begin)),
         computed_seconds: exchange.computed_s(),
-        ..Explanation::of(ExplanationCause::SlowExchange, Certainty::Proven)
+        ..Explanation::of(cause, Certainty::Proven)
     };
     view.with_frames(explanation, [])
 }

@@ -201,7 +201,7 @@ fn a_peer_that_does_not_know_the_spi() {
     for time in [11.0, 13.0, 15.0] {
         lost.event(EventKind::InvalidSpi, time, GATEWAY).spis = vec![Spi(0xa0)];
     }
-    let explanation = is(&lost, PeerLostSas);
+    let explanation = is(&lost, InvalidSpi);
     assert_eq!(explanation.by, Some(GATEWAY));
     assert_eq!((explanation.count, explanation.evidence), (Some(3), vec![1, 2]));
 
@@ -339,7 +339,7 @@ fn a_request_without_an_answer() {
     assert_eq!((explanation.count, explanation.by), (Some(3), Some(GATEWAY)));
     let mut fragments = unanswered.clone();
     fragments.events[0].kind = EventKind::FragmentsIncomplete;
-    is(&fragments, Unanswered);
+    is(&fragments, IkeFragments);
 
     let mut nothing_passes = unanswered.clone();
     nothing_passes.silent(GATEWAY, 10.0, 20.0);
@@ -372,7 +372,7 @@ fn a_peer_that_began_anew() {
     checked.silent(GATEWAY, 10.0, 19.5);
     checked.event(EventKind::ChecksUnanswered, 12.0, GATEWAY);
     checked.event(EventKind::NewIkeSa, 19.5, CLIENT).successor = Some(true);
-    let explanation = is(&checked, PeerLostSas);
+    let explanation = is(&checked, PeerRestarted);
     assert_eq!(
         (explanation.by, explanation.certainty),
         (Some(GATEWAY), Certainty::Inferred)
@@ -383,15 +383,15 @@ fn a_peer_that_began_anew() {
     // The sender waits for its timer behind the new IKE SA.
     let mut waits = checked.clone();
     waits.outage().to = at(40.0);
-    is(&waits, PeerLostSas);
+    is(&waits, PeerRestarted);
 
     let mut restarted = scene();
     restarted.silent(GATEWAY, 10.0, 19.5);
     restarted.event(EventKind::NewIkeSa, 19.5, GATEWAY).successor = Some(true);
-    let explanation = is(&restarted, PeerLostSas);
+    let explanation = is(&restarted, PeerRestarted);
     assert_eq!(explanation.certainty, Certainty::Inferred);
     restarted.event(EventKind::InitialContact, 19.6, GATEWAY);
-    assert_eq!(is(&restarted, PeerLostSas).certainty, Certainty::Proven);
+    assert_eq!(is(&restarted, PeerRestarted).certainty, Certainty::Proven);
     let mut the_first_one = restarted.clone();
     the_first_one.events[0].successor = Some(false);
     is(&the_first_one, PeerSilent);
@@ -456,7 +456,7 @@ fn only_small_packets_pass() {
     );
     let mut told = scene();
     told.event(EventKind::OnlySmallPass, 10.0, CLIENT).count = Some(1372);
-    assert_eq!(is(&told, LargePackets).count, Some(1372));
+    assert_eq!(is(&told, FirstFragments).count, Some(1372));
 
     let mut one_echo = large.clone();
     one_echo.outage().undelivered.echoes = 1;
@@ -502,7 +502,7 @@ fn first_packets_that_never_came() {
         let event = offload.event(EventKind::FirstNumber, time, CLIENT);
         (event.spis, event.count) = (vec![Spi(spi)], Some(number));
     }
-    assert_eq!(is(&offload, NewSaLost).count, Some(46));
+    assert_eq!(is(&offload, FirstNumber).count, Some(46));
     offload.events.pop();
     is(&offload, Unexplained);
 }
@@ -710,15 +710,12 @@ fn the_refusal_comes_before_the_delete_that_it_leads_to() {
 }
 
 #[test]
-fn the_table_names_every_cause() {
-    let causes: Vec<ExplanationCause> = ROWS.iter().flat_map(|row| row.causes).copied().collect();
-    for cause in ExplanationCause::ALL {
-        assert!(causes.contains(cause), "{cause}");
-    }
-    let mut ids: Vec<&str> = ROWS.iter().map(|row| row.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), ROWS.len());
+fn every_cause_has_one_row() {
+    let mut of_rows: Vec<ExplanationCause> = ROWS.iter().map(|row| row.cause).collect();
+    of_rows.sort_unstable();
+    let mut all = ExplanationCause::ALL.to_vec();
+    all.sort_unstable();
+    assert_eq!(of_rows, all);
 }
 
 /// The other side asks anew after one side alone fell silent, or said that no daemon listens.
@@ -727,7 +724,7 @@ fn a_peer_that_the_other_side_replaced() {
     let mut asked = scene();
     asked.silent(GATEWAY, 10.0, 19.0);
     asked.event(EventKind::NewIkeSa, 19.0, CLIENT).successor = Some(true);
-    assert_eq!(is(&asked, PeerLostSas).by, Some(GATEWAY));
+    assert_eq!(is(&asked, PeerRestarted).by, Some(GATEWAY));
     let mut both = asked.clone();
     both.silent(CLIENT, 10.0, 19.0);
     is(&both, PathSilent);
@@ -735,7 +732,7 @@ fn a_peer_that_the_other_side_replaced() {
     unreachable.notify = Some("host unreachable".to_owned());
     is(&both, PathSilent);
     both.events[1].notify = Some("port unreachable".to_owned());
-    let explanation = is(&both, PeerLostSas);
+    let explanation = is(&both, PeerRestarted);
     assert_eq!(
         (explanation.by, explanation.certainty),
         (Some(GATEWAY), Certainty::Proven)
@@ -777,7 +774,7 @@ fn nothing_comes_on_the_new_sa_of_one_side() {
         scene.event(EventKind::EspSilent, at_s, GATEWAY).until = Some(at(18.5));
         scene
     };
-    let told = is(&stopped(9.99), EspSilent);
+    let told = is(&stopped(9.99), SilentOnNewSa);
     assert_eq!((told.by, told.exchange), (Some(GATEWAY), Some(40)));
     is(&stopped(12.0), Unexplained);
     let mut used = stopped(9.99);
@@ -808,7 +805,7 @@ fn fragments_are_a_sign_of_life() {
     let mut pieces = scene();
     pieces.silent(CLIENT, 10.0, 19.0);
     pieces.event(EventKind::FragmentsIncomplete, 9.0, CLIENT);
-    assert_eq!(is(&pieces, Unanswered).by, Some(CLIENT));
+    assert_eq!(is(&pieces, IkeFragments).by, Some(CLIENT));
     pieces.events[0].kind = EventKind::Unanswered;
     is(&pieces, PeerSilent);
 }
@@ -852,12 +849,12 @@ fn a_peer_that_was_given_up_though_it_lives() {
     given_up
         .exchanges
         .push(exchange(10.0, 10.1, MadeByExchange::IkeSa));
-    let explanation = is(&given_up, Unanswered);
+    let explanation = is(&given_up, GivenUp);
     assert_eq!((explanation.by, explanation.count), (Some(GATEWAY), Some(3)));
     assert_eq!(explanation.evidence, [1]);
     let mut lives = given_up.clone();
     lives.sas[1].used = Some((at(1.0), at(9.0)));
-    is(&lives, Unanswered);
+    is(&lives, GivenUp);
     let mut fell_silent = given_up.clone();
     fell_silent.sas[1].used = Some((at(1.0), at(3.9)));
     assert_ne!(

@@ -40,21 +40,25 @@ outage-answer-lost = a message of the renewal { $at } was { $probably }lost
 outage-collision = both sides { $probably }renewed at once { $at }
 outage-limit-reached = an SA { $probably }reached its limit { $at }
 outage-new-sa-lost = a new SA { $probably }lost its first packets { $at }
+outage-first-number = { outage-new-sa-lost }
 outage-deleted-early = { $who } { $probably }deleted the old SA too early { $at }
-outage-peer-lost-sas = { $who } { $probably }lost its SAs { $at }
+outage-peer-restarted = { $who } { $probably }lost its SAs { $at }
+outage-invalid-spi = { outage-peer-restarted }
 outage-address-changed = the { $what ->
     [port] port
    *[address] address
 } of { $who } { $probably }changed { $at }
 outage-peer-silent = { $who } { $probably }fell silent { $at }
-outage-fragments = requests of { $who } { $probably }came in part only { $at }
+outage-ike-fragments = requests of { $who } { $probably }came in part only { $at }
 outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
 outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
+outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = both sides { $probably }fell silent { $at }
 outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
+outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
 outage-replay-window = { $who } { $probably }dropped late packets { $at }
 outage-unexplained = { $known ->
@@ -115,12 +119,12 @@ explains-unanswered = { $count ->
    *[other] { $count } requests
 } for a new SA got no answer, while other packets of { $who } came.
 explains-answered-late = a request for a new SA was sent { $count } times before an answer of { $who } came, after { $took }.
-explains-fragments = of a large IKE message only fragments came, and nothing answered it.
+explains-ike-fragments = of a large IKE message only fragments came, and nothing answered it.
 explains-answer-lost = a message of the renewal came again, though its answer is in this capture: one of them did not arrive at the other end.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
-explains-limit-learnt = data stopped when an SA had reached about { $limit }.
+explains-limit-reached = data stopped when an SA had reached about { $limit }.
 explains-limit-late = data stopped on the old SA before the new one was in use.
 explains-new-sa-lost = { $count ->
     [0] what was
@@ -139,7 +143,7 @@ explains-invalid-spi = { $who } said INVALID-SPI { $count ->
     [one] once
    *[other] { $count } times
 }: it no longer had the SA.
-explains-restarted = nothing came from { $who }{ $timed ->
+explains-peer-restarted = nothing came from { $who }{ $timed ->
     [yes] {" "}for { $took },
    *[no] {""}
 } until a new IKE SA began: it had lost the old one.
@@ -154,6 +158,7 @@ explains-esp-silent = no ESP came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
 }, and its IKE did: a NAT mapping or a filter lets IKE pass alone, or there is no SA to send on.
+explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = neither ESP nor IKE came from either side { $span ->
     [part] for { $took }
    *[all] in that time
@@ -163,6 +168,7 @@ explains-large-packets = packets of up to { $bytes } bytes passed, and full-size
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
+explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
 explains-unexplained = not known. It shows { $count ->
@@ -218,7 +224,8 @@ cure-unanswered = find what drops IKE while ESP passes: { $esp ->
    *[plain] a filter for UDP 500
 }. If large messages alone are lost, use IKE fragmentation or a smaller group.
 cure-answer-lost = find what loses IKE messages (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` further below `life_time`). If large messages alone are lost, use IKE fragmentation or a smaller group.
-cure-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
+cure-answered-late = { cure-answer-lost }
+cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; more patience of dead peer detection (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
 cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
@@ -226,7 +233,8 @@ cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit 
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
-cure-peer-lost-sas = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side check more often (strongSwan: `dpd_delay`).
+cure-peer-restarted = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side check more often (strongSwan: `dpd_delay`).
+cure-invalid-spi = { cure-peer-restarted }
 cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
@@ -239,11 +247,13 @@ cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, re
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. Not the rekeys.
 cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP. Send NAT keepalives at least every 20 s.
+cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. Not the rekeys.
 cure-large-packets = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. See what changed: suite or encapsulation.
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. Not the rekeys.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
+cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.
 cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).

@@ -39,21 +39,25 @@ outage-answer-lost = リキー（鍵更新）のメッセージが{ $at }届か�
 outage-collision = 両側が{ $at }同時にリキー（鍵更新）{ $probably }
 outage-limit-reached = SA が{ $at }寿命に到達{ $probably }
 outage-new-sa-lost = 新しい SA の最初のパケットが{ $at }届かず{ $probably }
+outage-first-number = { outage-new-sa-lost }
 outage-deleted-early = { $who }が{ $at }古い SA を早く削除しすぎ{ $probably }
-outage-peer-lost-sas = { $who }が{ $at } SA を喪失{ $probably }
+outage-peer-restarted = { $who }が{ $at } SA を喪失{ $probably }
+outage-invalid-spi = { outage-peer-restarted }
 outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
 }が{ $at }変化{ $probably }
 outage-peer-silent = { $who }からの通信が{ $at }途絶{ $probably }
-outage-fragments = { $who }の要求が{ $at }一部しか届かず{ $probably }
+outage-ike-fragments = { $who }の要求が{ $at }一部しか届かず{ $probably }
 outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
 outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
+outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
+outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで{ $known ->
@@ -100,12 +104,12 @@ explains-unanswered = 新しい SA の要求{ $count ->
    *[other] { " " }{ $count } 回
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
-explains-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
+explains-ike-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
-explains-limit-learnt = SA が約 { $limit } に達したところでデータが止まりました。
+explains-limit-reached = SA が約 { $limit } に達したところでデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
@@ -114,7 +118,7 @@ explains-new-sa-lost = 新しい SA のパケット{ $count ->
 explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われています。
 explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
 explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
-explains-restarted = 新しい IKE SA が始まるまで{ $timed ->
+explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
     [yes] の { $took }間、
    *[no] {""}
 }{ $who }からは何も届いていません。古い SA を失っています。
@@ -129,6 +133,7 @@ explains-esp-silent = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
 }、IKE は届いていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
+explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = { $span ->
     [part] 両側とも ESP も IKE も { $took }間届きませんでした。
    *[all] その間、両側とも ESP も IKE も届きませんでした。
@@ -138,6 +143,7 @@ explains-large-packets = { $bytes } バイトまでのパケットは通り、�
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
+explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
 explains-unexplained = 不明です。キャプチャには、{ $count ->
@@ -186,7 +192,8 @@ cure-unanswered = ESP は通るのに IKE を破棄するものを探してく�
    *[plain] UDP 500 のフィルター
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
 cure-answer-lost = IKE メッセージが失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、更新を早く始めてください（strongSwan: `rekey_time` を `life_time` より十分短く）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
-cure-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
+cure-answered-late = { cure-answer-lost }
+cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
 cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD を気長にする（strongSwan: `retransmit_tries`）のでは隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数による余裕を残してください。
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
@@ -194,7 +201,8 @@ cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $lim
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
 cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
-cure-peer-lost-sas = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
+cure-peer-restarted = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
+cure-invalid-spi = { cure-peer-restarted }
 cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
@@ -207,11 +215,13 @@ cure-silent-renewed = { $from }の{ $who }のログ（SA の削除、再起動�
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
 cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーが原因ではありません。
 cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以内ごとに送ってください。
+cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。鍵更新が原因ではありません。
 cure-large-packets = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。変わったもの（暗号スイート、カプセル化）も調べてください。
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。鍵更新が原因ではありません。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
+cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
 cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。

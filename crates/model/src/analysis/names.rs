@@ -387,6 +387,12 @@ plain_names! {
         Refused = "refused",
         /// The renewal was not answered.
         Unanswered = "unanswered",
+        /// Only fragments of a large IKE message came.
+        IkeFragments = "ike_fragments",
+        /// A later copy of the request was answered.
+        AnsweredLate = "answered_late",
+        /// A side whose checks were not answered set up a new IKE SA in place of one that lives.
+        GivenUp = "given_up",
         /// The renewal was answered, and the answer did not arrive.
         AnswerLost = "answer_lost",
         /// The two sides renewed at once.
@@ -395,10 +401,15 @@ plain_names! {
         LimitReached = "limit_reached",
         /// The receiver did not have the new SA yet, or its first packets were lost.
         NewSaLost = "new_sa_lost",
+        /// The first packets of several new SAs never came to the capture.
+        FirstNumber = "first_number",
         /// The old SA was deleted while packets were on their way.
         DeletedEarly = "deleted_early",
-        /// A peer lost its SAs: it did not know the SPI, or it began anew.
-        PeerLostSas = "peer_lost_sas",
+        /// A peer did not know the SPI.
+        InvalidSpi = "invalid_spi",
+        /// A peer lost its SAs: it began anew, or the other side did.
+        #[serde(alias = "peer_lost_sas")]
+        PeerRestarted = "peer_restarted",
         /// An address or a port changed.
         AddressChanged = "address_changed",
         /// The peer fell silent.
@@ -409,8 +420,14 @@ plain_names! {
         Unheard = "unheard",
         /// ESP of one side no longer came, though its IKE did.
         EspSilent = "esp_silent",
+        /// The same from a renewal on, whose SA the other side uses.
+        SilentOnNewSa = "silent_on_new_sa",
         /// Large packets no longer passed.
         LargePackets = "large_packets",
+        /// First fragments of large packets came without the others.
+        FirstFragments = "first_fragments",
+        /// The renewal was not done when data stopped on the old SA.
+        SlowRenewal = "slow_renewal",
         /// The key exchange took long.
         SlowExchange = "slow_exchange",
         /// A side went on with an old counter of ESP numbers, so that a replay check drops its packets.

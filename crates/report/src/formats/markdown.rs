@@ -258,7 +258,7 @@ mod tests {
         let headline = words::answer(&Focus::new(&document, Language::English)).headline;
         let text = render(&document, Language::English);
         assert_eq!(text.matches(&escaped(&headline)).count(), 1, "{text}");
-        let (_, document) = example::outages().remove(0);
+        let document = example::outages().remove(0);
         let text = render(&document, Language::English);
         let (_, causes) = text.split_once("## Causes").unwrap();
         assert!(causes.contains(", at ") && !causes.contains(". at "), "{causes}");

@@ -91,7 +91,7 @@ fn documents() -> Vec<Analysis> {
     documents.push(example::with_overlays(example::seven_rekeys()));
     // Their words have a test of their own: here a few for the widths.
     let outages = example::outages().into_iter().step_by(8);
-    documents.extend(outages.map(|(_, document)| document));
+    documents.extend(outages);
     documents.push(example::build(&example::Shape {
         keys: false,
         ..Default::default()

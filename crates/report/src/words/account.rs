@@ -4,12 +4,10 @@ use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
-use rekeyscope_impact::explain::told_outages;
+use rekeyscope_impact::explain::{lets_small_packets_pass, told_outages};
 use rekeyscope_impact::tell::account::with_sign;
 use rekeyscope_impact::verdict::LEAST_SHARE;
-use rekeyscope_model::analysis::{
-    Account, AccountEvidence, AccountLabel, AccountLine, Analysis, ExplanationCause, OwnRate,
-};
+use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
 use rekeyscope_model::text::Catalogue;
 
 /// The accounts that have something to show, that of the headline's direction first.
@@ -46,7 +44,7 @@ pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
         let [silent, lost] =
             [told.outage.seconds, line.lost_seconds].map(|seconds| seconds_of(seconds, account.lost_seconds));
         // What stays down, and what lets small packets pass, has no such two times.
-        let passed = told.outage.end.is_some() && told.explanation.cause != ExplanationCause::LargePackets;
+        let passed = told.outage.end.is_some() && !lets_small_packets_pass(told.explanation.cause);
         let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost && passed;
         let unit = |n: String| fill!(focus.t, "outage-seconds", n);
         return one.then(|| fill!(focus.t, "account-down", silent = unit(silent), lost = unit(lost)));
@@ -164,10 +162,11 @@ mod tests {
 
     #[test]
     fn one_outage_note_beside_others_is_told_apart() {
-        let (_, mut document) = example::outages()
-            .into_iter()
-            .find(|(row, _)| *row == "silent")
-            .unwrap();
+        let mut all = example::outages().into_iter();
+        let is_silent = |own: &Analysis| {
+            example::cause_of(own) == rekeyscope_model::analysis::ExplanationCause::PeerSilent
+        };
+        let mut document = all.find(is_silent).unwrap();
         let said = |document: &Analysis| {
             let focus = Focus::new(document, rekeyscope_model::text::Language::English);
             outage_note(&focus, &document.account[0])

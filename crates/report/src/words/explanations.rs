@@ -6,7 +6,9 @@ use crate::words::ends::{esp, side};
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
-use rekeyscope_impact::explain::{DELETE_OF_A_REKEY, leaves_unused, refuses_child, renews_as_windows};
+use rekeyscope_impact::explain::{
+    DELETE_OF_A_REKEY, Moment, leaves_unused, refuses_child, renews_as_windows, row_of,
+};
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
@@ -165,88 +167,66 @@ impl<'a> Explained<'a> {
         self.explanation.cause == cause
     }
 
+    fn moment_of_row(&self) -> Moment {
+        row_of(self.explanation.cause).moment
+    }
+
     fn kind(&self) -> Option<EventKind> {
         self.event().map(|event| event.kind)
     }
 
-    /// The message of the cause, but where its event has one of its own.
+    /// The message of the cause, but where a row has several.
     fn clause_message(&self) -> Message {
-        match (self.explanation.cause, self.kind()) {
+        match self.explanation.cause {
             // The side that splits its messages is named where the capture stands behind the loss.
-            (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete))
-                if self.exchange_of_event().is_none() =>
-            {
-                Message::new("outage-fragments")
+            ExplanationCause::IkeFragments if self.exchange_of_event().is_some() => {
+                Message::new("outage-unanswered")
             }
-            (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => {
-                Message::new("outage-answered-late")
-            }
-            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => {
-                Message::new("outage-given-up")
-            }
-            (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => {
-                Message::new("outage-first-fragments")
-            }
-            (ExplanationCause::Refused, _) if self.is_childless() => Message::new("outage-refused-child"),
-            (ExplanationCause::Unexplained, _) if self.explanation.by.is_some() => {
+            ExplanationCause::Refused if self.is_childless() => Message::new("outage-refused-child"),
+            ExplanationCause::Unexplained if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
             }
-            (cause, _) => Message::of("outage", cause.as_str()),
+            cause => Message::of("outage", cause.as_str()),
         }
     }
 
     /// The same of line 2.
     fn why_message(&self) -> Message {
         let e = self.explanation;
-        Message::new(match (e.cause, self.kind()) {
-            (ExplanationCause::Refused, _) if self.is_childless() => "explains-refused-child",
-            (ExplanationCause::Refused, _) if self.notification().is_none() => "explains-refused-encrypted",
-            (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
-            (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
-            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "explains-given-up",
-            (ExplanationCause::LimitReached, _) if self.limit().is_none() => "explains-limit-late",
-            (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => {
-                match self.limit_source() {
-                    Some(_) => "explains-limit-stated",
-                    None => "explains-limit-read",
-                }
-            }
-            (ExplanationCause::LimitReached, _) => "explains-limit-learnt",
-            (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "explains-first-number",
-            (ExplanationCause::PeerLostSas, Some(EventKind::InvalidSpi)) => "explains-invalid-spi",
-            (ExplanationCause::PeerLostSas, _) => "explains-restarted",
-            (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => "explains-first-fragments",
-            (ExplanationCause::LargePackets, _) if e.count.is_none() => "explains-large-packets-only",
-            (ExplanationCause::Unexplained, _) if e.by.is_some() => "explains-lost-before",
-            (cause, _) => return Message::of("explains", cause.as_str()),
+        Message::new(match e.cause {
+            ExplanationCause::Refused if self.is_childless() => "explains-refused-child",
+            ExplanationCause::Refused if self.notification().is_none() => "explains-refused-encrypted",
+            ExplanationCause::LimitReached if self.limit().is_none() => "explains-limit-late",
+            ExplanationCause::LimitReached if e.certainty == Certainty::Read => match self.limit_source() {
+                Some(_) => "explains-limit-stated",
+                None => "explains-limit-read",
+            },
+            ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
+            ExplanationCause::Unexplained if e.by.is_some() => "explains-lost-before",
+            cause => return Message::of("explains", cause.as_str()),
         })
     }
 
     /// The same of the cure.
     fn cure_message(&self) -> Message {
-        Message::new(match (self.explanation.cause, self.kind()) {
-            (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
-            (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "cure-answer-lost",
-            (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "cure-given-up",
-            (ExplanationCause::BreakBeforeMake, kind) if self.who_renews() != "same" => {
-                match (self.limit(), kind) {
+        Message::new(match self.explanation.cause {
+            ExplanationCause::BreakBeforeMake if self.who_renews() != "same" => {
+                match (self.limit(), self.kind()) {
                     (None, _) => "cure-deleted-and-made-anew",
                     (Some(_), Some(EventKind::ChildDeleted)) => "cure-break-before-make",
                     (Some(_), _) => "cure-deleted",
                 }
             }
-            (ExplanationCause::LimitReached, _) if self.explanation.limit_packets.is_some() => {
+            ExplanationCause::LimitReached if self.explanation.limit_packets.is_some() => {
                 "cure-limit-packets"
             }
-            (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
-            (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => "cure-first-fragments",
-            (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
+            ExplanationCause::PeerSilent | ExplanationCause::PathSilent if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
                     false => "cure-silent-renewed",
                 }
             }
-            (cause, _) => return Message::of("cure", cause.as_str()),
+            cause => return Message::of("cure", cause.as_str()),
         })
     }
 
@@ -370,17 +350,10 @@ impl<'a> Explained<'a> {
 
     /// The begin: with the event where that came first, else with the last delivery.
     fn began(&self) -> String {
-        let event = match self.explanation.cause {
-            ExplanationCause::Deleted
-            | ExplanationCause::BreakBeforeMake
-            | ExplanationCause::Refused
-            | ExplanationCause::Unanswered
-            | ExplanationCause::AnswerLost
-            | ExplanationCause::Collision
-            | ExplanationCause::AddressChanged
-            | ExplanationCause::DeletedEarly => self.event().map(|event| event.time),
-            ExplanationCause::SlowExchange => self.exchange().map(|exchange| exchange.first_time),
-            _ => None,
+        let event = match self.moment_of_row() {
+            Moment::Event | Moment::Request => self.event().map(|event| event.time),
+            Moment::Exchange => self.exchange().map(|exchange| exchange.first_time),
+            Moment::Outage => None,
         };
         moment(self.focus, event.unwrap_or(self.silent_time.start))
     }
@@ -423,13 +396,7 @@ impl<'a> Explained<'a> {
     pub(crate) fn may_lie_elsewhere(&self) -> bool {
         let event = self.event().filter(|_| self.is(ExplanationCause::AddressChanged));
         event.is_some_and(|event| event.time > self.silent_time.start)
-            || matches!(
-                self.explanation.cause,
-                ExplanationCause::Refused
-                    | ExplanationCause::Unanswered
-                    | ExplanationCause::AnswerLost
-                    | ExplanationCause::Collision
-            )
+            || self.moment_of_row() == Moment::Request
     }
 
     /// The event lies before the outage: a moment beside it would be taken for the begin.
@@ -511,7 +478,11 @@ impl<'a> Explained<'a> {
         let at = || Some(moment(self.focus, self.exchange()?.first_time));
         let back = || at().unwrap_or_else(|| moment(self.focus, self.silent_time.end));
         match self.explanation.cause {
-            ExplanationCause::LimitReached | ExplanationCause::NewSaLost | ExplanationCause::SlowExchange => {
+            ExplanationCause::LimitReached
+            | ExplanationCause::NewSaLost
+            | ExplanationCause::FirstNumber
+            | ExplanationCause::SlowRenewal
+            | ExplanationCause::SlowExchange => {
                 let seconds = self.explanation.seconds?;
                 let took = self
                     .spread(|e| e.seconds)
@@ -543,7 +514,10 @@ impl<'a> Explained<'a> {
                 let is_crossed = self.focus.analysis.events.iter().any(crossed);
                 is_crossed.then(|| t.word("outage-crossed"))
             }
-            ExplanationCause::LargePackets | ExplanationCause::EspSilent => {
+            ExplanationCause::LargePackets
+            | ExplanationCause::FirstFragments
+            | ExplanationCause::EspSilent
+            | ExplanationCause::SilentOnNewSa => {
                 let moment = at()?;
                 Some(fill!(t, "outage-since-renewal", moment))
             }
@@ -572,12 +546,15 @@ impl<'a> Explained<'a> {
             analysis.tunnels.get(tunnel).map(|t| t.b),
         );
         let part = match (self.explanation.cause, self.spread(|e| e.seconds)) {
-            (ExplanationCause::NewSaLost, _) => fill!(t, "cure-windows-ready", gateway),
+            (ExplanationCause::NewSaLost | ExplanationCause::FirstNumber, _) => {
+                fill!(t, "cure-windows-ready", gateway)
+            }
             (ExplanationCause::LimitReached, Some((_, took))) if self.is_left_unused(took) => {
                 fill!(t, "cure-windows-ready", gateway)
             }
             (
                 ExplanationCause::LimitReached
+                | ExplanationCause::SlowRenewal
                 | ExplanationCause::SlowExchange
                 | ExplanationCause::BreakBeforeMake,
                 Some(took),

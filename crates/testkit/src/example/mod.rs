@@ -18,6 +18,6 @@ pub use account::{LABELS, account};
 pub use build::{build, empty, seven_rekeys};
 pub use edge::{all, filters, hostile};
 pub use failed::one_failed;
-pub use outages::outages;
+pub use outages::{cause_of, outages};
 pub use rest::with_overlays;
 pub use shape::Shape;

@@ -66,12 +66,21 @@ fn explanation_by(document: &Analysis) -> Option<std::net::IpAddr> {
     document.outages[0].explanation.as_ref()?.by
 }
 
+/// The cause of the first outage of a document.
+///
+/// # Panics
+/// Without an outage that is explained.
+pub fn cause_of(document: &Analysis) -> ExplanationCause {
+    let explanation = document.outages.first().and_then(|o| o.explanation.as_ref());
+    explanation.expect("an outage that is explained").cause
+}
+
 fn of(cause: ExplanationCause, certainty: Certainty) -> Explanation {
     Explanation::of(cause, certainty)
 }
 
-/// Each with the name of its row in the table of explanations; several where a row is told in several ways.
-pub fn outages() -> Vec<(&'static str, Analysis)> {
+/// One for each row of the table of explanations; several where a row is told in several ways.
+pub fn outages() -> Vec<Analysis> {
     let ends = build(&Shape::default());
     let (client, gateway) = (Some(ends.tunnels[0].a), Some(ends.tunnels[0].b));
     let mut all = of_the_control_plane(client, gateway);
@@ -83,7 +92,7 @@ pub fn outages() -> Vec<(&'static str, Analysis)> {
 fn of_the_control_plane(
     client: Option<std::net::IpAddr>,
     gateway: Option<std::net::IpAddr>,
-) -> Vec<(&'static str, Analysis)> {
+) -> Vec<Analysis> {
     let refused = |notify: Option<&str>| {
         let notify = notify.map(str::to_owned);
         let explanation = Explanation {
@@ -104,10 +113,11 @@ fn of_the_control_plane(
     let mut open = deleted(EventKind::IkeSaDeleted, Certainty::Read);
     let outage = &mut open.outages[0];
     (outage.end, outage.seconds, outage.at_least) = (None, 14.1, true);
-    let unanswered = |kind| {
+    let unanswered = |cause, kind| {
         let explanation = Explanation {
             count: Some(4),
-            ..by(gateway, ExplanationCause::Unanswered, Certainty::Proven)
+            seconds: Some(4.2),
+            ..by(gateway, cause, Certainty::Proven)
         };
         shown(kind, |_| (), explanation)
     };
@@ -123,61 +133,45 @@ fn of_the_control_plane(
     (outage.start, outage.dead, outage.end) = (at(15.0), Some((at(15.1), at(29.0))), None);
     (outage.seconds, outage.at_least) = (15.0, true);
     vec![
-        ("deleted", open),
-        ("refused", never_renewed),
-        ("deleted", deleted(EventKind::ChildDeleted, Certainty::Read)),
-        ("deleted", deleted(EventKind::Deleted, Certainty::Inferred)),
-        (
-            "break-before-make",
-            shown(EventKind::IkeSaDeleted, |_| (), deletes_first),
+        open,
+        never_renewed,
+        deleted(EventKind::ChildDeleted, Certainty::Read),
+        deleted(EventKind::Deleted, Certainty::Inferred),
+        shown(EventKind::IkeSaDeleted, |_| (), deletes_first),
+        refused(Some("NO_PROPOSAL_CHOSEN")),
+        refused(Some("UNKNOWN_FUTURE_NOTIFY")),
+        refused(None),
+        unanswered(ExplanationCause::Unanswered, EventKind::Unanswered),
+        unanswered(ExplanationCause::IkeFragments, EventKind::FragmentsIncomplete),
+        unanswered(ExplanationCause::AnsweredLate, EventKind::AnsweredLate),
+        unanswered(ExplanationCause::GivenUp, EventKind::ChecksUnanswered),
+        shown(
+            EventKind::AnswerLost,
+            |_| (),
+            by(client, ExplanationCause::AnswerLost, Certainty::Proven),
         ),
-        ("refused", refused(Some("NO_PROPOSAL_CHOSEN"))),
-        ("refused", refused(Some("UNKNOWN_FUTURE_NOTIFY"))),
-        ("refused", refused(None)),
-        ("unanswered", unanswered(EventKind::Unanswered)),
-        ("unanswered", unanswered(EventKind::FragmentsIncomplete)),
-        (
-            "answer-lost",
-            shown(
-                EventKind::AnswerLost,
-                |_| (),
-                by(client, ExplanationCause::AnswerLost, Certainty::Proven),
-            ),
+        shown(
+            EventKind::Collision,
+            |_| (),
+            of(ExplanationCause::Collision, Certainty::Proven),
         ),
-        (
-            "collision",
-            shown(
-                EventKind::Collision,
-                |_| (),
-                of(ExplanationCause::Collision, Certainty::Proven),
-            ),
+        shown(
+            EventKind::InvalidSpi,
+            |_| (),
+            Explanation {
+                count: Some(9),
+                ..by(gateway, ExplanationCause::InvalidSpi, Certainty::Read)
+            },
         ),
-        (
-            "invalid-spi",
-            shown(
-                EventKind::InvalidSpi,
-                |_| (),
-                Explanation {
-                    count: Some(9),
-                    ..by(gateway, ExplanationCause::PeerLostSas, Certainty::Read)
-                },
-            ),
-        ),
-        (
-            "peer-restarted",
-            shown(
-                EventKind::NewIkeSa,
-                |event| event.time = at(16.2),
-                by(gateway, ExplanationCause::PeerLostSas, Certainty::Inferred),
-            ),
+        shown(
+            EventKind::NewIkeSa,
+            |event| event.time = at(16.2),
+            by(gateway, ExplanationCause::PeerRestarted, Certainty::Inferred),
         ),
     ]
 }
 
-fn of_sas(
-    client: Option<std::net::IpAddr>,
-    gateway: Option<std::net::IpAddr>,
-) -> Vec<(&'static str, Analysis)> {
+fn of_sas(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAddr>) -> Vec<Analysis> {
     let limit = |certainty, kilobytes, count| {
         document(Explanation {
             by: client,
@@ -211,11 +205,13 @@ fn of_sas(
         count: Some(7),
         ..of(ExplanationCause::DeletedEarly, Certainty::Proven)
     };
-    let slow = Explanation {
-        by: client,
-        exchange: Some(0),
-        seconds: Some(5.2),
-        ..of(ExplanationCause::SlowExchange, Certainty::Proven)
+    let slow = |cause| {
+        document(Explanation {
+            by: client,
+            exchange: Some(0),
+            seconds: Some(5.2),
+            ..of(cause, Certainty::Proven)
+        })
     };
     let replay = Explanation {
         by: client,
@@ -227,31 +223,28 @@ fn of_sas(
         ..of(ExplanationCause::L2tpClosed, Certainty::Proven)
     };
     vec![
-        ("limit-reached", limit(Certainty::Read, Some(150), None)),
-        ("limit-reached", limit(Certainty::Inferred, Some(68_359), Some(2))),
-        ("limit-reached", document(late)),
-        ("new-sa-lost", document(not_ready.clone())),
-        (
-            "new-sa-lost",
-            shown(
-                EventKind::FirstNumber,
-                |event| event.spis = vec![Spi(0xa1)],
-                not_ready,
-            ),
+        limit(Certainty::Read, Some(150), None),
+        limit(Certainty::Inferred, Some(68_359), Some(2)),
+        document(late),
+        document(not_ready.clone()),
+        shown(
+            EventKind::FirstNumber,
+            |event| event.spis = vec![Spi(0xa1)],
+            Explanation {
+                cause: ExplanationCause::FirstNumber,
+                ..not_ready
+            },
         ),
-        ("new-sa-lost", windows),
-        ("deleted-early", shown(EventKind::ChildDeleted, |_| (), early)),
-        ("slow-renewal", document(slow.clone())),
-        ("slow-exchange", document(slow)),
-        ("replay-window", document(replay)),
-        ("l2tp-closed", shown(EventKind::CallDisconnected, |_| (), closed)),
+        windows,
+        shown(EventKind::ChildDeleted, |_| (), early),
+        slow(ExplanationCause::SlowRenewal),
+        slow(ExplanationCause::SlowExchange),
+        document(replay),
+        shown(EventKind::CallDisconnected, |_| (), closed),
     ]
 }
 
-fn of_the_path(
-    client: Option<std::net::IpAddr>,
-    gateway: Option<std::net::IpAddr>,
-) -> Vec<(&'static str, Analysis)> {
+fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAddr>) -> Vec<Analysis> {
     let changed = |kind| {
         let name = |event: &mut Event| {
             event.from = Some("10.9.0.1:4500".into());
@@ -296,7 +289,7 @@ fn of_the_path(
         Explanation {
             by: gateway,
             count: Some(24),
-            ..of(ExplanationCause::LargePackets, Certainty::Proven)
+            ..of(ExplanationCause::FirstFragments, Certainty::Proven)
         },
     );
     let several = |cause, by| {
@@ -314,43 +307,28 @@ fn of_the_path(
         document
     };
     vec![
-        (
-            "capture-hole",
-            shown(
-                EventKind::CaptureHole,
-                |_| (),
-                of(ExplanationCause::CaptureHole, Certainty::Proven),
-            ),
+        shown(
+            EventKind::CaptureHole,
+            |_| (),
+            of(ExplanationCause::CaptureHole, Certainty::Proven),
         ),
-        ("address-changed", changed(EventKind::AddressChanged)),
-        ("address-changed", in_udp(changed(EventKind::PortChanged))),
-        ("silent", silent(gateway, None, ExplanationCause::PeerSilent)),
-        ("silent", silent(gateway, Some(0), ExplanationCause::PeerSilent)),
-        (
-            "silent",
-            in_udp(silent(gateway, Some(0), ExplanationCause::PeerSilent)),
-        ),
-        ("silent", silent(None, None, ExplanationCause::PathSilent)),
-        ("silent", several(ExplanationCause::PeerSilent, gateway)),
-        ("unheard", silent(gateway, None, ExplanationCause::Unheard)),
-        ("esp-silent", silent(gateway, None, ExplanationCause::EspSilent)),
-        (
-            "silent-on-new-sa",
-            silent(gateway, Some(0), ExplanationCause::EspSilent),
-        ),
-        ("large-packets", large(Some(1372), Some(0))),
-        ("large-packets", large(None, None)),
-        ("large-packets", first_fragments),
-        ("numbers-back", numbers_back),
-        (
-            "unexplained",
-            document(of(ExplanationCause::Unexplained, Certainty::Proven)),
-        ),
-        ("unexplained", several(ExplanationCause::Unexplained, None)),
-        (
-            "unexplained",
-            silent(gateway, None, ExplanationCause::Unexplained),
-        ),
+        changed(EventKind::AddressChanged),
+        in_udp(changed(EventKind::PortChanged)),
+        silent(gateway, None, ExplanationCause::PeerSilent),
+        silent(gateway, Some(0), ExplanationCause::PeerSilent),
+        in_udp(silent(gateway, Some(0), ExplanationCause::PeerSilent)),
+        silent(None, None, ExplanationCause::PathSilent),
+        several(ExplanationCause::PeerSilent, gateway),
+        silent(gateway, None, ExplanationCause::Unheard),
+        silent(gateway, None, ExplanationCause::EspSilent),
+        silent(gateway, Some(0), ExplanationCause::SilentOnNewSa),
+        large(Some(1372), Some(0)),
+        large(None, None),
+        first_fragments,
+        numbers_back,
+        document(of(ExplanationCause::Unexplained, Certainty::Proven)),
+        several(ExplanationCause::Unexplained, None),
+        silent(gateway, None, ExplanationCause::Unexplained),
     ]
 }
 

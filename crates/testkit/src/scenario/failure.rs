@@ -39,13 +39,13 @@ impl World {
         self.ike(!qm.from_client, INFORMATIONAL_V1, id, 1, first, &body);
     }
 
-    /// The client asks whether the server lives: `times` copies, seconds apart, and no answer.
-    pub fn check_in_vain_v2(&mut self, times: usize, seconds: u64) {
+    /// The client asks whether the server lives: `times` copies, milliseconds apart, and no answer. `meanwhile` passes the time between them.
+    pub fn check_in_vain_v2(&mut self, times: usize, millis: u64, meanwhile: fn(&mut Self, u64)) {
         let id = self.next_v2_id(true);
         let message = self.seal_v2(true, INFORMATIONAL, false, id, &[]);
         for _ in 0..times {
             self.ike_datagram(true, &message);
-            self.wait(1_000 * seconds);
+            meanwhile(self, millis);
         }
     }
 

@@ -8,13 +8,12 @@ use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
-    WindowsClient, is_of_windows, told_first_numbers, told_queue, told_stop, told_windows,
+    WindowsClient, is_of_windows, row_of, told_first_numbers, told_queue, told_stop, told_windows,
 };
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
-    AccountLabel, AccountLine, AttemptOutcome, ExplanationCause, Impact, LedgerBasis, Projection, Rekey,
-    TriggerKind, Verdict,
+    AccountLabel, AccountLine, AttemptOutcome, Impact, LedgerBasis, Projection, Rekey, TriggerKind, Verdict,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::IpAddr;
@@ -141,7 +140,7 @@ fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
         // A volume does not move a limit in packets.
         let explanation = shared.explained.explanation;
-        let by_volume = is_of_every_renewal(explanation.cause) && explanation.limit_packets.is_none();
+        let by_volume = row_of(explanation.cause).at_each_renewal && explanation.limit_packets.is_none();
         by_volume.then(fewer).flatten()
     }) {
         return Some(said);
@@ -169,17 +168,6 @@ pub(super) fn see_inside(focus: &Focus) -> &'static str {
         KeysFit::Cut => "do-whole-packets",
         KeysFit::Some | KeysFit::Absent => "do-keys",
     }
-}
-
-/// Renewals cost this as they are, so fewer cost less. Whatever else explains a cost is a fault of its own.
-fn is_of_every_renewal(cause: ExplanationCause) -> bool {
-    matches!(
-        cause,
-        ExplanationCause::LimitReached
-            | ExplanationCause::NewSaLost
-            | ExplanationCause::SlowExchange
-            | ExplanationCause::ReplayWindow
-    )
 }
 
 /// A longer lifetime, where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.

@@ -6,7 +6,9 @@ use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment, moments, range};
-use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, told_everywhere, told_outages};
+use rekeyscope_impact::explain::{
+    ToldEverywhere, ToldOutages, lets_small_packets_pass, told_everywhere, told_outages,
+};
 use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
 
 /// The answer where outages are what there is to tell.
@@ -94,7 +96,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
         .filter(|_| told.others_pass)
         .map(|(_, receiver)| receiver);
     let nothing = match receiver {
-        _ if told.explanation.cause == ExplanationCause::LargePackets => t.word("outage-nothing-large"),
+        _ if lets_small_packets_pass(told.explanation.cause) => t.word("outage-nothing-large"),
         _ if told.explanation.cause == ExplanationCause::NumbersBack => t.word("outage-nothing-of-it"),
         Some(receiver) => fill!(t, "outage-nothing-to", to = receiver),
         None => t.word("outage-nothing"),

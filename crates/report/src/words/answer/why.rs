@@ -104,11 +104,16 @@ pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
             let each = headline.rekeys_used > 1 && headline.rekeys_hurt.len() == headline.rekeys_used;
             let is_told = |own: &LedgerRekey| {
                 own.explanation.as_ref().is_some_and(|e| match e.cause {
-                    ExplanationCause::NewSaLost => with_keys || e.count.is_some(),
+                    ExplanationCause::NewSaLost | ExplanationCause::FirstNumber => {
+                        with_keys || e.count.is_some()
+                    }
                     ExplanationCause::AddressChanged
                     | ExplanationCause::Unanswered
+                    | ExplanationCause::IkeFragments
+                    | ExplanationCause::AnsweredLate
+                    | ExplanationCause::GivenUp
                     | ExplanationCause::AnswerLost => true,
-                    ExplanationCause::SlowExchange => with_keys || each,
+                    ExplanationCause::SlowRenewal | ExplanationCause::SlowExchange => with_keys || each,
                     ExplanationCause::BreakBeforeMake | ExplanationCause::Deleted => e.event.is_some(),
                     cause => with_keys && names_renewal(cause),
                 })

@@ -3,28 +3,33 @@
 use crate::words::answer::{Answer, answer};
 use crate::words::focus::Focus;
 use rekeyscope_impact::explain::{ROWS, told_outages};
-use rekeyscope_model::analysis::{Analysis, Outage, Verdict};
+use rekeyscope_model::analysis::{Analysis, ExplanationCause, Outage, Verdict};
 use rekeyscope_model::text::{Language, take_missing};
-use rekeyscope_testkit::example;
+use rekeyscope_testkit::example::{self, cause_of};
 
 fn said(document: &Analysis, language: Language) -> Answer {
     answer(&Focus::new(document, language))
 }
 
-fn of_row(row: &str, n: usize) -> Analysis {
-    let all = example::outages();
-    let mut of_row = all.into_iter().filter(|(id, _)| *id == row);
-    of_row.nth(n).expect("an example").1
+fn of_row(row: ExplanationCause) -> Analysis {
+    let mut all = example::outages().into_iter();
+    all.find(|document| cause_of(document) == row)
+        .expect("an example")
 }
 
 #[test]
 fn every_row_has_its_words() {
     let documents = example::outages();
     for row in &ROWS {
-        assert!(documents.iter().any(|(id, _)| *id == row.id), "{}", row.id);
+        assert!(
+            documents.iter().any(|own| cause_of(own) == row.cause),
+            "{}",
+            row.cause
+        );
     }
     for language in Language::ALL {
-        for (id, document) in &documents {
+        for document in &documents {
+            let id = cause_of(document);
             let Answer {
                 headline,
                 why,
@@ -42,7 +47,8 @@ fn every_row_has_its_words() {
 
 #[test]
 fn a_first_line_is_short() {
-    for (id, document) in example::outages() {
+    for document in example::outages() {
+        let id = cause_of(&document);
         let english = said(&document, Language::English).headline;
         // A moment besides a length makes a few words more.
         assert!(english.split_whitespace().count() <= 18, "{id}: {english}");
@@ -56,7 +62,8 @@ fn a_first_line_is_short() {
 fn the_three_lines_of_every_row() {
     let lines = |language| {
         let all = example::outages();
-        let lines = all.iter().map(|(id, document)| {
+        let lines = all.iter().map(|document| {
+            let id = cause_of(document);
             let Answer {
                 headline,
                 why,
@@ -73,7 +80,7 @@ fn the_three_lines_of_every_row() {
 
 #[test]
 fn rekeys_that_cost_more_come_first() {
-    let mut document = of_row("silent", 0);
+    let mut document = of_row(ExplanationCause::PeerSilent);
     let impact = &mut document.impact[0];
     (impact.verdict, impact.rekeys_used) = (Verdict::Shown, 10);
     document.ledger[0].cost_seconds = 5.5;
@@ -86,8 +93,8 @@ fn rekeys_that_cost_more_come_first() {
 
 #[test]
 fn what_has_not_ended_comes_before_what_was_longer() {
-    let mut document = of_row("silent", 0);
-    let mut open = of_row("deleted", 0);
+    let mut document = of_row(ExplanationCause::PeerSilent);
+    let mut open = of_row(ExplanationCause::Deleted);
     let mut outage: Outage = open.outages.remove(0);
     (outage.index, outage.seconds, outage.start) = (1, 2.0, document.outages[0].start.plus_seconds(19.0));
     document.events = open.events;
@@ -107,7 +114,7 @@ fn what_has_not_ended_comes_before_what_was_longer() {
 
 #[test]
 fn both_directions_at_once_are_one_outage() {
-    let mut document = of_row("silent", 0);
+    let mut document = of_row(ExplanationCause::PeerSilent);
     let first = document.outages[0].clone();
     document.outages.push(Outage {
         index: 1,
@@ -122,7 +129,7 @@ fn both_directions_at_once_are_one_outage() {
 
 #[test]
 fn the_pair_that_suffers_is_named_where_another_goes_on() {
-    let mut document = of_row("silent", 0);
+    let mut document = of_row(ExplanationCause::PeerSilent);
     let flow = example::seven_rekeys().flows.remove(0);
     document.outages[0].inner = Some(("10.66.1.1".parse().unwrap(), "10.66.1.2".parse().unwrap()));
     document.flows = vec![flow];
@@ -138,7 +145,7 @@ fn the_pair_that_suffers_is_named_where_another_goes_on() {
 
 #[test]
 fn a_hole_of_the_capture_is_no_outage_of_the_tunnel() {
-    assert!(told_outages(&of_row("capture-hole", 0)).is_none());
+    assert!(told_outages(&of_row(ExplanationCause::CaptureHole)).is_none());
 }
 
 /// The page of explanations: what each row needs, what excludes it, and the three lines of examples. `BLESS=1` writes it anew.
@@ -147,25 +154,19 @@ fn docs_list_every_row() {
     let mut page = String::from(
         "# What explains an outage\n\nMade by `BLESS=1 cargo test -p rekeyscope-report docs_list_every_row` from the table of \
          explanations (`crates/impact/src/explain/table.rs`), the catalogues and constructed examples.\n\nAn outage is a time in which \
-         data was sent between two inner addresses and none arrived. The first of these rows that holds explains it; its `cause` in the \
-         document stands in brackets. The answer says \"probably\" of what was inferred and neither read nor proven by packets.\n",
+         data was sent between two inner addresses and none arrived. The first of these rows that holds explains it; it is the `cause` in the \
+         document. The answer says \"probably\" of what was inferred and neither read nor proven by packets.\n",
     );
     let examples = example::outages();
     for row in &ROWS {
-        let causes: Vec<String> = row.causes.iter().map(|cause| format!("`{cause}`")).collect();
-        page += &format!(
-            "\n## {} ({})\n\nHolds when {}.\n",
-            row.id,
-            causes.join(", "),
-            row.needs
-        );
+        page += &format!("\n## {}\n\nHolds when {}.\n", row.cause, row.needs);
         if !row.unless.is_empty() {
             page += &format!("\nNot when {}.\n", row.unless);
         }
         if row.explains_short {
             page += "\nMakes an outage of a time that is shorter than two retransmission timeouts.\n";
         }
-        for (_, document) in examples.iter().filter(|(id, _)| *id == row.id) {
+        for document in examples.iter().filter(|own| cause_of(own) == row.cause) {
             if told_outages(document).is_some() {
                 let Answer {
                     headline,
