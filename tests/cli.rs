@@ -63,6 +63,13 @@ fn the_first_line_is_the_answer() {
         out.stdout.lines().all(|l| l.chars().count() <= 80),
         "80 columns in a pipe"
     );
+    let narrow = rekeyscope().arg(sample()).env("COLUMNS", "70").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    let longest = narrow.lines().take(4).map(|l| l.chars().count()).max();
+    assert!(
+        longest.is_some_and(|longest| (60..=70).contains(&longest)),
+        "{narrow}"
+    );
 }
 
 #[test]
