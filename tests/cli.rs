@@ -3,6 +3,8 @@
 mod compare;
 mod help;
 mod keys;
+#[cfg(unix)]
+mod plugin;
 mod text_of_windows;
 
 use crate::support::{lab_of_sample, repository, sample_names};
