@@ -152,6 +152,7 @@ check.truth(string.find(command, "COLUMNS=78 .* 'rekeyscope' '%-q' '%-%-keys=/a 
 check.equal(answer_of("rekeyscope 0.1.0\r\n" .. string.gsub(ANSWER, "\n", "\r\n") .. "\r\n\r\nIt took 16 s\r\n"), ANSWER, "Windows")
 check.equal(answer_of("rekeyscope 0.1.0\nData in clear\n  frame.number == 3\n\n" .. ANSWER .. "\n\nmore\n"),
   "Data in clear\n  frame.number == 3\n\n" .. ANSWER, "what is said before it")
+check.equal(answer_of("rekeyscope 0.1.0\nrekeyscope: a note\n" .. ANSWER .. "\n\nmore\n"), ANSWER, "a note before it")
 check.equal(answer_of("rekeyscope 0.1.0\nrekeyscope: cannot read x\n"), "rekeyscope: cannot read x", "an error")
 check.equal(answer_of("rekeyscope 0.1.0\nerror: unexpected '-q'\n\nUsage: x\n"), "error: unexpected '-q'", "an older program")
 check.equal(answer_of("rekeyscope 0.1.0\n\nthread 'main' panicked\nat x\n"), "thread 'main' panicked", "a crash")

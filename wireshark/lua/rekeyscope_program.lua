@@ -92,14 +92,17 @@ function program.tables(run, options)
   return rows, sentences
 end
 
--- The lines up to the first blank one. Data that went in clear is said before them, with an indented filter.
+-- The lines up to the first blank one, without notes. Data that went in clear is said before them, with an indented
+-- filter.
 local function first_lines(output)
   local lines, is_filter = {}, false
   for line in string.gmatch(output, "([^\r\n]*)\r?\n") do
     if line == "" and not is_filter then
       return table.concat(lines, "\n")
     end
-    lines[#lines + 1], is_filter = line, string.find(line, "^ ") ~= nil
+    if not string.find(line, "^rekeyscope: ") then
+      lines[#lines + 1], is_filter = line, string.find(line, "^ ") ~= nil
+    end
   end
   return ""
 end
@@ -114,7 +117,7 @@ function program.answer(start, options)
     local output = behind_name(wait and not said and wait())
     if output then
       said = first_lines(output)
-      if said == "" or string.find(said, "^rekeyscope: ") or string.find(said, "^error") then
+      if said == "" or string.find(said, "^error") then
         said = string.match(output, "[^\r\n]+") or NOTHING_SAID
       end
     end
