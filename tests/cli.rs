@@ -3,6 +3,8 @@
 mod compare;
 mod help;
 mod keys;
+#[cfg(unix)]
+mod plugin;
 mod text_of_windows;
 
 use crate::support::{lab_of_sample, repository, sample_names};
@@ -62,6 +64,13 @@ fn the_first_line_is_the_answer() {
     assert!(
         out.stdout.lines().all(|l| l.chars().count() <= 80),
         "80 columns in a pipe"
+    );
+    let narrow = rekeyscope().arg(sample()).env("COLUMNS", "70").output().unwrap();
+    let narrow = String::from_utf8(narrow.stdout).unwrap();
+    let longest = narrow.lines().take(4).map(|l| l.chars().count()).max();
+    assert!(
+        longest.is_some_and(|longest| (60..=70).contains(&longest)),
+        "{narrow}"
     );
 }
 

@@ -127,8 +127,10 @@ limits.seconds = limits.negotiated and tonumber((string.match(params.LIFE_TIME, 
 limits.soft_bytes = tonumber(params.REKEY_BYTES)
 
 local function check_trigger(text, volume, age, name)
-  local volume_percent, kilobytes = string.match(text, "([%d%.]+) %% of (%d+) kB")
-  local age_percent, seconds = string.match(text, "([%d%.]+) %% of (%d+) s")
+  local volume_percent, kilobytes = string.match(text, "([%d%.]+) %% of ([%d,]+) kB")
+  kilobytes = kilobytes and string.gsub(kilobytes, ",", "")
+  local age_percent, seconds = string.match(text, "([%d%.]+) %% of ([%d,]+) s")
+  seconds = seconds and string.gsub(seconds, ",", "")
   if limits.kilobytes > 0 then
     near(kilobytes or 0, limits.kilobytes, 0, name .. ": volume limit")
     near(volume_percent, volume / limits.kilobytes / 10, rounded(0.1), name .. ": share of the volume limit")

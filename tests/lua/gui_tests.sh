@@ -61,7 +61,9 @@ Key log: $work/with_another.log (the dialog)" "GUI: what the dialog's load ends 
     >"$work/tshark" 2>/dev/null
   sed "/$CLOSING/,\$d" "$work/tshark" >"$work/tshark_frames"
   if cmp -s "$home/result/frames_after" "$work/tshark_frames"; then ok; else bad "GUI: values differ from tshark's: $(diff "$home/result/frames_after" "$work/tshark_frames" | head -n 5)"; fi
-  expect "$(result table)" "$(sed -n "/$CLOSING/,\$p" "$work/tshark")" "GUI: the table window"
+  expect "$(result table)" "Install rekeyscope for cost and cause: \`cargo install --path crates/analyzer\`.
+
+$(sed -n "/$CLOSING/,\$p" "$work/tshark")" "GUI: the table window"
   expect "$(cat "$config/esp_sa")" "$OWN" "GUI: the user's esp_sa"
   expect "$(ls "$config" | grep -c 'esp_sa.')" 0 "GUI: nothing is left beside it"
 fi

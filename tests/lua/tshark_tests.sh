@@ -11,6 +11,10 @@ fresh
 whole_run "$sample_trace" "$sample_log" >"$work/sample"
 if [ "$(verified_in "$work/sample")" -gt 0 ]; then ok; else bad "no packet is verified"; fi
 
+# A sample whose keys are in a table of Wireshark's.
+table=$root/samples/l2tp_pfs4096_down.esp_sa
+table_trace=$(readable "${table%.esp_sa}.pcap")
+
 # Sources of the log, in order. Whether it was read shows in the first packets.
 FEW=400
 verified() { "$@" -r "$sample_trace" -c $FEW -Y 'rekeyscope.key_status == "verified"' -T fields -e frame.number 2>/dev/null | wc -l; }
@@ -105,9 +109,13 @@ fresh
 daemon="$work/鍵 ログ/it's charon.log"
 { echo '09[CHD] <lab|1> encryption initiator key => 16 bytes @ 0x54006120'; } >"$daemon"
 cp "$root/samples/l2tp_pfs4096_down.esp_sa" "$work/rows"
-{ echo '#!/bin/sh'; echo "printf '%s\n' \"\$@\" >'$home/words'"; echo "cat '$work/rows'"; echo "echo 'rekeyscope: read' >&2"; } >"$work/鍵 ログ/stand in"
+# stand_in FILE BODY: a program that names itself, notes its words and does what BODY says.
+stand_in() {
+  printf '#!/bin/sh\nif [ "$1" = -V ]; then echo "rekeyscope 0.0.0"; exit; fi\nprintf "%%s\\n" "$@" >>"%s"\n%s\n' "$home/words" "$2" >"$1"
+  chmod a+rx "$1"
+}
+stand_in "$work/鍵 ログ/stand in" "cat '$work/rows'; echo 'rekeyscope: read' >&2"
 chmod a+r "$daemon" "$work/rows"
-chmod a+rx "$work/鍵 ログ/stand in"
 daemon_trace=$(readable "$root/samples/l2tp_pfs4096_down.pcap")
 expect "$(plugin "$daemon" -X lua_script1:program="$work/鍵 ログ/stand in" -r "$daemon_trace" -c $FEW \
   -Y 'rekeyscope.key_status == "verified"' 2>"$work/errors" | wc -l)" \
@@ -118,6 +126,50 @@ $daemon_trace
 plugin "$daemon" -r "$daemon_trace" -c 1 >/dev/null 2>"$work/errors"
 expect "$(grep -c 'a strongSwan log.* is not installed here' "$work/errors"; grep -c -i 'masked' "$work/errors")" "1
 0" "without the program: what the log is"
+
+# The table begins with the answer of a program on the PATH, which is asked once and in the words of a command line, for a capture that
+# is named relative to a folder with spaces; with a line where there is none or it fails; with nothing where the user wants none, and
+# where the capture is not known.
+fresh
+mkdir -p "$work/my captures" "$work/bin"
+cp "$table_trace" "$work/my captures/it's one.pcap"
+cp "$table" "$work/my captures/it's one.esp_sa"
+chmod -R a+rX "$work/my captures" "$work/bin"
+table_of() { # ARGS: what tshark prints, of a program on the PATH
+  (cd "$work/my captures" && PATH="$work/bin:$PATH" && unset REKEYSCOPE_PROGRAM &&
+    plain -X lua_script:"$work/lua/rekeyscope.lua" -r "it's one.pcap" -q -z rekeyscope,sa "$@" 2>"$work/errors")
+}
+closing="12 of 12 SAs decrypt, 5 rekeys"
+stand_in "$work/bin/rekeyscope" 'echo "Line 1, $COLUMNS wide."; echo "Why: 100 %."; echo "Do: that."; echo; echo "went to"; echo "rekeyscope: a note" >&2'
+table_of >"$work/answered"
+expect "$(head -n 5 "$work/answered")" "Line 1, 78 wide.
+Why: 100 %.
+Do: that.
+
+$closing" "the program's answer"
+expect "$(cat "$home/words")" "-q
+--keys=it's one.esp_sa
+--
+it's one.pcap" "what the program is asked, once"
+expect "$(table_of -o rekeyscope.answer:FALSE | head -n 1)" "$closing" "no answer where the preference is off"
+expect "$(table_of -X lua_script1:keylog=none | tail -n +5 | head -n 1; sed -n '5,$p' "$home/words")" "0 of 12 SAs decrypt, 5 rekeys
+-q
+--no-keys
+--
+it's one.pcap" "no keys, no keys for the program"
+expect "$(cd "$work/my captures" && plain -X lua_script:"$work/lua/rekeyscope.lua" -q -z rekeyscope,sa -r - <"it's one.pcap" 2>/dev/null | head -n 1)" \
+  "0 of 12 SAs decrypt, 5 rekeys" "no answer for a capture that is not known"
+stand_in "$work/bin/rekeyscope" 'echo "rekeyscope: cannot read it; check its name" >&2; exit 1'
+expect "$(table_of | head -n 3)" "rekeyscope: cannot read it; check its name
+
+$closing" "a program that fails: one line, and what the plugin reads by itself"
+stand_in "$work/bin/rekeyscope" 'kill -9 $$'
+expect "$(table_of | head -n 3 | tail -n 1)" "$closing" "a program that is killed"
+rm "$work/bin/rekeyscope"
+expect "$(table_of | head -n 3)" "Install rekeyscope for cost and cause: \`cargo install --path crates/analyzer\`.
+
+$closing" "no program: a line that says how to get it"
+expect "$(ls "$config"; grep -c '\.lua:' "$work/errors")" 0 "no file is left, and no error"
 
 # Persistent on request; the user's bytes stay, a second load replaces the first, forgetting is by loading no rows.
 fresh
@@ -217,8 +269,6 @@ for n in 1 2 3 4; do expect "$(wc -l <"$work/parallel$n")" "$few" "four at a tim
 
 # A wrong key is named; a wrong row never reaches Wireshark. Keys are changed in a table, whatever log the sample has.
 fresh
-table=$root/samples/l2tp_pfs4096_down.esp_sa
-table_trace=$(readable "${table%.esp_sa}.pcap")
 sed 's/\("HMAC[^"]*","0x\)..../\10000/' "$table" >"$work/wrong.log"
 chmod a+r "$work/wrong.log"
 expect "$(diff "$table" "$work/wrong.log" | grep -c '^>')" "$(wc -l <"$table")" "rows with a wrong authentication key"

@@ -89,7 +89,7 @@ ike(2200, "q1", "A", "B", THIRD)
 check.equal(ike(6100, "q1", "B", "A", LONG), "", "the answer again")
 check.equal(ike(6200, "q1", "A", "B", THIRD), "", "the third message again")
 ends(30000)
-check.equal(outcomes(), "1 unused", "outcome without a packet")
+check.equal(outcomes(), "1 completed-unused", "outcome without a packet")
 esp(30010, "B", "A", "b2")
 check.equal(outcomes(), "1 completed", "outcome with a packet")
 

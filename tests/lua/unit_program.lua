@@ -19,8 +19,10 @@ end
 check.equal(program.quoted("a\0b", false), nil, "NUL ends a command")
 check.equal(program.quoted("C:\\a b\\", true), '"C:\\a b"', "Windows: a folder")
 check.equal(program.quoted("50%PATH%", true), nil, "Windows: a variable's value would stand there")
-check.equal(program.command({ "r", "a b" }, true), '""r" "a b" 2>&1"', "Windows: marks around all")
-check.truth(string.find(program.command({ "r", "a b" }, false), "'r' 'a b' 2>&1", 1, true), "a shell")
+check.equal(program.command({ "a b" }, { program = "r", windows = true }),
+  '"set COLUMNS=78&& "r" -V 2>&1 && "r" "a b" 2>&1"', "Windows: marks around all")
+check.truth(string.find(program.command({ "a b" }, { program = "r" }), " 'r' 'a b' 2>&1", 1, true), "a shell")
+check.equal(program.command({ "a\0b" }, {}), nil, "a word that no command can hold")
 
 ---------------------------------------------------------------------------------------------------- what it gives
 
@@ -61,9 +63,13 @@ local function is_missing()
   return "sh: 1: rekeyscope: not found\n"
 end
 
-local function gives_a_row()
-  return ROW .. "\nrekeyscope: k is read as strongSwan charon log\n"
+local function prints(text)
+  return function()
+    return "rekeyscope 0.0.9\n" .. text
+  end
 end
+
+local gives_a_row = prints(ROW .. "\nrekeyscope: k is read as strongSwan charon log\n")
 
 check.begin("program")
 local loaded, commands, said, _ = load_with({ k = CHARON }, "k", gives_a_row)
@@ -84,21 +90,15 @@ loaded, _, said = load_with({}, "x.pcap", gives_a_row)
 check.truth(not loaded and string.find(said, "no key file lies beside it", 1, true), "nothing beside the capture")
 _, commands = load_with({}, "folder", gives_a_row)
 check.truth(string.find(commands[1], "'--' 'folder'", 1, true), "a folder of logs")
-_, _, said = load_with({ k = DERIVED }, "k", function()
-  return "rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"
-end)
+_, _, said = load_with({ k = DERIVED }, "k", prints("rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"))
 check.truth(string.find(said, "k has what keys are derived from: with rekeyscope installed", 1, true), "derived keys: " .. said)
-_, _, said = load_with({ k = CHARON }, "k", function()
-  return "rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"
-end)
+_, _, said = load_with({ k = CHARON }, "k", prints("rekeyscope: no key of an SA stands in it: with the capture keys are derived\n"))
 check.truth(string.find(said, "load it together with the capture (`CAPTURE;LOG`)", 1, true), "how the capture is named")
-_, _, said = load_with({ k = CHARON }, "x.pcap;k", function()
-  return "rekeyscope: other users can read k\n"
-end)
+_, _, said = load_with({ k = CHARON }, "x.pcap;k", prints("rekeyscope: other users can read k\n"))
 check.truth(string.find(said, "the log gives no key for x.pcap", 1, true), "no key for the capture: " .. said)
-_, _, said = load_with({ k = CHARON }, "k", function(command)
-  return string.find(command, "--version", 1, true) and "rekeyscope 0.0.9\n" or "error: unexpected argument '--claims' found\n"
-end)
+loaded, _, said = load_with({ k = NVR .. DERIVED }, "x.pcap;k", prints("rekeyscope: cannot read x.pcap\n"))
+check.truth(#loaded.esp > 0 and string.find(said, "cannot read x.pcap", 1, true), "a program that fails takes no key away: " .. said)
+_, _, said = load_with({ k = CHARON }, "k", prints("error: unexpected argument '--claims' found\n"))
 check.truth(string.find(said, "does not know `keys --claims`", 1, true), "an older program")
 
 ---------------------------------------------------------------------------------------------------- where it is missing
@@ -115,7 +115,7 @@ for text, name in pairs({
   check.truth(string.find(said, "k: " .. name, 1, true) and string.find(said, "is not installed here: install it", 1, true), said)
   check.truth(not string.find(said, "masked", 1, true) and not string.find(said, "console", 1, true), name .. ": no router's words")
   check.truth(not next(loaded.masked), name .. ": nothing is masked")
-  check.equal(#commands, 2, name .. ": asked for its version")
+  check.equal(#commands, 1, name .. ": asked once")
 end
 _, _, said = load_with({ k = "PK\3\4" }, "k", is_missing)
 check.truth(string.find(said, "a zip archive. Unpack it with `unzip`", 1, true), said)
@@ -124,5 +124,44 @@ check.truth(string.find(said, "holds no key in a format that the plugin reads by
 local HIDDEN = "src 1.2.3.4 dst 1.2.3.5\n\tproto esp spi 0x2265b1f5 mode tunnel\n\tenc cbc(aes) <<Keys hidden>>\n"
 loaded = load_with({ k = HIDDEN }, "k", is_missing)
 check.truth(loaded.masked["2265b1f5"], "hidden keys are masked")
+
+---------------------------------------------------------------------------------------------------- its answer
+
+check.begin("answer")
+-- What the table begins with where the program prints this; and the command.
+local function answer_of(printed, options)
+  local asked, times = nil, 1
+  options = options or { files = { "/a b/k" }, capture = "./x y.pcap" }
+  local answer = program.answer(function(command)
+    asked, times = command, 0
+    return function()
+      times = times + 1
+      return printed
+    end
+  end, options)
+  local first = answer()
+  check.equal(answer(), first, "the same again")
+  check.equal(times, 1, "it ran once")
+  return first, asked
+end
+local ANSWER = "5 of 7 rekeys stopped this.\nWhy: data\nDo: raise it."
+local command
+said, command = answer_of("rekeyscope 0.1.0\n" .. ANSWER .. "\n\nIt took 16 s\n")
+check.equal(said, ANSWER, "up to the first blank line")
+check.truth(string.find(command, "COLUMNS=78 .* 'rekeyscope' '%-q' '%-%-keys=/a b/k' '%-%-' './x y.pcap' 2>&1$"), command)
+check.equal(answer_of("rekeyscope 0.1.0\r\n" .. string.gsub(ANSWER, "\n", "\r\n") .. "\r\n\r\nIt took 16 s\r\n"), ANSWER, "Windows")
+check.equal(answer_of("rekeyscope 0.1.0\nData in clear\n  frame.number == 3\n\n" .. ANSWER .. "\n\nmore\n"),
+  "Data in clear\n  frame.number == 3\n\n" .. ANSWER, "what is said before it")
+check.equal(answer_of("rekeyscope 0.1.0\nrekeyscope: a note\n" .. ANSWER .. "\n\nmore\n"), ANSWER, "a note before it")
+check.equal(answer_of("rekeyscope 0.1.0\nrekeyscope: cannot read x\n"), "rekeyscope: cannot read x", "an error")
+check.equal(answer_of("rekeyscope 0.1.0\nerror: unexpected '-q'\n\nUsage: x\n"), "error: unexpected '-q'", "an older program")
+check.equal(answer_of("rekeyscope 0.1.0\n\nthread 'main' panicked\nat x\n"), "thread 'main' panicked", "a crash")
+check.equal(answer_of("rekeyscope 0.1.0\n"), "rekeyscope: it ended without an answer", "nothing")
+for _, shell in ipairs({ is_missing(), "", "rekeyscope\n" .. ANSWER .. "\n\n" }) do
+  check.truth(string.find(answer_of(shell), "^Install rekeyscope .*cargo install"), "where it is missing: " .. answer_of(shell))
+end
+check.truth(string.find(answer_of("", { files = {}, capture = "a\0b" }), "^the name of .* rename it$"), "a name that cannot be given")
+command = select(2, answer_of("", { files = {}, capture = "x", no_keys = true }))
+check.truth(string.find(command, "'-q' '--no-keys' '--' 'x'", 1, true), "no keys, where none are to be loaded: " .. command)
 
 check.finish("unit_program")

@@ -83,7 +83,7 @@ packets(s, 9105, 9500, "b2", "B", "A")
 list = sa.confirmed(s)
 check.equal(#list, 1, "both directions are one rekey")
 check.equal(list[1].trigger.kind, "unknown", "no limit is known")
-check.truth(string.find(report.trigger(list[1]), "of 250000 kB (Windows' default", 1, true), "its field says what it assumes")
+check.truth(string.find(report.trigger(list[1]), "of 250,000 kB (Windows' default", 1, true), "its field says what it assumes")
 check.truth(string.find(report.all(s), "\n1   9%.100  –   unknown  891 kB       –"), "the table does not: " .. report.all(s))
 
 -- Silence: of the direction that acknowledges where there is one, else of the data; from the request to the first packet.

@@ -95,12 +95,19 @@ end
 
 register_postdissector(proto)
 
+-- Asks the program once about the open capture; see keys.answer.
+local function ask()
+  accounts.answer = accounts.answer or proto.prefs.answer and keys.answer(loader) or nil
+  return accounts.answer
+end
+
 if register_stat_cmd_arg then
   register_stat_cmd_arg("rekeyscope,sa", function()
-    local tap = Listener.new("frame", "esp")
+    -- The program works while tshark reads.
+    local tap, answer = Listener.new("frame", "esp"), ask()
     function tap.draw()
       has_concluded = true
-      io.write(report.all(accounts.state))
+      io.write(report.all(accounts.state, answer and answer()))
     end
   end)
 end
@@ -109,7 +116,7 @@ if gui then
   -- A tap with a filter makes Wireshark build trees already while it reads the file, in order.
   local tap = Listener.new("frame", "esp or isakmp")
   rekeyscope_tap = tap -- luacheck: globals rekeyscope_tap
-  gui.new({ accounts = accounts, loader = loader, messages = messages })
+  gui.new({ accounts = accounts, loader = loader, messages = messages, ask = ask })
   tap.draw = gui.drawn
 end
 

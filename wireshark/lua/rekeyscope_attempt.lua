@@ -1,9 +1,9 @@
 -- Attempts: what became of an exchange that would make a CHILD_SA. Pure; rekeyscope_sa hands in the messages in
 -- capture order.
 --
---   completed   a new SPI carries packets         unused      answered, but nothing came on a new SPI
---   refused     the answer makes no SA            unanswered  no answer came, or none that the initiator heard
---   superseded  both sides asked, the other won   cut         the capture ends before the request was due again
+--   completed   a new SPI carries packets         completed-unused  answered, but nothing came on a new SPI
+--   refused     the answer makes no SA            unanswered        no answer came, or none that the initiator heard
+--   superseded  both sides asked, the other won   cut               the capture ends before the request was due again
 --
 -- A message that stands out gets a mark: what was known when it passed ("late": the answer came after many
 -- requests). The outcome is what the whole capture says. Rules and figures are those of the analyzer
@@ -126,7 +126,7 @@ local function own_outcome(exchange, tunnel, used, ends_us)
   elseif exchange.refused then
     return "refused", exchange.refused
   elseif heard(exchange) then
-    return "unused"
+    return "completed-unused"
   elseif exchange.unread and (exchange.followed or ends_us - exchange.request_us >= FIRST_REPEAT_US) then
     return "refused", attempt.UNREADABLE
   elseif is_cut(exchange, ends_us) then
@@ -156,7 +156,7 @@ function attempt.outcome(rekey, ends_us)
     return "completed"
   end
   local outcome, reason = own_outcome(exchange, rekey.tunnel, used, ends_us)
-  if outcome == "unused" and is_superseded(rekey) then
+  if outcome == "completed-unused" and is_superseded(rekey) then
     return "superseded"
   end
   return outcome, reason

@@ -65,7 +65,8 @@ end
 
 function gui.show_table(context)
   local state = context.accounts.state
-  local text = report.all(state)
+  local answer = context.ask and context.ask()
+  local text = report.all(state, answer and answer())
   local new = window("rekeyscope: rekeys", text)
   add_row_buttons(new, sa.confirmed(state))
   new:add_button("Filter", function()

@@ -2,6 +2,7 @@
 -- afterwards. Needs Wireshark's Dir and the file system; nothing happens before keys.new().
 
 local colors = require("rekeyscope_colors")
+local program = require("rekeyscope_program")
 local source = require("rekeyscope_source")
 local store = require("rekeyscope_store")
 
@@ -11,15 +12,18 @@ local TABLES = { "esp_sa", "ikev1_decryption_table" }
 
 local fs = { rename = os.rename, remove = os.remove }
 
-function fs.read(path)
+-- nil for a folder, which opens on Linux but cannot be read.
+local function first_bytes(path, count)
   local file = io.open(path, "rb")
-  if not file then
-    return nil
+  local bytes = file and file:read(count)
+  if file then
+    file:close()
   end
-  -- nil for a folder, which opens on Linux but cannot be read.
-  local text = file:read("*a")
-  file:close()
-  return text
+  return bytes
+end
+
+function fs.read(path)
+  return first_bytes(path, "*a")
 end
 
 function fs.write(path, text)
@@ -35,30 +39,25 @@ function fs.write(path, text)
   return true
 end
 
--- Returns what a command prints; nil where there is no shell.
-function fs.run(command)
+-- Returns a function that waits for what a command prints; nil where there is no shell.
+function fs.start(command)
   local made, pipe = pcall(io.popen, command, "r")
-  if not made or not pipe then
-    return nil
-  end
-  local output = pipe:read("*a")
-  pipe:close()
-  return output
+  return made and pipe and function()
+    local output = pipe:read("*a")
+    pipe:close()
+    return output
+  end or nil
+end
+
+function fs.run(command)
+  local wait = fs.start(command)
+  return wait and wait()
 end
 
 fs.is_windows = string.sub(package.config, 1, 1) ~= "/"
 
 function fs.is_folder(path)
   return Dir.exists(path) == true
-end
-
-local function first_bytes(path, count)
-  local file = io.open(path, "rb")
-  local bytes = file and file:read(count)
-  if file then
-    file:close()
-  end
-  return bytes
 end
 
 function fs.holds_something(path)
@@ -319,6 +318,21 @@ function keys.open_capture()
     times = times + (path == capture and 1 or 0)
   end
   return capture, times == 1
+end
+
+-- Asks the program about the capture that is open, where that is known and the file is complete. Returns what
+-- program.answer returns, or nil.
+function keys.answer(self)
+  local capture, is_read = nil, false
+  if self.is_gui then
+    capture, is_read = keys.open_capture()
+  end
+  capture = is_read and capture or not self.is_gui and read_capture()
+  local choice = self.choice
+  return capture and program.answer(fs.start, {
+    program = choice.program, windows = fs.is_windows, files = source.files(fs, choice), capture = capture,
+    no_keys = choice.is_none,
+  }) or nil
 end
 
 -- Adds the coloring rules to the profile that the GUI works in now. Returns how many were missing, or nil; and the file

@@ -56,7 +56,7 @@ function packets.reset(self)
   self.state, self.base, self.accounted = sa.new(), nil, 0
   self.frame_sa, self.frame_status, self.frame_rekey, self.frame_mark = {}, {}, {}, {}
   self.frame_bytes, self.frame_packets, self.frame_us = {}, {}, {}
-  self.last_by_spi, self.lacks_keys, self.left_out = {}, false, false
+  self.last_by_spi, self.lacks_keys, self.left_out, self.answer = {}, false, false, nil
 end
 
 -- Since the capture's first packet; a whole number, because doubles of seconds since 1970 lose nanoseconds.

@@ -1,11 +1,21 @@
--- The program `rekeyscope`, where it is installed: it reads every format, and with the capture it proves and derives
--- keys. Keys come through a pipe; a command line, which other users see, holds names of files alone. Pure but for
--- `run`, which takes a command and returns what it printed, or nil.
+-- The program `rekeyscope`, where it is installed: it reads every format, with the capture it proves and derives keys,
+-- and it says what rekeys cost and why. Keys come through a pipe; a command line, which other users see, holds names of
+-- files alone. Pure but for `run` and `start`, which take a command: `run` returns what it printed, `start` a function
+-- that waits for that, or nil.
 
 local program = {}
 
+-- Wireshark's text windows begin that wide.
+program.WIDTH = 78
+
 -- Programs that the desktop starts do not know the folders that a shell adds.
-local PATH = 'PATH="$PATH:$HOME/.cargo/bin:/usr/local/bin:/opt/homebrew/bin" '
+local BEFORE = "COLUMNS=" .. program.WIDTH .. ' PATH="$PATH:$HOME/.cargo/bin:/usr/local/bin:/opt/homebrew/bin" '
+local BEFORE_ON_WINDOWS = "set COLUMNS=" .. program.WIDTH .. "&& "
+
+local OLD = "the rekeyscope that is installed does not know `keys --claims`: install the one that this plugin came with"
+local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
+local HOW = "Install rekeyscope for cost and cause: `cargo install --path crates/analyzer`."
+local NOTHING_SAID = "rekeyscope: it ended without an answer"
 
 -- Quotes a word for the shell; nil where the shell can take no such word. cmd.exe puts a variable's value in between
 -- quotation marks, too.
@@ -18,31 +28,29 @@ function program.quoted(word, windows)
   return "'" .. string.gsub(word, "'", "'\\''") .. "'"
 end
 
--- Makes a command of these words, or returns nil and the word that cannot be quoted.
-function program.command(words, windows)
-  local quoted = {}
+-- Makes a command of the program, which first names itself: an output that begins otherwise is the shell's. Returns nil
+-- and a sentence where a word cannot be quoted. options: { program, windows }.
+function program.command(words, options)
+  local parts = { program.quoted(options.program or "rekeyscope", options.windows) or "" }
   for index, word in ipairs(words) do
-    quoted[index] = program.quoted(word, windows)
-    if not quoted[index] then
-      return nil, word
+    parts[index + 1] = program.quoted(word, options.windows)
+    if not parts[index + 1] then
+      return nil, string.format(NOT_NAMED, word)
     end
   end
-  local command = table.concat(quoted, " ") .. " 2>&1"
+  local name, command = parts[1] .. " -V 2>&1 && ", table.concat(parts, " ") .. " 2>&1"
   -- cmd.exe takes the first and the last quotation mark off.
-  return windows and '"' .. command .. '"' or PATH .. command
+  return options.windows and '"' .. BEFORE_ON_WINDOWS .. name .. command .. '"' or BEFORE .. name .. BEFORE .. command
 end
 
-local function words_of(name, files, capture)
-  local words = { name, "keys", "--export", "wireshark", "-" }
-  if not capture then
-    words[#words + 1] = "--claims"
-  end
-  for _, file in ipairs(capture and files or {}) do
-    words[#words + 1] = "--keys=" .. file
-  end
-  words[#words + 1] = "--"
-  for _, file in ipairs(capture and { capture } or files) do
-    words[#words + 1] = file
+-- What the program printed behind its name; nil where it is not installed.
+local function behind_name(output)
+  return string.match(output or "", "^rekeyscope %d[^\n]*\n(.*)$")
+end
+
+local function append(words, before, files)
+  for _, file in ipairs(files) do
+    words[#words + 1] = before .. file
   end
   return words
 end
@@ -61,28 +69,61 @@ local function read(output)
   return table.concat(rows, "\n"), sentences
 end
 
-local OLD = "the rekeyscope that is installed does not know `keys --claims`: install the one that this plugin came with"
-local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
-
 -- Returns rows of Wireshark's tables for key files, and sentences; with the capture keys are derived and proved.
 -- Returns nil and a sentence when that did not work; nil alone when the program is not installed.
 function program.tables(run, options)
-  local name = options.program or "rekeyscope"
-  local command, unnamed = program.command(words_of(name, options.files, options.capture), options.windows)
-  if not command then
-    return nil, string.format(NOT_NAMED, unnamed)
+  local words = { "keys", "--export", "wireshark", "-" }
+  if options.capture then
+    append(words, "--keys=", options.files)
+    append(words, "", { "--", options.capture })
+  else
+    append(append(words, "", { "--claims", "--" }), "", options.files)
   end
-  local output = run(command) or ""
+  local command, reason = program.command(words, options)
+  local output = behind_name(command and run(command))
+  if not output then
+    return nil, reason
+  end
   local rows, sentences = read(output)
-  if rows ~= "" and not string.find(output, "^error") or #sentences > 0 then
-    return rows, sentences
+  -- The program has nothing to say of an empty file.
+  if string.find(output, "^error") or output ~= "" and rows == "" and #sentences == 0 then
+    return nil, OLD
   end
-  local version = program.command({ name, "--version" }, options.windows)
-  if string.find(run(version) or "", "^rekeyscope %d") then
-    -- The program has nothing to say of an empty file.
-    return output == "" and "" or nil, output == "" and {} or OLD
+  return rows, sentences
+end
+
+-- The lines up to the first blank one, without notes. Data that went in clear is said before them, with an indented
+-- filter.
+local function first_lines(output)
+  local lines, is_filter = {}, false
+  for line in string.gmatch(output, "([^\r\n]*)\r?\n") do
+    if line == "" and not is_filter then
+      return table.concat(lines, "\n")
+    end
+    if not string.find(line, "^rekeyscope: ") then
+      lines[#lines + 1], is_filter = line, string.find(line, "^ ") ~= nil
+    end
   end
-  return nil
+  return ""
+end
+
+-- Asks the program what rekeys cost and why. Returns a function that waits for the answer: the lines that the program
+-- begins with, or a line that says why there are none. options: { program, windows, files, capture, no_keys }.
+function program.answer(start, options)
+  local words = append({ "-q", options.no_keys and "--no-keys" or nil }, "--keys=", options.files)
+  local command, reason = program.command(append(words, "", { "--", options.capture }), options)
+  local wait, said = command and start(command), nil
+  return function()
+    local output = behind_name(wait and not said and wait())
+    if output then
+      said = first_lines(output)
+      if said == "" or string.find(said, "^error") then
+        said = string.match(output, "[^\r\n]+") or NOTHING_SAID
+      end
+    end
+    said = said or reason or HOW
+    return said
+  end
 end
 
 return program

@@ -1,8 +1,11 @@
--- The sentence that sums a capture up and the table of rekeys, in the words of the program's report. Pure.
+-- The sentence that sums a capture up and the table of rekeys, in the words of the program's report
+-- (rekeyscope_words). Pure.
 
 local attempt = require("rekeyscope_attempt")
+local program = require("rekeyscope_program")
 local sa = require("rekeyscope_sa")
 local silence = require("rekeyscope_silence")
+local words = require("rekeyscope_words")
 
 local report = {}
 
@@ -50,23 +53,27 @@ local function counted(number, noun)
   return grouped(number) .. " " .. noun .. (number == 1 and "" or "s")
 end
 
--- "volume 84.1 % of 2400 kB" and its like, for one rekey.
+-- "volume: 84.1 % of 2,400 kB" and its like, for one rekey.
 function report.trigger(rekey)
   local trigger = rekey.trigger
-  local limit = trigger.limit_kb and string.format("%s of %d kB", percent(trigger.fraction), trigger.limit_kb)
-  local age = trigger.limit_s and string.format("%s of %d s", percent(trigger.age_fraction), trigger.limit_s)
+  local kind, limit_kb, limit_s = words["trigger-" .. trigger.kind], trigger.limit_kb, trigger.limit_s
+  local limit = limit_kb and string.format(words["trigger-bytes-of"], percent(trigger.fraction), grouped(limit_kb))
+    or string.format(words["trigger-bytes-no-limit"], volume(trigger.bytes))
+  local age_s = trigger.age_us and three_digits(trigger.age_us / 1000000) .. " s" or UNKNOWN
+  local age = limit_s and string.format(words["trigger-age-of"], percent(trigger.age_fraction), grouped(limit_s))
+    or string.format(words["trigger-age-no-limit"], age_s)
   if not trigger.negotiated then
-    return string.format("unknown (volume or time); %s (Windows' default, the lifetime could not be read)", limit)
-  elseif trigger.kind == "volume" then
-    return "volume: " .. limit
-  elseif trigger.kind == "time" then
-    return "time: " .. age
+    return kind .. ": " .. limit .. " (Windows' default, the lifetime could not be read)"
+  elseif trigger.kind == "unknown" then
+    return kind .. ": " .. limit .. "; " .. age
   end
-  return "unknown (volume or time): " .. (limit or "no volume limit") .. ", " .. (age or "no time limit")
+  return kind .. ": " .. (trigger.kind == "volume" and limit or age)
 end
 
 local function refusal(reason)
-  return reason == attempt.UNREADABLE and "refused (its reason cannot be read)" or "refused: " .. reason
+  local refused = words["outcome-refused"]
+  return reason == attempt.UNREADABLE and refused .. " (its reason cannot be read)"
+    or string.format(words["outcome-because"], refused, reason)
 end
 
 -- Says what a message tells about its attempt, by what was known when it passed.
@@ -80,7 +87,7 @@ function report.mark(mark)
   elseif mark.answered then
     return "asked again although an answer has passed: " .. waited
   end
-  return "no answer after " .. waited
+  return words["outcome-unanswered"] .. " after " .. waited
 end
 
 -- Returns the beginning of the Info column of a frame of a rekey, or nil. `one`: the SA whose first packet it is.
@@ -94,13 +101,10 @@ function report.info(number, rekey, one, mark)
   elseif one then
     text = string.format("first packet on the new SPI, gap %.0f ms", one.gap_us / 1000)
   elseif number == rekey.frame then
-    text = rekey.trigger.kind == "unknown" and "begins" or "begins, trigger " .. rekey.trigger.kind
+    text = rekey.trigger.kind == "unknown" and "begins" or "begins, trigger " .. words["trigger-" .. rekey.trigger.kind]
   end
   return "[" .. name .. (text and ": " .. text or "") .. "] "
 end
-
--- Wireshark's text windows begin that wide.
-local WIDTH = 78
 
 -- The characters of a UTF-8 text.
 local function width_of(text)
@@ -110,7 +114,7 @@ end
 local function wrapped(text)
   local lines, line = {}, nil
   for word in string.gmatch(text, "%S+") do
-    if line and width_of(line) + 1 + width_of(word) > WIDTH then
+    if line and width_of(line) + 1 + width_of(word) > program.WIDTH then
       lines[#lines + 1], line = line, word
     else
       line = line and line .. " " .. word or word
@@ -120,8 +124,14 @@ local function wrapped(text)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Columns of words begin alike, columns of numbers end alike; `words` names the former.
-local function aligned(rows, words)
+local HEAD = {}
+for column, name in ipairs({ "number", "time-s", "by", "trigger", "volume", "ike-ms", "silence-ms", "", "outcome" }) do
+  HEAD[column] = words["column-" .. name] or "frame"
+end
+local OF_WORDS = { [3] = true, [4] = true, [9] = true }
+
+-- Columns of words begin alike, columns of numbers end alike.
+local function aligned(rows)
   local widths, total = {}, 0
   for _, row in ipairs(rows) do
     for column, text in ipairs(row) do
@@ -132,12 +142,12 @@ local function aligned(rows, words)
   for _, width in ipairs(widths) do
     total = total + width
   end
-  local between, lines = total + 2 * (#widths - 1) <= WIDTH and "  " or " ", {}
+  local between, lines = total + 2 * (#widths - 1) <= program.WIDTH and "  " or " ", {}
   for index, row in ipairs(rows) do
     local cells = {}
     for column, text in ipairs(row) do
       local blanks = string.rep(" ", widths[column] - width_of(text))
-      cells[column] = words[rows[1][column]] and text .. blanks or blanks .. text
+      cells[column] = OF_WORDS[column] and text .. blanks or blanks .. text
     end
     lines[index] = string.gsub(table.concat(cells, between), "%s+$", "") .. "\n"
   end
@@ -165,34 +175,29 @@ local function telling(tunnel)
   return most, false
 end
 
-local OUTCOMES = {
-  completed = "completed", unused = "never used", refused = "refused", unanswered = "no answer",
-  superseded = "superseded", cut = "cut off",
-}
--- Outcomes in more words than the table has room for.
-local WHOLE = {
-  unused = "completed, never used", superseded = "superseded by the other side's",
-  cut = "cut off by the end of the capture",
-}
 local NOT_KNOWN = "not known: the capture lacks messages"
 
-local HEAD = { "#", "time s", "by", "trigger", "volume", "IKE ms", "silence ms", "frame", "outcome" }
-local WORDS = { by = true, trigger = true, outcome = true }
+-- What became of a rekey, whole and as short as the table has room for.
+local function outcome_in_words(outcome)
+  local whole = outcome and words["outcome-" .. outcome] or NOT_KNOWN
+  return whole, (string.gsub(string.gsub(string.gsub(whole, ":.*", ""), " by .*", ""), "^.*, ", ""))
+end
 
 local function side(tunnel, exchange)
   if not exchange then
     return UNKNOWN
   end
-  return exchange.initiator == tunnel.client and "client" or "gateway"
+  return words[exchange.initiator == tunnel.client and "end-client" or "end-gateway"]
 end
 
 local function trigger_cell(trigger)
+  local kind = words["trigger-" .. trigger.kind]
   if trigger.kind == "volume" then
-    return string.format("volume %.0f %%", trigger.fraction * 100)
+    return kind .. string.format(" %.0f %%", trigger.fraction * 100)
   elseif trigger.kind == "time" then
-    return "time " .. three_digits(trigger.age_us / 1000000) .. " s"
+    return kind .. " " .. three_digits(trigger.age_us / 1000000) .. " s"
   end
-  return trigger.kind
+  return kind
 end
 
 -- `direction`: the one whose silence is told.
@@ -202,7 +207,7 @@ local function row_of(state, rekey, direction)
     tostring(rekey.number), seconds(rekey.us), side(rekey.tunnel, exchange), trigger_cell(trigger),
     volume(trigger.bytes), ms(exchange and exchange.last_us - exchange.us),
     ms(direction and silence.longest(rekey, direction, state.ends_us)), tostring(rekey.frame),
-    OUTCOMES[sa.outcome(state, rekey) or ""] or "not known",
+    select(2, outcome_in_words((sa.outcome(state, rekey)))),
   }
 end
 
@@ -212,7 +217,7 @@ local function trouble(state, rekey)
   if not exchange or outcome == "completed" and exchange.requests < 2 then
     return nil
   end
-  local text = outcome == "refused" and refusal(reason) or WHOLE[outcome or ""] or OUTCOMES[outcome or ""] or NOT_KNOWN
+  local text = outcome == "refused" and refusal(reason) or outcome_in_words(outcome)
   text = "Rekey " .. rekey.number .. ": " .. text .. "; " .. counted(exchange.requests, "request")
   if exchange.requests > 1 then
     text = text .. " over " .. seconds(exchange.request_us - exchange.us) .. " s"
@@ -249,7 +254,7 @@ local function rekeys_of(state, tunnel, rekeys)
   local notes = {}
   for address in pairs(tunnel.speaks) do
     if tunnel.client and address ~= tunnel.client then
-      notes[1] = "client " .. tunnel.client .. ", gateway " .. address
+      notes[1] = string.format(words["ends"], tunnel.client, address)
     end
   end
   notes[#notes + 1] = lifetime(rekeys)
@@ -260,7 +265,7 @@ local function rekeys_of(state, tunnel, rekeys)
   for index, sentence in ipairs(troubles) do
     troubles[index] = wrapped(sentence)
   end
-  return aligned(rows, WORDS) .. wrapped(table.concat(notes, "; ") .. ".") .. table.concat(troubles)
+  return aligned(rows) .. wrapped(table.concat(notes, "; ") .. ".") .. table.concat(troubles)
 end
 
 -- The rekeys, tunnel by tunnel. Their numbers are the values of rekeyscope.rekey.
@@ -325,9 +330,9 @@ function report.closing(state)
   return text
 end
 
--- Returns what `tshark -q -z rekeyscope,sa` prints and the GUI's window shows.
-function report.all(state)
-  return report.closing(state) .. "\n" .. rekeys(state) .. closed(state)
+-- Returns what `tshark -q -z rekeyscope,sa` prints and the GUI's window shows; `answer`: the program's, or nil.
+function report.all(state, answer)
+  return (answer and answer .. "\n\n" or "") .. report.closing(state) .. "\n" .. rekeys(state) .. closed(state)
 end
 
 return report

@@ -39,9 +39,12 @@ function sa.new()
   return { tunnels = {}, list = {}, by_id = {}, sas = {}, rekeys = {}, exchanges = 0, left_out = 0, ends_us = 0 }
 end
 
+local function tunnel_key(src, dst, ports)
+  return ((src < dst) and (src .. dst) or (dst .. src)) .. ports
+end
+
 local function tunnel_of(state, src, dst, ports)
-  local key = (src < dst) and (src .. dst) or (dst .. src)
-  key = key .. ports
+  local key = tunnel_key(src, dst, ports)
   local tunnel = state.tunnels[key]
   if not tunnel then
     tunnel = { number = #state.list + 1, directions = {}, by_message = {}, newest = {}, rekeys = {}, spis = {},
@@ -252,8 +255,7 @@ function sa.packet(state, frame, us, src, dst, ports, spi, bytes)
   if one.ports ~= ports then
     -- First sight, or a NAT has moved the peer to another port: the tunnel stays the same.
     one.ports = ports
-    local key = (src < dst) and (src .. dst) or (dst .. src)
-    state.tunnels[key .. ports] = one.direction.tunnel
+    state.tunnels[tunnel_key(src, dst, ports)] = one.direction.tunnel
   end
   local direction = one.direction
   silence.packet(direction, us)
@@ -334,8 +336,7 @@ end
 -- An IKEv1 Informational message, which may refuse a Quick Mode: { us, src, dst, ports, cookie, refers, error,
 -- readable }; `refers` is the `id` of the exchange that it names. Returns the rekey that it refuses and a mark, or nil.
 function sa.informational(state, message)
-  local key = (message.src < message.dst) and (message.src .. message.dst) or (message.dst .. message.src)
-  local tunnel = state.tunnels[key .. message.ports]
+  local tunnel = state.tunnels[tunnel_key(message.src, message.dst, message.ports)]
   if not tunnel then
     return nil, nil
   end
@@ -361,7 +362,7 @@ function sa.confirmed(state)
     local child = not rekey.exchange or rekey.exchange.version ~= 2 or #rekey.exchange.spis > 0
     if not child then
       local outcome = sa.outcome(state, rekey)
-      child = outcome ~= nil and outcome ~= "unused"
+      child = outcome ~= nil and outcome ~= "completed-unused"
     end
     if child and not rekey.beside then
       list[#list + 1] = rekey

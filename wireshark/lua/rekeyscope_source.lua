@@ -290,7 +290,9 @@ local function with_program(fs, choice, input, parsed)
   })
   if found then
     local by_program = keylog.parse(found)
-    if #by_program.entries == 0 and input.capture then
+    if #by_program.entries == 0 and count(parsed.entries).esp > 0 then
+      return parsed, said
+    elseif #by_program.entries == 0 and input.capture then
       said[#said + 1] = string.format(NONE_PROVED, input.capture)
     elseif #by_program.entries == 0 and string.find(table.concat(said), "with the capture", 1, true) then
       said[#said + 1] = string.format(TOGETHER, choice.keylog)
@@ -298,6 +300,12 @@ local function with_program(fs, choice, input, parsed)
     return replaced(parsed, by_program, input.capture), said
   end
   return parsed, said and { said }
+end
+
+-- The key files of a choice.
+function source.files(fs, choice)
+  local input = choice.keylog and input_of(fs, choice)
+  return input and input.files or {}
 end
 
 local function sentences(log, parsed, esp, ike, said)

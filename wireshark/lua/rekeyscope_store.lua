@@ -114,14 +114,18 @@ local function keep_sections(fs, path, text, keeps)
   return write_over(fs, path, body)
 end
 
-local function locked(fs, path, action)
-  fs.lock(path)
-  local result, reason = action()
-  fs.unlock(path)
-  return result, reason
+-- An action that takes `fs`, a path and more, with the path locked meanwhile.
+local function locked(action)
+  return function(fs, path, ...)
+    fs.lock(path)
+    local result, reason = action(fs, path, ...)
+    fs.unlock(path)
+    return result, reason
+  end
 end
 
-local function mend(fs, path)
+-- Mends what a killed program left: true when there was something to mend.
+store.repair = locked(function(fs, path)
   local text, aside, old = fs.read(path), path .. ".rekeyscope-original", path .. ".rekeyscope-old"
   local mended = false
   if fs.read(old) then
@@ -149,16 +153,11 @@ local function mend(fs, path)
     return replace(fs, aside, path)
   end
   return mended
-end
+end)
 
--- Mends what a killed program left: true when there was something to mend.
-function store.repair(fs, path)
-  return locked(fs, path, function()
-    return mend(fs, path)
-  end)
-end
-
-local function lend(fs, path, rows, who)
+-- Puts `rows` before the user's rows (the first match wins in Wireshark) until release(). `who`: { nonce, pid, start,
+-- time }.
+store.lend = locked(function(fs, path, rows, who)
   local text = fs.read(path)
   local under = text and split(text) or {}
   local absent = text == nil or (under[1] ~= nil and under[1].marker.absent)
@@ -177,35 +176,30 @@ local function lend(fs, path, rows, who)
     end
   end
   return replace(fs, new, path)
-end
-
--- Puts `rows` before the user's rows (the first match wins in Wireshark) until release(). `who`: { nonce, pid, start,
--- time }.
-function store.lend(fs, path, rows, who)
-  return locked(fs, path, function()
-    return lend(fs, path, rows, who)
-  end)
-end
+end)
 
 -- Ends lend(). The user's file stands again unless another living program's rows are still in.
-function store.release(fs, path, nonce)
-  return locked(fs, path, function()
-    local text = fs.read(path)
-    if not text or not begins_with(text, TEMPORARY) then
-      return true
-    end
-    return keep_sections(fs, path, text, function(marker)
-      return marker.nonce ~= nonce and fs.is_alive(marker)
-    end)
+store.release = locked(function(fs, path, nonce)
+  local text = fs.read(path)
+  if not text or not begins_with(text, TEMPORARY) then
+    return true
+  end
+  return keep_sections(fs, path, text, function(marker)
+    return marker.nonce ~= nonce and fs.is_alive(marker)
   end)
+end)
+
+-- The user's own part of a table's text.
+function store.user_part(text)
+  local _, body = split(text or "")
+  return begins_with(body, PERSISTENT) and string.sub(body, section_end(body) + 1) or body
 end
 
-local function keep(fs, path, rows)
+-- Puts `rows` in for good, in place of what an earlier call put in; no rows takes them out. The user's bytes
+-- stay as they are; the file becomes private where that is possible.
+store.keep = locked(function(fs, path, rows)
   local text = fs.read(path)
-  local _, body = split(text or "")
-  if begins_with(body, PERSISTENT) then
-    body = string.sub(body, section_end(body) + 1)
-  end
+  local body = store.user_part(text)
   if #rows == 0 then
     if not text or body == text then
       return true
@@ -215,27 +209,9 @@ local function keep(fs, path, rows)
     return write_over(fs, path, body)
   end
   return write_over(fs, path, section(PERSISTENT, rows) .. body)
-end
-
--- Puts `rows` in for good, in place of what an earlier call put in; no rows takes them out. The user's bytes
--- stay as they are; the file becomes private where that is possible.
-function store.keep(fs, path, rows)
-  return locked(fs, path, function()
-    return keep(fs, path, rows)
-  end)
-end
+end)
 
 -- A file that is the user's to see and change, written whole or not at all.
-function store.rewrite(fs, path, text)
-  return locked(fs, path, function()
-    return write_over(fs, path, text)
-  end)
-end
-
--- The user's own part of a table's text.
-function store.user_part(text)
-  local _, body = split(text or "")
-  return begins_with(body, PERSISTENT) and string.sub(body, section_end(body) + 1) or body
-end
+store.rewrite = locked(write_over)
 
 return store

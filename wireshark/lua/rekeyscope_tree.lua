@@ -40,6 +40,8 @@ function tree.new(proto)
   proto.fields, proto.experts = fields, experts
   proto.prefs.info_column = Pref.bool("Rekeys in the Info column", true,
     "Begin the Info column of a rekey's frames with the rekey's number and what happens there")
+  proto.prefs.answer = Pref.bool("Begin the table with the program's answer", true,
+    "Run the program rekeyscope, where it is installed, for what rekeys cost and why, above the rekey table")
   return { proto = proto, F = F, E = E }
 end
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Columns of a report that goes into a file or a pipe.
+/// Columns of a report that goes into a file or a pipe, where `COLUMNS` does not say how wide its reader is.
 const PIPED_WIDTH: usize = 80;
 
 /// Places that were made sure of before the work started.
@@ -162,7 +162,10 @@ pub(crate) fn text_options(language: Language) -> formats::text::TextOptions {
     let width = if terminal.is_term() {
         usize::from(terminal.size().1)
     } else {
-        PIPED_WIDTH
+        let told = std::env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok());
+        told.unwrap_or(PIPED_WIDTH)
     };
     let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
     // A console of Windows obeys escape sequences once it is told to, which this question does.

@@ -634,3 +634,67 @@ fn a_list_of_one_is_read_as_a_list() {
     let saved = serde_json::to_string(&said).unwrap();
     assert_eq!(serde_json::from_str::<Message>(&saved).unwrap(), said);
 }
+
+/// What the Wireshark plugin says as reports do, with the arguments in the order in which it gives them.
+const OF_THE_PLUGIN: [(&str, &[&str]); 25] = [
+    ("column-number", &[]),
+    ("column-time-s", &[]),
+    ("column-by", &[]),
+    ("column-trigger", &[]),
+    ("column-volume", &[]),
+    ("column-ike-ms", &[]),
+    ("column-silence-ms", &[]),
+    ("column-outcome", &[]),
+    ("end-client", &[]),
+    ("end-gateway", &[]),
+    ("ends", &["client", "gateway"]),
+    ("outcome-because", &["what", "reason"]),
+    ("outcome-completed", &[]),
+    ("outcome-completed-unused", &[]),
+    ("outcome-cut", &[]),
+    ("outcome-refused", &[]),
+    ("outcome-superseded", &[]),
+    ("outcome-unanswered", &[]),
+    ("trigger-age-no-limit", &["age"]),
+    ("trigger-age-of", &["age", "limit"]),
+    ("trigger-bytes-no-limit", &["bytes"]),
+    ("trigger-bytes-of", &["kilobytes", "limit"]),
+    ("trigger-time", &[]),
+    ("trigger-unknown", &[]),
+    ("trigger-volume", &[]),
+];
+
+/// `BLESS=1` writes the plugin's words anew.
+#[test]
+fn the_plugin_says_what_reports_say() {
+    let t = Catalogue::of(Language::English);
+    let lua = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wireshark/lua");
+    let path = lua.join("rekeyscope_words.lua");
+    let mut file = String::from(
+        "-- Made by `BLESS=1 cargo test -p rekeyscope-model the_plugin_says` from crates/model/messages/en: what the plugin says\n\
+         -- as the program's reports do. An argument is %s. Pure.\n\nreturn {\n",
+    );
+    for (id, args) in OF_THE_PLUGIN {
+        let args: Vec<_> = args.iter().map(|name| (*name, "%s")).collect();
+        file += &format!("  [{id:?}] = {:?},\n", t.fill_with(id, &args));
+    }
+    file += "}\n";
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &file).expect("the plugin's folder is writable");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == file,
+        "BLESS=1 cargo test -p rekeyscope-model the_plugin_says"
+    );
+    assert_eq!(take_missing(), Vec::<String>::new());
+    let report = std::fs::read_to_string(lua.join("rekeyscope_report.lua")).unwrap();
+    for (id, _) in OF_THE_PLUGIN {
+        let kind = id.split('-').next().unwrap_or_default();
+        let ways = [format!("{id:?}"), format!("words[\"{kind}-\" ..")];
+        assert!(
+            ways.iter().any(|way| report.contains(way)),
+            "the plugin does not use {id}"
+        );
+    }
+}

@@ -1,0 +1,30 @@
+-- Made by `BLESS=1 cargo test -p rekeyscope-model the_plugin_says` from crates/model/messages/en: what the plugin says
+-- as the program's reports do. An argument is %s. Pure.
+
+return {
+  ["column-number"] = "#",
+  ["column-time-s"] = "time s",
+  ["column-by"] = "by",
+  ["column-trigger"] = "trigger",
+  ["column-volume"] = "volume",
+  ["column-ike-ms"] = "IKE ms",
+  ["column-silence-ms"] = "silence ms",
+  ["column-outcome"] = "outcome",
+  ["end-client"] = "client",
+  ["end-gateway"] = "gateway",
+  ["ends"] = "client %s, gateway %s",
+  ["outcome-because"] = "%s: %s",
+  ["outcome-completed"] = "completed",
+  ["outcome-completed-unused"] = "completed, never used",
+  ["outcome-cut"] = "cut off by the end of the capture",
+  ["outcome-refused"] = "refused",
+  ["outcome-superseded"] = "superseded by the other side's",
+  ["outcome-unanswered"] = "no answer",
+  ["trigger-age-no-limit"] = "age %s, no limit on the wire",
+  ["trigger-age-of"] = "age %s of %s s",
+  ["trigger-bytes-no-limit"] = "%s, no limit on the wire",
+  ["trigger-bytes-of"] = "%s of %s kB",
+  ["trigger-time"] = "time",
+  ["trigger-unknown"] = "unknown",
+  ["trigger-volume"] = "volume",
+}
