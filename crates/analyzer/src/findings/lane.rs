@@ -3,19 +3,20 @@
 use crate::diagnosis::display_filter;
 use crate::diagnosis::whole_run::LaneCounters;
 use crate::pipeline::record::Record;
+use rekeyscope_impact::explain::finding_row;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Direction, Finding, Severity};
+use rekeyscope_model::analysis::{Direction, Finding, FindingKind, Severity};
 use rekeyscope_model::text::{Message, Said};
 
 /// Packets of a direction that make a share of them say something.
 pub(crate) const ENOUGH_PACKETS: u64 = 100;
 
-pub(crate) fn finding(id: &str, severity: Severity, said: impl Into<Said>, frames: &[u64]) -> Finding {
+pub(crate) fn finding(kind: FindingKind, said: impl Into<Said>, frames: &[u64]) -> Finding {
     let said = said.into();
     Finding {
-        id: id.into(),
-        severity,
+        id: kind.as_str().into(),
+        severity: finding_row(kind.as_str()).map_or(Severity::Warning, |row| row.severity),
         sentence: said.sentence,
         messages: said.messages,
         evidence_frames: frames.to_vec(),

@@ -1,7 +1,7 @@
 //! ESP packets that are missing: lost on the path, or by the capture.
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
-use rekeyscope_model::analysis::{Direction, Finding, Sequence, Severity};
+use rekeyscope_model::analysis::{Direction, Finding, FindingKind, Sequence};
 use rekeyscope_model::text::grouped;
 use rekeyscope_traffic::REPLAY_WINDOWS;
 
@@ -39,7 +39,7 @@ impl Lane<'_> {
             .with("missing", grouped(missing))
             .with("packets", grouped(missing + packets))
             .with("bytes", grouped(bytes));
-        Some(finding("capture_drops", Severity::Warning, message, &[]))
+        Some(finding(FindingKind::CaptureDrops, message, &[]))
     }
 
     /// Packets come behind a replay window: the smallest behind which TCP shows a loss, else the largest that it does not show to be smaller.
@@ -71,7 +71,7 @@ impl Lane<'_> {
             .with("lost", if is_seen(&k) { "seen" } else { "unseen" });
         Some(Finding {
             display_filter: self.filter_of_losses(|sequence| sequence.reordered),
-            ..finding("behind_window", Severity::Warning, message, &[])
+            ..finding(FindingKind::BehindWindow, message, &[])
         })
     }
 
@@ -118,11 +118,17 @@ impl Lane<'_> {
         }
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         // Acknowledgements of TCP inside would tell a loss of the capture; without keys nobody sees it.
-        let (id, message) = match self.both_ways_are_open() {
-            true if one_sided => ("one_direction_loss", self.about("finding-one-direction-loss")),
-            true if compared => ("both_directions_loss", self.about("finding-both-directions-loss")),
-            true => ("packet_loss", self.about("finding-packet-loss")),
-            false => ("packets_missing", self.about("finding-packets-missing")),
+        let (kind, message) = match self.both_ways_are_open() {
+            true if one_sided => (
+                FindingKind::OneDirectionLoss,
+                self.about("finding-one-direction-loss"),
+            ),
+            true if compared => (
+                FindingKind::BothDirectionsLoss,
+                self.about("finding-both-directions-loss"),
+            ),
+            true => (FindingKind::PacketLoss, self.about("finding-packet-loss")),
+            false => (FindingKind::PacketsMissing, self.about("finding-packets-missing")),
         };
         let message = message
             .with("missing", grouped(missing))
@@ -130,7 +136,7 @@ impl Lane<'_> {
             .with("other", percent(other));
         Some(Finding {
             display_filter: self.filter_of_losses(|sequence| sequence.missing),
-            ..finding(id, Severity::Warning, message, &[])
+            ..finding(kind, message, &[])
         })
     }
 }

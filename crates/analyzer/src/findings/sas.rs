@@ -5,7 +5,7 @@ use crate::findings::lane::{Lane, finding};
 use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{Finding, Severity};
+use rekeyscope_model::analysis::{Finding, FindingKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::text::Message;
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ impl Lane<'_> {
         let c = self.counters;
         (c.returns >= ENOUGH_RETURNS && !self.has_several_children()).then(|| {
             let message = self.about("finding-parallel-sas").with("returns", c.returns);
-            finding("duplicate_sas", Severity::Info, message, c.return_frames.frames())
+            finding(FindingKind::DuplicateSas, message, c.return_frames.frames())
         })
     }
 
@@ -65,5 +65,5 @@ pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding
     let message = Message::new("finding-unused-sas")
         .with("unused", unused.len())
         .with("negotiated", exchanges.len());
-    Some(finding("redundant_sas", Severity::Info, message, &frames))
+    Some(finding(FindingKind::RedundantSas, message, &frames))
 }

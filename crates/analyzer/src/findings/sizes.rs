@@ -3,7 +3,7 @@
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
 use rekeyscope_ipsec::overhead::EspSizes;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_model::analysis::{Encapsulation, Finding, Severity};
+use rekeyscope_model::analysis::{Encapsulation, Finding, FindingKind};
 use rekeyscope_model::text::{Message, grouped};
 
 /// Share of a direction's packets that makes a pattern.
@@ -22,7 +22,7 @@ impl Lane<'_> {
                 .with("packets", grouped(c.packets))
                 .with("largest", u64::from(c.largest_fragment));
             let frames = c.fragment_frames.frames();
-            return Some(finding("fragmentation_cliff", Severity::Warning, message, frames));
+            return Some(finding(FindingKind::FragmentationCliff, message, frames));
         }
         if !share(c.full_and_tiny, c.data_segments) {
             return None;
@@ -33,7 +33,7 @@ impl Lane<'_> {
             .with("segments", grouped(c.data_segments))
             .with("largest", u64::from(c.largest_payload));
         let frames = c.full_and_tiny_frames.frames();
-        Some(finding("fragmentation_cliff", Severity::Warning, message, frames))
+        Some(finding(FindingKind::FragmentationCliff, message, frames))
     }
 
     /// Outer fragments: how large may the payload be, and which MSS follows.
@@ -64,7 +64,7 @@ impl Lane<'_> {
         ];
         messages.extend(advice);
         let frames = c.fragment_frames.frames();
-        Some(finding("path_mtu", Severity::Warning, messages, frames))
+        Some(finding(FindingKind::PathMtu, messages, frames))
     }
 }
 

@@ -5,29 +5,29 @@ use crate::findings::lane::finding;
 use crate::pipeline::record::{ClockEvent, Jump, Record};
 use rekeyscope_capture::file::CaptureInfo;
 use rekeyscope_impact::ledger::LEAST_GAP;
-use rekeyscope_model::analysis::{Event, EventKind, Finding, Outage, Severity};
+use rekeyscope_model::analysis::{Event, EventKind, Finding, FindingKind, Outage};
 use rekeyscope_model::text::{Message, grouped};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 
 /// A jump of the frames' times.
 pub(crate) fn clock_event(event: &ClockEvent) -> Finding {
     let seconds = event.nanos.unsigned_abs() as f64 / 1e9;
-    let (id, message) = match event.jump {
+    let (kind, message) = match event.jump {
         Jump::Step => (
-            "clock_step",
+            FindingKind::ClockStep,
             clock_step(event).with("seconds", format!("{seconds:.3} s")),
         ),
         Jump::OutOfOrder => (
-            "out_of_order",
+            FindingKind::OutOfOrder,
             Message::new("finding-out-of-order").with("seconds", format!("{seconds:.3} s")),
         ),
         Jump::Undecided => (
-            "silence_or_clock_step",
+            FindingKind::SilenceOrClockStep,
             Message::new("finding-silence-or-step").with("seconds", format!("{seconds:.0} s")),
         ),
     };
     let message = message.with("frame", event.frame);
-    finding(id, Severity::Warning, message, &[event.frame])
+    finding(kind, message, &[event.frame])
 }
 
 fn clock_step(event: &ClockEvent) -> Message {
@@ -54,11 +54,11 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
             .with("packets", grouped(regressions))
             .with("most", format!("{:.1} ms", back as f64 / NANOS_PER_MILLI as f64));
         let frames = record.diagnosis.whole_run.regressions.frames();
-        found.push(finding("clock_trouble", Severity::Warning, message, frames));
+        found.push(finding(FindingKind::ClockTrouble, message, frames));
     }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
         let message = Message::new("finding-program-dropped").with("dropped", grouped(dropped));
-        found.push(finding("capture_drops", Severity::Warning, message, &[]));
+        found.push(finding(FindingKind::CaptureDrops, message, &[]));
     }
     found
 }
@@ -93,8 +93,7 @@ pub(crate) fn in_clear(record: &Record, outages: &[Outage], events: &[Event]) ->
             .with("src", clear.ends.0.to_string())
             .with("dst", clear.ends.1.to_string());
         Some(finding(
-            "cleartext_leak",
-            Severity::Warning,
+            FindingKind::CleartextLeak,
             vec![message],
             clear.frames.frames(),
         ))
@@ -111,11 +110,6 @@ pub(crate) fn leaks(record: &Record) -> Option<Finding> {
     let run = &record.diagnosis.whole_run;
     (run.leaked > 0).then(|| {
         let message = Message::new("finding-leak").with("packets", run.leaked);
-        finding(
-            "l2tp_in_clear",
-            Severity::Warning,
-            message,
-            run.leak_frames.frames(),
-        )
+        finding(FindingKind::L2tpInClear, message, run.leak_frames.frames())
     })
 }

@@ -1,7 +1,8 @@
 //! What a transfer lost most to, in the finished lists.
 
+use crate::explain::costs::{BesideRekeys, cost_row};
 use crate::verdict::{INTEREST, LEAST_SHARE};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis, Impact, Verdict};
+use rekeyscope_model::analysis::{Account, AccountLine, Analysis, Impact, Verdict};
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
     let mut all = analysis.account.iter();
@@ -12,8 +13,7 @@ fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account>
 /// rekeys that hurt.
 fn faults<'a>(account: &'a Account, headline: &Impact) -> impl Iterator<Item = &'a AccountLine> {
     let hurt = !headline.rekeys_hurt.is_empty();
-    let is_usual =
-        |line: &AccountLine| matches!(line.label, AccountLabel::Application | AccountLabel::Growth);
+    let is_usual = |line: &AccountLine| cost_row(line.label).beside_rekeys == BesideRekeys::Usual;
     account
         .labels
         .iter()
@@ -44,14 +44,11 @@ pub fn told_loss_beside<'a>(
     })
 }
 
-/// Tells whether the answer begins with this loss. Where rekeys cost throughput, losses and slow growth may follow from them; windows and
-/// buffers do not.
+/// Tells whether the answer begins with this loss.
 pub fn leads(line: &AccountLine, headline: &Impact) -> bool {
-    match line.label {
-        AccountLabel::Application => false,
-        AccountLabel::ReceiveWindow | AccountLabel::ZeroWindow | AccountLabel::SendBuffer => {
-            matches!(headline.verdict, Verdict::Some | Verdict::Shown)
-        }
-        _ => headline.verdict == Verdict::Some,
+    match cost_row(line.label).beside_rekeys {
+        BesideRekeys::Usual => false,
+        BesideRekeys::Leads => matches!(headline.verdict, Verdict::Some | Verdict::Shown),
+        BesideRekeys::Follows => headline.verdict == Verdict::Some,
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
+//!                                costs, findings   the rows of the same table for time that is no outage, and for what else is found
 //! document ─→ told, orphan, set_up, remarks, loss   which of them an answer speaks of, and what it says where there is none
 //! ```
 
 mod control;
+mod costs;
+mod findings;
 mod loss;
 mod orphan;
 mod path;
@@ -24,6 +27,8 @@ mod windows;
 mod tests;
 
 pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
+pub use costs::{BesideRekeys, COSTS, CostRow, cost_row};
+pub use findings::{FINDINGS, FindingRow, finding_row};
 pub use loss::{leads, told_loss, told_loss_beside};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{

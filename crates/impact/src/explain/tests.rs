@@ -2,7 +2,9 @@
 
 use super::*;
 use rekeyscope_model::analysis::ExplanationCause::*;
-use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::analysis::{
+    AccountLabel, Certainty, Direction, Event, EventKind, Explanation, ExplanationCause, FindingKind,
+};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{CarriedKind, ShownBy, Undelivered};
@@ -707,6 +709,14 @@ fn the_refusal_comes_before_the_delete_that_it_leads_to() {
     both.event(EventKind::Refused, 9.9, GATEWAY);
     both.event(EventKind::ChildDeleted, 10.1, CLIENT);
     is(&both, Refused);
+}
+
+#[test]
+fn every_label_and_every_kind_of_finding_has_one_row() {
+    let labels: Vec<AccountLabel> = COSTS.iter().map(|row| row.label).collect();
+    assert_eq!(labels, AccountLabel::ALL);
+    let kinds: Vec<FindingKind> = FINDINGS.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, FindingKind::ALL);
 }
 
 #[test]

@@ -439,6 +439,41 @@ plain_names! {
         /// No known cause fits.
         Unexplained = "unexplained",
     }
+    /// Kinds of finding.
+    pub enum FindingKind {
+        /// Packets are a few bytes too long.
+        FragmentationCliff = "fragmentation_cliff",
+        /// Packets come in fragments.
+        PathMtu = "path_mtu",
+        /// SAs live side by side.
+        DuplicateSas = "duplicate_sas",
+        /// SAs were negotiated and never used.
+        RedundantSas = "redundant_sas",
+        /// Packets come behind a replay window.
+        BehindWindow = "behind_window",
+        /// The capture lacks packets that passed.
+        CaptureDrops = "capture_drops",
+        /// Packets of one direction were lost.
+        OneDirectionLoss = "one_direction_loss",
+        /// Packets of both directions were lost.
+        BothDirectionsLoss = "both_directions_loss",
+        /// Packets were lost, and nothing tells of the other direction.
+        PacketLoss = "packet_loss",
+        /// Packets are missing, lost or not captured.
+        PacketsMissing = "packets_missing",
+        /// Times go back.
+        ClockTrouble = "clock_trouble",
+        /// The clock was set.
+        ClockStep = "clock_step",
+        /// Frames stand in another order than their times.
+        OutOfOrder = "out_of_order",
+        /// The clock was set, or nothing was captured.
+        SilenceOrClockStep = "silence_or_clock_step",
+        /// Inner packets went in clear.
+        CleartextLeak = "cleartext_leak",
+        /// L2TP went in clear.
+        L2tpInClear = "l2tp_in_clear",
+    }
     /// Severity of a finding.
     pub enum Severity {
         /// Good to know.

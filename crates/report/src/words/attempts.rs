@@ -4,7 +4,9 @@ use crate::words::common::direction;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::{clean, format};
-use rekeyscope_model::analysis::{Analysis, Attempt, AttemptOutcome, Finding, Outage, OutageEnd};
+use rekeyscope_model::analysis::{
+    Analysis, Attempt, AttemptOutcome, Finding, FindingKind, Outage, OutageEnd,
+};
 use rekeyscope_model::text::Catalogue;
 
 /// An outcome and its reason: `refused: NO_PROPOSAL_CHOSEN`.
@@ -63,10 +65,14 @@ pub(crate) fn outage_end(t: &Catalogue, end: OutageEnd) -> String {
 /// its first twenty frames, so that one with as many has so many packets or more.
 const GOES_ON: usize = 20;
 
+fn is_clear(finding: &Finding) -> bool {
+    finding.id == FindingKind::CleartextLeak.as_str()
+}
+
 /// Data that goes on in clear: what an answer begins with.
 pub(crate) fn in_clear(analysis: &Analysis) -> Option<&Finding> {
     let mut found = analysis.findings.iter();
-    found.find(|f| f.id == "cleartext_leak" && f.evidence_frames.len() >= GOES_ON)
+    found.find(|f| is_clear(f) && f.evidence_frames.len() >= GOES_ON)
 }
 
 /// Fewer packets in clear after an outage, which stand above a report.
@@ -76,5 +82,5 @@ pub(crate) fn leaks(analysis: &Analysis) -> impl Iterator<Item = &Finding> {
 
 /// Tells whether a finding is such packets.
 pub(crate) fn is_leak(finding: &Finding) -> bool {
-    finding.id == "cleartext_leak" && finding.evidence_frames.len() < GOES_ON
+    is_clear(finding) && finding.evidence_frames.len() < GOES_ON
 }

@@ -3,9 +3,11 @@
 use crate::words::clean;
 use crate::words::ends::up_or_down;
 use crate::words::format::{self, UNKNOWN, or_unknown};
+use rekeyscope_impact::explain::finding_row;
 use rekeyscope_model::analysis::{
-    Analysis, Direction, Encapsulation, ExchangeKind, Finding, Flow, Generator, Overlay, OverlayKind,
-    SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel, TwoPoints,
+    Analysis, Direction, Encapsulation, ExchangeKind, Finding, FindingKind, Flow, Generator, Overlay,
+    OverlayKind, SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel,
+    TwoPoints,
 };
 use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
@@ -214,22 +216,17 @@ pub(crate) fn brief_finding(t: &Catalogue, f: &Finding) -> Option<String> {
 
 /// Packets that a replay check drops.
 pub(crate) fn late_packets(t: &Catalogue, analysis: &Analysis) -> Option<String> {
-    let finding = analysis.findings.iter().find(|f| f.id == "behind_window")?;
+    let finding = analysis
+        .findings
+        .iter()
+        .find(|f| f.id == FindingKind::BehindWindow.as_str())?;
     let message = finding.messages.first()?;
     Some(clean::sentence(&t.say(message)))
 }
 
-/// Findings about the capture itself, which say how far the figures of an answer hold.
-const LIMITING: [&str; 4] = [
-    "capture_drops",
-    "clock_trouble",
-    "out_of_order",
-    "silence_or_clock_step",
-];
-
 /// An answer must not be read without such a finding.
 pub(crate) fn limits_figures(finding: &Finding) -> bool {
-    LIMITING.contains(&finding.id.as_str())
+    finding_row(&finding.id).is_some_and(|row| row.limits_figures)
 }
 
 /// A value of an overlay in its unit.

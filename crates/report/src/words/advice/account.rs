@@ -3,6 +3,7 @@
 use crate::words::account::{account_label, accounts, seconds_of};
 use crate::words::advice::piece::Advice;
 use crate::words::format::{self, capitalised};
+use rekeyscope_impact::explain::cost_row;
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis};
 use rekeyscope_model::text::{Catalogue, Message};
 
@@ -31,7 +32,7 @@ pub(super) fn advice(t: &Catalogue, analysis: &Analysis) -> Vec<Advice> {
 
 /// Advice about one label alone.
 pub(crate) fn of_label(t: &Catalogue, label: AccountLabel) -> Option<Advice> {
-    can_be_changed(label).then(|| Advice {
+    cost_row(label).has_cure.then(|| Advice {
         system: capitalised(&account_label(t, label)),
         because: None,
         text: Message::of("advice", label.as_str()),
@@ -50,17 +51,6 @@ fn of(t: &Catalogue, account: &Account, line: &AccountLine) -> Option<Advice> {
         because: Some(because),
         ..of_label(t, line.label)?
     })
-}
-
-/// Rekeys and outages have their causes; what is unexplained, and what the capture lacks, nothing here can change.
-fn can_be_changed(label: AccountLabel) -> bool {
-    !matches!(
-        label,
-        AccountLabel::Rekey
-            | AccountLabel::TunnelDown
-            | AccountLabel::CaptureHole
-            | AccountLabel::Unexplained
-    )
 }
 
 #[cfg(test)]
@@ -105,7 +95,7 @@ mod tests {
             document.account = vec![example::account(40.0, &[(label, 20.0, 0)])];
             for language in Language::ALL {
                 let all = said(&document, language);
-                assert_eq!(all.len(), usize::from(can_be_changed(label)), "{label}");
+                assert_eq!(all.len(), usize::from(cost_row(label).has_cure), "{label}");
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::words::focus::Focus;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
-    WindowsClient, is_of_windows, row_of, told_first_numbers, told_queue, told_stop, told_windows,
+    WindowsClient, cost_row, is_of_windows, row_of, told_first_numbers, told_queue, told_stop, told_windows,
 };
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
@@ -289,16 +289,11 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
 /// The cure of a line of the account.
 fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<String> {
     let advice = advice::of_label(focus.t, line.label)?;
-    // Packets do not show what a path carries without a full window or buffer, with other machines, or what a sender had not to send.
-    let is_bound = matches!(
-        line.label,
-        AccountLabel::ReceiveWindow
-            | AccountLabel::ZeroWindow
-            | AccountLabel::SendBuffer
-            | AccountLabel::Application
-            | AccountLabel::Capacity
-    );
-    let without = line.without_mbps.filter(|_| !is_bound).map(|mbps| mbps * 1e6);
+    let row = cost_row(line.label);
+    let without = line
+        .without_mbps
+        .filter(|_| row.shows_gain)
+        .map(|mbps| mbps * 1e6);
     let instruction = match is_replay(focus, line) {
         true => focus.t.word("cure-late"),
         false => advice.instruction(focus.t),
@@ -308,14 +303,7 @@ fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Strin
 
 /// Whether a replay check drops packets: that looks like loss, or like a path that carries less.
 fn is_replay(focus: &Focus, line: &AccountLine) -> bool {
-    words::late_packets(focus.t, focus.analysis).is_some()
-        && matches!(
-            line.label,
-            AccountLabel::Reordering
-                | AccountLabel::PathLoss
-                | AccountLabel::QueueLoss
-                | AccountLabel::Capacity
-        )
+    words::late_packets(focus.t, focus.analysis).is_some() && cost_row(line.label).may_be_replay
 }
 
 /// Adds the rate that is to be expected, where that is more than before by what sentences name.

@@ -1,22 +1,21 @@
 //! The label that a transfer lost most to, where something can be done about it.
 
-use crate::words::advice::of_label;
 use crate::words::focus::Focus;
-use rekeyscope_impact::explain::{leads as begins_with, told_loss, told_loss_beside};
-use rekeyscope_model::analysis::{AccountLabel, AccountLine, Impact};
+use rekeyscope_impact::explain::{cost_row, leads as begins_with, told_loss, told_loss_beside};
+use rekeyscope_model::analysis::{AccountLine, Impact};
 
 /// The line that lost most.
 pub(super) fn lost_most<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
     told_loss(focus.analysis, headline)
 }
 
+fn has_cure(line: &AccountLine) -> bool {
+    cost_row(line.label).has_cure
+}
+
 /// Finds the line to which a transfer lost more than to its rekeys.
 pub(super) fn loses_more<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
-    let is_other =
-        |line: &&AccountLine| !matches!(line.label, AccountLabel::Rekey | AccountLabel::TunnelDown);
-    lost_most(focus, headline)
-        .filter(is_other)
-        .filter(|line| of_label(focus.t, line.label).is_some())
+    lost_most(focus, headline).filter(|line| has_cure(line))
 }
 
 /// The line that the answer begins with.
@@ -26,7 +25,6 @@ pub(super) fn leads<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a Acco
 
 /// Finds the line to which a transfer lost as much as to the one that it lost most to. Both can be changed.
 pub(super) fn lost_as_much<'a>(focus: &Focus<'a>, headline: &Impact) -> Option<&'a AccountLine> {
-    let changes = |line: &AccountLine| of_label(focus.t, line.label).is_some();
-    let most = lost_most(focus, headline).filter(|most| changes(most))?;
-    told_loss_beside(focus.analysis, headline, most).filter(|other| changes(other))
+    let most = loses_more(focus, headline)?;
+    told_loss_beside(focus.analysis, headline, most).filter(|other| has_cure(other))
 }

@@ -1,10 +1,12 @@
 //! Sentences on outages: every row in both languages, one line, and what outages are told at all.
 
+use crate::words::advice::of_label;
 use crate::words::answer::{Answer, answer};
 use crate::words::focus::Focus;
-use rekeyscope_impact::explain::{ROWS, told_outages};
+use crate::words::format;
+use rekeyscope_impact::explain::{COSTS, FINDINGS, ROWS, told_outages};
 use rekeyscope_model::analysis::{Analysis, ExplanationCause, Outage, Verdict};
-use rekeyscope_model::text::{Language, take_missing};
+use rekeyscope_model::text::{Catalogue, Language, take_missing};
 use rekeyscope_testkit::example::{self, cause_of};
 
 fn said(document: &Analysis, language: Language) -> Answer {
@@ -176,6 +178,32 @@ fn docs_list_every_row() {
                 } = said(document, Language::English);
                 page += &format!("\n> {headline}  \n> {why}  \n> {change}\n");
             }
+        }
+    }
+    page += "\n# What explains time that is no outage\n\nThe first of these rows that holds has a stretch of the transfer; it is the `label` \
+             in the document's account. What rekeys and outages cost is explained above.\n";
+    let t = Catalogue::of(Language::English);
+    for row in &COSTS {
+        page += &format!("\n## {}\n\nHolds when {}.\n", row.label, row.needs);
+        if !row.unless.is_empty() {
+            page += &format!("\nNot when {}.\n", row.unless);
+        }
+        page += &format!(
+            "\n> {}\n",
+            format::capitalised(&t.name("account", row.label.as_str()))
+        );
+        if let Some(advice) = of_label(t, row.label) {
+            page += &format!("> Do: {}\n", advice.instruction(t));
+        }
+    }
+    page += "\n# What else is found\n\nEach is the `id` of a finding of the document, which says it in a sentence with its frames.\n";
+    for row in &FINDINGS {
+        page += &format!("\n## {}\n\nHolds when {}.\n", row.kind, row.needs);
+        if !row.unless.is_empty() {
+            page += &format!("\nNot when {}.\n", row.unless);
+        }
+        if row.limits_figures {
+            page += "\nLimits the figures of an answer, so it stands beside it.\n";
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/explanations.md");

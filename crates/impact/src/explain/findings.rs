@@ -1,0 +1,124 @@
+//! The third part of the table: rows for what the packets show beside outages and costs. The analyzer finds them.
+
+use rekeyscope_model::analysis::{FindingKind, Severity};
+
+/// A row for a finding.
+#[derive(Debug)]
+pub struct FindingRow {
+    /// The kind: the finding's `id` in the document.
+    pub kind: FindingKind,
+    /// Severity of such a finding.
+    pub severity: Severity,
+    /// Whether it says how far the figures of an answer hold, so that an answer must not be read without it.
+    pub limits_figures: bool,
+    /// Needs of the row, for the documentation.
+    pub needs: &'static str,
+    /// The exclusions of the row, for the documentation.
+    pub unless: &'static str,
+}
+
+const fn warning(kind: FindingKind, needs: &'static str) -> FindingRow {
+    FindingRow {
+        kind,
+        severity: Severity::Warning,
+        limits_figures: false,
+        needs,
+        unless: "",
+    }
+}
+
+/// All rows.
+pub static FINDINGS: [FindingRow; 16] = [
+    warning(
+        FindingKind::FragmentationCliff,
+        "one of ten packets of a direction (100 or more) is split so that a few bytes are left, by IP or by TCP",
+    ),
+    warning(
+        FindingKind::PathMtu,
+        "one of ten packets of a direction (100 or more) comes in outer fragments",
+    ),
+    FindingRow {
+        severity: Severity::Info,
+        unless: "the SAs carry different inner addresses",
+        ..warning(
+            FindingKind::DuplicateSas,
+            "twenty times a packet comes on an older SA after its renewal was over",
+        )
+    },
+    FindingRow {
+        severity: Severity::Info,
+        unless: "the packets of one direction went past the capture",
+        ..warning(
+            FindingKind::RedundantSas,
+            "three pairs of SAs or more were negotiated and never used",
+        )
+    },
+    FindingRow {
+        unless: "TCP shows that as many arrived as were lost",
+        ..warning(
+            FindingKind::BehindWindow,
+            "twenty packets, and one of a thousand, come 32, 64 or 128 numbers late",
+        )
+    },
+    FindingRow {
+        limits_figures: true,
+        ..warning(
+            FindingKind::CaptureDrops,
+            "acknowledged bytes that were never captured account for half of twenty or more missing packets, or the capture program says that it dropped some",
+        )
+    },
+    warning(
+        FindingKind::OneDirectionLoss,
+        "twenty ESP numbers, and one of a thousand, are missing, and of the other direction a tenth of that share at most",
+    ),
+    warning(
+        FindingKind::BothDirectionsLoss,
+        "twenty ESP numbers, and one of a thousand, are missing, and the other direction misses more than a tenth of that share",
+    ),
+    warning(
+        FindingKind::PacketLoss,
+        "twenty ESP numbers, and one of a thousand, are missing, and the other direction has fewer than a hundred packets to compare with",
+    ),
+    warning(
+        FindingKind::PacketsMissing,
+        "twenty ESP numbers, and one of a thousand, are missing, and no keys tell packets that the path lost from those that the capture lacks",
+    ),
+    FindingRow {
+        limits_figures: true,
+        ..warning(
+            FindingKind::ClockTrouble,
+            "packets have earlier times than the one before them, by as much as the shortest silence that is measured",
+        )
+    },
+    warning(
+        FindingKind::ClockStep,
+        "the times of the frames jump against clocks inside the packets, or against packets that were on their way",
+    ),
+    FindingRow {
+        limits_figures: true,
+        ..warning(
+            FindingKind::OutOfOrder,
+            "a block of frames stands elsewhere in the file than its times say",
+        )
+    },
+    FindingRow {
+        limits_figures: true,
+        ..warning(
+            FindingKind::SilenceOrClockStep,
+            "nothing was captured for long, and nothing tells a silence from a step of the clock",
+        )
+    },
+    warning(
+        FindingKind::CleartextLeak,
+        "packets between addresses that had been inside the tunnel go in clear, behind an outage or a Delete without a successor",
+    ),
+    warning(
+        FindingKind::L2tpInClear,
+        "L2TP goes between the ends of a tunnel outside of its SAs",
+    ),
+];
+
+/// The row of a finding of a document; `None` where an older version made it.
+pub fn finding_row(id: &str) -> Option<&'static FindingRow> {
+    FINDINGS.iter().find(|row| row.kind.as_str() == id)
+}
