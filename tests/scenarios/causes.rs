@@ -68,7 +68,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 24] = [
+const ROWS_PLANTED: [(&str, &str, &str); 25] = [
     ("capture-hole", "capture stops", "capture drops frames"),
     ("numbers-back", "counter goes back", "deep reordering"),
     (
@@ -92,6 +92,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 24] = [
         "IKEv2, IKE SA and child renewed",
     ),
     ("break-before-make", "deleted before negotiated", "IKEv2"),
+    (
+        "left-out",
+        "IKEv2, a host left out",
+        "IKEv2, a call ends behind the switch",
+    ),
     (
         "large-packets",
         "large packets lost",

@@ -342,3 +342,33 @@ pub(crate) fn granted_with_another_group(w: &mut World) {
     w.switch_down_v2(&second);
     w.steady(AFTER);
 }
+
+/// A call beside the download: it ends both ways with the switch to a new SA, or goes on upon that one and ends 100 ms later.
+fn call_until(w: &mut World, behind_the_switch: u64) {
+    const HOST: [u8; 4] = [10, 66, 1, 9];
+    let talk = |w: &mut World, millis: u64| {
+        for _ in 0..millis / 20 {
+            w.talk(HOST);
+            w.steady(20);
+        }
+    };
+    talk(w, BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    talk(w, 20);
+    w.message_v2(&mut rekey);
+    let old = [w.down.spi, w.up.spi];
+    w.switch_up_v2(&rekey);
+    w.switch_down_v2(&rekey);
+    talk(w, behind_the_switch);
+    w.delete_v2(true, old[0], old[1]);
+    w.steady(AFTER);
+}
+
+pub(crate) fn host_left_out(w: &mut World) {
+    call_until(w, 0);
+}
+
+pub(crate) fn call_ends_behind_the_switch(w: &mut World) {
+    call_until(w, 100);
+}

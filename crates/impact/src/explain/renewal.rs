@@ -37,6 +37,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::AddressChanged
         | ExplanationCause::LargePackets
         | ExplanationCause::NumbersBack
+        | ExplanationCause::LeftOut
         | ExplanationCause::L2tpClosed
         | ExplanationCause::ReplayWindow => false,
     };

@@ -6,7 +6,8 @@ use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use rekeyscope_traffic::{CarriedKind, FINEST};
+use rekeyscope_traffic::{CarriedKind, FINEST, LEAST_TIMEOUT, ShownBy};
+use std::net::IpAddr;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
 pub(super) const FIRST_NUMBERS: u64 = 3;
@@ -415,6 +416,31 @@ pub(super) fn numbers_back(view: &OutageView<'_>) -> Option<Explanation> {
         ..Explanation::of(ExplanationCause::NumbersBack, step.known)
     };
     Some(view.with_frames(explanation, []))
+}
+
+/// Nothing of two hosts comes any more since an SA replaced theirs that others use: nobody sends, so nothing is lost either.
+pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let (from, to) = outage.inner?;
+    let new = view.sa(view.sa(outage.sa?)?.successor?)?;
+    let (switched, _) = new.used?;
+    let back = new.opposite.and_then(|place| view.sa(place))?;
+    let is_carried =
+        |sa: &SaInScene, host: IpAddr| sa.inner.iter().any(|ends| ends.0 == host || ends.1 == host);
+    let host = [from, to]
+        .into_iter()
+        .find(|host| !(is_carried(new, *host) && is_carried(back, *host)))?;
+    let ends_with_it = outage.from.nanos_since(switched).abs() <= LEAST_TIMEOUT;
+    let nothing_sent = outage.undelivered.shown_by == ShownBy::ControlPlane;
+    let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place));
+    (outage.open && nothing_sent && ends_with_it).then(|| {
+        let explanation = Explanation {
+            by: Some(host),
+            exchange: exchange.map(|exchange| exchange.index),
+            ..Explanation::of(ExplanationCause::LeftOut, Certainty::Inferred)
+        };
+        view.with_frames(explanation, [])
+    })
 }
 
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {

@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 24] = [
+pub static ROWS: [ExplanationRow; 25] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -139,6 +139,16 @@ pub static ROWS: [ExplanationRow; 24] = [
         explains_rekeys: true,
         holds: control::break_before_make,
         excluded: control::rekeyed_just_before,
+    },
+    ExplanationRow {
+        id: "left-out",
+        causes: &[ExplanationCause::LeftOut],
+        needs: "datagrams between two inner addresses end both ways as a new SA replaces theirs; it carries others, and never these",
+        unless: "",
+        explains_short: false,
+        explains_rekeys: false,
+        holds: sas::left_out,
+        excluded: never,
     },
     ExplanationRow {
         id: "large-packets",

@@ -681,6 +681,23 @@ fn numbers_that_went_back_for_half_of_it() {
 }
 
 #[test]
+fn hosts_that_the_new_sa_leaves_out() {
+    let mut narrowed = rekeyed(9.9, 10.0);
+    narrowed.outage().open = true;
+    narrowed.outage().undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+    narrowed.outage().swallowed_packets.clear();
+    for new in [2, 3] {
+        narrowed.sas[new].inner = vec![(LAN.0, DMZ.1)];
+    }
+    let explanation = is(&narrowed, LeftOut);
+    assert_eq!((explanation.by, explanation.exchange), (Some(LAN.1), Some(40)));
+    narrowed.sas[3].inner.push((LAN.1, LAN.0));
+    assert_eq!(is(&narrowed, LeftOut).by, Some(LAN.1), "one way alone");
+    narrowed.sas[2].inner.push(LAN);
+    is(&narrowed, SlowExchange);
+}
+
+#[test]
 fn packets_behind_the_replay_window() {
     let mut late = scene();
     late.outage().undelivered.behind_window = 3;

@@ -30,6 +30,7 @@ cause-unheard = 片側のパケットが届かず
 cause-esp-silent = 片側からの ESP の途絶
 cause-path-silent = 両側からの通信が途絶
 cause-numbers-back = ESP シーケンス番号の後戻り
+cause-left-out = 新しい SA に含まれない内側のホスト
 cause-large-packets = 大きなパケットが通らない
 cause-slow-exchange = 鍵交換に時間がかかった
 cause-l2tp-closed = L2TP セッションの切断

@@ -417,6 +417,8 @@ plain_names! {
         SlowExchange = "slow_exchange",
         /// A side went on with an old counter of ESP numbers, so that a replay check drops its packets.
         NumbersBack = "numbers_back",
+        /// A new SA does not carry some of the inner hosts that the old one carried.
+        LeftOut = "left_out",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
         /// L2TP or PPP ended the session inside the tunnel.

@@ -543,7 +543,7 @@ impl<'a> Explained<'a> {
                 let is_crossed = self.focus.analysis.events.iter().any(crossed);
                 is_crossed.then(|| t.word("outage-crossed"))
             }
-            ExplanationCause::LargePackets | ExplanationCause::EspSilent => {
+            ExplanationCause::LargePackets | ExplanationCause::EspSilent | ExplanationCause::LeftOut => {
                 let moment = at()?;
                 Some(fill!(t, "outage-since-renewal", moment))
             }

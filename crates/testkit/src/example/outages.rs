@@ -290,6 +290,13 @@ fn of_the_path(
             ..of(ExplanationCause::NumbersBack, Certainty::Proven)
         },
     );
+    let mut left_out = silent(Some([10, 66, 1, 1].into()), Some(0), ExplanationCause::LeftOut);
+    let outage = &mut left_out.outages[0];
+    (outage.end, outage.dead, outage.swallowed) = (None, None, 0);
+    (outage.seconds, outage.at_least) = (14.1, true);
+    if let Some(explanation) = &mut outage.explanation {
+        (explanation.seconds, explanation.certainty) = (None, Certainty::Inferred);
+    }
     let first_fragments = shown(
         EventKind::OnlySmallPass,
         |event| event.count = Some(24),
@@ -338,6 +345,7 @@ fn of_the_path(
             "silent-on-new-sa",
             silent(gateway, Some(0), ExplanationCause::EspSilent),
         ),
+        ("left-out", left_out),
         ("large-packets", large(Some(1372), Some(0))),
         ("large-packets", large(None, None)),
         ("large-packets", first_fragments),
