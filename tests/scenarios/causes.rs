@@ -68,7 +68,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 25] = [
+const ROWS_PLANTED: [(&str, &str, &str); 26] = [
     ("capture-hole", "capture stops", "capture drops frames"),
     ("numbers-back", "counter goes back", "deep reordering"),
     (
@@ -84,6 +84,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 25] = [
         "answer-lost",
         "third message lost",
         "IKEv2, answer lost, and data goes on",
+    ),
+    (
+        "by-turns",
+        "IKEv2, two clients served by turns",
+        "IKEv2, silent as another client dials in",
     ),
     ("peer-restarted", "client restarts", "phase 1 renewed"),
     (

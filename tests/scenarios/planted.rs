@@ -267,6 +267,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event child_deleted"],
         call_ends_behind_the_switch,
     ),
+    scenario(
+        "IKEv2, two clients served by turns",
+        &["by_turns"],
+        served_by_turns,
+    ),
+    scenario(
+        "IKEv2, silent as another client dials in",
+        &["peer_silent"],
+        silent_as_another_dials_in,
+    ),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
     scenario(
         "all packets lost, echoes before and after",

@@ -38,6 +38,7 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::LargePackets
         | ExplanationCause::NumbersBack
         | ExplanationCause::LeftOut
+        | ExplanationCause::ByTurns
         | ExplanationCause::L2tpClosed
         | ExplanationCause::ReplayWindow => false,
     };

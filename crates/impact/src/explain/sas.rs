@@ -1,7 +1,7 @@
 //! Rows about the SAs: limit, new SA lost, deleted too early, slow exchange, replay window.
 
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
-use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide, SwallowedPacket};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
@@ -440,6 +440,52 @@ pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
             ..Explanation::of(ExplanationCause::LeftOut, Certainty::Inferred)
         };
         view.with_frames(explanation, [])
+    })
+}
+
+/// A side goes over to another one as that one's new SA begins, and back as a new SA of the first does: it takes the two for one.
+pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
+    let (silent, new) = goes_over(view)?;
+    let others = view
+        .scene
+        .outages
+        .iter()
+        .filter(|other| other.tunnel == new.tunnel);
+    let mut back = others.filter_map(|outage| goes_over(&OutageView { outage, ..*view }));
+    back.find(|(side, sa)| side.side == silent.side && sa.tunnel == view.outage.tunnel)?;
+    let hosts = |sa: &SaInScene| sa.inner.iter().map(|ends| ends.1).collect::<Vec<IpAddr>>();
+    let direction = view.direction_of(silent);
+    let mut own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
+    let same_host = own.any(|(_, sa)| hosts(sa).iter().any(|host| hosts(new).contains(host)));
+    let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place))?;
+    let explanation = Explanation {
+        by: Some(silent.side),
+        exchange: Some(exchange.index),
+        ..Explanation::of(
+            ExplanationCause::ByTurns,
+            if same_host {
+                Certainty::Proven
+            } else {
+                Certainty::Inferred
+            },
+        )
+    };
+    Some(view.with_frames(explanation, silent.last_frame))
+}
+
+/// The side whose ESP stops for half of an outage as it takes a new SA of another tunnel into use, and that SA.
+fn goes_over<'a>(view: &OutageView<'a>) -> Option<(&'a SilencesOfSide, &'a SaInScene)> {
+    view.outage.silences.iter().find_map(|silent| {
+        let direction = view.direction_of(silent);
+        let stops = silent.no_esp.0;
+        let begins = |sa: &&SaInScene| {
+            let takes_over = |(first, last): (Timestamp, Timestamp)| {
+                first.nanos_since(stops).abs() <= view.near() && last.nanos_since(first) > view.near()
+            };
+            sa.tunnel != view.outage.tunnel && sa.direction == direction && sa.used.is_some_and(takes_over)
+        };
+        let new = view.scene.sas.iter().find(begins)?;
+        view.fills_half(silent.no_esp).then_some((silent, new))
     })
 }
 

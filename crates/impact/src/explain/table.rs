@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 25] = [
+pub static ROWS: [ExplanationRow; 26] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -109,6 +109,16 @@ pub static ROWS: [ExplanationRow; 25] = [
         explains_rekeys: true,
         holds: control::answer_lost,
         excluded: control::asks_no_more,
+    },
+    ExplanationRow {
+        id: "by-turns",
+        causes: &[ExplanationCause::ByTurns],
+        needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one",
+        unless: "",
+        explains_short: false,
+        explains_rekeys: false,
+        holds: sas::by_turns,
+        excluded: never,
     },
     ExplanationRow {
         id: "peer-restarted",

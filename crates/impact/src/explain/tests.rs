@@ -698,6 +698,36 @@ fn hosts_that_the_new_sa_leaves_out() {
 }
 
 #[test]
+fn two_clients_that_are_served_by_turns() {
+    let turn = |tunnel: usize, spi: u32, used: (f64, f64)| SaInScene {
+        tunnel,
+        exchange: Some(0),
+        ..sa(Direction::BToA, spi, Some(used))
+    };
+    let mut turns = scene();
+    turns.exchanges.push(exchange(9.8, 9.9, MadeByExchange::ChildSa));
+    turns.sas[1].used = Some((at(1.0), at(10.0)));
+    turns
+        .sas
+        .extend([turn(1, 0xc0, (10.1, 18.0)), turn(0, 0xc1, (18.1, 26.0))]);
+    turns.outages[0].silences[1] = silences(GATEWAY, (10.0, 18.1));
+    turns.outages.push(OutageInScene {
+        tunnel: 1,
+        silences: [silences(CLIENT, (18.0, 18.1)), silences(GATEWAY, (18.0, 26.0))],
+        ..outage(18.0, 26.0)
+    });
+    let explanation = is(&turns, ByTurns);
+    assert_eq!(
+        (explanation.by, explanation.certainty),
+        (Some(GATEWAY), Certainty::Proven)
+    );
+    turns.sas[2].inner.clear();
+    assert_eq!(is(&turns, ByTurns).certainty, Certainty::Inferred);
+    turns.outages.pop();
+    is(&turns, PeerSilent);
+}
+
+#[test]
 fn packets_behind_the_replay_window() {
     let mut late = scene();
     late.outage().undelivered.behind_window = 3;

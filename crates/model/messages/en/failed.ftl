@@ -37,6 +37,7 @@ cause-esp-silent = ESP of one side stopped coming
 cause-path-silent = both sides fell silent
 cause-numbers-back = ESP numbers went back
 cause-left-out = a new SA leaves inner hosts out
+cause-by-turns = one side served two others by turns
 cause-large-packets = large packets no longer passed
 cause-slow-exchange = the key exchange took long
 cause-l2tp-closed = the L2TP session was ended

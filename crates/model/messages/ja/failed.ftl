@@ -31,6 +31,7 @@ cause-esp-silent = 片側からの ESP の途絶
 cause-path-silent = 両側からの通信が途絶
 cause-numbers-back = ESP シーケンス番号の後戻り
 cause-left-out = 新しい SA に含まれない内側のホスト
+cause-by-turns = 片側が 2 つの相手と交互に通信
 cause-large-packets = 大きなパケットが通らない
 cause-slow-exchange = 鍵交換に時間がかかった
 cause-l2tp-closed = L2TP セッションの切断

@@ -297,6 +297,14 @@ fn of_the_path(
     if let Some(explanation) = &mut outage.explanation {
         (explanation.seconds, explanation.certainty) = (None, Certainty::Inferred);
     }
+    let by_turns = |certainty| {
+        let mut document = silent(gateway, Some(0), ExplanationCause::ByTurns);
+        document.exchanges[0].initiator = Some([10, 9, 0, 3].into());
+        if let Some(explanation) = &mut document.outages[0].explanation {
+            (explanation.seconds, explanation.certainty) = (None, certainty);
+        }
+        document
+    };
     let first_fragments = shown(
         EventKind::OnlySmallPass,
         |event| event.count = Some(24),
@@ -346,6 +354,8 @@ fn of_the_path(
             silent(gateway, Some(0), ExplanationCause::EspSilent),
         ),
         ("left-out", left_out),
+        ("by-turns", by_turns(Certainty::Proven)),
+        ("by-turns", by_turns(Certainty::Inferred)),
         ("large-packets", large(Some(1372), Some(0))),
         ("large-packets", large(None, None)),
         ("large-packets", first_fragments),
