@@ -485,7 +485,11 @@ fn goes_over<'a>(view: &OutageView<'a>) -> Option<(&'a SilencesOfSide, &'a SaInS
             sa.tunnel != view.outage.tunnel && sa.direction == direction && sa.used.is_some_and(takes_over)
         };
         let new = view.scene.sas.iter().find(begins)?;
-        view.fills_half(silent.no_esp).then_some((silent, new))
+        // An end that went elsewhere sends nothing from the old place.
+        let mut others = view.outage.silences.iter();
+        let other = others.find(|other| other.side != silent.side)?.nothing;
+        let other_goes_on = other.0 > stops.plus_nanos(view.near()) || !view.fills_half(other);
+        (view.fills_half(silent.no_esp) && other_goes_on).then_some((silent, new))
     })
 }
 

@@ -114,7 +114,7 @@ pub static ROWS: [ExplanationRow; 26] = [
         id: "by-turns",
         causes: &[ExplanationCause::ByTurns],
         needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one",
-        unless: "",
+        unless: "the other side fell silent as well: it went elsewhere",
         explains_short: false,
         explains_rekeys: false,
         holds: sas::by_turns,

@@ -721,6 +721,9 @@ fn two_clients_that_are_served_by_turns() {
         (explanation.by, explanation.certainty),
         (Some(GATEWAY), Certainty::Proven)
     );
+    let mut moved = turns.clone();
+    moved.outages[0].silences[0] = silences(CLIENT, (10.0, 18.1));
+    is(&moved, PathSilent);
     turns.sas[2].inner.clear();
     assert_eq!(is(&turns, ByTurns).certainty, Certainty::Inferred);
     turns.outages.pop();
