@@ -46,7 +46,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 30] = [
+const ROWS_PLANTED: [(&str, &str, &str); 32] = [
     ("capture_hole", "capture stops", "capture drops frames"),
     ("numbers_back", "counter goes back", "deep reordering"),
     (
@@ -74,6 +74,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 30] = [
         "third message lost",
         "IKEv2, answer lost, and data goes on",
     ),
+    (
+        "by_turns",
+        "IKEv2, two clients served by turns",
+        "IKEv2, silent as another client dials in",
+    ),
     ("peer_restarted", "client restarts", "phase 1 renewed"),
     (
         "deleted",
@@ -81,6 +86,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 30] = [
         "IKEv2, IKE SA and child renewed",
     ),
     ("break_before_make", "deleted before negotiated", "IKEv2"),
+    (
+        "left_out",
+        "IKEv2, a host left out",
+        "IKEv2, a call ends behind the switch",
+    ),
     (
         "first_fragments",
         "later fragments dropped",

@@ -411,3 +411,75 @@ pub(crate) fn granted_with_another_group(w: &mut World) {
     w.switch_down_v2(&second);
     w.steady(AFTER);
 }
+
+/// A call beside the download: it ends both ways with the switch to a new SA, or goes on upon that one and ends 100 ms later.
+fn call_until(w: &mut World, behind_the_switch: u64) {
+    const HOST: [u8; 4] = [10, 66, 1, 9];
+    let talk = |w: &mut World, millis: u64| {
+        for _ in 0..millis / 20 {
+            w.talk(HOST);
+            w.steady(20);
+        }
+    };
+    talk(w, BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    talk(w, 20);
+    w.message_v2(&mut rekey);
+    let old = [w.down.spi, w.up.spi];
+    w.switch_up_v2(&rekey);
+    w.switch_down_v2(&rekey);
+    talk(w, behind_the_switch);
+    w.delete_v2(true, old[0], old[1]);
+    w.steady(AFTER);
+}
+
+pub(crate) fn host_left_out(w: &mut World) {
+    call_until(w, 0);
+}
+
+pub(crate) fn call_ends_behind_the_switch(w: &mut World) {
+    call_until(w, 100);
+}
+
+/// Two clients ask whether a host lives; the server answers the one whose new SA came last. Each turn lasts 4 s.
+fn answered_in_turns(w: &mut World, turns: usize) {
+    let mut second = World::new();
+    second.client = [10, 9, 0, 3];
+    second.name_pair(0xd700_0003, 0xa700_0003);
+    second.begin_ike_sa(3);
+    let ask = |w: &mut World, answered: bool, seconds: u64| {
+        for _ in 0..4 * seconds {
+            w.ping_server(answered);
+            w.wait(250);
+        }
+    };
+    let renew = |w: &mut World| {
+        let rekey = w.make_v2(true);
+        w.switch_up_v2(&rekey);
+        w.switch_down_v2(&rekey);
+    };
+    ask(w, true, BEFORE / 1_000);
+    second.now = w.now;
+    for turn in 0..turns {
+        let (served, other) = if turn % 2 == 0 {
+            (&mut second, &mut *w)
+        } else {
+            (&mut *w, &mut second)
+        };
+        renew(served);
+        ask(served, true, 4);
+        ask(other, false, 4);
+        served.now = served.now.max(other.now);
+        other.now = served.now;
+    }
+    w.beside(second);
+}
+
+pub(crate) fn served_by_turns(w: &mut World) {
+    answered_in_turns(w, 4);
+}
+
+pub(crate) fn silent_as_another_dials_in(w: &mut World) {
+    answered_in_turns(w, 1);
+}

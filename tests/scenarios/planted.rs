@@ -288,6 +288,26 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event ike_sa_deleted", "event ike_sa_rekeyed"],
         ike_sa_and_child_renewed,
     ),
+    scenario(
+        "IKEv2, a host left out",
+        &["event child_deleted", "left_out"],
+        host_left_out,
+    ),
+    scenario(
+        "IKEv2, a call ends behind the switch",
+        &["event child_deleted"],
+        call_ends_behind_the_switch,
+    ),
+    scenario(
+        "IKEv2, two clients served by turns",
+        &["by_turns"],
+        served_by_turns,
+    ),
+    scenario(
+        "IKEv2, silent as another client dials in",
+        &["peer_silent"],
+        silent_as_another_dials_in,
+    ),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
     scenario(
         "all packets lost, echoes before and after",

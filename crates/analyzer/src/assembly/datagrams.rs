@@ -3,15 +3,20 @@
 
 use crate::assembly::scene::Explored;
 use crate::events::{Reconnection, reconnections};
+use crate::traffic::{PairSeen, PairsSeen};
+
+use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Event, EventKind};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
     CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
     Undelivered, window_takes,
 };
+use std::net::IpAddr;
 
 /// Datagrams whose child SA was deleted, or ended with its IKE SA, while others of its tunnel go on: each from the last packet of the SA to the
 /// first one between its addresses on another SA, or to the end.
@@ -180,6 +185,72 @@ pub(super) fn of_numbers_back(found: Explored<'_>, is_acknowledged: impl Fn(Side
         (!is_acknowledged(side)).then_some(stood)
     };
     all().filter_map(of).collect()
+}
+
+/// Datagrams of two inner addresses that end both ways with the switch to a new SA, which carries others alone: each from its last packet.
+pub(super) fn of_hosts_left_out(found: Explored<'_>) -> Vec<Interval> {
+    let associations = found.record.sas.associations();
+    let lacks = |old: Option<SaIndex>, new: Option<SaIndex>| {
+        let (old, new) = old.zip(new)?;
+        let carried = associations[new].inner_ends();
+        let lacks = |ends| !carried.contains(ends);
+        Some(!carried.is_empty() && associations[old].inner_ends().iter().any(lacks))
+    };
+    let narrower =
+        |renewal: &&Succession| (0..2).any(|side| lacks(renewal.old[side], renewal.new[side]) == Some(true));
+    let mut renewals = found.successions.iter().filter(narrower).peekable();
+    let pairs = renewals.peek().map(|_| found.record.flows.pairs());
+    let left_out = renewals.filter_map(|renewal| left_out(found, renewal, pairs.as_ref()?));
+    left_out.flatten().collect()
+}
+
+/// Of several pairs of hosts, the one that sent most stands for all.
+fn left_out(found: Explored<'_>, renewal: &Succession, pairs: &PairsSeen) -> Option<[Interval; 2]> {
+    let record = found.record;
+    let associations = record.sas.associations();
+    let ends = record.totals.last_time?;
+    let ([Some(one), Some(other)], [Some(new), Some(other_new)]) = (renewal.old, renewal.new) else {
+        return None;
+    };
+    let lost = |old: SaIndex, new: SaIndex, pair: (IpAddr, IpAddr)| {
+        let (old, new) = (&associations[old], &associations[new]);
+        let side = (old.tunnel, old.direction);
+        let seen = pairs.get(&(side, pair))?;
+        let pause = window_takes((seen.first, seen.last.0), seen.packets)?;
+        let others_go_on = record.traffic.last_esp(side) > Some(seen.last.0.plus_nanos(pause));
+        let ends = ends_with(seen, new.first?.0) && !is_half(seen.bytes.0, seen.bytes.1);
+        (ends && others_go_on && !new.carries_more_inner_ends()).then_some(seen)
+    };
+    let stretch = |sa: SaIndex, pair: (IpAddr, IpAddr), seen: &PairSeen| {
+        let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+        let mut stood = without_sa((sa, &associations[sa]), seen.last, (None, ends), undelivered)?;
+        stood.facts.pair = record.traffic.pair_between(stood.facts.tunnel, pair)?;
+        Some(stood)
+    };
+    let own = associations[one].inner_ends().iter();
+    let both = own.filter_map(|&(src, dst)| {
+        let there = lost(one, new, (src, dst))?;
+        let back = lost(other, other_new, (dst, src))?;
+        // A host may find the new SA for a packet before the new selectors are in use.
+        let carries = |sa: SaIndex, pair| associations[sa].inner_ends().contains(&pair);
+        let left_out = !(carries(new, (src, dst)) && carries(other_new, (dst, src)));
+        let stretches = [
+            stretch(one, (src, dst), there)?,
+            stretch(other, (dst, src), back)?,
+        ];
+        left_out.then_some((there.packets + back.packets, stretches))
+    });
+    both.max_by_key(|(packets, _)| *packets)
+        .map(|(_, stretches)| stretches)
+}
+
+/// Whether a sender went on at its pace up to a switch, and no longer than the path carries what was under way: a pause of three packets is
+/// none. Who sends so seldom that these take as long as a timer does not show when it ended.
+fn ends_with(seen: &PairSeen, switched: Timestamp) -> bool {
+    let between = i64::try_from(seen.packets.saturating_sub(1).max(1)).unwrap_or(i64::MAX);
+    let three = LEAST_NOT_BY_CHANCE.cast_signed() * (seen.last.0.nanos_since(seen.first) / between);
+    let late = seen.last.0.nanos_since(switched);
+    three <= LEAST_TIMEOUT && (-three..=LEAST_TIMEOUT).contains(&late)
 }
 
 /// Whether a sender at the rate of an SA did not merely pause for so long.

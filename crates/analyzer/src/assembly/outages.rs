@@ -57,6 +57,7 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
         limits.are_acknowledged(tunnel, direction)
     }));
     stretches.extend(datagrams::of_reconnections(found));
+    stretches.extend(datagrams::of_hosts_left_out(found));
     stretches.extend(datagrams::of_first_fragments(found));
     stretches.extend(datagrams::of_numbers_back(found, |(tunnel, direction)| {
         limits.are_acknowledged(tunnel, direction)

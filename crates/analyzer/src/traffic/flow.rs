@@ -9,6 +9,7 @@ use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Direction, Flow};
 use rekeyscope_model::flow::FiveTuple;
+use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{ConnectionId, Segment};
 use std::net::IpAddr;
 
@@ -31,9 +32,26 @@ struct FlowState {
     /// Bytes seen before. A keep-alive's byte is in neither.
     retransmitted_bytes: u64,
     packets: u64,
+    /// Times of the first and the last packet, with the last one's frame.
+    seen: (Timestamp, (Timestamp, u64)),
     /// The flow's last connection.
     connection: ConnectionId,
 }
+
+/// Packets between two inner addresses in one direction of a tunnel.
+#[derive(Debug)]
+pub(crate) struct PairSeen {
+    pub(crate) packets: u64,
+    /// Time of the first packet.
+    pub(crate) first: Timestamp,
+    /// Time and frame of the last packet.
+    pub(crate) last: (Timestamp, u64),
+    /// Transport payload bytes: those of TCP, and all.
+    pub(crate) bytes: (u64, u64),
+}
+
+/// All pairs of inner addresses, source and destination, by the side that sends.
+pub(crate) type PairsSeen = HashMap<(Side, (IpAddr, IpAddr)), PairSeen>;
 
 /// All flows of a capture. Holds at most [`MOST_FLOWS`].
 #[derive(Debug, Default)]
@@ -52,6 +70,7 @@ impl FlowTable {
         direction: Direction,
         inner: &Inner,
         segment: &Segment,
+        seen: (Timestamp, u64),
     ) -> (u32, ConnectionId) {
         let payload = inner.transport_bytes;
         let key = inner.flow.map(|flow| (tunnel, direction, flow));
@@ -67,12 +86,14 @@ impl FlowTable {
             new_bytes: 0,
             retransmitted_bytes: 0,
             packets: 0,
+            seen: (seen.0, seen),
             connection: ConnectionId::NONE,
         });
         state.bytes += u64::from(payload);
         state.new_bytes += u64::from(new);
         state.retransmitted_bytes += u64::from(segment.again);
         state.packets += 1;
+        state.seen.1 = seen;
         if state.connection != segment.connection {
             let known = self.connections.contains_key(&segment.connection);
             if !known && self.connections.len() >= MOST_FLOWS {
@@ -88,6 +109,29 @@ impl FlowTable {
     fn of(&self, tunnel: usize, direction: Direction) -> impl Iterator<Item = (&FiveTuple, &FlowState)> {
         let all = self.flows.iter();
         all.filter_map(move |(key, state)| ((key.0, key.1) == (tunnel, direction)).then_some((&key.2, state)))
+    }
+
+    /// Sums of the flows over their addresses.
+    pub(crate) fn pairs(&self) -> PairsSeen {
+        let mut pairs = PairsSeen::default();
+        for ((tunnel, direction, flow), state) in &self.flows {
+            let (first, last) = state.seen;
+            let of = ((*tunnel, *direction), (flow.src, flow.dst));
+            let pair = pairs.entry(of).or_insert(PairSeen {
+                packets: 0,
+                first,
+                last,
+                bytes: (0, 0),
+            });
+            pair.packets += state.packets;
+            pair.first = pair.first.min(first);
+            pair.last = pair.last.max(last);
+            pair.bytes.1 += state.bytes;
+            if flow.protocol == ip_number::TCP.0 {
+                pair.bytes.0 += state.bytes;
+            }
+        }
+        pairs
     }
 
     /// Whether datagrams of a direction of a tunnel go on in another tunnel, between the same addresses and ports.

@@ -1,12 +1,13 @@
 //! Rows about the SAs: limit, new SA lost, deleted too early, slow exchange, replay window.
 
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
-use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SwallowedPacket};
+use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide, SwallowedPacket};
 use crate::explain::view::OutageView;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
-use rekeyscope_traffic::{CarriedKind, FINEST};
+use rekeyscope_traffic::{CarriedKind, FINEST, LEAST_TIMEOUT, ShownBy};
+use std::net::IpAddr;
 
 /// The first packets of an SA: the sender counts from 1 (RFC 4303 §3.3.3), and one or two may be what tests the SA.
 pub(super) const FIRST_NUMBERS: u64 = 3;
@@ -416,6 +417,81 @@ pub(super) fn numbers_back(view: &OutageView<'_>) -> Option<Explanation> {
         ..Explanation::of(ExplanationCause::NumbersBack, step.known)
     };
     Some(view.with_frames(explanation, []))
+}
+
+/// Nothing of two hosts comes any more since an SA replaced theirs that others use: nobody sends, so nothing is lost either.
+pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let (from, to) = outage.inner?;
+    let new = view.sa(view.sa(outage.sa?)?.successor?)?;
+    let (switched, _) = new.used?;
+    let back = new.opposite.and_then(|place| view.sa(place))?;
+    let is_carried =
+        |sa: &SaInScene, host: IpAddr| sa.inner.iter().any(|ends| ends.0 == host || ends.1 == host);
+    let host = [from, to]
+        .into_iter()
+        .find(|host| !(is_carried(new, *host) && is_carried(back, *host)))?;
+    let ends_with_it = outage.from.nanos_since(switched).abs() <= LEAST_TIMEOUT;
+    let nothing_sent = outage.undelivered.shown_by == ShownBy::ControlPlane;
+    let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place));
+    (outage.open && nothing_sent && ends_with_it).then(|| {
+        let explanation = Explanation {
+            by: Some(host),
+            exchange: exchange.map(|exchange| exchange.index),
+            ..Explanation::of(ExplanationCause::LeftOut, Certainty::Inferred)
+        };
+        view.with_frames(explanation, [])
+    })
+}
+
+/// A side goes over to another one as that one's new SA begins, and back as a new SA of the first does: it takes the two for one.
+pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
+    let (silent, new) = goes_over(view)?;
+    let others = view
+        .scene
+        .outages
+        .iter()
+        .filter(|other| other.tunnel == new.tunnel);
+    let mut back = others.filter_map(|outage| goes_over(&OutageView { outage, ..*view }));
+    back.find(|(side, sa)| side.side == silent.side && sa.tunnel == view.outage.tunnel)?;
+    let hosts = |sa: &SaInScene| sa.inner.iter().map(|ends| ends.1).collect::<Vec<IpAddr>>();
+    let direction = view.direction_of(silent);
+    let mut own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
+    let same_host = own.any(|(_, sa)| hosts(sa).iter().any(|host| hosts(new).contains(host)));
+    let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place))?;
+    let explanation = Explanation {
+        by: Some(silent.side),
+        exchange: Some(exchange.index),
+        ..Explanation::of(
+            ExplanationCause::ByTurns,
+            if same_host {
+                Certainty::Proven
+            } else {
+                Certainty::Inferred
+            },
+        )
+    };
+    Some(view.with_frames(explanation, silent.last_frame))
+}
+
+/// The side whose ESP stops for half of an outage as it takes a new SA of another tunnel into use, and that SA.
+fn goes_over<'a>(view: &OutageView<'a>) -> Option<(&'a SilencesOfSide, &'a SaInScene)> {
+    view.outage.silences.iter().find_map(|silent| {
+        let direction = view.direction_of(silent);
+        let stops = silent.no_esp.0;
+        let begins = |sa: &&SaInScene| {
+            let takes_over = |(first, last): (Timestamp, Timestamp)| {
+                first.nanos_since(stops).abs() <= view.near() && last.nanos_since(first) > view.near()
+            };
+            sa.tunnel != view.outage.tunnel && sa.direction == direction && sa.used.is_some_and(takes_over)
+        };
+        let new = view.scene.sas.iter().find(begins)?;
+        // An end that went elsewhere sends nothing from the old place.
+        let mut others = view.outage.silences.iter();
+        let other = others.find(|other| other.side != silent.side)?.nothing;
+        let other_goes_on = other.0 > stops.plus_nanos(view.near()) || !view.fills_half(other);
+        (view.fills_half(silent.no_esp) && other_goes_on).then_some((silent, new))
+    })
 }
 
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {

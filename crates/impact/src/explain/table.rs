@@ -81,7 +81,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test. Rows of one way to look stand side by side: what it finds says which of them holds.
-pub static ROWS: [ExplanationRow; 30] = [
+pub static ROWS: [ExplanationRow; 32] = [
     ExplanationRow {
         needs: "the capture lacks packets, or its clock was set, for half of the outage",
         ..row(ExplanationCause::CaptureHole, path::capture_hole)
@@ -171,6 +171,11 @@ pub static ROWS: [ExplanationRow; 30] = [
         ..row(ExplanationCause::AnswerLost, control::answer_lost)
     },
     ExplanationRow {
+        needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one",
+        unless: "the other side fell silent as well: it went elsewhere",
+        ..row(ExplanationCause::ByTurns, sas::by_turns)
+    },
+    ExplanationRow {
         needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or a new IKE SA began although the old one lived, after one side alone had fallen silent, or said that no daemon listens",
         unless: "ESP of that peer passes for half of the time up to the new IKE SA; an SA was deleted before",
         explains_short: true,
@@ -195,6 +200,10 @@ pub static ROWS: [ExplanationRow; 30] = [
         moment: Moment::Event,
         excluded: control::rekeyed_just_before,
         ..row(ExplanationCause::BreakBeforeMake, control::break_before_make)
+    },
+    ExplanationRow {
+        needs: "datagrams between two inner addresses end both ways as a new SA replaces theirs; it carries others, and never these",
+        ..row(ExplanationCause::LeftOut, sas::left_out)
     },
     ExplanationRow {
         needs: "first fragments of ESP come without the others, and small packets pass",

@@ -683,6 +683,56 @@ fn numbers_that_went_back_for_half_of_it() {
 }
 
 #[test]
+fn hosts_that_the_new_sa_leaves_out() {
+    let mut narrowed = rekeyed(9.9, 10.0);
+    narrowed.outage().open = true;
+    narrowed.outage().undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+    narrowed.outage().swallowed_packets.clear();
+    for new in [2, 3] {
+        narrowed.sas[new].inner = vec![(LAN.0, DMZ.1)];
+    }
+    let explanation = is(&narrowed, LeftOut);
+    assert_eq!((explanation.by, explanation.exchange), (Some(LAN.1), Some(40)));
+    narrowed.sas[3].inner.push((LAN.1, LAN.0));
+    assert_eq!(is(&narrowed, LeftOut).by, Some(LAN.1), "one way alone");
+    narrowed.sas[2].inner.push(LAN);
+    is(&narrowed, SlowRenewal);
+}
+
+#[test]
+fn two_clients_that_are_served_by_turns() {
+    let turn = |tunnel: usize, spi: u32, used: (f64, f64)| SaInScene {
+        tunnel,
+        exchange: Some(0),
+        ..sa(Direction::BToA, spi, Some(used))
+    };
+    let mut turns = scene();
+    turns.exchanges.push(exchange(9.8, 9.9, MadeByExchange::ChildSa));
+    turns.sas[1].used = Some((at(1.0), at(10.0)));
+    turns
+        .sas
+        .extend([turn(1, 0xc0, (10.1, 18.0)), turn(0, 0xc1, (18.1, 26.0))]);
+    turns.outages[0].silences[1] = silences(GATEWAY, (10.0, 18.1));
+    turns.outages.push(OutageInScene {
+        tunnel: 1,
+        silences: [silences(CLIENT, (18.0, 18.1)), silences(GATEWAY, (18.0, 26.0))],
+        ..outage(18.0, 26.0)
+    });
+    let explanation = is(&turns, ByTurns);
+    assert_eq!(
+        (explanation.by, explanation.certainty),
+        (Some(GATEWAY), Certainty::Proven)
+    );
+    let mut moved = turns.clone();
+    moved.outages[0].silences[0] = silences(CLIENT, (10.0, 18.1));
+    is(&moved, PathSilent);
+    turns.sas[2].inner.clear();
+    assert_eq!(is(&turns, ByTurns).certainty, Certainty::Inferred);
+    turns.outages.pop();
+    is(&turns, PeerSilent);
+}
+
+#[test]
 fn packets_behind_the_replay_window() {
     let mut late = scene();
     late.outage().undelivered.behind_window = 3;

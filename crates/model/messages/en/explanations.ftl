@@ -57,6 +57,8 @@ outage-path-silent = both sides { $probably }fell silent { $at }
 outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
+outage-left-out = { $who } { $probably }fell out of a new SA { $at }
+outage-by-turns = traffic { $probably }went over to { $to } { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
@@ -167,6 +169,11 @@ explains-first-fragments = of { $bytes } ESP packets of { $who } only the first 
 explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not: the limit lies between them.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
+explains-left-out = its packets ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.
+explains-by-turns = ESP of { $who } stops here as a new SA of { $to } begins, and there as a new one begins here, by turns: both are taken for one client. { $known ->
+    [proven] Both have the same address inside the tunnel.
+   *[inferred] They may have the same identity or the same address inside the tunnel.
+}
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
@@ -252,6 +259,8 @@ cure-path-silent = look at the path between the ends, and capture at the other o
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. Not the rekeys.
 cure-large-packets = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. See what changed: suite or encapsulation.
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. Not the rekeys.
+cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
+cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `uniqueids = no`). Not the rekeys.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.

@@ -56,6 +56,8 @@ outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
+outage-left-out = { $who }が{ $at } SA の対象外{ $probably }
+outage-by-turns = { $at }相手が { $to } に交替{ $probably }
 outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
 outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
@@ -142,6 +144,11 @@ explains-first-fragments = { $who }の ESP パケット { $bytes } 個は先頭�
 explains-large-packets = { $bytes } バイトまでのパケットは通り、最大長のパケットは届いていません。通る上限はその間です。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
+explains-left-out = このホストのパケットは、新しい SA への切り替えとともに両方向とも途絶えました。新しい SA はほかのホストのパケットを運んでいます。新しい SA のトラフィックセレクターに { $who }がおそらく含まれていません。両端がその時ちょうど送信をやめた可能性もあり、これらのパケットからは区別できません。
+explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始まるとこちら宛てが途絶え、こちらの新しい SA が始まると { $to } 宛てが途絶え、交互に繰り返しています。両方を同じクライアントとして扱っています。{ $known ->
+    [proven] 両方のトンネル内アドレスが同じです。
+   *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
+}
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
@@ -220,6 +227,8 @@ cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチ�
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。鍵更新が原因ではありません。
 cure-large-packets = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。変わったもの（暗号スイート、カプセル化）も調べてください。
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。鍵更新が原因ではありません。
+cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
+cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `uniqueids = no`）。リキーが原因ではありません。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。

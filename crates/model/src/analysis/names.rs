@@ -432,6 +432,10 @@ plain_names! {
         SlowExchange = "slow_exchange",
         /// A side went on with an old counter of ESP numbers, so that a replay check drops its packets.
         NumbersBack = "numbers_back",
+        /// A new SA does not carry some of the inner hosts that the old one carried.
+        LeftOut = "left_out",
+        /// A side serves two others by turns, as if they were one.
+        ByTurns = "by_turns",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
         /// L2TP or PPP ended the session inside the tunnel.

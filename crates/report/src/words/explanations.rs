@@ -244,7 +244,12 @@ impl<'a> Explained<'a> {
             ExplanationCause::Unexplained if e.count.is_none() => self.silent_time.swallowed,
             _ => e.count.unwrap_or(0),
         };
+        let other_client = || self.exchange()?.initiator;
         let (from, to) = match change {
+            false if self.is(ExplanationCause::ByTurns) => (
+                moment(self.focus, self.silent_time.start),
+                said(other_client().map(|other| other.to_string())),
+            ),
             true => (
                 name(event.and_then(|event| event.from.as_ref())),
                 name(event.and_then(|event| event.to.as_ref())),
@@ -516,6 +521,7 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::LargePackets
             | ExplanationCause::FirstFragments
+            | ExplanationCause::LeftOut
             | ExplanationCause::EspSilent
             | ExplanationCause::SilentOnNewSa => {
                 let moment = at()?;

@@ -283,6 +283,21 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
             ..of(ExplanationCause::NumbersBack, Certainty::Proven)
         },
     );
+    let mut left_out = silent(Some([10, 66, 1, 1].into()), Some(0), ExplanationCause::LeftOut);
+    let outage = &mut left_out.outages[0];
+    (outage.end, outage.dead, outage.swallowed) = (None, None, 0);
+    (outage.seconds, outage.at_least) = (14.1, true);
+    if let Some(explanation) = &mut outage.explanation {
+        (explanation.seconds, explanation.certainty) = (None, Certainty::Inferred);
+    }
+    let by_turns = |certainty| {
+        let mut document = silent(gateway, Some(0), ExplanationCause::ByTurns);
+        document.exchanges[0].initiator = Some([10, 9, 0, 3].into());
+        if let Some(explanation) = &mut document.outages[0].explanation {
+            (explanation.seconds, explanation.certainty) = (None, certainty);
+        }
+        document
+    };
     let first_fragments = shown(
         EventKind::OnlySmallPass,
         |event| event.count = Some(24),
@@ -322,6 +337,9 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         silent(gateway, None, ExplanationCause::Unheard),
         silent(gateway, None, ExplanationCause::EspSilent),
         silent(gateway, Some(0), ExplanationCause::SilentOnNewSa),
+        left_out,
+        by_turns(Certainty::Proven),
+        by_turns(Certainty::Inferred),
         large(Some(1372), Some(0)),
         large(None, None),
         first_fragments,

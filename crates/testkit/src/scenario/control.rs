@@ -95,6 +95,16 @@ impl World {
         self.echo(false, false);
     }
 
+    /// The same, and `answered` tells whether it hears that it does.
+    pub fn ping_server(&mut self, answered: bool) {
+        self.next_message_id += 1;
+        self.echo(true, true);
+        if answered {
+            self.wait(1);
+            self.echo(false, false);
+        }
+    }
+
     /// The server's host asks whether the client lives, and `answered` tells whether it hears that it does.
     pub fn ping_client(&mut self, answered: bool) {
         self.next_message_id += 1;

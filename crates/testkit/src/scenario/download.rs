@@ -72,6 +72,14 @@ impl World {
         }
     }
 
+    /// A packet of a call with another host behind the server passes each way.
+    pub fn talk(&mut self, host: [u8; 4]) {
+        let voice = udp(5002, 40_002, &[0x63; 160]);
+        self.esp_down(&l2tp(&ipv4(host, self.inner_client, 17, &voice)));
+        let voice = udp(40_002, 5002, &[0x64; 160]);
+        self.esp_up(&l2tp(&ipv4(self.inner_client, host, 17, &voice)));
+    }
+
     /// Everything sent so far has arrived; the client acknowledges every second segment.
     pub fn deliver(&mut self) {
         self.expected = self.seq;

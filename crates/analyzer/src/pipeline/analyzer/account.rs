@@ -256,9 +256,10 @@ impl Analyzer {
                     let clear = &mut self.record.diagnosis.clear;
                     clear.inside(tunnel, slot(direction), (flow.src, flow.dst), outer);
                 }
+                let seen = (pending.time, pending.frame);
                 self.record
                     .flows
-                    .observe(tunnel, direction, &decoded.inner, &segment)
+                    .observe(tunnel, direction, &decoded.inner, &segment, seen)
             }
             None => (0, ConnectionId::NONE),
         };

@@ -98,6 +98,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     let nothing = match receiver {
         _ if lets_small_packets_pass(told.explanation.cause) => t.word("outage-nothing-large"),
         _ if told.explanation.cause == ExplanationCause::NumbersBack => t.word("outage-nothing-of-it"),
+        _ if told.explanation.cause == ExplanationCause::LeftOut => t.word("outage-nothing"),
         Some(receiver) => fill!(t, "outage-nothing-to", to = receiver),
         None => t.word("outage-nothing"),
     };
