@@ -2,7 +2,7 @@
 
 use crate::explain::costs::{BesideRekeys, cost_row};
 use crate::verdict::{INTEREST, LEAST_SHARE};
-use rekeyscope_model::analysis::{Account, AccountLine, Analysis, Impact, Verdict};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis, Impact, Verdict};
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
     let mut all = analysis.account.iter();
@@ -42,6 +42,18 @@ pub fn told_loss_beside<'a>(
     faults(account, headline).find(|line| {
         line.label != most.label && line.lost_seconds > near && !account.not_testable.contains(&line.label)
     })
+}
+
+/// The line of a sender that had nothing to send, beside rekeys that hurt: it leads nothing, and where it lost more than what does, a table
+/// without a word of it would contradict the answer.
+pub fn told_idle_beside<'a>(
+    analysis: &'a Analysis,
+    headline: &Impact,
+    most: &AccountLine,
+) -> Option<&'a AccountLine> {
+    let mut lines = account(analysis, headline)?.labels.iter();
+    let idle = lines.find(|line| line.label == AccountLabel::Application)?;
+    (idle.lost_seconds > most.lost_seconds && !headline.rekeys_hurt.is_empty()).then_some(idle)
 }
 
 /// Tells whether the answer begins with this loss.

@@ -29,7 +29,7 @@ mod tests;
 pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
 pub use costs::{BesideRekeys, COSTS, CostRow, cost_row};
 pub use findings::{FINDINGS, FindingRow, finding_row};
-pub use loss::{leads, told_loss, told_loss_beside};
+pub use loss::{leads, told_idle_beside, told_loss, told_loss_beside};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldFirstNumbers, ToldNoReturn, ToldStandstill, refuses_child, told_childless, told_cut_off,

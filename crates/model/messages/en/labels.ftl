@@ -116,7 +116,7 @@ comparison-efficiency = Efficiency
 
 ## The verdict.
 
-verdict-label-failed = failure
+verdict-label-failed = outage or failure
 verdict-label-shown = cost shown
 verdict-label-some = some rekeys hurt
 verdict-label-bounded = no cost that matters

@@ -131,6 +131,7 @@ end-gateway = gateway
 note-other-direction = * the other direction
 note-lost = lost: what { $direction } took longer
 note-silence = silence: longest time in which nothing arrived
+note-volume = volume: as the exchange began
 note-not-observed = not observed: the capture lacks packets there
 note-outside = outside: no transfer there
 note-overlay-columns = The last columns: lowest and highest value of each overlay from the rekey to 2 s after its switch.

@@ -140,6 +140,7 @@ fn legend<'a>(focus: &Focus<'a>, tunnel: usize, rekeys: &[&'a Rekey]) -> String 
     let direction = words::direction(t, focus.analysis, tunnel, main);
     parts.push(fill!(t, "note-lost", direction));
     parts.push(t.word("note-silence"));
+    parts.push(t.word("note-volume"));
     if rekeys.iter().any(|r| focus.shown_direction(r) != main) {
         parts.push(t.word("note-other-direction"));
     }

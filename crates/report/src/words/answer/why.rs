@@ -6,7 +6,9 @@ use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
-use rekeyscope_impact::explain::{names_renewal, told_first_numbers, told_queue, told_stop};
+use rekeyscope_impact::explain::{
+    names_renewal, told_first_numbers, told_idle_beside, told_queue, told_stop,
+};
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
@@ -173,7 +175,19 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> Vec<String> {
             account_label(t, line.label),
             amount(line.lost_seconds, line.lost_seconds),
         );
-        fill!(t, "why-more", label, seconds)
+        let more = fill!(t, "why-more", label, seconds);
+        let idle = told_idle_beside(focus.analysis, headline, line).zip(focus.ledger(headline));
+        let idle = idle.map(|(idle, ledger)| {
+            let seconds = amount(idle.lost_seconds, idle.lost_seconds);
+            let said = fill!(
+                t,
+                "why-idle",
+                seconds,
+                whole = amount(ledger.seconds, ledger.seconds)
+            );
+            format::capitalised(&said)
+        });
+        t.sentences(&Vec::from_iter([more].into_iter().chain(idle)))
     });
     let shared = shared_explanation(focus, headline).filter(|_| !is_silence_alone(focus, headline));
     if let Some(shared) = shared {
