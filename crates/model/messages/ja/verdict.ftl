@@ -12,7 +12,7 @@ verdict-no-traffic = { $total ->
 }
 verdict-no-rekeys = リキー（鍵更新）なし、{ $direction }は { $volume } を { $rate } で転送
 verdict-unused = リキー（鍵更新）{ $renewals } 回の SA は未使用、{ $direction }は { $volume } を { $rate } で転送
-verdict-stopped = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が { $silence } 停止: { $transfer } 中 { $cost }（{ $share }）遅れ
+verdict-stopped = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が { $silence } 停止: { $cost }（{ $transfer }の { $share }）
 verdict-made-up = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が { $silence } 停止したが、{ $cost }を除いて取り戻した
 verdict-slowed = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が停止せずに遅くなった: { $transfer } 中 { $cost }（{ $share }）
 verdict-just = { $cost }
