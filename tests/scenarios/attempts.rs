@@ -42,13 +42,13 @@ fn what_failed_is_the_first_sentence() {
             "no answer",
             &[Unanswered],
             OutageEnd::End,
-            "the renewal was not answered, or late): nothing passed for 12.",
+            "the renewal was not answered): nothing passed for 12.",
         ),
         (
             "answered late",
             &[Completed],
             OutageEnd::NewSa,
-            "the renewal was not answered, or late",
+            "the renewal was answered late",
         ),
         (
             "limit without a rekey",

@@ -12,14 +12,14 @@ use crate::findings;
 use crate::pipeline::record::{Record, key_source, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
-use rekeyscope_impact::tell::failed::{FailureFacts, failed};
-use rekeyscope_impact::verdict::named_loss;
+use rekeyscope_impact::order::failures_first;
+use rekeyscope_impact::tell::failed::FailureFacts;
 use rekeyscope_ipsec::ike::timeline;
 use rekeyscope_ipsec::rekey::{Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_model::analysis::{Impact, Ledger, Verdict, *};
+use rekeyscope_model::analysis::*;
 use rekeyscope_model::spi::IpsecProtocol;
-use rekeyscope_model::text::{Message, Said};
+use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::ConnectionId;
 use std::collections::{BTreeMap, HashSet};
@@ -114,7 +114,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &failures.outages, &events.events);
-    let impact = with_failures(
+    let impact = failures_first(
         judged.impact,
         FailureFacts {
             tunnels: &tunnels,
@@ -460,56 +460,4 @@ fn diagnostics(record: &Record, events_left_out: u64) -> Vec<DiagnosticEntry> {
         });
     }
     all.iter().map(describe).collect()
-}
-
-/// Puts failures first, ahead of the ledger's words on the rekeys that succeeded, and then the transfer that suffers.
-fn with_failures(mut impact: Vec<Impact>, facts: FailureFacts<'_>) -> Vec<Impact> {
-    let ledgers = facts.ledgers;
-    for told in failed(facts) {
-        let own = |i: &&mut Impact| {
-            i.tunnel == told.tunnel && told.direction.is_none_or(|direction| i.direction == direction)
-        };
-        if let Some(of_it) = impact.iter_mut().find(own) {
-            let mut messages = told.messages;
-            if matches!(of_it.verdict, Verdict::Shown | Verdict::Some | Verdict::Bounded) {
-                let mut own = facts.attempts.iter().filter(|a| a.tunnel == told.tunnel);
-                let is_outage = own.any(|a| a.rekey.is_some() && a.outage.is_some());
-                // No all-clear of rekeys of which one is the outage.
-                let skip = usize::from(is_outage && of_it.verdict == Verdict::Bounded);
-                messages.extend(of_it.messages.drain(..).skip(skip));
-            }
-            let said = Said::from(messages);
-            (of_it.sentence, of_it.messages) = (said.sentence, said.messages);
-            of_it.verdict = Verdict::Failed;
-        }
-    }
-    let losses = losses(&impact, ledgers);
-    let mut in_order: Vec<(f64, Impact)> = losses.into_iter().zip(impact).collect();
-    in_order.sort_by(|(a_lost, a), (b_lost, b)| {
-        let failed = |i: &Impact| i.verdict == Verdict::Failed;
-        failed(b).cmp(&failed(a)).then(b_lost.total_cmp(a_lost))
-    });
-    in_order.into_iter().map(|(_, impact)| impact).collect()
-}
-
-/// Seconds that each direction lost to rekeys and failures, where they are a share of its time that a sentence names, or rekeys stopped it for
-/// longer than the other direction. Of a tunnel's two directions, busiest first, only the first one with such a loss counts: answers stop with
-/// the data that they answer.
-fn losses(impact: &[Impact], ledgers: &[Ledger]) -> Vec<f64> {
-    let mut counted: Vec<usize> = Vec::new();
-    let mut lost = |i: &Impact| {
-        let own = |l: &&Ledger| (l.tunnel, l.direction) == (i.tunnel, i.direction);
-        let ledger = ledgers.iter().find(own)?;
-        let stood = |l: &Ledger| l.rekeys.iter().map(|own| own.silence_ms).sum::<f64>();
-        let mut others = ledgers
-            .iter()
-            .filter(|l| l.tunnel == i.tunnel && l.direction != i.direction);
-        let stood_longer = others.any(|other| stood(ledger) > stood(other));
-        let lost = named_loss(ledger).or_else(|| stood_longer.then_some(ledger.cost_seconds))?;
-        (!counted.contains(&i.tunnel)).then(|| {
-            counted.push(i.tunnel);
-            lost
-        })
-    };
-    impact.iter().map(|i| lost(i).unwrap_or(0.0)).collect()
 }

@@ -188,6 +188,9 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 /// The time without a way, where what followed was the sender's timer. A way that was closed for less than any timer is shown by nothing
 /// that was sent.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
+    // Whether a way was closed while the capture lacks packets, nothing shows.
+    let explanation = outage.explanation.as_ref();
+    explanation.filter(|explanation| explanation.cause != ExplanationCause::CaptureHole)?;
     // A renewal that brought the way back did so with its last message, so there was no way until then.
     let goes_on_silent = outage.explanation.as_ref().is_some_and(|explanation| {
         let silent = [ExplanationCause::PeerSilent, ExplanationCause::PathSilent];

@@ -141,8 +141,8 @@ impl LedgerWords<'_> {
     fn bounded(&self) -> Message {
         let bound = self.ledger.bound_ms.unwrap_or(0.0) / 1_000.0;
         let id = match self.ledger.basis {
-            LedgerBasis::Acknowledgements | LedgerBasis::Datagrams => "verdict-bounded",
-            LedgerBasis::Answers | LedgerBasis::Packets => "verdict-bounded-without-keys",
+            LedgerBasis::Acknowledgements | LedgerBasis::Datagrams => ALL_CLEAR[0],
+            LedgerBasis::Answers | LedgerBasis::Packets => ALL_CLEAR[1],
         };
         about(self.of, id)
             .with("used", self.of.observed.len())
@@ -187,4 +187,12 @@ impl LedgerWords<'_> {
                 .with("rekeys", self.ledger.not_observed.len())
         })
     }
+}
+
+/// Messages that clear rekeys, with inner TCP or datagrams and without.
+const ALL_CLEAR: [&str; 2] = ["verdict-bounded", "verdict-bounded-without-keys"];
+
+/// Tells whether a message clears rekeys.
+pub(crate) fn is_all_clear(said: &Message) -> bool {
+    ALL_CLEAR.contains(&said.id.as_str())
 }

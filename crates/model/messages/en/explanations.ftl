@@ -76,7 +76,7 @@ outage-unexplained-times = { $known ->
     [inferred] Data probably did not arrive
    *[proven] Nothing was delivered
 } { $n } times ({ $seconds }); the capture shows no cause.
-outage-capture-hole = the capture lacks packets from { $from } to { $to }, and whether anything passed is not known
+outage-capture-hole = the capture lacks packets from { $from } to { $to }: nothing shows whether any passed
 
 # An item of the list of outages; $outage: outage-item
 outage-because = { $clause }. { $outage }

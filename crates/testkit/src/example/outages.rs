@@ -327,6 +327,14 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
             |_| (),
             of(ExplanationCause::CaptureHole, Certainty::Proven),
         ),
+        shown(
+            EventKind::CaptureHole,
+            |_| (),
+            Explanation {
+                count: Some(400),
+                ..of(ExplanationCause::CaptureHole, Certainty::Inferred)
+            },
+        ),
         changed(EventKind::AddressChanged),
         in_udp(changed(EventKind::PortChanged)),
         silent(gateway, None, ExplanationCause::PeerSilent),
