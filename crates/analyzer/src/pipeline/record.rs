@@ -40,6 +40,10 @@ pub struct Record {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock_events: Vec<ClockEvent>,
+    /// Nanoseconds by which packets come again later: captures with clocks apart were merged.
+    pub(crate) copies_apart: Option<i64>,
+    /// Nanoseconds in whose multiples the frames' times are apart, where that is too coarse for silences.
+    pub(crate) clock_step: Option<i64>,
     pub(crate) control: ControlLog,
     pub(crate) icmp: IcmpLog,
     /// IKE messages whose fragments did not all come.
@@ -77,6 +81,8 @@ impl Record {
             diagnostics: Diagnostics::default(),
             diagnosis: Diagnosis::default(),
             clock_events: Vec::new(),
+            copies_apart: None,
+            clock_step: None,
             control: ControlLog::default(),
             icmp: IcmpLog::default(),
             incomplete_ike: Vec::new(),
