@@ -68,9 +68,11 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 24] = [
+const ROWS_PLANTED: [(&str, &str, &str); 27] = [
     ("capture-hole", "capture stops", "capture drops frames"),
     ("numbers-back", "counter goes back", "deep reordering"),
+    ("numbers-used-up", "numbers used up", "numbers left"),
+    ("bad-icv", "large packets damaged", "packets damaged now and then"),
     (
         "invalid-spi",
         "server lost its SAs",
@@ -124,6 +126,7 @@ const ROWS_PLANTED: [(&str, &str, &str); 24] = [
     ("silent", "IKEv2, nothing comes", "application pauses"),
     ("unheard", "acknowledgements unheard", "receiver stops"),
     ("esp-silent", "IKEv2, only IKE comes", "IKEv2, nothing comes"),
+    ("connection-dead", "connection dropped", "large packets lost"),
     ("unexplained", "one of two transfers dies", "burst lost"),
 ];
 

@@ -125,6 +125,76 @@ pub(crate) fn counter_goes_back(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// The numbers of the server's SA end so many before the last one, and it sends nothing until the client renews.
+fn numbers_end(w: &mut World, before: u32) {
+    let last = u32::MAX - before;
+    w.down.sequence = last - 6_000;
+    while w.down.sequence < last {
+        w.segment();
+        w.step(w.tick);
+    }
+    w.acknowledge_all();
+    w.wait(700);
+    rekey_in_silence(w);
+    w.steady(AFTER);
+}
+
+pub(crate) fn numbers_used_up(w: &mut World) {
+    numbers_end(w, 0);
+}
+
+pub(crate) fn numbers_left(w: &mut World) {
+    numbers_end(w, 100);
+}
+
+/// Large packets of the server come with a wrong ICV, and echoes pass.
+pub(crate) fn large_packets_damaged(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.damaged = true;
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        w.ping();
+    }
+    w.damaged = false;
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// One packet is damaged now and then, and its copy arrives.
+pub(crate) fn packets_damaged_now_and_then(w: &mut World) {
+    w.establish(GENEROUS);
+    for _ in 0..5 {
+        w.steady(2_000);
+        w.damaged = true;
+        let lost = w.seq;
+        w.lost_segment();
+        w.damaged = false;
+        w.steady(60);
+        w.resend(lost);
+        w.deliver();
+    }
+    w.steady(AFTER);
+}
+
+/// Something behind the tunnel drops the server's connection, whatever size its packets have. Echoes pass.
+pub(crate) fn connection_dropped(w: &mut World) {
+    w.steady(BEFORE);
+    w.ping();
+    w.acknowledge_all();
+    let whole = std::mem::replace(&mut w.segment_len, 16);
+    w.lost_segment();
+    w.segment_len = whole;
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        w.ping();
+    }
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
 /// Behind a filter that lets only the first fragments of the server pass, small packets pass.
 pub(crate) fn later_fragments_dropped(w: &mut World) {
     w.mtu = Some(1_300);

@@ -268,6 +268,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event numbers_back", "numbers_back"],
         counter_goes_back,
     ),
+    scenario("numbers used up", &["numbers_used_up"], numbers_used_up),
+    scenario("numbers left", &[], numbers_left),
+    scenario(
+        "large packets damaged",
+        &["bad_icv", "event bad_icv"],
+        large_packets_damaged,
+    ),
+    scenario("packets damaged now and then", &[], packets_damaged_now_and_then),
+    scenario("connection dropped", &["connection_dead"], connection_dropped),
     scenario(
         "later fragments dropped",
         &["event only_small_pass", "large_packets"],

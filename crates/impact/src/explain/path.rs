@@ -190,8 +190,19 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         (None, _) => u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE,
     };
     let echoes = u64::from(undelivered.echoes) >= SEVERAL && only_large;
-    if told.is_none() && !echoes {
+    let too_big = told.is_none().then(|| told_too_big(view)).flatten();
+    if told.is_none() && too_big.is_none() && !echoes {
         return None;
+    }
+    if let Some(event) = too_big {
+        let explanation = Explanation {
+            by: Some(outage.silences[0].side),
+            event: Some(event.index),
+            count: event.count,
+            seconds: event.until.map(|until| until.seconds_since(event.time)),
+            ..Explanation::of(ExplanationCause::LargePackets, Certainty::Read)
+        };
+        return Some(view.with_frames(explanation, []));
     }
     let until = view.begin().plus_nanos(view.near());
     let changed = view
@@ -220,10 +231,41 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
+/// A router says again and again which size does not pass: the sender does not heed it, and small packets of both sides pass meanwhile.
+fn told_too_big<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
+    let outage = view.outage;
+    let since = outage.from.plus_nanos(-view.near());
+    let until = view.begin().plus_nanos(view.near());
+    let mut told = view.events(&[EventKind::Unreachable], since, until);
+    let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
+    told.find(|event| event.count.is_some() && event.until.is_some_and(|last| last > until))
+        .filter(|_| goes_on)
+}
+
 /// Segments came behind later ones, or an end moved: size had nothing to do with it. First fragments alone show that it had.
 pub(super) fn size_does_not_matter(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let reordered = view.outage.undelivered.behind_window > 0;
     explanation.event.is_none() && (reordered || address_changed(view).is_some())
+}
+
+/// Packets of a connection are lost again and again, though none is larger than what passes: echoes between the same hosts are answered all the
+/// time. The tunnel carries everything, and something behind it drops that connection.
+pub(super) fn connection_dead(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let undelivered = &outage.undelivered;
+    let smallest = outage.swallowed_packets.iter().map(|packet| packet.bytes).min()?;
+    let again = undelivered.carried == CarriedKind::Tcp
+        && u64::from(undelivered.swallowed.min(undelivered.attempts)) >= LEAST_NOT_BY_CHANCE;
+    let open = u64::from(undelivered.echoes) >= LEAST_NOT_BY_CHANCE && smallest <= undelivered.largest_passed;
+    let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
+    (again && open && goes_on).then(|| {
+        let explanation = Explanation {
+            by: Some(outage.silences[1].side),
+            count: Some(undelivered.swallowed.into()),
+            ..Explanation::of(ExplanationCause::ConnectionDead, Certainty::Inferred)
+        };
+        view.with_frames(explanation, [])
+    })
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {

@@ -38,6 +38,9 @@ pub fn is_cost_of_renewal(outage: &Outage, attempts: &[Attempt], rekeys: &[Rekey
         | ExplanationCause::AddressChanged
         | ExplanationCause::LargePackets
         | ExplanationCause::NumbersBack
+        | ExplanationCause::NumbersUsedUp
+        | ExplanationCause::BadIcv
+        | ExplanationCause::ConnectionDead
         | ExplanationCause::L2tpClosed
         | ExplanationCause::ReplayWindow => false,
     };

@@ -29,7 +29,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test.
-pub static ROWS: [ExplanationRow; 24] = [
+pub static ROWS: [ExplanationRow; 27] = [
     ExplanationRow {
         id: "capture-hole",
         causes: &[ExplanationCause::CaptureHole],
@@ -48,6 +48,26 @@ pub static ROWS: [ExplanationRow; 24] = [
         explains_short: true,
         explains_rekeys: true,
         holds: sas::numbers_back,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "numbers-used-up",
+        causes: &[ExplanationCause::NumbersUsedUp],
+        needs: "an SA of these inner addresses ended with the last of its ESP numbers (2³² − 1; 2⁶⁴ − 1 where they are extended) when data stopped",
+        unless: "",
+        explains_short: true,
+        explains_rekeys: true,
+        holds: sas::numbers_used_up,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "bad-icv",
+        causes: &[ExplanationCause::BadIcv],
+        needs: "three packets or more came one after the other with a wrong ICV under a key that other packets prove, and none as large came whole, for half of the outage",
+        unless: "",
+        explains_short: true,
+        explains_rekeys: true,
+        holds: sas::bad_icv,
         excluded: never,
     },
     ExplanationRow {
@@ -93,7 +113,7 @@ pub static ROWS: [ExplanationRow; 24] = [
     ExplanationRow {
         id: "unanswered",
         causes: &[ExplanationCause::Unanswered],
-        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came; or the answer came to a later copy, after data had stopped; or checks were not answered, and a new IKE SA was begun in place of one that lives, which was answered at once",
+        needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since; or only the first fragments of IKE messages came; or the answer came to a later copy, after data had stopped; or checks were not answered, and a new IKE SA was begun in place of one that lives, which was answered at once; or the answer to a check came when its sender had begun a new IKE SA",
         unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked; fragments of its messages are a sign of life",
         explains_short: true,
         explains_rekeys: true,
@@ -258,6 +278,16 @@ pub static ROWS: [ExplanationRow; 24] = [
         explains_short: false,
         explains_rekeys: false,
         holds: path::esp_silent,
+        excluded: never,
+    },
+    ExplanationRow {
+        id: "connection-dead",
+        causes: &[ExplanationCause::ConnectionDead],
+        needs: "TCP sends packets again and again in vain, of which one is no larger than what passes, and three echoes between the same hosts are answered in it",
+        unless: "",
+        explains_short: false,
+        explains_rekeys: false,
+        holds: path::connection_dead,
         excluded: never,
     },
     ExplanationRow {

@@ -347,6 +347,8 @@ plain_names! {
         EchoUnanswered = "echo_unanswered",
         /// A check whether the peer lives was answered, and came again.
         ChecksUnheard = "checks_unheard",
+        /// A check whether the peer lives was answered when the side that asked had given up, and begun a new IKE SA.
+        ChecksAnsweredLate = "checks_answered_late",
         /// The first fragment of a message came without the others, or no message in fragments was answered.
         FragmentsIncomplete = "fragments_incomplete",
         /// The first packet of a new SA has a number above 1.
@@ -355,6 +357,8 @@ plain_names! {
         OnlySmallPass = "only_small_pass",
         /// The ESP numbers of a side went back to those of earlier packets, which had other bytes.
         NumbersBack = "numbers_back",
+        /// Packets came with a wrong ICV under a key that other packets prove.
+        BadIcv = "bad_icv",
         /// The capture lacks packets that passed.
         CaptureHole = "capture_hole",
         /// Nothing at all was captured for a while.
@@ -415,6 +419,12 @@ plain_names! {
         SlowExchange = "slow_exchange",
         /// A side went on with an old counter of ESP numbers, so that a replay check drops its packets.
         NumbersBack = "numbers_back",
+        /// The numbers of an SA were used up, so that its sender had to stop.
+        NumbersUsedUp = "numbers_used_up",
+        /// Packets came damaged (wrong ICV), so that their receiver dropped them.
+        BadIcv = "bad_icv",
+        /// One connection inside got no answer, and others of the same hosts did: a firewall or host behind the tunnel dropped it.
+        ConnectionDead = "connection_dead",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
         /// L2TP or PPP ended the session inside the tunnel.

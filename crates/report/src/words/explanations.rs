@@ -9,8 +9,8 @@ use crate::words::{clean, format};
 use rekeyscope_impact::explain::{DELETE_OF_A_REKEY, leaves_unused, refuses_child, renews_as_windows};
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Mode, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
+    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -184,9 +184,13 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => {
                 Message::new("outage-given-up")
             }
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksAnsweredLate)) => {
+                Message::new("outage-given-up-too-soon")
+            }
             (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => {
                 Message::new("outage-first-fragments")
             }
+            (ExplanationCause::LargePackets, Some(EventKind::Unreachable)) => Message::new("outage-too-big"),
             (ExplanationCause::Refused, _) if self.is_childless() => Message::new("outage-refused-child"),
             (ExplanationCause::Unexplained, _) if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
@@ -204,6 +208,9 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "explains-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "explains-answered-late",
             (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "explains-given-up",
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksAnsweredLate)) => {
+                "explains-given-up-too-soon"
+            }
             (ExplanationCause::LimitReached, _) if self.limit().is_none() => "explains-limit-late",
             (ExplanationCause::LimitReached, _) if e.certainty == Certainty::Read => {
                 match self.limit_source() {
@@ -213,9 +220,12 @@ impl<'a> Explained<'a> {
             }
             (ExplanationCause::LimitReached, _) => "explains-limit-learnt",
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "explains-first-number",
+            (ExplanationCause::NewSaLost, _) if self.is_of_second_tunnel() => "explains-second-tunnel",
             (ExplanationCause::PeerLostSas, Some(EventKind::InvalidSpi)) => "explains-invalid-spi",
             (ExplanationCause::PeerLostSas, _) => "explains-restarted",
             (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => "explains-first-fragments",
+            (ExplanationCause::LargePackets, Some(EventKind::Unreachable)) => "explains-too-big",
+            (ExplanationCause::Deleted, _) if e.exchange.is_some() => "explains-deleted-elsewhere",
             (ExplanationCause::LargePackets, _) if e.count.is_none() => "explains-large-packets-only",
             (ExplanationCause::Unexplained, _) if e.by.is_some() => "explains-lost-before",
             (cause, _) => return Message::of("explains", cause.as_str()),
@@ -228,6 +238,7 @@ impl<'a> Explained<'a> {
             (ExplanationCause::Unanswered, Some(EventKind::FragmentsIncomplete)) => "cure-fragments",
             (ExplanationCause::Unanswered, Some(EventKind::AnsweredLate)) => "cure-answer-lost",
             (ExplanationCause::Unanswered, Some(EventKind::ChecksUnanswered)) => "cure-given-up",
+            (ExplanationCause::Unanswered, Some(EventKind::ChecksAnsweredLate)) => "cure-given-up-too-soon",
             (ExplanationCause::BreakBeforeMake, kind) if self.who_renews() != "same" => {
                 match (self.limit(), kind) {
                     (None, _) => "cure-deleted-and-made-anew",
@@ -239,7 +250,10 @@ impl<'a> Explained<'a> {
                 "cure-limit-packets"
             }
             (ExplanationCause::NewSaLost, Some(EventKind::FirstNumber)) => "cure-first-number",
+            (ExplanationCause::NewSaLost, _) if self.is_of_second_tunnel() => "cure-second-tunnel",
             (ExplanationCause::LargePackets, Some(EventKind::OnlySmallPass)) => "cure-first-fragments",
+            (ExplanationCause::LargePackets, Some(EventKind::Unreachable)) => "cure-too-big",
+            (ExplanationCause::Deleted, _) if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
             (ExplanationCause::PeerSilent | ExplanationCause::PathSilent, _) if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
@@ -298,6 +312,7 @@ impl<'a> Explained<'a> {
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))
+            .with("mtu", count.to_string())
             .with(
                 "took",
                 said(self.spread(|e| e.seconds).map(|took| range(t, took))),
@@ -331,6 +346,22 @@ impl<'a> Explained<'a> {
             by => by,
         };
         side(self.t(), tunnel, address)
+    }
+
+    /// The new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
+    fn is_of_second_tunnel(&self) -> bool {
+        let Some(own) = self.exchange() else { return false };
+        let all = || {
+            let of_tunnel = self.focus.analysis.exchanges.iter();
+            let makes = |kind| matches!(kind, ExchangeKind::CreateChildSa | ExchangeKind::QuickMode);
+            of_tunnel.filter(move |e| e.tunnel == own.tunnel && e.ike_sa.is_some() && makes(e.kind))
+        };
+        let of_own = || all().filter(|e| e.ike_sa == own.ike_sa);
+        let mut others = all().filter(|e| e.ike_sa != own.ike_sa);
+        others.any(|other| {
+            of_own().any(|e| e.first_time < other.first_time)
+                && of_own().any(|e| e.first_time > other.first_time)
+        })
     }
 
     fn is_childless(&self) -> bool {

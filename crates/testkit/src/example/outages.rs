@@ -118,6 +118,23 @@ fn of_the_control_plane(
         count: Some(2),
         ..by(client, ExplanationCause::BreakBeforeMake, Certainty::Read)
     };
+    let given_up_too_soon = shown(
+        EventKind::ChecksAnsweredLate,
+        |event| event.count = Some(2),
+        Explanation {
+            seconds: Some(3.6),
+            ..by(gateway, ExplanationCause::Unanswered, Certainty::Proven)
+        },
+    );
+    let deleted_elsewhere = shown(
+        EventKind::IkeSaDeleted,
+        |_| (),
+        Explanation {
+            exchange: Some(0),
+            seconds: Some(0.49),
+            ..by(gateway, ExplanationCause::Deleted, Certainty::Read)
+        },
+    );
     let mut never_renewed = refused(Some("TS_UNACCEPTABLE"));
     let outage = &mut never_renewed.outages[0];
     (outage.start, outage.dead, outage.end) = (at(15.0), Some((at(15.1), at(29.0))), None);
@@ -136,6 +153,8 @@ fn of_the_control_plane(
         ("refused", refused(None)),
         ("unanswered", unanswered(EventKind::Unanswered)),
         ("unanswered", unanswered(EventKind::FragmentsIncomplete)),
+        ("unanswered", given_up_too_soon),
+        ("deleted", deleted_elsewhere),
         (
             "answer-lost",
             shown(
@@ -290,6 +309,35 @@ fn of_the_path(
             ..of(ExplanationCause::NumbersBack, Certainty::Proven)
         },
     );
+    let used_up = document(Explanation {
+        by: gateway,
+        count: Some(u64::from(u32::MAX)),
+        ..of(ExplanationCause::NumbersUsedUp, Certainty::Proven)
+    });
+    let damaged = shown(
+        EventKind::BadIcv,
+        |event| event.count = Some(25),
+        Explanation {
+            by: gateway,
+            count: Some(25),
+            ..of(ExplanationCause::BadIcv, Certainty::Proven)
+        },
+    );
+    let connection_dead = document(Explanation {
+        by: gateway,
+        count: Some(33),
+        ..of(ExplanationCause::ConnectionDead, Certainty::Inferred)
+    });
+    let too_big = shown(
+        EventKind::Unreachable,
+        |event| event.count = Some(1260),
+        Explanation {
+            by: gateway,
+            count: Some(1260),
+            seconds: Some(5.2),
+            ..of(ExplanationCause::LargePackets, Certainty::Read)
+        },
+    );
     let first_fragments = shown(
         EventKind::OnlySmallPass,
         |event| event.count = Some(24),
@@ -341,7 +389,11 @@ fn of_the_path(
         ("large-packets", large(Some(1372), Some(0))),
         ("large-packets", large(None, None)),
         ("large-packets", first_fragments),
+        ("large-packets", too_big),
         ("numbers-back", numbers_back),
+        ("numbers-used-up", used_up),
+        ("bad-icv", damaged),
+        ("connection-dead", connection_dead),
         (
             "unexplained",
             document(of(ExplanationCause::Unexplained, Certainty::Proven)),

@@ -1,6 +1,7 @@
 //! How much later the copies of ESP packets come: two hosts' captures with clocks apart, merged into one file.
 
 use rekeyscope_ipsec::esp::header::spi_and_sequence;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// One in so many ESP packets is remembered: some in a second of a call, and none is searched for in most of a download.
@@ -9,8 +10,6 @@ const SAMPLED: u32 = 16;
 const MOST_SAMPLES: usize = 1 << 12;
 /// A copy that comes later was sent again on purpose, by a replay or a test: repeated requests are one attempt for so long, too.
 const MOST_APART: i64 = 30 * NANOS_PER_SECOND;
-/// Copies of the last samples that have to agree before they count, so that no single replayed packet does.
-const LEAST_COPIES: u32 = 3;
 
 /// ESP packets that were sampled, by SPI and number, and how much later their copies came.
 #[derive(Debug, Default)]
@@ -56,7 +55,7 @@ impl CopiesApart {
     /// The longest time by which a copy came later; 0 where packets are not there twice as a rule: on the way some of one capture point are lost
     /// before the other.
     pub(super) fn nanos(&self) -> i64 {
-        let as_a_rule = self.copies >= LEAST_COPIES && 2 * self.copies >= self.firsts;
+        let as_a_rule = u64::from(self.copies) >= LEAST_NOT_BY_CHANCE && 2 * self.copies >= self.firsts;
         if as_a_rule { self.latest } else { 0 }
     }
 }
