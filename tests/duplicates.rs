@@ -307,3 +307,28 @@ fn ike_alone_appended_to_itself_counts_once() {
         assert_counted_once(&Twice::appended(&packets), &lab.keys, &once, name);
     }
 }
+
+/// Two hosts' captures, the clock of the second ahead: each packet comes again so much later.
+fn merged(packets: &[Packet], ahead: i64) -> Vec<Packet> {
+    let copies = packets.iter().map(|packet| Packet {
+        time: packet.time.plus_nanos(ahead),
+        ..packet.clone()
+    });
+    let mut all: Vec<Packet> = packets.iter().cloned().chain(copies).collect();
+    all.sort_by_key(|packet| packet.time);
+    all
+}
+
+#[test]
+fn captures_with_clocks_apart_have_no_requests_that_nobody_answers() {
+    let (lab, once) = analyses().iter().find(|(_, once)| once.rekeys.len() > 2).unwrap();
+    let packets = read_pcap(&lab.capture);
+    for ahead in [370_000_000, 2_100_000_000] {
+        let analysis = analyze_packets(&merged(&packets, ahead), &lab.keys);
+        let failed = |of: &Analysis| of.attempts.iter().filter(|a| a.outcome.failed()).count();
+        assert_eq!(failed(&analysis), failed(once), "{}, {ahead} ns", lab.name);
+        assert_eq!(analysis.rekeys.len(), once.rekeys.len(), "{}", lab.name);
+        let said = analysis.findings.iter().any(|f| f.id == "clock_trouble");
+        assert!(said, "{:?}", analysis.findings);
+    }
+}

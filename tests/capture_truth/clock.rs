@@ -68,3 +68,28 @@ fn halves_in_the_wrong_order_keep_their_rate() {
         }
     }
 }
+
+/// All packets of a quarter of a second have one time. Answers take none then, so nobody knows for what a sender waited.
+#[test]
+fn a_coarse_clock_is_said_and_times_no_sender() {
+    let lab = lab("l2tp_kb_modp1024_down").unwrap();
+    let rounded = |step: i64| {
+        changed(&lab, true, |mut packets| {
+            for packet in &mut packets {
+                packet.time.0 -= packet.time.0.rem_euclid(step);
+            }
+            packets
+        })
+    };
+    let labels = |analysis: &Analysis| {
+        let of_account = |own: &Account| own.labels.iter().map(|line| line.label).collect::<Vec<_>>();
+        analysis.account.iter().flat_map(of_account).collect::<Vec<_>>()
+    };
+    let timed = [AccountLabel::SendBuffer, AccountLabel::ReceiveWindow];
+    let coarse = rounded(250_000_000);
+    assert!(has_finding(&coarse, "clock_trouble"), "{:?}", coarse.findings);
+    let told = labels(&coarse);
+    assert!(!timed.iter().any(|label| told.contains(label)), "{told:?}");
+    // Milliseconds are fine enough.
+    assert!(!has_finding(&rounded(1_000_000), "clock_trouble"));
+}

@@ -685,6 +685,34 @@ fn datagrams_that_come_again_with_a_renewal_had_stopped() {
 }
 
 /// ```text
+/// client ◀═ server  datagrams of a call that ends before a renewal; the next one begins 4 s later
+/// client ◀▶ server  an echo each 0.8 s all the time; or none
+/// ```
+#[test]
+fn calls_between_which_echoes_pass_rest() {
+    let called = |echoes: bool| {
+        move |w: &mut World| {
+            w.establish(GENEROUS);
+            w.datagrams(6_000);
+            w.wait(100);
+            rekey_in_silence(w);
+            for _ in 0..5 {
+                w.wait(400);
+                if echoes {
+                    w.ping();
+                }
+                w.wait(400);
+            }
+            w.datagrams(6_000);
+        }
+    };
+    let line = with_keys(called(true)).headline;
+    assert!(!line.contains("stopped this download for"), "{line}");
+    let line = with_keys(called(false)).headline;
+    assert!(line.contains("stopped this download for"), "{line}");
+}
+
+/// ```text
 /// client ◀═▶ server  datagrams both ways, until the client loses its address; the server goes on
 /// client ══▶ server  from another address 440 ms later, on the SA of the renewal that follows
 /// ```

@@ -46,9 +46,11 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 32] = [
+const ROWS_PLANTED: [(&str, &str, &str); 37] = [
     ("capture_hole", "capture stops", "capture drops frames"),
     ("numbers_back", "counter goes back", "deep reordering"),
+    ("numbers_used_up", "numbers used up", "numbers left"),
+    ("bad_icv", "large packets damaged", "packets damaged now and then"),
     (
         "invalid_spi",
         "server lost its SAs",
@@ -68,6 +70,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 32] = [
         "given_up",
         "IKEv2, living IKE SA given up",
         "IKEv2, checks unheard, and data goes on",
+    ),
+    (
+        "given_up_too_soon",
+        "IKEv2, check answered too late",
+        "IKEv2, living IKE SA given up",
     ),
     (
         "answer_lost",
@@ -95,6 +102,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 32] = [
         "first_fragments",
         "later fragments dropped",
         "later fragments not captured",
+    ),
+    (
+        "too_big",
+        "too big by ICMP, and sent on",
+        "too big by ICMP, and heeded",
     ),
     (
         "large_packets",
@@ -134,6 +146,7 @@ const ROWS_PLANTED: [(&str, &str, &str); 32] = [
     ("peer_silent", "IKEv2, nothing comes", "application pauses"),
     ("unheard", "acknowledgements unheard", "receiver stops"),
     ("esp_silent", "IKEv2, only IKE comes", "IKEv2, nothing comes"),
+    ("connection_dead", "connection dropped", "large packets lost"),
     ("unexplained", "one of two transfers dies", "burst lost"),
 ];
 

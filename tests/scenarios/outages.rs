@@ -87,6 +87,55 @@ pub(crate) fn living_ike_sa_given_up(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// The server's answer to a check comes when the client has already begun anew: the way was slow.
+pub(crate) fn check_answered_too_late(w: &mut World) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    let answer = w.check_unanswered_yet_v2();
+    w.steady(3_000);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS[..2]);
+    w.download = false;
+    w.sa_init_v2();
+    w.answer_v2(&answer);
+    let child = w.make_v2(true);
+    w.switch_up_v2(&child);
+    w.switch_down_v2(&child);
+    w.download = true;
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// A router says that the server's packets are too big; small ones pass both ways. Where the server heeds that, it sends smaller ones.
+fn too_big(w: &mut World, heeded: bool) {
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.icmp(3, 4, 1_260);
+    if heeded {
+        w.wait(TIMEOUTS[0]);
+        resend_lost(w, WINDOW);
+    } else {
+        for wait in TIMEOUTS {
+            for _ in 0..wait / 200 {
+                w.wait(200);
+                w.lcp(true, 9);
+                w.lcp(false, 10);
+            }
+            w.repeat_oldest(&[1]);
+            w.icmp(3, 4, 1_260);
+        }
+    }
+    w.steady(AFTER);
+}
+
+pub(crate) fn too_big_and_sent_on(w: &mut World) {
+    too_big(w, false);
+}
+
+pub(crate) fn too_big_and_heeded(w: &mut World) {
+    too_big(w, true);
+}
+
 /// The same, and the client keeps what it has.
 pub(crate) fn checks_unheard_and_data_goes_on(w: &mut World) {
     w.steady(BEFORE);
@@ -190,6 +239,76 @@ pub(crate) fn counter_goes_back(w: &mut World) {
     w.down.sequence -= WINDOW + TIMEOUTS.len() as u32;
     w.go_deaf(WINDOW);
     w.repeat_oldest(&TIMEOUTS);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The numbers of the server's SA end so many before the last one, and it sends nothing until the client renews.
+fn numbers_end(w: &mut World, before: u32) {
+    let last = u32::MAX - before;
+    w.down.sequence = last - 6_000;
+    while w.down.sequence < last {
+        w.segment();
+        w.step(w.tick);
+    }
+    w.acknowledge_all();
+    w.wait(700);
+    rekey_in_silence(w);
+    w.steady(AFTER);
+}
+
+pub(crate) fn numbers_used_up(w: &mut World) {
+    numbers_end(w, 0);
+}
+
+pub(crate) fn numbers_left(w: &mut World) {
+    numbers_end(w, 100);
+}
+
+/// Large packets of the server come with a wrong ICV, and echoes pass.
+pub(crate) fn large_packets_damaged(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.damaged = true;
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        w.ping();
+    }
+    w.damaged = false;
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// One packet is damaged now and then, and its copy arrives.
+pub(crate) fn packets_damaged_now_and_then(w: &mut World) {
+    w.establish(GENEROUS);
+    for _ in 0..5 {
+        w.steady(2_000);
+        w.damaged = true;
+        let lost = w.seq;
+        w.lost_segment();
+        w.damaged = false;
+        w.steady(60);
+        w.resend(lost);
+        w.deliver();
+    }
+    w.steady(AFTER);
+}
+
+/// Something behind the tunnel drops the server's connection, whatever size its packets have. Echoes pass.
+pub(crate) fn connection_dropped(w: &mut World) {
+    w.steady(BEFORE);
+    w.ping();
+    w.acknowledge_all();
+    let whole = std::mem::replace(&mut w.segment_len, 16);
+    w.lost_segment();
+    w.segment_len = whole;
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        w.ping();
+    }
     resend_lost(w, WINDOW);
     w.steady(AFTER);
 }

@@ -259,6 +259,25 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         living_ike_sa_given_up,
     ),
     scenario(
+        "IKEv2, check answered too late",
+        &[
+            "event checks_answered_late",
+            "event new_ike_sa",
+            "given_up_too_soon",
+        ],
+        check_answered_too_late,
+    ),
+    scenario(
+        "too big by ICMP, and sent on",
+        &["event unreachable", "too_big"],
+        too_big_and_sent_on,
+    ),
+    scenario(
+        "too big by ICMP, and heeded",
+        &["event unreachable"],
+        too_big_and_heeded,
+    ),
+    scenario(
         "IKEv2, checks unheard, and data goes on",
         &["event checks_unanswered", "event ike_silent"],
         checks_unheard_and_data_goes_on,
@@ -319,6 +338,15 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event numbers_back", "numbers_back"],
         counter_goes_back,
     ),
+    scenario("numbers used up", &["numbers_used_up"], numbers_used_up),
+    scenario("numbers left", &[], numbers_left),
+    scenario(
+        "large packets damaged",
+        &["bad_icv", "event bad_icv"],
+        large_packets_damaged,
+    ),
+    scenario("packets damaged now and then", &[], packets_damaged_now_and_then),
+    scenario("connection dropped", &["connection_dead"], connection_dropped),
     scenario(
         "later fragments dropped",
         &["event only_small_pass", "first_fragments"],

@@ -6,7 +6,6 @@
 //! account     where every second of a transfer went, from the packets of its connections
 //! explain     what explains a time without delivery: one table of causes
 //! tell        accounts, failures and two points in words; numbers for people
-//! order       which verdict is told first; failed goes before what rekeys cost
 //! compare     several captures against each other
 //! two_points  one tunnel captured at two points: losses between them, delays, clocks
 //! ```
@@ -18,7 +17,6 @@ pub mod account;
 pub mod compare;
 pub mod explain;
 pub mod ledger;
-pub mod order;
 pub mod tell;
 pub mod two_points;
 pub mod verdict;

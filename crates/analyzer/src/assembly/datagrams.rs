@@ -5,6 +5,8 @@ use crate::assembly::scene::Explored;
 use crate::events::{Reconnection, reconnections};
 use crate::traffic::{PairSeen, PairsSeen};
 
+use crate::pipeline::damaged::DamagedRun;
+use rekeyscope_impact::explain::uses_up_numbers;
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -251,6 +253,72 @@ fn ends_with(seen: &PairSeen, switched: Timestamp) -> bool {
     let three = LEAST_NOT_BY_CHANCE.cast_signed() * (seen.last.0.nanos_since(seen.first) / between);
     let late = seen.last.0.nanos_since(switched);
     three <= LEAST_TIMEOUT && (-three..=LEAST_TIMEOUT).contains(&late)
+}
+
+/// Datagrams of a side that gave up a peer which answered later, each from its last packet to the first one on an SA of the new IKE SA.
+pub(super) fn of_given_up(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bool) -> Vec<Interval> {
+    let record = found.record;
+    let of = |event: &Event| {
+        let tunnel = event.tunnel?;
+        let begun = record.timeline.exchanges().get(event.exchange?)?.first_time()?;
+        let direction = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
+        let all = record.sas.associations().iter().enumerate();
+        let own = all.filter(|(_, sa)| (sa.tunnel, sa.direction) == (tunnel, direction));
+        let firsts = own
+            .clone()
+            .filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)));
+        let back = firsts
+            .filter(|(_, first, _)| *first > begun)
+            .min_by_key(|own| own.1);
+        let old = own
+            .filter(|(_, sa)| sa.first.is_some_and(|first| first.0 <= begun))
+            .max_by_key(|(_, sa)| sa.last)?;
+        let last = old.1.last?;
+        let until_then = last.0.nanos_since(begun).abs() <= LEAST_TIMEOUT;
+        let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+        let stood = without_sa(old, last, (back, record.totals.last_time?), undelivered)?;
+        let counts = until_then && stops(old.1, stood.nanos()) && !is_acknowledged((tunnel, direction));
+        (counts && back.is_some()).then_some(stood)
+    };
+    let late = |event: &&Event| event.kind == EventKind::ChecksAnsweredLate;
+    found.events.iter().filter(late).filter_map(of).collect()
+}
+
+/// Packets that wait for the next SA: the numbers of theirs are used up, and a sender must not begin them anew.
+pub(super) fn of_used_up_numbers(found: Explored<'_>) -> Vec<Interval> {
+    let all = || found.record.sas.associations().iter().enumerate();
+    let of = |(index, sa): (SaIndex, &Association)| {
+        let last = sa
+            .last
+            .filter(|_| sa.sequence.highest().is_some_and(uses_up_numbers))?;
+        let next = all().filter(|(_, other)| (other.tunnel, other.direction) == (sa.tunnel, sa.direction));
+        let firsts = next.filter_map(|(index, other)| other.first.map(|(time, frame)| (index, time, frame)));
+        let back = firsts
+            .filter(|(_, first, _)| *first > last.0)
+            .min_by_key(|own| own.1);
+        let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
+        let ends = found.record.totals.last_time?;
+        without_sa((index, sa), last, (back, ends), undelivered)
+    };
+    all().filter_map(of).collect()
+}
+
+/// Packets that came damaged, each from the first of several to a whole one as large. Where TCP goes on to send them, it is answered: the capture
+/// alone damaged them.
+pub(super) fn of_damaged(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bool) -> Vec<Interval> {
+    let record = found.record;
+    let of = |(side, run): (Side, &DamagedRun)| {
+        let sa = record.sas.associations().get(run.sa)?;
+        let undelivered = Undelivered {
+            swallowed: u32::try_from(run.packets).unwrap_or(u32::MAX),
+            dead: Some((run.first.0, run.last)),
+            ..Undelivered::shown(CarriedKind::Unread, ShownBy::Swallowed)
+        };
+        let ends = record.totals.last_time?;
+        let stood = without_sa((run.sa, sa), run.first, (run.until, ends), undelivered)?;
+        (!run.goes_on() || !is_acknowledged(side)).then_some(stood)
+    };
+    record.damaged.runs().filter_map(of).collect()
 }
 
 /// Whether a sender at the rate of an SA did not merely pause for so long.

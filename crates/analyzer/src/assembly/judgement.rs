@@ -6,7 +6,7 @@ use crate::assembly::ledger::{LedgerEvents, beyond_volume, published, within};
 use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{AccountConnection, Death, LabelledDirection, Surroundings, label};
 use rekeyscope_impact::ledger::{
-    LedgerBook, LedgerInput, RekeySpan, SealedBook, TransferSpan, ledger, sealed_ledger,
+    Idle, LedgerBook, LedgerInput, RekeySpan, SealedBook, TransferSpan, ledger, sealed_ledger,
     swallow_beyond_volume, was_over,
 };
 use rekeyscope_impact::tell::account::sentence;
@@ -18,7 +18,9 @@ use rekeyscope_model::analysis::{
     TransferImpact, TriggerKind,
 };
 use rekeyscope_model::time::{Timestamp, seconds};
-use rekeyscope_traffic::{ConnectionId, DeliveryLine, INITIAL_RTO, LEAST_REST, SealedLine, TransmissionRun};
+use rekeyscope_traffic::{
+    ConnectionId, DeliveryLine, INITIAL_RTO, Interval, LEAST_REST, LEAST_TIMEOUT, SealedLine, TransmissionRun,
+};
 use std::collections::HashMap;
 
 /// Most tunnels with a verdict; those with most bytes.
@@ -275,6 +277,12 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
     // Datagrams may go on when TCP has ended; where the tunnel died, what is missing would have come.
     let died = around.died.is_some() && last.1 < span.1;
     let end = if died { span.1 } else { span.1.min(last.1) };
+    let idle = match &carried {
+        CarriedLine::Read(line) if line.datagrams && lineages(known, tunnel).is_empty() => {
+            open_ways(record, side, &line.arrived)
+        }
+        _ => Vec::new(),
+    };
     let input = LedgerInput {
         arrived: &[],
         in_vain: &[],
@@ -287,7 +295,7 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
         outages: &events.outages,
         rests: &around.rests,
         holes: &events.holes,
-        idle: &[],
+        idle: &idle,
     };
     let beyond = beyond_volume(side, known);
     let SealedBook { book, basis, arrived } = carried.book(&input, &beyond);
@@ -328,6 +336,29 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
     kept.ledger.push(ledger);
     kept.arrived.insert(side, arrived);
     kept
+}
+
+/// Stretches between datagrams in which packets passed both ways for most of the time: the way was open, and their sender rested. The datagrams of
+/// calls, and of protocols that wait for answers, are apart from those of names and keepalives.
+fn open_ways(record: &Record, side: Side, data: &[TransmissionRun]) -> Vec<Interval<Idle>> {
+    let (tunnel, direction) = side;
+    let pairs = data.iter().zip(data.iter().skip(1));
+    let between = pairs.map(|(before, next)| (before.to, next.from));
+    let passes = |direction, (from, to): (Timestamp, Timestamp)| {
+        let silent = record
+            .traffic
+            .longest_silence((tunnel, direction), (from, to), &[]);
+        2 * silent.nanos() < to.nanos_since(from)
+    };
+    between
+        .filter(|(from, to)| to.nanos_since(*from) > LEAST_TIMEOUT)
+        .filter(|span| passes(direction, *span) && passes(direction.reverse(), *span))
+        .map(|(from, to)| Interval {
+            from,
+            to,
+            facts: Idle { open: true },
+        })
+        .collect()
 }
 
 /// Rests between data that no key reads: small packets of the same side passed all the time, so the way was open.

@@ -62,6 +62,13 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     stretches.extend(datagrams::of_numbers_back(found, |(tunnel, direction)| {
         limits.are_acknowledged(tunnel, direction)
     }));
+    stretches.extend(datagrams::of_given_up(found, |(tunnel, direction)| {
+        limits.are_acknowledged(tunnel, direction)
+    }));
+    stretches.extend(datagrams::of_used_up_numbers(found));
+    stretches.extend(datagrams::of_damaged(found, |(tunnel, direction)| {
+        limits.are_acknowledged(tunnel, direction)
+    }));
     let silent = silent_peers(found, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
@@ -143,6 +150,7 @@ fn stops(record: &Record, interval: &Interval, explanation: Option<&Explanation>
                 | ExplanationCause::PathSilent
                 | ExplanationCause::LargePackets
                 | ExplanationCause::FirstFragments
+                | ExplanationCause::TooBig
         )
     });
     let (from, to) = (interval.from, interval.to);

@@ -1,4 +1,4 @@
-//! SAs: the number that a new one begins with, numbers that go back, and limits that were reached.
+//! SAs: the number that a new one begins with, numbers that go back, packets that come damaged, and limits that were reached.
 
 use crate::events::sources::EventSources;
 use rekeyscope_ipsec::rekey::slot;
@@ -22,6 +22,7 @@ pub(super) fn of(sources: &EventSources<'_>) -> Vec<Event> {
     let all = sources.record.sas.associations().iter();
     let back = all.filter_map(|association| numbers_back(sources, association));
     found.extend(back.take(MOST_EVENTS));
+    found.extend(damaged(sources));
     found
 }
 
@@ -70,6 +71,24 @@ fn numbers_back(sources: &EventSources<'_>, association: &Association) -> Option
         from: Some(step.from.to_string()),
         to: Some(step.to.to_string()),
         ..Event::at(EventKind::NumbersBack, Certainty::Proven, time, frame)
+    })
+}
+
+/// Packets of a side came damaged, up to the first whole one as large, or to the end.
+fn damaged<'a>(sources: &EventSources<'a>) -> impl Iterator<Item = Event> {
+    let record = sources.record;
+    let ends = record.totals.last_time;
+    record.damaged.runs().map(move |((tunnel, _), run)| {
+        let association = &record.sas.associations()[run.sa];
+        let (time, frame) = run.first;
+        Event {
+            tunnel: Some(tunnel),
+            by: Some(association.src),
+            spis: vec![association.spi],
+            until: run.until.map(|(_, time, _)| time).or(ends),
+            count: Some(run.packets),
+            ..Event::at(EventKind::BadIcv, Certainty::Proven, time, frame)
+        }
     })
 }
 

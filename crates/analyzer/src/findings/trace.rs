@@ -56,6 +56,16 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
         let frames = record.diagnosis.whole_run.regressions.frames();
         found.push(finding(FindingKind::ClockTrouble, message, frames));
     }
+    let clock = [
+        ("finding-coarse-clock", record.clock_step),
+        ("finding-copies-apart", record.copies_apart),
+    ];
+    for (id, nanos) in clock {
+        let Some(nanos) = nanos else { continue };
+        let time = format!("{:.0} ms", nanos as f64 / NANOS_PER_MILLI as f64);
+        let message = Message::new(id).with("time", time);
+        found.push(finding(FindingKind::ClockTrouble, message, &[]));
+    }
     if let Some(dropped) = info.dropped_reported.filter(|d| *d > 0) {
         let message = Message::new("finding-program-dropped").with("dropped", grouped(dropped));
         found.push(finding(FindingKind::CaptureDrops, message, &[]));

@@ -5,6 +5,7 @@
 
 mod account;
 mod ah;
+mod apart;
 mod awaited_keys;
 mod awaited_sas;
 mod clock;

@@ -4,6 +4,7 @@
 //! accounted for, in capture order, the volume at an exchange's first message is exact.
 
 pub mod analyzer;
+pub(crate) mod damaged;
 mod options;
 pub(crate) mod point;
 pub(crate) mod record;

@@ -3,6 +3,7 @@
 
 use crate::diagnosis::Diagnosis;
 use crate::notices::{ControlLog, IcmpLog};
+use crate::pipeline::damaged::DamagedRuns;
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
@@ -40,6 +41,11 @@ pub struct Record {
     pub(crate) diagnostics: Diagnostics,
     pub(crate) diagnosis: Diagnosis,
     pub(crate) clock_events: Vec<ClockEvent>,
+    pub(crate) damaged: DamagedRuns,
+    /// Nanoseconds by which packets come again later: captures with clocks apart were merged.
+    pub(crate) copies_apart: Option<i64>,
+    /// Nanoseconds in whose multiples the frames' times are apart, where that is too coarse for silences.
+    pub(crate) clock_step: Option<i64>,
     pub(crate) control: ControlLog,
     pub(crate) icmp: IcmpLog,
     /// IKE messages whose fragments did not all come.
@@ -77,6 +83,9 @@ impl Record {
             diagnostics: Diagnostics::default(),
             diagnosis: Diagnosis::default(),
             clock_events: Vec::new(),
+            damaged: DamagedRuns::default(),
+            copies_apart: None,
+            clock_step: None,
             control: ControlLog::default(),
             icmp: IcmpLog::default(),
             incomplete_ike: Vec::new(),

@@ -97,6 +97,10 @@ impl Half {
         self.d2_from = from.filter(|_| self.d1.is_some());
         self.rtt = self.d1.unwrap_or(0) + used.unwrap_or(0);
         self.measured_rtt = self.d1.zip(d2).map(|(d1, d2)| d1 + d2);
+        // An answer takes time: a clock that shows none is coarser than the round trip.
+        if self.measured_rtt == Some(0) {
+            (self.d2, self.d2_from) = (None, None);
+        }
         self.blind = tcp && matches!(from, Some(D2Source::Pattern) | None);
         self.begun = handshake.began(sender);
         true

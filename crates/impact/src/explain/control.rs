@@ -183,7 +183,8 @@ fn out<'a>(view: &OutageView<'a>, kinds: &'static [EventKind], before: i64) -> V
 }
 
 pub(super) fn unanswered(view: &OutageView<'_>) -> Option<Explanation> {
-    never_answered(view)
+    given_up_too_soon(view)
+        .or_else(|| never_answered(view))
         .or_else(|| answered_late(view))
         .or_else(|| given_up(view))
 }
@@ -220,6 +221,19 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
         exchange: late.exchange,
         seconds: Some(took),
         ..by_event(view, ExplanationCause::AnsweredLate, late)
+    })
+}
+
+/// A side sets up a new IKE SA in place of one that lives, and the answer to its check comes only then.
+fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
+    let until = view.begin().plus_nanos(view.near());
+    let late = view
+        .events(&[EventKind::ChecksAnsweredLate], Timestamp(i64::MIN), until)
+        .filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
+        .last()?;
+    Some(Explanation {
+        seconds: Some(late.until?.seconds_since(late.time)),
+        ..by_event(view, ExplanationCause::GivenUpTooSoon, late)
     })
 }
 
@@ -420,10 +434,37 @@ fn exchanges_since<'a>(view: &OutageView<'a>, time: Timestamp) -> impl Iterator<
 
 pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let delete = delete_at_begin(view)?;
+    let anew = of_other_addresses(view, delete);
+    let explanation = Explanation {
+        exchange: anew.map(|exchange| exchange.index),
+        seconds: anew.map(|exchange| exchange.end.seconds_since(delete.time)),
+        ..by_event(view, ExplanationCause::Deleted, delete)
+    };
     exchanges_since(view, delete.time)
         .next()
         .is_none()
-        .then(|| learnt_limit(view, by_event(view, ExplanationCause::Deleted, delete)))
+        .then(|| learnt_limit(view, explanation))
+}
+
+/// The exchange by which the tunnel came back for inner addresses that none of its SAs had carried, where the IKE SA was deleted: a client that dials
+/// again may get another address.
+fn of_other_addresses<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a ExchangeInScene> {
+    let own = || view.scene.sas.iter().filter(|sa| sa.tunnel == view.outage.tunnel);
+    let is_new = |place: usize| {
+        let made = own().filter(|sa| sa.exchange == Some(place));
+        let mut pairs = made.flat_map(|sa| &sa.inner).peekable();
+        let before = |pair: &(IpAddr, IpAddr)| {
+            own().any(|sa| sa.used.is_some_and(|(first, _)| first < delete.time) && sa.inner.contains(pair))
+        };
+        pairs.peek().is_some() && !pairs.any(before)
+    };
+    let mut all = view.exchanges().filter(|(place, _)| is_new(*place));
+    all.find(|(_, exchange)| {
+        delete.kind == EventKind::IkeSaDeleted
+            && exchange.begin > delete.time
+            && exchange.made != MadeByExchange::Nothing
+    })
+    .map(|(_, exchange)| exchange)
 }
 
 pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {

@@ -220,9 +220,47 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
+/// A router says again and again which size does not pass: the sender does not heed it, and small packets of both sides pass meanwhile.
+pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let since = outage.from.plus_nanos(-view.near());
+    let until = view.begin().plus_nanos(view.near());
+    let mut told = view.events(&[EventKind::Unreachable], since, until);
+    let event = told.find(|event| event.count.is_some() && event.until.is_some_and(|last| last > until))?;
+    let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
+    let explanation = Explanation {
+        by: Some(outage.silences[0].side),
+        event: Some(event.index),
+        count: event.count,
+        seconds: event.until.map(|until| until.seconds_since(event.time)),
+        ..Explanation::of(ExplanationCause::TooBig, Certainty::Read)
+    };
+    goes_on.then(|| view.with_frames(explanation, []))
+}
+
 /// Segments came behind later ones, or an end moved: size had nothing to do with it.
 pub(super) fn size_does_not_matter(view: &OutageView<'_>, _: &Explanation) -> bool {
     view.outage.undelivered.behind_window > 0 || address_changed(view).is_some()
+}
+
+/// Packets of a connection are lost again and again, though none is larger than what passes: echoes between the same hosts are answered all the
+/// time. The tunnel carries everything, and something behind it drops that connection.
+pub(super) fn connection_dead(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let undelivered = &outage.undelivered;
+    let smallest = outage.swallowed_packets.iter().map(|packet| packet.bytes).min()?;
+    let again = undelivered.carried == CarriedKind::Tcp
+        && u64::from(undelivered.swallowed.min(undelivered.attempts)) >= LEAST_NOT_BY_CHANCE;
+    let open = u64::from(undelivered.echoes) >= LEAST_NOT_BY_CHANCE && smallest <= undelivered.largest_passed;
+    let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
+    (again && open && goes_on).then(|| {
+        let explanation = Explanation {
+            by: Some(outage.silences[1].side),
+            count: Some(undelivered.swallowed.into()),
+            ..Explanation::of(ExplanationCause::ConnectionDead, Certainty::Inferred)
+        };
+        view.with_frames(explanation, [])
+    })
 }
 
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {

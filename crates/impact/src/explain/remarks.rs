@@ -304,6 +304,54 @@ fn is_sealed(ledger: &Ledger) -> bool {
     matches!(ledger.basis, LedgerBasis::Packets | LedgerBasis::Answers)
 }
 
+/// A side of which alone packets were captured: it repeated a check, and then began a new IKE SA.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldDialledAgain<'a> {
+    /// The check.
+    pub check: &'a Exchange,
+    /// The first message of the new IKE SA.
+    pub anew: Timestamp,
+}
+
+/// The check that a side repeated in vain before it began a new IKE SA on which its ESP goes on, where the capture has nothing of its peer: who hears
+/// an answer repeats nothing.
+pub fn told_dialled_again(analysis: &Analysis, tunnel: usize) -> Option<ToldDialledAgain<'_>> {
+    let used = || {
+        let own = analysis.security_associations.iter();
+        own.filter(|sa| sa.tunnel == tunnel && sa.packets > 0)
+    };
+    let src = used().next()?.src;
+    let own = || {
+        analysis
+            .exchanges
+            .iter()
+            .filter(|exchange| exchange.tunnel == tunnel)
+    };
+    let one_sided = |exchange: &Exchange| {
+        exchange.initiator == Some(src) && exchange.messages == exchange.retransmissions + 1
+    };
+    if used().any(|sa| sa.src != src) || !own().all(one_sided) {
+        return None;
+    }
+    let anew = |check: &Exchange| {
+        let mut begins = own().filter(|exchange| exchange.kind == ExchangeKind::IkeSaInit);
+        let waited = check.last_time.nanos_since(check.first_time);
+        let anew = begins.find(|exchange| exchange.first_time > check.last_time)?;
+        let at_last = anew.first_time.nanos_since(check.last_time) <= 2 * waited;
+        let goes_on = used().any(|sa| sa.first_time > Some(anew.first_time));
+        (at_last && goes_on).then_some(anew.first_time)
+    };
+    let mut checks = own().filter(|exchange| {
+        exchange.kind == ExchangeKind::Informational && exchange.messages >= LEAST_NOT_BY_CHANCE
+    });
+    checks.find_map(|check| {
+        Some(ToldDialledAgain {
+            check,
+            anew: anew(check)?,
+        })
+    })
+}
+
 /// ESP of one side of a tunnel that has no answer.
 #[derive(Debug, Clone, Copy)]
 pub struct ToldNoReturn {

@@ -494,6 +494,46 @@ fn goes_over<'a>(view: &OutageView<'a>) -> Option<(&'a SilencesOfSide, &'a SaInS
     })
 }
 
+/// Packets of one side came damaged, and its receiver took none of them.
+pub(super) fn bad_icv(view: &OutageView<'_>) -> Option<Explanation> {
+    let mut runs = view.events(&[EventKind::BadIcv], Timestamp(i64::MIN), view.outage.to);
+    let run = runs.find(|event| view.lasts_half(event))?;
+    let explanation = Explanation {
+        by: run.by,
+        event: Some(run.index),
+        count: run.count,
+        ..Explanation::of(ExplanationCause::BadIcv, run.known)
+    };
+    Some(view.with_frames(explanation, []))
+}
+
+/// Whether an SA has used up the numbers of its packets: without extended ones there are 32 bits of them (RFC 4303 §2.2), and its last packets may
+/// have been lost.
+pub fn uses_up_numbers(highest: u64) -> bool {
+    let of_bits = |most: u64| highest <= most && most - highest < FIRST_NUMBERS;
+    of_bits(u64::from(u32::MAX)) || of_bits(u64::MAX)
+}
+
+/// An SA that carried the pair, either way, ended with its last number when data stopped.
+pub(super) fn numbers_used_up(view: &OutageView<'_>) -> Option<Explanation> {
+    let around = view.outage.from.plus_nanos(-view.near())..=view.begin().plus_nanos(view.near());
+    let (_, sa) = view.own_sas().find(|(_, sa)| {
+        sa.sent.is_some_and(|(number, _)| uses_up_numbers(number))
+            && sa.used.is_some_and(|(_, last)| around.contains(&last))
+    })?;
+    let [sender, receiver] = &view.outage.silences;
+    let side = match sa.direction == view.outage.direction {
+        true => sender,
+        false => receiver,
+    };
+    let explanation = Explanation {
+        by: Some(side.side),
+        count: sa.sent.map(|(number, _)| number),
+        ..Explanation::of(ExplanationCause::NumbersUsedUp, Certainty::Proven)
+    };
+    Some(view.with_frames(explanation, side.last_frame))
+}
+
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {
     let late = view.outage.undelivered.behind_window;
     (late >= LEAST_LATE && 2 * late >= view.outage.undelivered.swallowed).then(|| {

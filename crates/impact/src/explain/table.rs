@@ -81,7 +81,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test. Rows of one way to look stand side by side: what it finds says which of them holds.
-pub static ROWS: [ExplanationRow; 32] = [
+pub static ROWS: [ExplanationRow; 37] = [
     ExplanationRow {
         needs: "the capture lacks packets, or its clock was set, for half of the outage",
         ..row(ExplanationCause::CaptureHole, path::capture_hole)
@@ -91,6 +91,18 @@ pub static ROWS: [ExplanationRow; 32] = [
         explains_short: true,
         explains_rekeys: true,
         ..row(ExplanationCause::NumbersBack, sas::numbers_back)
+    },
+    ExplanationRow {
+        needs: "an SA of these inner addresses ended with the last of its ESP numbers (2³² − 1; 2⁶⁴ − 1 where they are extended) when data stopped",
+        explains_short: true,
+        explains_rekeys: true,
+        ..row(ExplanationCause::NumbersUsedUp, sas::numbers_used_up)
+    },
+    ExplanationRow {
+        needs: "three packets or more came one after the other with a wrong ICV under a key that other packets prove, and none as large came whole, for half of the outage",
+        explains_short: true,
+        explains_rekeys: true,
+        ..row(ExplanationCause::BadIcv, sas::bad_icv)
     },
     ExplanationRow {
         needs: "a peer says INVALID-SPI of an SA of these inner addresses, in the outage",
@@ -161,6 +173,13 @@ pub static ROWS: [ExplanationRow; 32] = [
         ..row(ExplanationCause::GivenUp, control::unanswered)
     },
     ExplanationRow {
+        needs: "the answer to a check came when its sender had begun a new IKE SA",
+        explains_short: true,
+        explains_rekeys: true,
+        moment: Moment::Request,
+        ..row(ExplanationCause::GivenUpTooSoon, control::unanswered)
+    },
+    ExplanationRow {
         needs: "the answer is in the capture, and the request came again until the outage or in it",
         unless: "neither ESP nor IKE comes from the side that asked again for half of the outage, and no copy of its request lies in it",
         explains_short: true,
@@ -208,6 +227,10 @@ pub static ROWS: [ExplanationRow; 32] = [
     ExplanationRow {
         needs: "first fragments of ESP come without the others, and small packets pass",
         ..row(ExplanationCause::FirstFragments, path::large_packets)
+    },
+    ExplanationRow {
+        needs: "a router says by ICMP, at its begin and later again, which size passes, and ESP of both sides goes on",
+        ..row(ExplanationCause::TooBig, path::too_big)
     },
     ExplanationRow {
         needs: "two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
@@ -319,6 +342,10 @@ pub static ROWS: [ExplanationRow; 32] = [
         ..row(ExplanationCause::EspSilent, path::esp_silent)
     },
     ExplanationRow {
+        needs: "TCP sends packets again and again in vain, of which one is no larger than what passes, and three echoes between the same hosts are answered in it",
+        ..row(ExplanationCause::ConnectionDead, path::connection_dead)
+    },
+    ExplanationRow {
         needs: "nothing of these holds",
         unless: "the transfer was over, and nothing was lost",
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
@@ -336,7 +363,10 @@ pub fn row_of(cause: ExplanationCause) -> &'static ExplanationRow {
 pub fn lets_small_packets_pass(cause: ExplanationCause) -> bool {
     matches!(
         cause,
-        ExplanationCause::LargePackets | ExplanationCause::FirstFragments
+        ExplanationCause::LargePackets
+            | ExplanationCause::FirstFragments
+            | ExplanationCause::TooBig
+            | ExplanationCause::BadIcv
     )
 }
 

@@ -733,6 +733,74 @@ fn two_clients_that_are_served_by_turns() {
 }
 
 #[test]
+fn numbers_that_are_used_up() {
+    let mut spent = scene();
+    spent.sas[0].used = Some((at(1.0), at(10.0)));
+    spent.sas[0].sent = Some((u64::from(u32::MAX), 1));
+    spent.outage().swallowed_packets.clear();
+    let explanation = is(&spent, NumbersUsedUp);
+    assert_eq!(
+        (explanation.by, explanation.count),
+        (Some(CLIENT), Some(u64::from(u32::MAX)))
+    );
+    let mut goes_on = spent.clone();
+    goes_on.sas[0].used = Some((at(1.0), at(30.0)));
+    is(&goes_on, Unexplained);
+    spent.sas[0].sent = Some((u64::from(u32::MAX) - 10, 1));
+    is(&spent, Unexplained);
+}
+
+#[test]
+fn packets_that_came_damaged_for_half_of_it() {
+    let mut damaged = scene();
+    let until = damaged.outages[0].to;
+    let run = damaged.event(EventKind::BadIcv, 10.0, CLIENT);
+    (run.until, run.count) = (Some(until), Some(25));
+    let explanation = is(&damaged, BadIcv);
+    assert_eq!((explanation.count, explanation.by), (Some(25), Some(CLIENT)));
+    damaged.events[0].until = Some(damaged.events[0].time);
+    is(&damaged, Unexplained);
+}
+
+#[test]
+fn a_connection_that_is_dropped_behind_the_tunnel() {
+    let mut dead = scene();
+    let undelivered = &mut dead.outage().undelivered;
+    (
+        undelivered.attempts,
+        undelivered.echoes,
+        undelivered.largest_passed,
+    ) = (4, 14, 84);
+    is(&dead, LargePackets);
+    dead.outage().swallowed_packets[1].bytes = 16;
+    assert_eq!(is(&dead, ConnectionDead).by, Some(GATEWAY));
+    dead.outage().undelivered.echoes = 2;
+    is(&dead, Unexplained);
+}
+
+#[test]
+fn a_peer_that_was_given_up_too_soon() {
+    let mut late = scene();
+    let event = late.event(EventKind::ChecksAnsweredLate, 8.0, GATEWAY);
+    event.until = Some(at(11.0));
+    let explanation = is(&late, GivenUpTooSoon);
+    assert_eq!((explanation.by, explanation.seconds), (Some(GATEWAY), Some(3.0)));
+    late.events[0].until = Some(at(9.0));
+    is(&late, Unexplained);
+}
+
+#[test]
+fn a_router_that_says_what_passes() {
+    let mut told = scene();
+    let event = told.event(EventKind::Unreachable, 10.02, GATEWAY);
+    (event.until, event.count) = (Some(at(18.0)), Some(1260));
+    let explanation = is(&told, TooBig);
+    assert_eq!((explanation.count, explanation.by), (Some(1260), Some(CLIENT)));
+    told.events[0].until = None;
+    is(&told, Unexplained);
+}
+
+#[test]
 fn packets_behind_the_replay_window() {
     let mut late = scene();
     late.outage().undelivered.behind_window = 3;

@@ -2,9 +2,10 @@
 
 use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
-    Analysis, AttemptOutcome, Certainty, Explanation, ExplanationCause, Flow, Impact, Outage, OutageEnd,
-    Tunnel, Verdict,
+    Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Flow, Impact, Outage,
+    OutageEnd, Tunnel, Verdict,
 };
+use rekeyscope_model::chance::SEVERAL;
 use rekeyscope_model::time::{self, Timestamp};
 use rekeyscope_traffic::{CONNECTION_SHARE, INITIAL_RTO, LEAST_TIMEOUT};
 
@@ -25,6 +26,10 @@ pub struct ToldOutages<'a> {
     pub others: usize,
     /// Other inner addresses of the tunnel go on meanwhile.
     pub others_pass: bool,
+    /// Outages of other tunnels with the same cause at the same end, in the order of time.
+    pub elsewhere: Vec<&'a Outage>,
+    /// Another client had set up an IKE SA right before each of several of these outages.
+    pub behind_another: bool,
 }
 
 /// Outages that an answer begins with; `None` where nothing explains one, or where rekeys cost more.
@@ -50,10 +55,11 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         }
     }
     let all: usize = groups.iter().map(|group| at_different_times(group).len()).sum();
-    let worst = groups.into_iter().max_by(|a, b| {
+    let costs_more = |a: &&Vec<(&Outage, &Explanation)>, b: &&Vec<(&Outage, &Explanation)>| {
         let open = |group: &[(&Outage, &Explanation)]| group.iter().any(|(outage, _)| is_open(outage));
         open(a).cmp(&open(b)).then(seconds(a).total_cmp(&seconds(b)))
-    })?;
+    };
+    let worst = groups.iter().max_by(costs_more)?.clone();
     let longest = |a: &&(&Outage, &Explanation), b: &&(&Outage, &Explanation)| {
         is_open(a.0)
             .cmp(&is_open(b.0))
@@ -64,13 +70,27 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         return None;
     }
     let alike = at_different_times(&worst);
+    let same_elsewhere = |group: &&Vec<(&Outage, &Explanation)>| {
+        group.iter().any(|(other, theirs)| {
+            let key = (family(theirs.cause), theirs.by);
+            other.tunnel != outage.tunnel
+                && theirs.by.is_some()
+                && key == (family(explanation.cause), explanation.by)
+        })
+    };
+    let others = groups.iter().filter(same_elsewhere);
+    let mut elsewhere: Vec<&Outage> = others.flat_map(|group| at_different_times(group)).collect();
+    elsewhere.sort_by_key(|outage| outage.start);
+    let all_told: Vec<&Outage> = alike.iter().chain(&elsewhere).copied().collect();
     let lengths = || alike.iter().map(|outage| outage.seconds);
     Some(ToldOutages {
         outage,
         explanation,
         range_s: (lengths().fold(f64::MAX, f64::min), lengths().fold(0.0, f64::max)),
         no_way_s: no_way(analysis, outage),
-        others: all - alike.len(),
+        others: all - alike.len() - elsewhere.len(),
+        behind_another: is_behind_another(analysis, &all_told),
+        elsewhere,
         others_pass: others_pass(analysis, outage),
         alike,
     })
@@ -128,6 +148,32 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
         open: hit.iter().all(|outage| is_open(outage)),
         shared,
     })
+}
+
+/// Whether another client set up an IKE SA with the end that deletes right before each Delete, of several: it allows only so many, or one for each
+/// name.
+fn is_behind_another(analysis: &Analysis, outages: &[&Outage]) -> bool {
+    let delete = |outage: &Outage| {
+        let event = analysis.events.get(outage.explanation.as_ref()?.event?)?;
+        (event.kind == EventKind::IkeSaDeleted).then_some(event)
+    };
+    let has_end = |tunnel: Option<usize>, end| {
+        let tunnel = tunnel.and_then(|tunnel| analysis.tunnels.get(tunnel));
+        tunnel.is_some_and(|tunnel| Some(tunnel.a) == end || Some(tunnel.b) == end)
+    };
+    let is_behind = |outage: &&Outage| {
+        delete(outage).is_some_and(|delete| {
+            analysis.events.iter().any(|anew| {
+                let stood = anew.until.unwrap_or(anew.time);
+                anew.kind == EventKind::NewIkeSa
+                    && anew.tunnel != delete.tunnel
+                    && has_end(anew.tunnel, delete.by)
+                    && stood <= delete.time
+                    && delete.time.nanos_since(stood) <= INITIAL_RTO
+            })
+        })
+    };
+    outages.len() as u64 >= SEVERAL && outages.iter().all(is_behind)
 }
 
 /// A Delete that nothing follows, and one that a new exchange follows, are one fault: who deletes did not renew before.

@@ -2,5 +2,6 @@
 
 pub mod account;
 pub mod failed;
+pub mod order;
 pub mod two_points;
 pub mod words;

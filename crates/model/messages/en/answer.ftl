@@ -82,7 +82,7 @@ do = Do: { $text }
 do-about = { $label } ({ $seconds }): { $text }
 do-not-rekeys = nothing about the rekeys ({ $seconds }). { $other }
 do-in-vain = at no cost yet, { $how ->
-    [refused] a renewal was refused
+    [refused] a request for an SA was refused
    *[unanswered] a renewal got no answer
 }: { $text }
 # $now: the rate as it was
@@ -97,7 +97,7 @@ do-lifetime-learnt = raise the volume at which SAs end, about { $kilobytes } kB 
     [maybe] ; a Windows client has no setting for it
    *[no] {""}
 }).
-do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must match at the renewal, too.
+do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must match at each renewal, and for each further subnet.
 do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`; strongSwan: `life_bytes = { $bytes }`, `rekey_bytes` below it
 # Syntax: ipsec ike duration SA GATEWAY_ID SECONDS [KBYTES], of Yamaha's command reference
@@ -186,6 +186,9 @@ setup-do-size = Do: see whether UDP 4500 and fragments reach { $who }: this mess
 
 ## One side alone sends ESP, and IKE comes both ways
 
+dialled-again-line = { $who } probably got no answer from { $moment } on at the latest, until it set up a new IKE SA at { $anew }.
+dialled-again-why = Why: only packets of { $who } were captured. It sent one check { $count } times, as who hears no answer does, and asked for a new IKE SA at { $anew }.
+do-dialled-again = Do: look into the log of { $peer } before { $moment } (restarted, SAs cleared?), let { $who } check more often (strongSwan: `dpd_delay`), and capture both directions.
 no-return-line = No ESP came from { $to }: { $packets } packets of { $from } have no answer.
 no-return-why = Why: its IKE came, so that this place sees both directions: a filter lets IKE pass alone, or nothing was sent back.
 do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.

@@ -58,6 +58,11 @@ event-fragments-incomplete = of an IKE message in fragments, { $count ->
    *[other] { $count } fragments
 } came, and no answer
 event-first-number = the first packet of a new SA of { $who } has the number { $count }
+event-checks-answered-late = { $who } answered a check whether it is alive, sent { $count ->
+    [one] once
+   *[other] { $count } times
+}, when it had been given up
+event-bad-icv = { $count } packets of { $who } came with a wrong ICV
 event-numbers-back = the ESP numbers of { $who } went back by { $count }
 event-only-small-pass = of { $count } ESP packets of { $who } only the first fragment came
 event-capture-hole = { $count ->

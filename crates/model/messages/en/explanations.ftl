@@ -34,6 +34,7 @@ outage-break-before-make = { $who } { $probably }{ $renews ->
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-refused-child = { $who } { $probably }refused the new child SA { $at }
 outage-given-up = { $who } { $probably }did not answer checks { $at }
+outage-given-up-too-soon = { $who } was given up too soon { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
 outage-answered-late = the renewal { $at } { $probably }got no answer for { $took }
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
@@ -59,6 +60,10 @@ outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
 outage-by-turns = traffic { $probably }went over to { $to } { $at }
+outage-numbers-used-up = ESP numbers of { $who } { $probably }were used up { $at }
+outage-bad-icv = packets of { $who } { $probably }came damaged { $at }
+outage-too-big = large packets of { $who } { $probably }stopped passing { $at }
+outage-connection-dead = one connection { $probably }got no answer any more { $at }
 outage-slow-exchange = a key exchange { $probably }took too long { $at }
 outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who } { $probably }ended the L2TP session { $at }
@@ -115,6 +120,7 @@ explains-given-up = { $count ->
     [one] one check
    *[other] { $count } checks
 } got no answer, so a new IKE SA took the place of the old one, and { $who } answered that request at once: it was reachable, and checks or answers were lost, or it had restarted.
+explains-given-up-too-soon = { $who } lives and answered a check after { $took }, when the other side had taken the tunnel down and begun a new IKE SA: the way is slow, as with a full queue.
 explains-unanswered = { $count ->
     [0] requests
     [one] one request
@@ -133,10 +139,15 @@ explains-new-sa-lost = { $count ->
     [one] one packet
    *[other] { $count } packets
 } sent on the new SA from its first packet on did not arrive: { $who } did not have it yet.
+explains-second-tunnel = { $count ->
+    [0] what was
+    [one] one packet
+   *[other] { $count } packets
+} sent on the new SA from its first packet on did not arrive. Two IKE SAs between the same ends make SAs beside each other: what goes through one of the two tunnels is lost.
 explains-first-number = { $count ->
     [one] the first packet
    *[other] the first { $count } packets
-} of the new SA never came to the capture, and it was so with others: the sender's offload lost them.
+} of the new SA never came to the capture, and it was so with others: the sender's offload lost them, or a device before this capture lets a new SPI through late.
 explains-deleted-early = { $count ->
     [one] one packet was
    *[other] { $count } packets were
@@ -174,6 +185,17 @@ explains-by-turns = ESP of { $who } stops here as a new SA of { $to } begins, an
     [proven] Both have the same address inside the tunnel.
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
+explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
+explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. What is smaller may have passed.
+explains-too-big = a router said by ICMP that packets of { $bytes } bytes at most pass{ $timed ->
+    [yes] {", "}for { $took } again and again
+   *[no] {""}
+}, and { $who } went on to send larger ones. Small packets passed.
+explains-connection-dead = { $count ->
+    [one] one packet of it was
+   *[other] { $bytes } packets of it were
+} lost, small ones too, and echoes between the same hosts were answered all the time: the tunnel went on, and a firewall or host behind { $who } dropped the connection.
+explains-deleted-elsewhere = with the IKE SA its child SAs ended. A new one stood { $took } later and carries other inner addresses: connections of the old address do not go on.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
@@ -205,6 +227,10 @@ outage-others = { $count ->
     [one] One more outage has another cause (-v).
    *[other] { $n } more outages have other causes (-v).
 }
+outage-elsewhere = So it was with { $list }.
+outage-elsewhere-item = { $client } at { $moment } ({ $seconds })
+outage-elsewhere-and = {", "}
+outage-behind-another = Each time another client had set up its tunnel right before: the gateway allows only so many, or takes two clients for one.
 outage-frames = Frames: { $frames }{ $more ->
     [yes] {" "}and more
    *[no] {""}
@@ -216,6 +242,7 @@ cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
     [ike] a rekey time below the lifetime of the IKE SA
    *[child] a rekey time below the lifetime
 } (strongSwan: set `rekey_time`, and never `rekey = no`), or let the other side renew first.
+cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `uniqueids`). Not the rekeys.
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
    *[child] { $by ->
@@ -226,6 +253,7 @@ cure-break-before-make = { $what ->
 }
 cure-deleted-and-made-anew = look into the log of { $who } for why it deleted the SA at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
+cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and more patience to dead peer detection (strongSwan: `retransmit_tries`). Not the rekeys.
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500
@@ -238,7 +266,8 @@ cure-collision = let one side alone renew, with limits well below the other's, a
 cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
 cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
-cure-first-number = switch the offload of IPsec off at the sender, or the replay check at the receiver.
+cure-second-tunnel = let one side alone begin the tunnel (strongSwan: `start_action = none` at the other one), so that there is one IKE SA; and see what drops the SAs of the other one (a router or NAT that knows one tunnel alone).
+cure-first-number = capture at the sender, too. If these packets leave it, look at the router, NAT or firewall before this capture (IPsec passthrough, a state for each SPI) or use UDP encapsulation; else switch the offload of IPsec off there, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
 cure-peer-restarted = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side check more often (strongSwan: `dpd_delay`).
 cure-invalid-spi = { cure-peer-restarted }
@@ -261,6 +290,11 @@ cure-large-packets = find the largest packet that passes (`ping` with DF), and s
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. Not the rekeys.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
 cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `uniqueids = no`). Not the rekeys.
+cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). Not the path.
+cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. Not the rekeys.
+cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. Not the rekeys.
+cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Let the transfer begin anew. Not the rekeys.
+cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or let its programs connect anew. The log of { $who } tells why it deleted the IKE SA.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.

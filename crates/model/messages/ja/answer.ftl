@@ -70,7 +70,7 @@ do = 対策: { $text }
 do-about = { $label }（{ $seconds }）: { $text }
 do-not-rekeys = リキー（{ $seconds }）への対処は不要です。{ $other }
 do-in-vain = { $how ->
-    [refused] リキーの拒否
+    [refused] SA の要求の拒否
    *[unanswered] 無応答のリキー
 }がありました（今回の影響なし）。{ $text }
 do-expected = { $text }これで約 { $rate }（現在 { $now }）が見込めます。
@@ -83,7 +83,7 @@ do-lifetime-learnt = SA の寿命（転送量、現在約 { $kilobytes } kB）�
     [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
-do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
+do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは、更新のたびに、また追加のサブネットごとに一致が必要です。
 do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`、strongSwan: `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`
@@ -164,6 +164,9 @@ setup-do-size = 対策: UDP 4500 とフラグメントが{ $who }に届いてい
 
 ## ESP が片方向だけで、IKE は双方向の場合
 
+dialled-again-line = { $who }は遅くとも { $moment }から、新しい IKE SA を始めた { $anew }まで、おそらく応答を受信せず
+dialled-again-why = 原因: キャプチャには{ $who }のパケットだけがあります。応答がないときのように生存確認を { $count } 回送り、{ $anew }に新しい IKE SA を要求しました。
+do-dialled-again = 対策: { $moment }より前の{ $peer }のログ（再起動、SA の削除など）を調べ、{ $who }の DPD の間隔を短くし（strongSwan: `dpd_delay`）、両方向をキャプチャしてください。
 no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケットに無応答
 no-return-why = 原因: IKE は双方向が見えているので、フィルターが IKE だけを通しているか、何も返されていません。
 do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。

@@ -33,6 +33,7 @@ outage-break-before-make = { $who }が{ $renews ->
 outage-refused = { $who }が{ $at }リキー（鍵更新）を拒否{ $probably }
 outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
+outage-given-up-too-soon = { $who }を{ $at }早く見切りすぎ
 outage-unanswered = { $who }が{ $at }リキー（鍵更新）要求に無応答{ $probably }
 outage-answered-late = リキー（鍵更新）要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキー（鍵更新）のメッセージが{ $at }届かず{ $probably }
@@ -58,6 +59,10 @@ outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-left-out = { $who }が{ $at } SA の対象外{ $probably }
 outage-by-turns = { $at }相手が { $to } に交替{ $probably }
+outage-numbers-used-up = { $who }の ESP 番号が{ $at }枯渇{ $probably }
+outage-bad-icv = { $who }のパケットが{ $at }破損{ $probably }
+outage-too-big = { $who }の大きなパケットが{ $at }途絶{ $probably }
+outage-connection-dead = 一つのコネクションだけが{ $at }無応答{ $probably }
 outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
 outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
@@ -101,6 +106,7 @@ explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に�
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
 explains-refused-child = 新しい IKE SA はできましたが、Child SA はできませんでした。{ $who }の応答は以前の応答より短く、Child SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
 explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
+explains-given-up-too-soon = { $who }は動作しており、生存確認に { $took }後に応答しましたが、相手側はすでにトンネルを閉じて新しい IKE SA を始めていました。キューがいっぱいのときのように経路が遅れています。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
@@ -117,7 +123,11 @@ explains-new-sa-lost = 新しい SA のパケット{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 個
 }が最初から届かず、{ $who }はまだその SA を使えませんでした。
-explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われています。
+explains-second-tunnel = 新しい SA で送られた最初からの{ $count ->
+    [0] パケット
+   *[other] パケット { $count } 個
+}が届いていません。同じ両端の間で二つの IKE SA が並行して SA を作っており、一方のトンネルを通るものが失われています。
+explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われたか、キャプチャより手前の機器が新しい SPI を遅れて通しています。
 explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
 explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
 explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
@@ -149,6 +159,14 @@ explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始�
     [proven] 両方のトンネル内アドレスが同じです。
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
+explains-numbers-used-up = その SA は番号 { $bytes } で終わりました。新しい SA がなければ次の番号はなく、間に合う更新もありませんでした。
+explains-bad-icv = { $who }の ESP パケット { $bytes } 個の ICV が、ほかのパケットで確認済みの鍵に合いません。受信側はこれらを破棄します。より小さいパケットは通った可能性があります。
+explains-too-big = ルーターが ICMP で、通るのは { $bytes } バイトまでと{ $timed ->
+    [yes] { $took }にわたり繰り返し
+   *[no] {""}
+}通知しましたが、{ $who }はより大きいパケットを送り続けました。小さなパケットは通っています。
+explains-connection-dead = そのコネクションのパケット { $bytes } 個が小さいものも含めて失われ、同じホスト間のエコーにはずっと応答がありました。トンネルは続いており、{ $who }の先のファイアウォールかホストがそのコネクションを破棄しています。
+explains-deleted-elsewhere = IKE SA とともに Child SA も削除されました。{ $took }後にできた新しい SA は別の内側アドレスを運ぶため、古いアドレスのコネクションは続きません。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
@@ -173,6 +191,10 @@ outage-since-renewal = { $moment }のリキーから始まっています。
 outage-moments = 開始は { $list }です。
 outage-earlier = それ以前にも { $n } 回ありました。
 outage-others = ほかの原因の不通が { $n } 回あります（-v）。
+outage-elsewhere = { $list }も同様です。
+outage-elsewhere-item = { $client }（{ $moment }、{ $seconds }）
+outage-elsewhere-and = 、
+outage-behind-another = いずれも別のクライアントがトンネルを張った直後です。ゲートウェイがトンネルの数を制限しているか、二つのクライアントを同じものとみなしています。
 outage-frames = フレーム: { $frames }{ $more ->
     [yes] {" "}など
    *[no] {""}
@@ -184,6 +206,7 @@ cure-deleted = { $who }で Delete より先にリキーされるように、リ�
     [ike] { " " }IKE SA の
    *[child] { "" }
 }寿命より短くする（strongSwan: `rekey_time` を設定し、`rekey = no` にしない）か、相手側から先にリキーさせてください。
+cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `uniqueids`）を調べてください。鍵更新が原因ではありません。
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
@@ -194,6 +217,7 @@ cure-break-before-make = { $what ->
 }
 cure-deleted-and-made-anew = { $who }のログで { $moment }に SA を削除した理由（手動、アイドルタイマー、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: `rekey_time`）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
+cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD の待ち時間を長くしてください（strongSwan: `retransmit_tries`）。鍵更新が原因ではありません。
 cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 のフィルター
@@ -206,7 +230,8 @@ cure-collision = 更新は片側だけが行うように寿命に差をつけ、
 cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
 cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
-cure-first-number = 送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
+cure-second-tunnel = 一方だけがトンネルを始めるようにして（strongSwan: もう一方は `start_action = none`）、IKE SA を一つにしてください。もう一方の SA を破棄するもの（一つのトンネルしか扱わないルーターや NAT）も調べてください。
+cure-first-number = 送信側でもキャプチャしてください。送信側から出ていれば、キャプチャより手前のルーター、NAT、ファイアウォール（IPsec パススルー、SPI ごとの状態）を調べるか、UDP カプセル化を使ってください。出ていなければ、送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
 cure-peer-restarted = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
 cure-invalid-spi = { cure-peer-restarted }
@@ -229,6 +254,11 @@ cure-large-packets = 通る最大のパケットを調べ（DF 付きの `ping`�
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。鍵更新が原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
 cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `uniqueids = no`）。リキーが原因ではありません。
+cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
+cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。鍵更新が原因ではありません。
+cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。鍵更新が原因ではありません。
+cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。鍵更新が原因ではありません。
+cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを割り当てる（strongSwan: プールのリース、`vips`）か、プログラムからコネクションし直してください。IKE SA を削除した理由は{ $who }のログに残ります。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。

@@ -347,6 +347,8 @@ plain_names! {
         EchoUnanswered = "echo_unanswered",
         /// A check whether the peer lives was answered, and came again.
         ChecksUnheard = "checks_unheard",
+        /// A check whether the peer lives was answered when the side that asked had given up, and begun a new IKE SA.
+        ChecksAnsweredLate = "checks_answered_late",
         /// The first fragment of a message came without the others, or no message in fragments was answered.
         FragmentsIncomplete = "fragments_incomplete",
         /// The first packet of a new SA has a number above 1.
@@ -355,6 +357,8 @@ plain_names! {
         OnlySmallPass = "only_small_pass",
         /// The ESP numbers of a side went back to those of earlier packets, which had other bytes.
         NumbersBack = "numbers_back",
+        /// Packets came with a wrong ICV under a key that other packets prove.
+        BadIcv = "bad_icv",
         /// The capture lacks packets that passed.
         CaptureHole = "capture_hole",
         /// Nothing at all was captured for a while.
@@ -393,6 +397,8 @@ plain_names! {
         AnsweredLate = "answered_late",
         /// A side whose checks were not answered set up a new IKE SA in place of one that lives.
         GivenUp = "given_up",
+        /// The same, and the check was answered then.
+        GivenUpTooSoon = "given_up_too_soon",
         /// The renewal was answered, and the answer did not arrive.
         AnswerLost = "answer_lost",
         /// The two sides renewed at once.
@@ -426,6 +432,8 @@ plain_names! {
         LargePackets = "large_packets",
         /// First fragments of large packets came without the others.
         FirstFragments = "first_fragments",
+        /// A router says which size passes, and the sender does not heed it.
+        TooBig = "too_big",
         /// The renewal was not done when data stopped on the old SA.
         SlowRenewal = "slow_renewal",
         /// The key exchange took long.
@@ -436,6 +444,12 @@ plain_names! {
         LeftOut = "left_out",
         /// A side serves two others by turns, as if they were one.
         ByTurns = "by_turns",
+        /// The numbers of an SA were used up, so that its sender had to stop.
+        NumbersUsedUp = "numbers_used_up",
+        /// Packets came damaged (wrong ICV), so that their receiver dropped them.
+        BadIcv = "bad_icv",
+        /// One connection inside got no answer, and others of the same hosts did: a firewall or host behind the tunnel dropped it.
+        ConnectionDead = "connection_dead",
         /// Packets came too late for the replay window.
         ReplayWindow = "replay_window",
         /// L2TP or PPP ended the session inside the tunnel.

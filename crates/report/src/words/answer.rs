@@ -58,6 +58,7 @@ fn told(focus: &Focus) -> Option<Answer> {
         .or_else(|| orphan::of_orphan(focus))
         .or_else(|| standstill::of_childless(focus))
         .or_else(|| set_up::of_set_up(focus))
+        .or_else(|| standstill::of_dialled_again(focus))
         .or_else(|| standstill::of_no_return(focus))
         .or_else(|| standstill::of_left_behind(focus))
         .or_else(|| standstill::of_silent_esp(focus))

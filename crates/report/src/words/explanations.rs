@@ -11,8 +11,8 @@ use rekeyscope_impact::explain::{
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
-    LedgerRekey, Mode, Outage, OutageEnd,
+    Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
+    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -201,6 +201,8 @@ impl<'a> Explained<'a> {
                 Some(_) => "explains-limit-stated",
                 None => "explains-limit-read",
             },
+            ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "explains-second-tunnel",
+            ExplanationCause::Deleted if e.exchange.is_some() => "explains-deleted-elsewhere",
             ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
             ExplanationCause::Unexplained if e.by.is_some() => "explains-lost-before",
             cause => return Message::of("explains", cause.as_str()),
@@ -220,6 +222,8 @@ impl<'a> Explained<'a> {
             ExplanationCause::LimitReached if self.explanation.limit_packets.is_some() => {
                 "cure-limit-packets"
             }
+            ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "cure-second-tunnel",
+            ExplanationCause::Deleted if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
@@ -283,6 +287,7 @@ impl<'a> Explained<'a> {
             .with("notify", said(self.notification().map(clean::line)))
             .with("count", count)
             .with("bytes", format::count(count))
+            .with("mtu", count.to_string())
             .with(
                 "took",
                 said(self.spread(|e| e.seconds).map(|took| range(t, took))),
@@ -316,6 +321,22 @@ impl<'a> Explained<'a> {
             by => by,
         };
         side(self.t(), tunnel, address)
+    }
+
+    /// The new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
+    fn is_of_second_tunnel(&self) -> bool {
+        let Some(own) = self.exchange() else { return false };
+        let all = || {
+            let of_tunnel = self.focus.analysis.exchanges.iter();
+            let makes = |kind| matches!(kind, ExchangeKind::CreateChildSa | ExchangeKind::QuickMode);
+            of_tunnel.filter(move |e| e.tunnel == own.tunnel && e.ike_sa.is_some() && makes(e.kind))
+        };
+        let of_own = || all().filter(|e| e.ike_sa == own.ike_sa);
+        let mut others = all().filter(|e| e.ike_sa != own.ike_sa);
+        others.any(|other| {
+            of_own().any(|e| e.first_time < other.first_time)
+                && of_own().any(|e| e.first_time > other.first_time)
+        })
     }
 
     fn is_childless(&self) -> bool {

@@ -128,6 +128,23 @@ fn of_the_control_plane(
         count: Some(2),
         ..by(client, ExplanationCause::BreakBeforeMake, Certainty::Read)
     };
+    let given_up_too_soon = shown(
+        EventKind::ChecksAnsweredLate,
+        |event| event.count = Some(2),
+        Explanation {
+            seconds: Some(3.6),
+            ..by(gateway, ExplanationCause::GivenUpTooSoon, Certainty::Proven)
+        },
+    );
+    let deleted_elsewhere = shown(
+        EventKind::IkeSaDeleted,
+        |_| (),
+        Explanation {
+            exchange: Some(0),
+            seconds: Some(0.49),
+            ..by(gateway, ExplanationCause::Deleted, Certainty::Read)
+        },
+    );
     let mut never_renewed = refused(Some("TS_UNACCEPTABLE"));
     let outage = &mut never_renewed.outages[0];
     (outage.start, outage.dead, outage.end) = (at(15.0), Some((at(15.1), at(29.0))), None);
@@ -145,6 +162,8 @@ fn of_the_control_plane(
         unanswered(ExplanationCause::IkeFragments, EventKind::FragmentsIncomplete),
         unanswered(ExplanationCause::AnsweredLate, EventKind::AnsweredLate),
         unanswered(ExplanationCause::GivenUp, EventKind::ChecksUnanswered),
+        given_up_too_soon,
+        deleted_elsewhere,
         shown(
             EventKind::AnswerLost,
             |_| (),
@@ -298,6 +317,35 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         }
         document
     };
+    let used_up = document(Explanation {
+        by: gateway,
+        count: Some(u64::from(u32::MAX)),
+        ..of(ExplanationCause::NumbersUsedUp, Certainty::Proven)
+    });
+    let damaged = shown(
+        EventKind::BadIcv,
+        |event| event.count = Some(25),
+        Explanation {
+            by: gateway,
+            count: Some(25),
+            ..of(ExplanationCause::BadIcv, Certainty::Proven)
+        },
+    );
+    let connection_dead = document(Explanation {
+        by: gateway,
+        count: Some(33),
+        ..of(ExplanationCause::ConnectionDead, Certainty::Inferred)
+    });
+    let too_big = shown(
+        EventKind::Unreachable,
+        |event| event.count = Some(1260),
+        Explanation {
+            by: gateway,
+            count: Some(1260),
+            seconds: Some(5.2),
+            ..of(ExplanationCause::TooBig, Certainty::Read)
+        },
+    );
     let first_fragments = shown(
         EventKind::OnlySmallPass,
         |event| event.count = Some(24),
@@ -352,6 +400,10 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         large(None, None),
         first_fragments,
         numbers_back,
+        used_up,
+        damaged,
+        connection_dead,
+        too_big,
         document(of(ExplanationCause::Unexplained, Certainty::Proven)),
         several(ExplanationCause::Unexplained, None),
         silent(gateway, None, ExplanationCause::Unexplained),

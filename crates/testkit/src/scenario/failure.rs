@@ -49,6 +49,19 @@ impl World {
         }
     }
 
+    /// The client asks whether the server lives; returns the answer, which is still on its way.
+    pub fn check_unanswered_yet_v2(&mut self) -> Vec<u8> {
+        let id = self.next_v2_id(true);
+        let message = self.seal_v2(true, INFORMATIONAL, false, id, &[]);
+        self.ike_datagram(true, &message);
+        self.seal_v2(false, INFORMATIONAL, true, id, &[])
+    }
+
+    /// Such an answer comes.
+    pub fn answer_v2(&mut self, answer: &[u8]) {
+        self.ike_datagram(false, answer);
+    }
+
     /// The client lost its inbound SA: what it is sent is lost, and it has nothing to say.
     pub fn go_deaf(&mut self, segments: u32) {
         self.drop_acks();

@@ -41,6 +41,24 @@ pub struct ChildRekey {
 }
 
 impl World {
+    /// The client sets up a new IKE SA: IKE_SA_INIT with unreadable bodies, since what matters are the SPIs.
+    pub fn sa_init_v2(&mut self) {
+        self.cookie = *b"renewing";
+        self.cookies.push(self.cookie);
+        for (from_client, responder, flags) in [(true, [0; 8], 0x08), (false, *b"responds", 0x20)] {
+            let header = Header {
+                spis: [self.cookie, responder],
+                first: SA,
+                version: 2,
+                exchange_type: 34,
+                flags,
+                message_id: 0,
+            };
+            self.ike_datagram(from_client, &header.message(&[7; 64]));
+            self.steady(10);
+        }
+    }
+
     /// Begins a CREATE_CHILD_SA.
     pub fn begin_v2(&mut self, from_client: bool) -> ChildRekey {
         let [down, up] = self.new_spis();

@@ -54,6 +54,8 @@ pub struct World {
     pub rest_dropped: Option<[u8; 4]>,
     /// Nothing is captured meanwhile.
     pub blind: bool,
+    /// Whatever is larger than 700 bytes comes with a wrong ICV.
+    pub damaged: bool,
     /// The file has the last packet first.
     pub backwards: bool,
     /// The initiator's cookie or SPI of the phase 1 in use.
@@ -99,6 +101,7 @@ impl World {
             mtu: None,
             rest_dropped: None,
             blind: false,
+            damaged: false,
             backwards: false,
             cookie,
             cookies: vec![cookie],
@@ -140,7 +143,10 @@ impl World {
     /// The next packet of an SA; the SA after it.
     fn esp(&mut self, mut sa: Sa, src: [u8; 4], dst: [u8; 4], payload: &[u8]) -> Sa {
         sa.sequence += 1;
-        let esp = seal(sa, payload);
+        let mut esp = seal(sa, payload);
+        if let Some(end) = esp.last_mut().filter(|_| self.damaged && payload.len() > 700) {
+            *end ^= 1;
+        }
         let carried = self.carried.entry(sa.spi).or_default();
         carried.packets += 1;
         carried.inner += payload.len() as u64;

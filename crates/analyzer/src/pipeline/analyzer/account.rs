@@ -117,6 +117,11 @@ impl Analyzer {
         association.count_icv(decoded.icv);
         let seen = (pending.time, pending.frame);
         association.see(seen);
+        if association.proven && !pending.cut && matches!(decoded.icv, Icv::Verified | Icv::Failed) {
+            let side = (association.tunnel, association.direction);
+            let whole = decoded.icv == Icv::Verified;
+            self.record.damaged.take(side, sa, pending.esp_bytes, seen, whole);
+        }
         if decoded.inner.transport_bytes > 0 && decoded.opened.is_some() {
             let earliest = association.first_payload.map_or(seen, |first| first.min(seen));
             association.first_payload = Some(earliest);

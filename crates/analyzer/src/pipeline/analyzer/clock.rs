@@ -8,8 +8,10 @@
 use crate::pipeline::analyzer::stretches::Stretches;
 use crate::pipeline::record::{ClockEvent, Jump};
 use rekeyscope_capture::file::{Frame, KeptFrames};
+use rekeyscope_impact::ledger::LEAST_GAP;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::Direction;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::flow::FiveTuple;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::Preview;
@@ -36,6 +38,50 @@ const UNDER_WAY: i64 = NANOS_PER_SECOND;
 /// A flow of inner TCP in one direction of a tunnel.
 type Line = (TunnelIndex, Direction, FiveTuple);
 
+/// The steps of the frames' times.
+#[derive(Debug, Default)]
+struct Ticks {
+    last: Option<Timestamp>,
+    /// The longest step that all times are apart by whole multiples of; 0 before the second time.
+    step: i64,
+    frames: u64,
+    /// Frames with another time than the frame before.
+    moved: u64,
+}
+
+impl Ticks {
+    #[inline]
+    fn take(&mut self, stamped: Timestamp) {
+        let apart = self
+            .last
+            .replace(stamped)
+            .map_or(0, |last| stamped.nanos_since(last).saturating_abs());
+        self.frames += 1;
+        if apart == 0 {
+            return;
+        }
+        self.moved += 1;
+        // Steps below a silence that counts move nothing that is measured.
+        if self.step == 0 || self.step >= LEAST_GAP && apart % self.step != 0 {
+            self.step = greatest_common_divisor(self.step, apart);
+        }
+    }
+
+    /// The step of a clock that is too coarse for silences: most frames have the time of the one before.
+    fn coarse(&self) -> Option<i64> {
+        let is_coarse =
+            self.step >= LEAST_GAP && self.moved >= LEAST_NOT_BY_CHANCE && 2 * self.moved <= self.frames;
+        is_coarse.then_some(self.step)
+    }
+}
+
+fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// The state of the clock.
 #[derive(Debug, Default)]
 pub(super) struct CaptureClock {
@@ -44,6 +90,7 @@ pub(super) struct CaptureClock {
     /// Time of the last frame, offset added.
     previous: Option<Timestamp>,
     stretches: Stretches,
+    ticks: Ticks,
     /// Frames that wait for the decision.
     held: KeptFrames,
 }
@@ -60,9 +107,15 @@ impl CaptureClock {
     /// The time of the next frame, stamped so, whether or not the times jump.
     pub(super) fn pass(&mut self, stamped: Timestamp) -> Timestamp {
         self.stretches.go_on(stamped);
+        self.ticks.take(stamped);
         let time = self.at(stamped);
         self.previous = Some(time);
         time
+    }
+
+    /// The step of the clock, where it is longer than silences that count.
+    pub(super) fn coarse_step(&self) -> Option<i64> {
+        self.ticks.coarse()
     }
 
     /// The analysis' own time of a frame.

@@ -11,9 +11,11 @@
 //! new packet, which gets an identification of its own. What the rule cannot tell:
 //! - Retransmissions that a queue held back and let go together, in IPv6 or with the identification 0 that RFC 6864 §4.1
 //!   allows: within [`ANONYMOUS`] they are one. Then a loss is not seen; none is made up.
-//! - Copies later than the window (two hosts' captures with clocks apart): they count again, IKE as retransmissions.
+//! - Copies later than the window (two hosts' captures with clocks apart), unless they have an identification and ESP packets
+//!   came twice before, as much later ([`CopiesApart`]): they count again, IKE as retransmissions.
 //! - Copies of which one was cut within the first [`HEAD`] bytes, or where the clock was set between the two.
 
+use super::apart::CopiesApart;
 use foldhash::quality::RandomState;
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -185,8 +187,14 @@ impl Sightings {
     }
 
     /// Notes a packet. True when it was there before.
+    #[cfg(test)]
     fn observe(&mut self, imprint: &Imprint, time: Timestamp) -> bool {
-        if self.seen_within(imprint, time, imprint.window) {
+        self.observe_apart(imprint, time, 0)
+    }
+
+    /// Notes a packet. True when it was there before, less than its window and `apart` nanoseconds away.
+    fn observe_apart(&mut self, imprint: &Imprint, time: Timestamp, apart: i64) -> bool {
+        if self.seen_within(imprint, time, imprint.window.saturating_add(apart)) {
             return true;
         }
         let key = (imprint.head, imprint.stretch(time));
@@ -232,11 +240,17 @@ impl Sightings {
 
 /// Packets that were seen, by [`Class`].
 #[derive(Debug)]
-pub(super) struct Duplicates([Sightings; 3]);
+pub(super) struct Duplicates {
+    classes: [Sightings; 3],
+    apart: CopiesApart,
+}
 
 impl Default for Duplicates {
     fn default() -> Duplicates {
-        Duplicates(std::array::from_fn(|_| Sightings::new(MOST_SIGHTINGS)))
+        Duplicates {
+            classes: std::array::from_fn(|_| Sightings::new(MOST_SIGHTINGS)),
+            apart: CopiesApart::default(),
+        }
     }
 }
 
@@ -244,21 +258,40 @@ impl Duplicates {
     /// Notes a packet, stamped as its frame has it: its name where it was there before.
     pub(super) fn observe(&mut self, datagram: &Datagram<'_>, stamped: Timestamp) -> Option<&'static str> {
         let imprint = Imprint::of(datagram)?;
-        let sightings = &mut self.0[imprint.class as usize];
-        sightings.observe(&imprint, stamped).then_some(imprint.name)
+        let sightings = &mut self.classes[imprint.class as usize];
+        // A packet without an identification may be another one with the same content.
+        let apart = if imprint.window == IDENTIFIED {
+            self.apart.nanos()
+        } else {
+            0
+        };
+        sightings
+            .observe_apart(&imprint, stamped, apart)
+            .then_some(imprint.name)
+    }
+
+    /// Notes an ESP packet, from its SPI on: copies of IKE come as much later as those of ESP.
+    pub(super) fn note_esp(&mut self, packet: &[u8], stamped: Timestamp) {
+        self.apart.note(packet, stamped);
+    }
+
+    /// How much later copies of ESP packets come, where that is more than a queue or a mirror makes it.
+    pub(super) fn apart(&self) -> Option<i64> {
+        Some(self.apart.nanos()).filter(|apart| *apart >= IDENTIFIED)
     }
 
     /// Tells whether a frame with this very time held the packet before.
     pub(super) fn hold(&self, datagram: &Datagram<'_>, stamped: Timestamp) -> bool {
-        Imprint::of(datagram)
-            .is_some_and(|imprint| self.0[imprint.class as usize].seen_within(&imprint, stamped, SAME_TIME))
+        Imprint::of(datagram).is_some_and(|imprint| {
+            self.classes[imprint.class as usize].seen_within(&imprint, stamped, SAME_TIME)
+        })
     }
 
     /// Tells whether the bound made it forget what figures rest on. Of packets that are only counted no figure does.
     pub(super) fn forgot(&self) -> bool {
         [Class::Ike, Class::Clear]
             .iter()
-            .any(|class| self.0[*class as usize].forgotten > 0)
+            .any(|class| self.classes[*class as usize].forgotten > 0)
     }
 }
 

@@ -26,6 +26,10 @@ impl Analyzer {
             return self.note("too_short", "ESP", datagram.frame, "oddity-esp-too-short");
         };
         let whole = !datagram.cut;
+        if self.nested.depth == 0 && whole {
+            self.duplicates
+                .note_esp(packet, self.clock.as_stamped(datagram.time));
+        }
         let specimen = Specimen { packet, whole };
         let arriving = Arriving {
             path: OuterPath {

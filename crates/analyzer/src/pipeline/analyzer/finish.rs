@@ -27,6 +27,8 @@ impl Analyzer {
         for (kind, layer, frame, message) in self.oddities() {
             self.record.diagnostics.count(kind, layer, frame, || message);
         }
+        self.record.clock_step = self.clock.coarse_step();
+        self.record.copies_apart = self.duplicates.apart();
         wipe_deep_stack();
         self.record
     }

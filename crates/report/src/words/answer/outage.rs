@@ -9,7 +9,7 @@ use crate::words::lengths::{frames, moment, moments, range};
 use rekeyscope_impact::explain::{
     ToldEverywhere, ToldOutages, lets_small_packets_pass, told_everywhere, told_outages,
 };
-use rekeyscope_model::analysis::{ExplanationCause, OutageEnd};
+use rekeyscope_model::analysis::{ExplanationCause, Outage, OutageEnd};
 
 /// The answer where outages are what there is to tell.
 pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
@@ -23,7 +23,10 @@ pub(super) fn of_outages(focus: &Focus) -> Option<Answer> {
         tunnel: Some(told.outage.tunnel),
         headline: headline(focus, &told, &explained),
         why: why(focus, &told, &explained),
-        change: fill!(focus.t, "do", text = explained.cure()),
+        change: match told.behind_another {
+            true => fill!(focus.t, "do", text = focus.t.word("cure-behind-another")),
+            false => fill!(focus.t, "do", text = explained.cure()),
+        },
     })
 }
 
@@ -130,6 +133,23 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
         });
     }
     sentences.extend(others_alike(focus, told));
+    if !told.elsewhere.is_empty() {
+        let item = |outage: &&Outage| {
+            let tunnel = focus.analysis.tunnels.get(outage.tunnel);
+            let by = outage.explanation.as_ref().and_then(|e| e.by);
+            let ends = tunnel.into_iter().flat_map(|tunnel| [tunnel.a, tunnel.b]);
+            let client = ends.into_iter().find(|end| Some(*end) != by);
+            let client = client.map_or_else(String::new, |client| client.to_string());
+            let (moment, seconds) = (moment(focus, outage.start), format::seconds(outage.seconds));
+            fill!(t, "outage-elsewhere-item", client, moment, seconds)
+        };
+        let list: Vec<String> = told.elsewhere.iter().map(item).collect();
+        let list = list.join(&t.word("outage-elsewhere-and"));
+        sentences.push(fill!(t, "outage-elsewhere", list));
+    }
+    if told.behind_another {
+        sentences.push(t.word("outage-behind-another"));
+    }
     if told.others > 0 {
         sentences.push(format::counted(t, "outage-others", told.others as u64));
     }

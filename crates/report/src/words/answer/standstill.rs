@@ -9,8 +9,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
 use crate::words::{KeysFit, clean, format, keys_fit};
 use rekeyscope_impact::explain::{
-    ToldStandstill, told_childless, told_cut_off, told_left_behind, told_no_return, told_pause,
-    told_silent_esp, told_standstill, told_torn_down,
+    ToldStandstill, told_childless, told_cut_off, told_dialled_again, told_left_behind, told_no_return,
+    told_pause, told_silent_esp, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{Event, EventKind, Verdict};
 
@@ -31,6 +31,29 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
         headline: format::capitalised(&line),
         why: fill!(t, "no-return-why", from, to, packets),
         change: fill!(t, "do-no-return", from, to, packets),
+    })
+}
+
+/// The answer where one side alone was captured, which probably heard nothing any more and dialled again.
+pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let headline = analysis.impact.first()?;
+    let told = told_dialled_again(analysis, headline.tunnel)?;
+    if matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some) {
+        return None;
+    }
+    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let by = told.check.initiator;
+    let peer = [tunnel.a, tunnel.b].into_iter().find(|end| Some(*end) != by);
+    let [who, peer] = [by, peer].map(|end| side(t, Some(tunnel), end));
+    let [moment, anew] = [told.check.first_time, told.anew].map(|time| moment(focus, time));
+    let count = told.check.messages;
+    let line = fill!(t, "dialled-again-line", who, moment, anew);
+    Some(Answer {
+        tunnel: Some(headline.tunnel),
+        headline: format::capitalised(&line),
+        why: fill!(t, "dialled-again-why", who, count, anew),
+        change: fill!(t, "do-dialled-again", who, peer, moment),
     })
 }
 
@@ -243,7 +266,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::analysis::{Analysis, Certainty, Event, LedgerBasis};
+    use rekeyscope_model::analysis::{Analysis, Certainty, Event, ExchangeKind, LedgerBasis};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
@@ -265,6 +288,42 @@ mod tests {
             document.events.push(event);
         }
         document
+    }
+
+    #[test]
+    fn who_repeats_a_check_and_dials_again_heard_nothing() {
+        let mut document = example::one_failed();
+        document.impact[0].verdict = Verdict::Bounded;
+        let tunnel = document.impact[0].tunnel;
+        document
+            .security_associations
+            .retain(|sa| sa.tunnel == tunnel && sa.packets > 0);
+        let src = document.security_associations[0].src;
+        document.security_associations.retain(|sa| sa.src == src);
+        let begin = document.capture.first_time.unwrap();
+        document.exchanges.truncate(2);
+        for (exchange, (kind, from, to, messages)) in document.exchanges.iter_mut().zip([
+            (ExchangeKind::Informational, 2.0, 5.0, 3),
+            (ExchangeKind::IkeSaInit, 9.0, 9.0, 1),
+        ]) {
+            (exchange.kind, exchange.initiator, exchange.tunnel) = (kind, Some(src), tunnel);
+            (exchange.messages, exchange.retransmissions) = (messages, messages - 1);
+            exchange.first_time = begin.plus_seconds(from);
+            exchange.last_time = begin.plus_seconds(to);
+        }
+        document.security_associations[0].first_time = Some(begin.plus_seconds(9.2));
+        let of = |document: &Analysis| of_dialled_again(&Focus::new(document, Language::English));
+        let answer = of(&document).unwrap();
+        assert!(
+            answer.headline.contains("probably got no answer"),
+            "{}",
+            answer.headline
+        );
+        let mut answered = document.clone();
+        answered.exchanges[0].retransmissions = 1;
+        assert!(of(&answered).is_none(), "one of the messages came from the peer");
+        document.exchanges[1].first_time = begin.plus_seconds(30.0);
+        assert!(of(&document).is_none(), "much later");
     }
 
     #[test]

@@ -114,6 +114,7 @@ pub(super) fn is_silence_alone(focus: &Focus, headline: &Impact) -> bool {
                     | ExplanationCause::IkeFragments
                     | ExplanationCause::AnsweredLate
                     | ExplanationCause::GivenUp
+                    | ExplanationCause::GivenUpTooSoon
                     | ExplanationCause::AnswerLost => true,
                     ExplanationCause::SlowRenewal | ExplanationCause::SlowExchange => with_keys || each,
                     ExplanationCause::BreakBeforeMake | ExplanationCause::Deleted => e.event.is_some(),
