@@ -262,7 +262,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "IKEv2, check answered too late",
         &[
             "event checks_answered_late",
-            "event new_ike_sa",
+            "event esp_silent",
             "given_up_too_soon",
         ],
         check_answered_too_late,
