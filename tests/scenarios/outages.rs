@@ -221,8 +221,6 @@ fn only_small_pass(w: &mut World, echoes_pass: bool) {
         }
     }
     w.ping();
-    resend_lost(w, WINDOW);
-    w.steady(AFTER);
 }
 
 pub(crate) fn large_packets_lost(w: &mut World) {
@@ -231,6 +229,8 @@ pub(crate) fn large_packets_lost(w: &mut World) {
 
 pub(crate) fn all_packets_lost(w: &mut World) {
     only_small_pass(w, false);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
 }
 
 /// After a failover the server goes on with a counter of before: the client takes nothing until the old number is passed.

@@ -1,5 +1,6 @@
 //! Rows about the control plane: deleted, deleted first, refused, unanswered, both at once, SAs lost.
 
+use crate::explain::path::address_changed;
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
 use crate::explain::view::{CHARON_REPEATS, OutageView, seconds};
@@ -94,9 +95,18 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// Both sides kept the same pair of SAs, or renewed at once because an end had moved, which cost the packets before.
+pub(super) fn did_no_harm(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let event_of = |explanation: &Explanation| view.scene.events.get(explanation.event?);
+    let moved = address_changed(view).as_ref().and_then(event_of);
+    let moved_before = moved.zip(event_of(explanation));
+    was_settled(view, explanation)
+        || moved_before.is_some_and(|(moved, collided)| moved.time <= collided.time)
+}
+
 /// The SA that carried the data is one of a pair that both sides went on with behind the collision until the data stopped, and no Delete came
 /// then: they kept the same pair.
-pub(super) fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let begin = view.begin();
     let (soonest, latest) = (begin.plus_nanos(-view.near()), begin.plus_nanos(view.near()));
     let last_collision = explanation

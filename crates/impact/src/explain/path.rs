@@ -238,9 +238,11 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
     goes_on.then(|| view.with_frames(explanation, []))
 }
 
-/// Segments came behind later ones, or an end moved: size had nothing to do with it.
+/// Segments came behind later ones, or an end moved, or the same segments pass in the end on the same SA: size had nothing to do with it.
 pub(super) fn size_does_not_matter(view: &OutageView<'_>, _: &Explanation) -> bool {
-    view.outage.undelivered.behind_window > 0 || address_changed(view).is_some()
+    let outage = view.outage;
+    let same_again = !outage.open && outage.back_on.is_some() && outage.back_on == outage.sa;
+    outage.undelivered.behind_window > 0 || address_changed(view).is_some() || same_again
 }
 
 /// Packets of a connection are lost again and again, though none is larger than what passes: echoes between the same hosts are answered all the

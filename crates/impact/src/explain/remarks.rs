@@ -361,6 +361,8 @@ pub struct ToldNoReturn {
     pub to: IpAddr,
     /// Number of the packets.
     pub packets: u64,
+    /// Some of them ask for an answer: TCP, or an echo. Datagrams may go one way by intent.
+    pub asks: bool,
 }
 
 /// The ESP of a tunnel in which one direction alone carried any, though IKE came both ways.
@@ -387,5 +389,9 @@ pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn
         from: first.src,
         to: first.dst,
         packets: used().map(|sa| sa.packets).sum(),
+        asks: analysis
+            .flows
+            .iter()
+            .any(|flow| flow.tunnel == tunnel && ["tcp", "1", "58"].contains(&flow.protocol.as_str())),
     })
 }

@@ -120,11 +120,11 @@ pub static ROWS: [ExplanationRow; 37] = [
     },
     ExplanationRow {
         needs: "exchanges of both sides overlap, or a notification says so, at most 6 s before; the outage is of the SA that they renew",
-        unless: "it is a refusal for now (TEMPORARY_FAILURE) of the side that had just deleted the SA; or both sides went on with one pair of SAs that was made since, and no Delete came when data stopped",
+        unless: "it is a refusal for now (TEMPORARY_FAILURE) of the side that had just deleted the SA; or both sides went on with one pair of SAs that was made since, and no Delete came when data stopped; or an end had moved before, at the begin",
         explains_short: true,
         explains_rekeys: true,
         moment: Moment::Request,
-        excluded: control::was_settled,
+        excluded: control::did_no_harm,
         ..row(ExplanationCause::Collision, control::collision)
     },
     ExplanationRow {
@@ -234,7 +234,7 @@ pub static ROWS: [ExplanationRow; 37] = [
     },
     ExplanationRow {
         needs: "two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
-        unless: "packets came behind the replay window, or an address or port changed at its begin",
+        unless: "packets came behind the replay window, or an address or port changed at its begin, or data passed again on the same SA: nothing had changed the sizes",
         excluded: path::size_does_not_matter,
         ..row(ExplanationCause::LargePackets, path::large_packets)
     },

@@ -451,6 +451,8 @@ fn only_small_packets_pass() {
         large.outage().undelivered.echoes,
         large.outage().undelivered.largest_passed,
     ) = (5, 84);
+    is(&large, Unexplained);
+    large.outage().back_on = None;
     let explanation = is(&large, LargePackets);
     assert_eq!(
         (explanation.count, explanation.certainty),
@@ -665,6 +667,7 @@ fn silence_of_one_side_and_of_both() {
     assert_eq!(is(&nothing_came, PeerSilent).by, Some(CLIENT));
     let mut small_packets = peer.clone();
     small_packets.outage().undelivered.echoes = 3;
+    small_packets.outage().back_on = None;
     is(&small_packets, LargePackets);
     peer.silent(GATEWAY, 10.0, 14.0);
     is(&peer, Unexplained);
@@ -771,6 +774,7 @@ fn a_connection_that_is_dropped_behind_the_tunnel() {
         undelivered.echoes,
         undelivered.largest_passed,
     ) = (4, 14, 84);
+    dead.outage().back_on = None;
     is(&dead, LargePackets);
     dead.outage().swallowed_packets[1].bytes = 16;
     assert_eq!(is(&dead, ConnectionDead).by, Some(GATEWAY));

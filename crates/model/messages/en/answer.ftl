@@ -53,6 +53,7 @@ why-slow = nothing stopped, but it was slower there than elsewhere
 why-no-cause = these packets show no cause.
 why-no-cause-without-keys = without keys these packets show no cause.
 why-no-cause-wrong-keys = the keys that were read fit none of these packets, which show no cause without them.
+why-no-return = ESP came only { $direction }, and IKE both ways: nothing was sent back, or a filter lets IKE pass alone.
 why-one-way = only { $direction } was captured: what came back is not seen.
 why-at-the-limit = it ran at { $observed }{ $how ->
     [proven] ; { $own } is all that this path carries

@@ -42,6 +42,7 @@ why-slow = 停止はしていないが、ほかの時間より遅かったため
 why-no-cause = これらのパケットからは分かりません。
 why-no-cause-without-keys = 鍵がないため、これらのパケットからは分かりません。
 why-no-cause-wrong-keys = 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
+why-no-return = ESP は { $direction } だけで、IKE は双方向です。返信が何も送られていないか、フィルターが IKE だけを通しています。
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。

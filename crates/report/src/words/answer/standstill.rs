@@ -14,12 +14,13 @@ use rekeyscope_impact::explain::{
 };
 use rekeyscope_model::analysis::{Event, EventKind, Verdict};
 
-/// The answer where one side alone sent ESP, too little to measure, though IKE came both ways.
+/// The answer where one side alone sent ESP, too little to measure or what asks for an answer, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
     let told = told_no_return(analysis, headline.tunnel)?;
-    if headline.verdict != Verdict::NoTraffic {
+    let is_harmed = matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some);
+    if is_harmed || !told.asks && headline.verdict != Verdict::NoTraffic {
         return None;
     }
     let tunnel = analysis.tunnels.get(headline.tunnel);

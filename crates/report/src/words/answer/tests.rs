@@ -175,6 +175,19 @@ fn one_direction_alone_is_said() {
     document.security_associations.retain(|sa| sa.dst == client);
     let why = said(&document, Language::English).why;
     assert!(
+        why.ends_with("ESP came only 10.9.255.1 → 10.9.0.2, and IKE both ways: nothing was sent back, or a filter lets IKE pass alone."),
+        "{why}"
+    );
+    document
+        .exchanges
+        .iter_mut()
+        .for_each(|exchange| exchange.messages = 1);
+    document
+        .attempts
+        .iter_mut()
+        .for_each(|attempt| attempt.answered_after_s = None);
+    let why = said(&document, Language::English).why;
+    assert!(
         why.ends_with("10.9.255.1 → 10.9.0.2 was captured: what came back is not seen."),
         "{why}"
     );

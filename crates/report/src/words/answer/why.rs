@@ -7,7 +7,7 @@ use crate::words::lengths::moment;
 use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
-    names_renewal, told_first_numbers, told_idle_beside, told_queue, told_stop,
+    names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue, told_stop,
 };
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_impact::verdict::LEAST_SHARE;
@@ -351,13 +351,11 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let ([Some(only), None] | [None, Some(only)]) = captured else {
         return None;
     };
-    // IKE of both ends shows that both directions pass the capture; nobody answers datagrams.
-    let basis = focus.ledger(headline).map(|ledger| ledger.basis);
-    let exchanges = focus.analysis.exchanges.iter();
-    let mut own = exchanges.filter(|exchange| exchange.tunnel == headline.tunnel);
-    if basis == Some(LedgerBasis::Datagrams) && own.any(|own| own.messages > own.retransmissions + 1) {
-        return None;
-    }
+    // IKE of both ends shows that both directions pass the capture.
+    let id = match told_no_return(focus.analysis, headline.tunnel) {
+        Some(_) => "why-no-return",
+        None => "why-one-way",
+    };
     let direction = words::direction(focus.t, focus.analysis, headline.tunnel, only);
-    Some(fill!(focus.t, "why-one-way", direction))
+    Some(fill!(focus.t, id, direction))
 }
