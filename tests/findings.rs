@@ -14,7 +14,7 @@ const BESIDES: [(&str, &str); 2] = [
     ("fragmentation_cliff", "path_mtu"),
 ];
 
-const FINDINGS: [FindingScenario; 9] = [
+const FINDINGS: [FindingScenario; 10] = [
     // 1,300 − 20 (IP) − 8 − 16 (IV) − 12 (ICV) = 1,244: 77 blocks less 2 bytes are 1,230 of payload, 58 less than 1,288.
     (
         "path_mtu",
@@ -75,6 +75,20 @@ const FINDINGS: [FindingScenario; 9] = [
     ("behind_window", "25 ESP packets (0.6 %) came 128 or more", |w| {
         late_datagrams(w, 150);
     }),
+    (
+        "damaged",
+        "40 ESP packets (1.9 %) came damaged (wrong ICV)",
+        |w| {
+            for _ in 0..40 {
+                w.steady(100);
+                w.damaged = true;
+                w.segment();
+                w.damaged = false;
+                w.step(w.tick);
+            }
+            w.steady(100);
+        },
+    ),
     ("duplicate_sas", "alive side by side", |w| {
         w.steady(6_000);
         let qm = w.begin(true);

@@ -28,6 +28,7 @@ pub(crate) fn findings(
             found.extend(lane.path_mtu());
             found.extend(lane.parallel_sas());
             found.extend(lane.behind_window());
+            found.extend(lane.damaged());
             found.extend(lane.dropped_by_the_capture().or_else(|| lane.packet_loss()));
         }
         if record.wants(tunnel) {

@@ -1,7 +1,8 @@
 //! ESP packets that are missing: lost on the path, or by the capture.
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
-use rekeyscope_model::analysis::{Direction, Finding, FindingKind, Sequence};
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_model::analysis::{Direction, Finding, FindingKind};
 use rekeyscope_model::text::grouped;
 use rekeyscope_traffic::REPLAY_WINDOWS;
 
@@ -70,7 +71,7 @@ impl Lane<'_> {
             .with("window", REPLAY_WINDOWS[k])
             .with("lost", if is_seen(&k) { "seen" } else { "unseen" });
         Some(Finding {
-            display_filter: self.filter_of_losses(|sequence| sequence.reordered),
+            display_filter: self.filter_of(|a| a.sequence.summary().reordered),
             ..finding(FindingKind::BehindWindow, message, &[])
         })
     }
@@ -85,16 +86,38 @@ impl Lane<'_> {
             })
     }
 
-    /// Shows the SAs of which packets are missing or late, those with most first.
-    fn filter_of_losses(&self, of: impl Fn(Sequence) -> u64) -> String {
+    /// Shows the SAs of which packets are missing, late or damaged, those with most first.
+    fn filter_of(&self, of: impl Fn(&Association) -> u64) -> String {
         let mut lossy: Vec<(u64, String)> = self
             .associations()
-            .map(|a| (of(a.sequence.summary()), a.spi.to_string()))
+            .map(|a| (of(a), a.spi.to_string()))
             .filter(|(missing, _)| *missing > 0)
             .collect();
         lossy.sort_by_key(|(missing, _)| std::cmp::Reverse(*missing));
         let spis: Vec<String> = lossy.into_iter().take(MOST_SPIS).map(|(_, spi)| spi).collect();
         format!("esp.spi in {{{}}}", spis.join(", "))
+    }
+
+    /// Packets came with a wrong ICV under a key that others prove.
+    pub(crate) fn damaged(&self) -> Option<Finding> {
+        let damaged = self.record.meters.damaged(self.tunnel, self.direction);
+        let (_, packets) = self.loss(self.direction);
+        let share = damaged as f64 / packets.max(1) as f64;
+        if damaged < ENOUGH_LOST || share < LOSSY {
+            return None;
+        }
+        let bytes = self.record.traffic.never_captured(self.tunnel, self.direction);
+        let mean = self.record.flows.mean_payload(self.tunnel, self.direction);
+        let arrived = bytes as f64 / mean.max(1.0) >= MOSTLY_ACKNOWLEDGED * damaged as f64;
+        let message = self
+            .about("finding-damaged")
+            .with("damaged", grouped(damaged))
+            .with("share", format!("{:.1} %", share * 100.0))
+            .with("by", if arrived { "capture" } else { "line" });
+        Some(Finding {
+            display_filter: self.filter_of(|a| a.icv.failed),
+            ..finding(FindingKind::Damaged, message, &[])
+        })
     }
 
     /// Numbers are missing: more than in the other direction, as many, or against one too quiet to compare with.
@@ -135,7 +158,7 @@ impl Lane<'_> {
             .with("share", percent(own))
             .with("other", percent(other));
         Some(Finding {
-            display_filter: self.filter_of_losses(|sequence| sequence.missing),
+            display_filter: self.filter_of(|a| a.sequence.summary().missing),
             ..finding(kind, message, &[])
         })
     }

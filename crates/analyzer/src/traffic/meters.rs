@@ -17,6 +17,8 @@ const MAX_SERIES: usize = 1024;
 #[derive(Debug, Default)]
 struct Meter {
     opened: u64,
+    /// Packets with a wrong ICV under a proven key.
+    damaged: u64,
     all: u64,
     series: Option<Box<DirectionSeries>>,
 }
@@ -75,9 +77,22 @@ impl Meters {
         self.meters.get(tunnel).map(|meters| &meters[slot(direction)])
     }
 
-    /// True where the inner series is whole enough to be used.
+    /// Takes a packet with a wrong ICV under a proven key.
+    pub(crate) fn record_damaged(&mut self, side: Side, time: Timestamp, bytes: Bin) {
+        self.record(side, time, false, bytes);
+        self.meters[side.0][slot(side.1)].damaged += 1;
+    }
+
+    /// Damaged packets of a direction. Where most are, the key is another's rather: none.
+    pub(crate) fn damaged(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
+        let few = |m: &&Meter| 2 * m.damaged <= m.all;
+        self.meter(tunnel, direction).filter(few).map_or(0, |m| m.damaged)
+    }
+
+    /// True where the inner series is whole enough to be used. Their receiver drops damaged packets, so that nothing of them is lacking.
     pub(crate) fn inner_is_whole(&self, tunnel: TunnelIndex, direction: Direction) -> bool {
-        let enough = |m: &Meter| m.all > 0 && m.opened as f64 >= ENOUGH_OPENED * m.all as f64;
+        let damaged = self.damaged(tunnel, direction);
+        let enough = |m: &Meter| m.all > 0 && m.opened as f64 >= ENOUGH_OPENED * (m.all - damaged) as f64;
         self.meter(tunnel, direction).is_some_and(enough)
     }
 
@@ -249,6 +264,21 @@ mod tests {
         }
         assert_eq!((meters.made, meters.dropped()), (MAX_SERIES, MAX_SERIES as u64));
         assert_eq!(meters.directions().count(), 2 * MAX_SERIES);
+    }
+
+    #[test]
+    fn a_few_damaged_packets_leave_a_series_whole() {
+        let mut meters = recorded(&[(0, 1), (10, 2)]);
+        meters.record_damaged((0, Direction::AToB), at(20), bytes(0));
+        let told = |meters: &Meters| {
+            let whole = meters.inner_is_whole(0, Direction::AToB);
+            (whole, meters.damaged(0, Direction::AToB))
+        };
+        assert_eq!(told(&meters), (true, 1));
+        for millis in [30, 40] {
+            meters.record_damaged((0, Direction::AToB), at(millis), bytes(0));
+        }
+        assert_eq!(told(&meters), (false, 0));
     }
 
     #[test]

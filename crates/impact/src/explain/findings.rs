@@ -28,7 +28,7 @@ const fn warning(kind: FindingKind, needs: &'static str) -> FindingRow {
 }
 
 /// All rows.
-pub static FINDINGS: [FindingRow; 16] = [
+pub static FINDINGS: [FindingRow; 17] = [
     warning(
         FindingKind::FragmentationCliff,
         "one of ten packets of a direction (100 or more) is split so that a few bytes are left, by IP or by TCP",
@@ -58,6 +58,13 @@ pub static FINDINGS: [FindingRow; 16] = [
         ..warning(
             FindingKind::BehindWindow,
             "twenty packets, and one of a thousand, come 32, 64 or 128 numbers late",
+        )
+    },
+    FindingRow {
+        unless: "they are more than those with a right one: the key is another's",
+        ..warning(
+            FindingKind::Damaged,
+            "twenty packets, and one of a thousand, come with a wrong ICV under a key that others prove",
         )
     },
     FindingRow {

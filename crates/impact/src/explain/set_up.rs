@@ -1,6 +1,10 @@
 //! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered.
 
-use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind};
+use crate::explain::remarks::refuses_child;
+
+use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind, Verdict};
+use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
+use std::collections::HashSet;
 
 /// Kind of failure of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +28,16 @@ pub struct ToldSetUp<'a> {
     pub event: &'a Event,
     /// Number of refusals, or of copies of the message.
     pub count: u64,
+    /// The gateway proved who it is, and its answer has no room for a child SA.
+    pub childless: bool,
 }
 
-/// The exchange at which the set-up ended, of a capture that holds no ESP.
+/// The exchange at which the set-up ended, of a capture that holds no ESP, or of a client that had none while no other one suffers.
 pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
-    if analysis.security_associations.iter().any(|sa| sa.packets > 0) {
+    let sas = analysis.security_associations.iter();
+    let up: HashSet<usize> = sas.filter(|sa| sa.packets > 0).map(|sa| sa.tunnel).collect();
+    let suffers = |verdict| matches!(verdict, Verdict::Failed | Verdict::Shown);
+    if !up.is_empty() && analysis.impact.iter().any(|impact| suffers(impact.verdict)) {
         return None;
     }
     let exchange_of = |event: &Event| {
@@ -42,9 +51,14 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
             .filter(|event| matches!(event.kind, EventKind::Refused | EventKind::Unanswered));
         told.filter_map(|event| Some((event, exchange_of(event)?)))
             .filter(|(_, exchange)| exchange.kind != ExchangeKind::Informational)
+            .filter(|(_, exchange)| up.is_empty() || !up.contains(&exchange.tunnel) && !is_first(exchange))
     };
     let (event, exchange) = failures().next_back()?;
-    let succeeded = |later: &Event| later.kind == EventKind::NewIkeSa && later.time > event.time;
+    let alike = || failures().filter(|(_, other)| up.is_empty() || other.tunnel == exchange.tunnel);
+    let succeeded = |later: &Event| {
+        let own = up.is_empty() || later.tunnel == Some(exchange.tunnel);
+        own && later.kind == EventKind::NewIkeSa && later.time > event.time
+    };
     if analysis.events.iter().any(succeeded) {
         return None;
     }
@@ -61,15 +75,24 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
         _ => SetUpFailure::Unanswered,
     };
     let count = match failure {
-        SetUpFailure::Refused => failures()
-            .filter(|(_, other)| other.kind == exchange.kind)
-            .count() as u64,
+        SetUpFailure::Refused => alike().filter(|(_, other)| other.kind == exchange.kind).count() as u64,
         _ => event.count.unwrap_or(1),
     };
-    Some(ToldSetUp {
+    let enough = match failure {
+        SetUpFailure::Refused => SEVERAL,
+        _ => LEAST_NOT_BY_CHANCE,
+    };
+    (up.is_empty() || count >= enough).then(|| ToldSetUp {
         failure,
         exchange,
         event,
         count,
+        childless: refuses_child(analysis, event),
     })
+}
+
+/// Whether an exchange begins a set-up: anybody who looks for gateways sends such a message.
+fn is_first(exchange: &Exchange) -> bool {
+    use ExchangeKind::{AggressiveMode, IkeSaInit, MainMode};
+    matches!(exchange.kind, IkeSaInit | MainMode | AggressiveMode)
 }

@@ -177,10 +177,13 @@ setup-line = No tunnel came up: { $who } { $how ->
 }.
 setup-why-read = Why: the answer was { $notify }.
 setup-why-sealed = Why: the answer holds a notification alone; which one, is encrypted.
+setup-why-childless = Why: no ESP followed, and the answer has no room for a child SA: { $who } knew the client and refused its child SA. Which notification says so, is encrypted.
 setup-why-rejected = Why: its last message was sent { $n } times, and each time an error message came back that no key opens.
 setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and no answer.
 setup-do-ike = Do: make the proposals for IKE (cipher, hash, group) the same at both ends.
 setup-do-identity = Do: make pre-shared key (or certificates) and identities fit at both ends; the log of { $who } names what does not.
+setup-do-address = Do: give { $who } a larger pool of addresses, or free leases that nobody uses.
+setup-do-childless = Do: look into the log of { $who } for its reason: a pool without a free address (INTERNAL_ADDRESS_FAILURE), or proposals for ESP and traffic selectors that do not fit. Keys of IKE (--keys FILE) show it here.
 setup-do-child = Do: make the proposals for ESP, the PFS group and the traffic selectors the same at both ends.
 setup-do-way = Do: see whether UDP 500 and 4500 reach { $who }, and whether its daemon runs: capture there, too.
 setup-do-size = Do: see whether UDP 4500 and fragments reach { $who }: this message is larger than those before (strongSwan: `fragmentation = yes`).

@@ -298,6 +298,7 @@ cure-deleted-elsewhere = give the client the same inner address each time (stron
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.
+cure-damaged = find what damages packets before this capture: line, modem, radio, cable, network card (its offloads). Keys and rekeys are right.
 cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).
 cure-capture-hole = give the keys (--keys FILE): they show whether the path lost these packets or the capture alone.

@@ -11,6 +11,10 @@ finding-behind-window = { $direction }: { $late } ESP packets ({ $share }) came 
     [seen] , and were sent again: the receiver threw them away, since its replay window had gone on
    *[unseen] : a receiver with a replay window of { $window } throws them away
 }.
+finding-damaged = { $direction }: { $damaged } ESP packets ({ $share }) came damaged (wrong ICV): { $by ->
+    [capture] the capture damaged them, since TCP inside acknowledged what was in them
+   *[line] their receiver drops them
+}.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
 ## The same in a few words, by the same arguments
@@ -18,6 +22,7 @@ finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) 
 brief-finding-one-direction-loss = { $share } of ESP { $direction } lost before the capture point
 brief-finding-both-directions-loss = { $share } of ESP { $direction } lost before the capture point, and { $other } the other way
 brief-finding-packet-loss = { $share } of ESP { $direction } lost before the capture point
+brief-finding-damaged = { $share } of ESP { $direction } came damaged (wrong ICV)
 brief-finding-packets-missing = { $share } of ESP { $direction } is missing in the capture
 brief-finding-tiny-fragments = { $split } of { $packets } packets of { $direction } are split into a full and a tiny IP packet
 brief-finding-tiny-segments = { $tiny } of { $segments } TCP segments of { $direction } are a tiny rest behind a full one

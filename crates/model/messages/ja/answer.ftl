@@ -155,10 +155,13 @@ setup-line = トンネルができず: { $who }が { $step } { $how ->
 }
 setup-why-read = 原因: 応答は { $notify } でした。
 setup-why-sealed = 原因: 応答は通知だけで、その種類は暗号化されています。
+setup-why-childless = 原因: ESP が続かず、応答には Child SA の入る長さがありません。{ $who }は相手を認証し、Child SA を拒否しています。通知の種類は暗号化されています。
 setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに鍵で開けられないエラーが返りました。
 setup-why-unanswered = 原因: { $moment } から要求が { $n } 回送られ、応答がありません。
 setup-do-ike = 対策: IKE のプロポーザル（暗号、ハッシュ、グループ）を両側で同じにしてください。
 setup-do-identity = 対策: 事前共有鍵（または証明書）と ID を両側で合わせてください。何が合わないかは{ $who }のログにあります。
+setup-do-address = 対策: { $who }のアドレスプールを広げるか、使われていない割り当てを解放してください。
+setup-do-childless = 対策: { $who }のログで理由を調べてください。空きアドレスがない（INTERNAL_ADDRESS_FAILURE）か、ESP のプロポーザルやトラフィックセレクターが合っていません。IKE の鍵（--keys FILE）があればここに表示できます。
 setup-do-child = 対策: ESP のプロポーザル、PFS グループ、トラフィックセレクターを両側で同じにしてください。
 setup-do-way = 対策: UDP 500 と 4500 が{ $who }に届いているか、デーモンが動いているかを調べ、そちらでもキャプチャしてください。
 setup-do-size = 対策: UDP 4500 とフラグメントが{ $who }に届いているか調べてください。このメッセージは前のものより大きくなっています（strongSwan: `fragmentation = yes`）。

@@ -262,6 +262,7 @@ cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを�
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
+cure-damaged = キャプチャ地点より手前でパケットを壊すもの（回線、モデム、無線、ケーブル、NIC のオフロード）を調べてください。鍵とリキーは正常です。
 cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-capture-hole = 鍵を指定してください（--keys FILE）。経路での損失か、キャプチャだけの欠落かが分かります。

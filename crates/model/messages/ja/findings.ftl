@@ -11,6 +11,10 @@ finding-behind-window = { $direction }: ESP パケット { $late } 個（{ $shar
     [seen] 再送されているため、受信側がリプレイウィンドウより古いものとして破棄しています。
    *[unseen] リプレイウィンドウが { $window } の受信側は、これらを破棄します。
 }
+finding-damaged = { $direction }: ESP パケット { $damaged } 個（{ $share }）が壊れて届きました（ICV 不一致）。{ $by ->
+    [capture] 内側の TCP はその内容に確認応答したため、壊したのはキャプチャです
+   *[line] 受信側はそれらを破棄します
+}。
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
 ## 同じ引数による短い文
@@ -18,6 +22,7 @@ finding-packets-missing = { $direction }: { $missing } 個の ESP パケット�
 brief-finding-one-direction-loss = { $direction } の ESP の { $share } がキャプチャ地点より手前で損失
 brief-finding-both-directions-loss = { $direction } の ESP の { $share }、逆方向 { $other } がキャプチャ地点より手前で損失
 brief-finding-packet-loss = { $direction } の ESP の { $share } がキャプチャ地点より手前で損失
+brief-finding-damaged = { $direction } の ESP の { $share } が壊れて届いた（ICV 不一致）
 brief-finding-packets-missing = { $direction } の ESP の { $share } がキャプチャにない
 brief-finding-tiny-fragments = { $direction } のパケット { $packets } 個中 { $split } 個が最大長と小さな残りの 2 つに分割
 brief-finding-tiny-segments = { $direction } の TCP セグメント { $segments } 個中 { $tiny } 個が最大長の直後の小さな残り

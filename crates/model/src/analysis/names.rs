@@ -469,6 +469,8 @@ plain_names! {
         RedundantSas = "redundant_sas",
         /// Packets come behind a replay window.
         BehindWindow = "behind_window",
+        /// Packets came damaged.
+        Damaged = "damaged",
         /// The capture lacks packets that passed.
         CaptureDrops = "capture_drops",
         /// Packets of one direction were lost.

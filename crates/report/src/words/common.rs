@@ -9,7 +9,7 @@ use rekeyscope_model::analysis::{
     OverlayKind, SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel,
     TwoPoints,
 };
-use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::text::{Arg, Catalogue, Message};
 use std::net::{IpAddr, SocketAddr};
 
 /// `10.9.0.1 → 10.9.0.2`.
@@ -190,10 +190,11 @@ pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
 }
 
 /// Warnings that a screen has in a few words.
-const BRIEF: [&str; 8] = [
+const BRIEF: [&str; 9] = [
     "brief-finding-one-direction-loss",
     "brief-finding-both-directions-loss",
     "brief-finding-packet-loss",
+    "brief-finding-damaged",
     "brief-finding-packets-missing",
     "brief-finding-tiny-fragments",
     "brief-finding-tiny-segments",
@@ -222,6 +223,26 @@ pub(crate) fn late_packets(t: &Catalogue, analysis: &Analysis) -> Option<String>
         .find(|f| f.id == FindingKind::BehindWindow.as_str())?;
     let message = finding.messages.first()?;
     Some(clean::sentence(&t.say(message)))
+}
+
+/// Damaged packets of a direction, which their receiver drops.
+pub(crate) fn damaged_packets(
+    t: &Catalogue,
+    analysis: &Analysis,
+    side: (usize, Direction),
+) -> Option<String> {
+    let tunnel = analysis.tunnels.get(side.0)?;
+    let (from, to) = side.1.pick((tunnel.a, tunnel.b), (tunnel.b, tunnel.a));
+    let wanted = [("direction", format!("{from} → {to}")), ("by", "line".to_owned())];
+    let findings = analysis.findings.iter();
+    let messages = findings
+        .filter(|f| f.id == FindingKind::Damaged.as_str())
+        .filter_map(|f| f.messages.first());
+    let is_own = |message: &&Message| {
+        let has = |(name, text): &(&str, String)| message.args.get(*name) == Some(&Arg::Text(text.clone()));
+        wanted.iter().all(has)
+    };
+    Some(clean::sentence(&t.say(messages.into_iter().find(is_own)?)))
 }
 
 /// An answer must not be read without such a finding.

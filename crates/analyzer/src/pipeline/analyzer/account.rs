@@ -10,6 +10,7 @@ use rekeyscope_ipsec::esp::cipher::Icv;
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::overhead::{IPV4_HEADER, IPV6_HEADER};
 use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::seen::Appearance;
 use rekeyscope_ipsec::sa::specimen::Specimen;
@@ -273,8 +274,11 @@ impl Analyzer {
             esp: pending.esp_bytes,
             outer: pending.outer_bytes,
         };
-        let (meters, opened) = (&mut self.record.meters, decoded.opened.is_some());
-        meters.record((tunnel, direction), pending.time, opened, bytes);
+        let (meters, side) = (&mut self.record.meters, (tunnel, direction));
+        match is_damaged(association, pending, decoded) {
+            true => meters.record_damaged(side, pending.time, bytes),
+            false => meters.record(side, pending.time, decoded.opened.is_some(), bytes),
+        }
         let record = PacketRecord::new(sa, association, pending, decoded, &segment, (connection, new));
         let tracker = self.record.traffic.tracker();
         self.record.connections.take(&record, &packet, &segment, tracker);
@@ -283,6 +287,11 @@ impl Analyzer {
             self.close_windows(Some(pending.time));
         }
     }
+}
+
+/// A wrong ICV under a key that other packets prove.
+fn is_damaged(association: &Association, pending: &Pending, decoded: &Decoded) -> bool {
+    association.proven && !pending.cut && decoded.icv == Icv::Failed
 }
 
 /// Bytes of a payload before the innermost IP packet. A transport header right behind ESP belongs to a packet whose IP header

@@ -5,7 +5,7 @@ use crate::ike::outline::FirstInside;
 use crate::ike::timeline::{Exchange, MessageRecord};
 use crate::rekey::attempt::outcome::{REFUSAL_WITHIN, Refusal, is_cut, silence_of};
 use crate::rekey::attempt::seen::AttemptSeen;
-use crate::rekey::attempt::tables::{AttemptTables, frames, span};
+use crate::rekey::attempt::tables::{AttemptTables, frames, span, whole_answer};
 use crate::rekey::short_answer::{LEAST_OF_A_CHILD, SHORTEST_ANSWER};
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
@@ -117,31 +117,26 @@ fn unread(exchange: &Exchange) -> Option<Refusal> {
 }
 
 /// An unread answer to IKE_AUTH that has no room for the child SA which an earlier one of the same sides made, and no packet came on an SA of
-/// this exchange: the IKE SA stands, and its child SA was refused (RFC 7296 §1.2, §2.21.2).
+/// this exchange: the IKE SA stands, and its child SA was refused (RFC 7296 §1.2, §2.21.2). Of a client that never had one, and dials again, it
+/// lacks the room of what the same gateway answered another.
 fn childless(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
     let exchange = &tables.evidence.exchanges[index];
     let answer = whole_answer(exchange)?;
-    let made_a_child = |index: usize| tables.children_of(index).iter().any(|child| tables.used(child));
     let earlier = (0..index).filter(|&other| {
         let before = &tables.evidence.exchanges[other];
         before.ike_sa != exchange.ike_sa
             && (before.initiator, before.responder) == (exchange.initiator, exchange.responder)
             && before.message_id == exchange.message_id
-            && made_a_child(other)
+            && tables.made_a_child(other)
     });
     let lens = earlier.filter_map(|other| Some(whole_answer(&tables.evidence.exchanges[other])?.len));
-    let shortest = lens.min()?;
-    (answer.len + LEAST_OF_A_CHILD <= shortest && !made_a_child(index))
+    let of_others = || {
+        let shortest = tables.shortest_with_a_child(exchange);
+        // EAP goes on in further messages.
+        let goes_on = tables.asks_after(exchange, answer.time);
+        shortest.filter(|_| !goes_on && tables.dials_in_vain(exchange))
+    };
+    let shortest = lens.min().or_else(of_others)?;
+    (answer.len + LEAST_OF_A_CHILD <= shortest && !tables.made_a_child(index))
         .then(|| Refusal::by_message(answer, None))
-}
-
-/// The answer to an IKE_AUTH that nobody could read, where it came in one piece.
-fn whole_answer(exchange: &Exchange) -> Option<&MessageRecord> {
-    let mut answers = exchange
-        .records
-        .iter()
-        .filter(|r| exchange.is_answer(r) && !r.retransmission);
-    let only = answers.next().filter(|_| answers.next().is_none())?;
-    let unread = exchange.kind == ExchangeKind::IkeAuth && !exchange.decrypted;
-    unread.then_some(only)
 }

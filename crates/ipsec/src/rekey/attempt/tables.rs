@@ -1,6 +1,6 @@
 //! The tables that the rules look at.
 
-use crate::ike::timeline::Exchange;
+use crate::ike::timeline::{Exchange, MessageRecord};
 use crate::rekey::attempt::seen::MOST_FRAMES;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::{ChildSa, Speakers, first_time, last_time};
@@ -29,6 +29,10 @@ pub(super) struct AttemptTables<'a> {
     newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
     /// The longest answer to a request that was sent once, by initiator and responder, nanoseconds.
     slowest: HashMap<(IpAddr, IpAddr), i64>,
+    /// IKE SAs that initiator and responder began and that came to IKE_AUTH.
+    dials: HashMap<(IpAddr, IpAddr), HashSet<usize>>,
+    /// The shortest answer to an IKE_AUTH that nobody could read and that made a child SA, by responder and message ID, bytes.
+    shortest: HashMap<(IpAddr, u32), u32>,
 }
 
 /// SAs of a direction that are looked through for one that carried packets at a time: a tunnel has a few at once.
@@ -46,6 +50,8 @@ impl<'a> AttemptTables<'a> {
             message_ids: HashSet::new(),
             newest: HashMap::new(),
             slowest: HashMap::new(),
+            dials: HashMap::new(),
+            shortest: HashMap::new(),
         };
         for association in evidence.associations.iter().filter(|a| a.first.is_some()) {
             let ends = (association.src, association.dst);
@@ -76,6 +82,15 @@ impl<'a> AttemptTables<'a> {
             }
             if let (ExchangeKind::Informational, Some(sa)) = (exchange.kind, exchange.ike_sa) {
                 tables.informational.entry(sa).or_default().push(index);
+            }
+            if let (ExchangeKind::IkeAuth, Some(sa)) = (exchange.kind, exchange.ike_sa) {
+                let ends = (exchange.initiator, exchange.responder);
+                tables.dials.entry(ends).or_default().insert(sa);
+            }
+            if let Some(answer) = whole_answer(exchange).filter(|_| tables.made_a_child(index)) {
+                let key = (exchange.responder, exchange.message_id);
+                let shortest = tables.shortest.entry(key).or_insert(answer.len);
+                *shortest = answer.len.min(*shortest);
             }
         }
         tables
@@ -127,6 +142,37 @@ impl<'a> AttemptTables<'a> {
     pub(super) fn used(&self, child: &ChildSa) -> bool {
         self.associations(child).any(|a| a.first.is_some())
     }
+
+    /// A packet came on an SA that an exchange made.
+    pub(super) fn made_a_child(&self, exchange: usize) -> bool {
+        self.children_of(exchange).iter().any(|child| self.used(child))
+    }
+
+    /// The initiator of an exchange dialled its responder several times, and no ESP went between them.
+    pub(super) fn dials_in_vain(&self, exchange: &Exchange) -> bool {
+        let (from, to) = (exchange.initiator, exchange.responder);
+        let silent = |ends| !self.by_ends.contains_key(&ends);
+        let dials = self.dials.get(&(from, to)).map_or(0, HashSet::len);
+        dials > 1 && silent((from, to)) && silent((to, from))
+    }
+
+    /// The shortest answer of the responder of an exchange that made a child SA for whomever, bytes.
+    pub(super) fn shortest_with_a_child(&self, exchange: &Exchange) -> Option<u32> {
+        self.shortest
+            .get(&(exchange.responder, exchange.message_id))
+            .copied()
+    }
+}
+
+/// The answer to an IKE_AUTH that nobody could read, where it came in one piece.
+pub(super) fn whole_answer(exchange: &Exchange) -> Option<&MessageRecord> {
+    let mut answers = exchange
+        .records
+        .iter()
+        .filter(|r| exchange.is_answer(r) && !r.retransmission);
+    let only = answers.next().filter(|_| answers.next().is_none())?;
+    let unread = exchange.kind == ExchangeKind::IkeAuth && !exchange.decrypted;
+    unread.then_some(only)
 }
 
 pub(super) fn frames(exchange: &Exchange) -> Vec<u64> {

@@ -359,3 +359,39 @@ fn one_sided_captures_tell_nothing() {
     let asked = story.tell(QuickMode, CLIENT, "5000 > 188, 9000 > 188, 16000 > 188");
     assert_eq!(story.of(asked), None);
 }
+
+/// The server answers another client 100 bytes shorter than the one that has a tunnel.
+#[test]
+fn a_client_without_a_child_is_refused_where_another_has_one() {
+    let other = IpAddr::from([192, 0, 2, 3]);
+    let outcomes = |dials: usize, shorter: u32, uses_eap: bool| {
+        let mut story = Story::new(2, 9_000, 60_000);
+        story.exchanges[0].decrypted = false;
+        let message_id = story.exchanges[0].message_id;
+        for dial in 1..=dials {
+            let mut tell = |message_id, ms: i64, len| {
+                let mut exchange = Exchange {
+                    message_id,
+                    messages: 2,
+                    ..Exchange::between(other, SERVER, Some(dial), IkeAuth)
+                };
+                exchange.records = [(other, 288), (SERVER, len)]
+                    .into_iter()
+                    .zip([ms, ms + 20])
+                    .map(|((src, len), ms)| MessageRecord::of(ms as u64 + 1, at(ms), src, len))
+                    .collect();
+                story.exchanges.push(exchange);
+            };
+            let ms = dial as i64 * 5_000;
+            tell(message_id, ms, 240 - shorter);
+            if uses_eap {
+                tell(message_id + 1, ms + 100, 100);
+            }
+        }
+        story.of_ike(1).map(|(outcome, _)| outcome)
+    };
+    assert_eq!(outcomes(2, 100, false), Some(Refused));
+    assert_eq!(outcomes(1, 100, false), Some(Completed), "it may rest");
+    assert_eq!(outcomes(2, 50, false), Some(Completed), "a child has room");
+    assert_eq!(outcomes(2, 100, true), Some(Completed), "EAP goes on");
+}

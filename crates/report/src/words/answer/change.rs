@@ -296,6 +296,9 @@ fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Strin
         .map(|mbps| mbps * 1e6);
     let instruction = match is_replay(focus, line) {
         true => focus.t.word("cure-late"),
+        false if line.label == AccountLabel::PathLoss && why::damaged(focus, headline).is_some() => {
+            focus.t.word("cure-damaged")
+        }
         false => advice.instruction(focus.t),
     };
     Some(expecting(focus, headline, &instruction, without))

@@ -19,6 +19,7 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         exchange,
         event,
         count,
+        childless,
     } = told;
     let who = side(t, focus.analysis.tunnels.get(exchange.tunnel), event.by);
     let how = match failure {
@@ -37,6 +38,7 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         (SetUpFailure::Refused, Some(notify)) => {
             fill!(t, "setup-why-read", notify = clean::line(notify))
         }
+        (SetUpFailure::Refused, None) if childless => fill!(t, "setup-why-childless", who),
         (SetUpFailure::Refused, None) => t.word("setup-why-sealed"),
         (SetUpFailure::Rejected, _) => fill!(t, "setup-why-rejected", n),
         (SetUpFailure::Unanswered, _) => {
@@ -48,7 +50,16 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
         tunnel: Some(exchange.tunnel),
         headline: format::capitalised(&line),
         why: t.sentences(&[why, frames]),
-        change: fill!(t, remedy(failure, exchange.kind), who),
+        change: match event.notify.as_deref() {
+            Some("INTERNAL_ADDRESS_FAILURE") => fill!(t, "setup-do-address", who),
+            Some("TS_UNACCEPTABLE" | "NO_PROPOSAL_CHOSEN" | "SINGLE_PAIR_REQUIRED")
+                if exchange.kind == ExchangeKind::IkeAuth =>
+            {
+                fill!(t, "setup-do-child", who)
+            }
+            None if childless => fill!(t, "setup-do-childless", who),
+            _ => fill!(t, remedy(failure, exchange.kind), who),
+        },
     })
 }
 

@@ -44,6 +44,7 @@ pub(super) fn why(focus: &Focus) -> String {
     said.extend(stop(focus, headline));
     said.extend(one_way(focus, headline));
     said.extend(words::late_packets(t, focus.analysis));
+    said.extend(damaged(focus, headline));
     // The rate is no reason.
     let is_rate = matches!(headline.verdict, Verdict::Bounded | Verdict::NoRekeys)
         && lost_most(focus, headline).is_none();
@@ -51,6 +52,13 @@ pub(super) fn why(focus: &Focus) -> String {
         return t.sentences(&Vec::from_iter(said.iter().map(|said| format::capitalised(said))));
     }
     because(t, &said)
+}
+
+/// What made the losses of a transfer that lost most to the path: its packets came damaged.
+pub(super) fn damaged(focus: &Focus, headline: &Impact) -> Option<String> {
+    let of_path = |line: &&AccountLine| line.label == AccountLabel::PathLoss;
+    lost_most(focus, headline).filter(of_path)?;
+    words::damaged_packets(focus.t, focus.analysis, (headline.tunnel, headline.direction))
 }
 
 /// The line of these reasons, which begin with small letters.
