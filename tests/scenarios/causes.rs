@@ -4,7 +4,7 @@ use super::planted::{SCENARIOS, Scenario};
 use super::{played, played_by_name};
 use crate::support::repository;
 use rekeyscope_impact::explain::ROWS;
-use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause};
+use rekeyscope_model::analysis::{AccountLabel, Analysis, Explanation, ExplanationCause};
 use std::fmt::Write;
 
 /// Lists the explanations of the rekeys and of the outages.
@@ -193,6 +193,33 @@ fn every_row_is_planted_beside_one_that_looks_like_it() {
             holds.iter().any(is_it) && !looks_alike.iter().any(is_it),
             "{id}: {holds:?}, {looks_alike:?}"
         );
+    }
+}
+
+/// Labels of the account, each with a scenario in which it takes a hundredth of the time, and one that looks like it and in which it does not.
+/// Windows, buffers, growth, queues and reordering take more than a scenario's one connection: `rekeyscope_impact` has their tests.
+const LABELS_PLANTED: [(AccountLabel, &str, &str); 6] = [
+    (AccountLabel::CaptureHole, "capture drops frames", "burst lost"),
+    (AccountLabel::TunnelDown, "no answer", "first message repeated"),
+    (AccountLabel::Rekey, "hard limit", "first message repeated"),
+    (AccountLabel::ZeroWindow, "receiver stops", "application pauses"),
+    (AccountLabel::Application, "application pauses", "receiver stops"),
+    (
+        AccountLabel::PathLoss,
+        "one segment lost",
+        "packets damaged now and then",
+    ),
+];
+
+#[test]
+fn labels_are_planted_beside_what_looks_like_them() {
+    for (label, planted, twin) in LABELS_PLANTED {
+        let is_it = |name: &str| {
+            let analysis = played_by_name(name);
+            let mut lines = analysis.account.iter().flat_map(|account| &account.labels);
+            lines.any(|line| line.label == label && line.share >= 0.01)
+        };
+        assert!(is_it(planted) && !is_it(twin), "{label}: {planted}, {twin}");
     }
 }
 

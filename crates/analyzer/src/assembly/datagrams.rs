@@ -206,7 +206,7 @@ pub(super) fn of_hosts_left_out(found: Explored<'_>) -> Vec<Interval> {
     left_out.flatten().collect()
 }
 
-/// Of several pairs of hosts, the one that sent most stands for all.
+/// The pair of hosts that sent most stands for all.
 fn left_out(found: Explored<'_>, renewal: &Succession, pairs: &PairsSeen) -> Option<[Interval; 2]> {
     let record = found.record;
     let associations = record.sas.associations();

@@ -14,7 +14,7 @@ pub(crate) struct DamagedRun {
     /// SA of the first.
     pub(crate) sa: SaIndex,
     pub(crate) packets: u64,
-    /// Those that came when the sender's first timer had ended.
+    /// Packets that came when the sender's first timer had ended.
     late: u64,
     /// Bytes of the smallest.
     smallest: u32,

@@ -14,7 +14,7 @@ pub struct CostRow {
     pub unless: &'static str,
     /// Whether somebody can change it. Rekeys and outages have causes of their own.
     pub has_cure: bool,
-    /// Its place beside rekeys that hurt.
+    /// The place beside rekeys that hurt.
     pub beside_rekeys: BesideRekeys,
     /// Whether the packets show what would be won without it: what a path carries without a full window or buffer, with other machines, or what
     /// a sender had not to send, they do not.
@@ -28,7 +28,7 @@ pub struct CostRow {
 pub enum BesideRekeys {
     /// No rekey makes it, so it leads where it cost more.
     Leads,
-    /// It may follow from rekeys, so it leads only where these cost little.
+    /// Rekeys may make it, so it leads only where these cost little.
     Follows,
     /// Every connection has it: it is no fault.
     Usual,

@@ -37,11 +37,11 @@ type Test = fn(&OutageView<'_>) -> Option<Explanation>;
 pub enum Moment {
     /// The last delivery.
     Outage,
-    /// Its event.
+    /// The event.
     Event,
-    /// Its event, which may lie far before: the old SA still carried data after it.
+    /// The event, which may lie far before: the old SA still carried data after it.
     Request,
-    /// The begin of its exchange.
+    /// The begin of the exchange.
     Exchange,
 }
 

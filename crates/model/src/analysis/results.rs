@@ -155,7 +155,7 @@ plain_data! {
     }
     /// Something that no rekey caused.
     pub struct Finding {
-        /// Its kind: one of `FindingKind`, in documents of this version.
+        /// The kind: one of `FindingKind`, in documents of this version.
         pub id: String,
         /// Severity of the finding.
         pub severity: Severity,
