@@ -78,7 +78,7 @@ fn without_ike_the_cost_is_the_same() {
     }
 }
 
-/// Where a key opens a part only, packets count as ESP: the cost is exactly that without keys, and no outage is told beside it.
+/// Packets count as ESP where a key opens a part only: the cost is exactly that without keys, and no outage is told beside it.
 fn assert_as_without_keys(analysis: &Analysis, lab: &Lab, what: &str) {
     let impact = &analysis.impact[0];
     let what = format!("{}, {what}: {}", lab.name, impact.sentence);

@@ -128,7 +128,7 @@ check.truth(loaded.masked["2265b1f5"], "hidden keys are masked")
 ---------------------------------------------------------------------------------------------------- its answer
 
 check.begin("answer")
--- What the table begins with where the program prints this; and the command.
+-- The first lines of the table where the program prints this; and the command.
 local function answer_of(printed, options)
   local asked, times = nil, 1
   options = options or { files = { "/a b/k" }, capture = "./x y.pcap" }

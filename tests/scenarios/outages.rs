@@ -136,7 +136,7 @@ pub(crate) fn too_big_and_heeded(w: &mut World) {
     too_big(w, true);
 }
 
-/// The same, and the client keeps what it has.
+/// The answers to the client's checks are lost, and it keeps what it has.
 pub(crate) fn checks_unheard_and_data_goes_on(w: &mut World) {
     w.steady(BEFORE);
     w.check_v2(true);
@@ -144,7 +144,7 @@ pub(crate) fn checks_unheard_and_data_goes_on(w: &mut World) {
     w.steady(AFTER);
 }
 
-/// What both sides send is lost in front of the capture for some seconds.
+/// Packets of both sides are lost in front of the capture for some seconds.
 pub(crate) fn both_sides_silent(w: &mut World) {
     w.steady(BEFORE);
     w.go_deaf(WINDOW);
@@ -165,7 +165,7 @@ pub(crate) fn ike_fragments_lost(w: &mut World) {
     w.repeat_oldest(&TIMEOUTS);
 }
 
-/// The same, and data goes on.
+/// Only the first fragment of a large request comes, and data goes on.
 pub(crate) fn ike_fragments_lost_and_data_goes_on(w: &mut World) {
     w.steady(BEFORE);
     w.check_v2(true);
@@ -265,16 +265,21 @@ pub(crate) fn numbers_left(w: &mut World) {
     numbers_end(w, 100);
 }
 
-/// Large packets of the server come with a wrong ICV, and echoes pass.
-pub(crate) fn large_packets_damaged(w: &mut World) {
-    w.establish(GENEROUS);
-    w.steady(BEFORE);
-    w.damaged = true;
+/// Data is lost again and again, and echoes pass.
+fn lose_beside_pings(w: &mut World) {
     w.go_deaf(WINDOW);
     for wait in TIMEOUTS {
         w.repeat_oldest(&[wait]);
         w.ping();
     }
+}
+
+/// Large packets of the server come with a wrong ICV, and echoes pass.
+pub(crate) fn large_packets_damaged(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.damaged = true;
+    lose_beside_pings(w);
     w.damaged = false;
     resend_lost(w, WINDOW);
     w.steady(AFTER);
@@ -304,11 +309,7 @@ pub(crate) fn connection_dropped(w: &mut World) {
     let whole = std::mem::replace(&mut w.segment_len, 16);
     w.lost_segment();
     w.segment_len = whole;
-    w.go_deaf(WINDOW);
-    for wait in TIMEOUTS {
-        w.repeat_oldest(&[wait]);
-        w.ping();
-    }
+    lose_beside_pings(w);
     resend_lost(w, WINDOW);
     w.steady(AFTER);
 }
@@ -319,11 +320,7 @@ pub(crate) fn later_fragments_dropped(w: &mut World) {
     w.steady(BEFORE);
     w.ping();
     w.rest_dropped = Some([10, 9, 0, 1]);
-    w.go_deaf(WINDOW);
-    for wait in TIMEOUTS {
-        w.repeat_oldest(&[wait]);
-        w.ping();
-    }
+    lose_beside_pings(w);
     w.rest_dropped = None;
     resend_lost(w, WINDOW);
     w.steady(AFTER);

@@ -43,7 +43,7 @@ function program.command(words, options)
   return options.windows and '"' .. BEFORE_ON_WINDOWS .. name .. command .. '"' or BEFORE .. name .. BEFORE .. command
 end
 
--- What the program printed behind its name; nil where it is not installed.
+-- The output of the program behind its name; nil where it is not installed.
 local function behind_name(output)
   return string.match(output or "", "^rekeyscope %d[^\n]*\n(.*)$")
 end

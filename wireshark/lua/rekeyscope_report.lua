@@ -177,7 +177,7 @@ end
 
 local NOT_KNOWN = "not known: the capture lacks messages"
 
--- What became of a rekey, whole and as short as the table has room for.
+-- The outcome of a rekey, whole and as short as the table has room for.
 local function outcome_in_words(outcome)
   local whole = outcome and words["outcome-" .. outcome] or NOT_KNOWN
   return whole, (string.gsub(string.gsub(string.gsub(whole, ":.*", ""), " by .*", ""), "^.*, ", ""))

@@ -2,7 +2,7 @@
 
 use crate::assembly::children::Known;
 use rekeyscope_impact::account::{Death, Surroundings};
-use rekeyscope_impact::explain::lets_small_packets_pass;
+use rekeyscope_impact::explain::row_of;
 use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
@@ -101,7 +101,7 @@ fn is_explained(outage: &Outage) -> bool {
     use ExplanationCause::{AddressChanged, Deleted, InvalidSpi, PeerRestarted, Refused};
     let decided = [AddressChanged, Deleted, InvalidSpi, PeerRestarted, Refused];
     let cause = outage.explanation.as_ref().map(|e| e.cause);
-    cause.is_some_and(|cause| decided.contains(&cause) || lets_small_packets_pass(cause))
+    cause.is_some_and(|cause| decided.contains(&cause) || row_of(cause).lets_small_pass)
 }
 
 /// Whatever comes after the capture, it was in vain.

@@ -58,13 +58,12 @@ pub(super) fn of_moves(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bo
             .into_iter()
             .find(|own| own.from < event.time && event.time <= own.to)?;
         let stretch = (silence.from, silence.to);
-        let all = record.sas.associations().iter().enumerate();
-        let mut own = all.filter(|(_, sa)| (sa.tunnel, sa.direction) == (tunnel, direction));
+        let own = || sas_of(found, (tunnel, direction));
         let sent_at = |(_, sa): &(SaIndex, &Association), time| {
             sa.first.is_some_and(|first| first.0 <= time) && sa.last.is_some_and(|last| last.0 >= time)
         };
-        let old = own.clone().find(|own| sent_at(own, stretch.0))?;
-        let new = own.find(|own| sent_at(own, stretch.1))?;
+        let old = own().find(|own| sent_at(own, stretch.0))?;
+        let new = own().find(|own| sent_at(own, stretch.1))?;
         let frame = new
             .1
             .first
@@ -92,17 +91,28 @@ pub(super) fn of_moves(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bo
     moves.filter_map(of).collect()
 }
 
+/// The SAs of a side.
+fn sas_of<'a>(found: Explored<'a>, side: Side) -> impl Iterator<Item = (SaIndex, &'a Association)> {
+    let all = found.record.sas.associations().iter().enumerate();
+    all.filter(move |(_, sa)| (sa.tunnel, sa.direction) == side)
+}
+
+/// First packets of the SAs of a side: SA, time and frame.
+fn first_packets(found: Explored<'_>, side: Side) -> impl Iterator<Item = (SaIndex, Timestamp, u64)> {
+    sas_of(found, side).filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)))
+}
+
+fn first_after(found: Explored<'_>, side: Side, time: Timestamp) -> Option<(SaIndex, Timestamp, u64)> {
+    let later = first_packets(found, side).filter(|(_, first, _)| *first > time);
+    later.min_by_key(|(_, first, _)| *first)
+}
+
 /// Datagrams of clients that came back from another address, each from the last packet of the old tunnel to the first one of the new tunnel.
 pub(super) fn of_reconnections(found: Explored<'_>) -> Vec<Interval> {
     let record = found.record;
-    let sas = |side: Side| {
-        let all = record.sas.associations().iter().enumerate();
-        all.filter(move |(_, sa)| (sa.tunnel, sa.direction) == side)
-    };
     let of = |(old, new): (Side, Side)| {
-        let (index, sa) = sas(old).max_by_key(|(_, sa)| sa.last)?;
-        let firsts = sas(new).filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)));
-        let back = firsts.min_by_key(|(_, time, _)| *time)?;
+        let (index, sa) = sas_of(found, old).max_by_key(|(_, sa)| sa.last)?;
+        let back = first_packets(found, new).min_by_key(|(_, time, _)| *time)?;
         let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
         let stood = without_sa((index, sa), sa.last?, (Some(back), back.1), undelivered)?;
         let goes_on = record.flows.datagrams_go_on(old, new) && stops(sa, stood.nanos());
@@ -127,12 +137,9 @@ pub(super) fn of_first_fragments(found: Explored<'_>) -> Vec<Interval> {
     let of = |event: &Event| {
         let (tunnel, until) = (event.tunnel?, event.until?);
         let to = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
-        let all = record.sas.associations().iter().enumerate();
-        let own = all.filter(|(_, sa)| (sa.tunnel, sa.direction) == (tunnel, to.reverse()));
         let sent_at = |time: Timestamp| {
-            let begun = own
-                .clone()
-                .filter(|(_, sa)| sa.first.is_some_and(|first| first.0 <= time));
+            let own = sas_of(found, (tunnel, to.reverse()));
+            let begun = own.filter(|(_, sa)| sa.first.is_some_and(|first| first.0 <= time));
             begun.max_by_key(|(_, sa)| sa.first)
         };
         let alone = record
@@ -174,10 +181,8 @@ pub(super) fn of_numbers_back(found: Explored<'_>, is_acknowledged: impl Fn(Side
         let side = (sa.tunnel, sa.direction);
         let is_it = |event: &&Event| event.kind == EventKind::NumbersBack && event.frame == step.begin.1;
         let until = found.events.iter().find(is_it)?.until?;
-        let own = all().filter(|(_, sa)| (sa.tunnel, sa.direction) == side);
-        let mut firsts = own.filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)));
         let above = step.until.map(|(time, frame)| (index, time, frame));
-        let back = above.or_else(|| firsts.find(|(_, time, _)| *time == until));
+        let back = above.or_else(|| first_packets(found, side).find(|(_, time, _)| *time == until));
         let undelivered = Undelivered {
             swallowed: u32::try_from(step.packets).unwrap_or(u32::MAX),
             dead: Some((step.begin.0, step.last.min(until))),
@@ -246,8 +251,8 @@ fn left_out(found: Explored<'_>, renewal: &Succession, pairs: &PairsSeen) -> Opt
         .map(|(_, stretches)| stretches)
 }
 
-/// Whether a sender went on at its pace up to a switch, and no longer than the path carries what was under way: a pause of three packets is
-/// none. Who sends so seldom that these take as long as a timer does not show when it ended.
+/// Tells whether a sender went on at its pace up to a switch, and no longer than the path carries what was under way: a pause of three packets
+/// is none. A sender whose three packets take as long as a timer does not show when it ended.
 fn ends_with(seen: &PairSeen, switched: Timestamp) -> bool {
     let between = i64::try_from(seen.packets.saturating_sub(1).max(1)).unwrap_or(i64::MAX);
     let three = LEAST_NOT_BY_CHANCE.cast_signed() * (seen.last.0.nanos_since(seen.first) / between);
@@ -261,23 +266,18 @@ pub(super) fn of_given_up(found: Explored<'_>, is_acknowledged: impl Fn(Side) ->
     let of = |event: &Event| {
         let tunnel = event.tunnel?;
         let begun = record.timeline.exchanges().get(event.exchange?)?.first_time()?;
-        let direction = record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?);
-        let all = record.sas.associations().iter().enumerate();
-        let own = all.filter(|(_, sa)| (sa.tunnel, sa.direction) == (tunnel, direction));
-        let firsts = own
-            .clone()
-            .filter_map(|(index, sa)| sa.first.map(|(time, frame)| (index, time, frame)));
-        let back = firsts
-            .filter(|(_, first, _)| *first > begun)
-            .min_by_key(|own| own.1);
-        let old = own
-            .filter(|(_, sa)| sa.first.is_some_and(|first| first.0 <= begun))
-            .max_by_key(|(_, sa)| sa.last)?;
+        let side = (
+            tunnel,
+            record.tunnels.tunnels.get(tunnel)?.direction_to(event.by?),
+        );
+        let back = first_after(found, side, begun);
+        let old = sas_of(found, side).filter(|(_, sa)| sa.first.is_some_and(|first| first.0 <= begun));
+        let old = old.max_by_key(|(_, sa)| sa.last)?;
         let last = old.1.last?;
         let until_then = last.0.nanos_since(begun).abs() <= LEAST_TIMEOUT;
         let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
         let stood = without_sa(old, last, (back, record.totals.last_time?), undelivered)?;
-        let counts = until_then && stops(old.1, stood.nanos()) && !is_acknowledged((tunnel, direction));
+        let counts = until_then && stops(old.1, stood.nanos()) && !is_acknowledged(side);
         (counts && back.is_some()).then_some(stood)
     };
     let late = |event: &&Event| event.kind == EventKind::ChecksAnsweredLate;
@@ -291,11 +291,7 @@ pub(super) fn of_used_up_numbers(found: Explored<'_>) -> Vec<Interval> {
         let last = sa
             .last
             .filter(|_| sa.sequence.highest().is_some_and(uses_up_numbers))?;
-        let next = all().filter(|(_, other)| (other.tunnel, other.direction) == (sa.tunnel, sa.direction));
-        let firsts = next.filter_map(|(index, other)| other.first.map(|(time, frame)| (index, time, frame)));
-        let back = firsts
-            .filter(|(_, first, _)| *first > last.0)
-            .min_by_key(|own| own.1);
+        let back = first_after(found, (sa.tunnel, sa.direction), last.0);
         let undelivered = Undelivered::shown(CarriedKind::Datagrams, ShownBy::ControlPlane);
         let ends = found.record.totals.last_time?;
         without_sa((index, sa), last, (back, ends), undelivered)

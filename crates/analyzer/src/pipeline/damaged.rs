@@ -26,7 +26,7 @@ pub(crate) struct DamagedRun {
 }
 
 impl DamagedRun {
-    /// Whether most of them came, and more than an initial window, when a sender that hears no answer sends only what its timer, which doubles, lets go.
+    /// Most packets, and more than an initial window, came when a sender that hears no answer sends only what its timer lets go.
     pub(crate) fn goes_on(&self) -> bool {
         self.late > u64::from(INITIAL_WINDOW) && 2 * self.late >= self.packets
     }

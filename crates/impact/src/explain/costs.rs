@@ -12,14 +12,14 @@ pub struct CostRow {
     pub needs: &'static str,
     /// The exclusions of the row, for the documentation.
     pub unless: &'static str,
-    /// Whether somebody can change it. Rekeys and outages have causes of their own.
+    /// True where somebody can change it. Rekeys and outages have causes of their own.
     pub has_cure: bool,
     /// The place beside rekeys that hurt.
     pub beside_rekeys: BesideRekeys,
-    /// Whether the packets show what would be won without it: what a path carries without a full window or buffer, with other machines, or what
-    /// a sender had not to send, they do not.
+    /// True where the packets show what would be won without it. No packet shows what a path carries without a full window or buffer or with other
+    /// machines, nor what a sender had not to send.
     pub shows_gain: bool,
-    /// Whether packets that a replay check drops look like it.
+    /// True where packets that a replay check drops look like it.
     pub may_be_replay: bool,
 }
 

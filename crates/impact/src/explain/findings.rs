@@ -9,7 +9,7 @@ pub struct FindingRow {
     pub kind: FindingKind,
     /// Severity of such a finding.
     pub severity: Severity,
-    /// Whether it says how far the figures of an answer hold, so that an answer must not be read without it.
+    /// True where it says how far the figures of an answer hold: no answer must be read without it.
     pub limits_figures: bool,
     /// Needs of the row, for the documentation.
     pub needs: &'static str,

@@ -1,4 +1,4 @@
-//! What a transfer lost most to, in the finished lists.
+//! The line of an account that a transfer lost most to, in the finished lists.
 
 use crate::explain::costs::{BesideRekeys, cost_row};
 use crate::verdict::{INTEREST, LEAST_SHARE};

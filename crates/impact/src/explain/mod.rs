@@ -42,7 +42,7 @@ pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
 pub use set_up::{SetUpFailure, ToldSetUp, told_set_up};
-pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, lets_small_packets_pass, row_of};
+pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
 pub use view::MOST_FRAMES;
 pub use windows::{WindowsClient, is_of_windows, renews_as_windows, told_windows};

@@ -408,13 +408,27 @@ fn took_too_long(view: &OutageView<'_>, cause: ExplanationCause, exchange: &Exch
 
 /// A sender went on with an old counter: a receiver that checks for replays drops what comes until the number before is passed.
 pub(super) fn numbers_back(view: &OutageView<'_>) -> Option<Explanation> {
-    let mut steps = view.events(&[EventKind::NumbersBack], Timestamp(i64::MIN), view.outage.to);
-    let step = steps.find(|event| view.lasts_half(event))?;
+    by_run(view, &[EventKind::NumbersBack], ExplanationCause::NumbersBack)
+}
+
+/// Packets of one side came damaged, and its receiver took none of them.
+pub(super) fn bad_icv(view: &OutageView<'_>) -> Option<Explanation> {
+    by_run(view, &[EventKind::BadIcv], ExplanationCause::BadIcv)
+}
+
+/// Packets of an event that lasts for half of the outage were dropped by their receiver.
+fn by_run(
+    view: &OutageView<'_>,
+    kinds: &'static [EventKind],
+    cause: ExplanationCause,
+) -> Option<Explanation> {
+    let mut runs = view.events(kinds, Timestamp(i64::MIN), view.outage.to);
+    let run = runs.find(|event| view.lasts_half(event))?;
     let explanation = Explanation {
-        by: step.by,
-        event: Some(step.index),
-        count: step.count,
-        ..Explanation::of(ExplanationCause::NumbersBack, step.known)
+        by: run.by,
+        event: Some(run.index),
+        count: run.count,
+        ..Explanation::of(cause, run.known)
     };
     Some(view.with_frames(explanation, []))
 }
@@ -494,20 +508,7 @@ fn goes_over<'a>(view: &OutageView<'a>) -> Option<(&'a SilencesOfSide, &'a SaInS
     })
 }
 
-/// Packets of one side came damaged, and its receiver took none of them.
-pub(super) fn bad_icv(view: &OutageView<'_>) -> Option<Explanation> {
-    let mut runs = view.events(&[EventKind::BadIcv], Timestamp(i64::MIN), view.outage.to);
-    let run = runs.find(|event| view.lasts_half(event))?;
-    let explanation = Explanation {
-        by: run.by,
-        event: Some(run.index),
-        count: run.count,
-        ..Explanation::of(ExplanationCause::BadIcv, run.known)
-    };
-    Some(view.with_frames(explanation, []))
-}
-
-/// Whether an SA has used up the numbers of its packets: without extended ones there are 32 bits of them (RFC 4303 §2.2), and its last packets may
+/// Tells whether an SA has used up the numbers of its packets: without extended ones there are 32 bits of them (RFC 4303 §2.2), and its last packets may
 /// have been lost.
 pub fn uses_up_numbers(highest: u64) -> bool {
     let of_bits = |most: u64| highest <= most && most - highest < FIRST_NUMBERS;

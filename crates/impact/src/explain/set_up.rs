@@ -91,7 +91,7 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
     })
 }
 
-/// Whether an exchange begins a set-up: anybody who looks for gateways sends such a message.
+/// Tells whether an exchange begins a set-up: anybody who looks for gateways sends such a message.
 fn is_first(exchange: &Exchange) -> bool {
     use ExchangeKind::{AggressiveMode, IkeSaInit, MainMode};
     matches!(exchange.kind, IkeSaInit | MainMode | AggressiveMode)

@@ -21,15 +21,17 @@ pub struct ExplanationRow {
     pub explains_rekeys: bool,
     /// The moment at which it happened.
     pub moment: Moment,
-    /// Whether such an outage is a cost of a renewal, and no failure.
+    /// The condition under which such an outage is a cost of a renewal, and no failure.
     pub cost_of_renewal: CostOfRenewal,
+    /// Small packets passed meanwhile.
+    pub lets_small_pass: bool,
     /// Each renewal costs this as it is, so fewer cost less. Whatever else explains a cost is a fault of its own.
     pub at_each_renewal: bool,
     holds: Test,
     excluded: fn(&OutageView<'_>, &Explanation) -> bool,
 }
 
-/// Whether a row holds for an outage, and with which evidence.
+/// The question whether a row holds for an outage; the answer is its evidence.
 type Test = fn(&OutageView<'_>) -> Option<Explanation>;
 
 /// The moment of a cause.
@@ -70,11 +72,24 @@ const fn row(cause: ExplanationCause, holds: Test) -> ExplanationRow {
         explains_rekeys: false,
         moment: Moment::Outage,
         cost_of_renewal: CostOfRenewal::Never,
+        lets_small_pass: false,
         at_each_renewal: false,
         holds,
         excluded: never,
     }
 }
+
+/// A row that explains short outages and rekeys, too.
+const fn row_of_all(cause: ExplanationCause, holds: Test) -> ExplanationRow {
+    ExplanationRow {
+        explains_short: true,
+        explains_rekeys: true,
+        ..row(cause, holds)
+    }
+}
+
+/// Exclusion of a peer that could not answer.
+const SILENT_THEN: &str = "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked";
 
 fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
     false
@@ -88,106 +103,81 @@ pub static ROWS: [ExplanationRow; 37] = [
     },
     ExplanationRow {
         needs: "the ESP numbers of one SA go back to those of three earlier packets or more, which had other bytes, for half of the outage",
-        explains_short: true,
-        explains_rekeys: true,
-        ..row(ExplanationCause::NumbersBack, sas::numbers_back)
+        ..row_of_all(ExplanationCause::NumbersBack, sas::numbers_back)
     },
     ExplanationRow {
         needs: "an SA of these inner addresses ended with the last of its ESP numbers (2³² − 1; 2⁶⁴ − 1 where they are extended) when data stopped",
-        explains_short: true,
-        explains_rekeys: true,
-        ..row(ExplanationCause::NumbersUsedUp, sas::numbers_used_up)
+        ..row_of_all(ExplanationCause::NumbersUsedUp, sas::numbers_used_up)
     },
     ExplanationRow {
         needs: "three packets or more came one after the other with a wrong ICV under a key that other packets prove, and none as large came whole, for half of the outage",
-        explains_short: true,
-        explains_rekeys: true,
-        ..row(ExplanationCause::BadIcv, sas::bad_icv)
+        lets_small_pass: true,
+        ..row_of_all(ExplanationCause::BadIcv, sas::bad_icv)
     },
     ExplanationRow {
         needs: "a peer says INVALID-SPI of an SA of these inner addresses, in the outage",
         unless: "ESP of that peer passes for half of the outage",
-        explains_short: true,
-        explains_rekeys: true,
         excluded: control::esp_passes,
-        ..row(ExplanationCause::InvalidSpi, control::invalid_spi)
+        ..row_of_all(ExplanationCause::InvalidSpi, control::invalid_spi)
     },
     ExplanationRow {
         needs: "StopCCN, CDN or an LCP Terminate-Request inside the tunnel, at most three round trips (at least 0.3 s) beside the begin",
-        explains_short: true,
-        explains_rekeys: true,
-        ..row(ExplanationCause::L2tpClosed, control::l2tp_closed)
+        ..row_of_all(ExplanationCause::L2tpClosed, control::l2tp_closed)
     },
     ExplanationRow {
         needs: "exchanges of both sides overlap, or a notification says so, at most 6 s before; the outage is of the SA that they renew",
         unless: "it is a refusal for now (TEMPORARY_FAILURE) of the side that had just deleted the SA; or both sides went on with one pair of SAs that was made since, and no Delete came when data stopped; or an end had moved before, at the begin",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Request,
         excluded: control::did_no_harm,
-        ..row(ExplanationCause::Collision, control::collision)
+        ..row_of_all(ExplanationCause::Collision, control::collision)
     },
     ExplanationRow {
         needs: "a request for an SA of these inner addresses was refused and none has been made since; a Delete lies in the outage, or it has not ended, or it begins within 3 s",
         unless: "a second request was granted at once (INVALID_KE_PAYLOAD), or it is a refusal for now of the side that had just deleted the SA",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Request,
         excluded: control::granted_at_once,
-        ..row(ExplanationCause::Refused, control::refused)
+        ..row_of_all(ExplanationCause::Refused, control::refused)
     },
     ExplanationRow {
         needs: "a request was not answered, its last copy at most 30 s before or in the outage, and no SA has been made since",
-        unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked",
-        explains_short: true,
-        explains_rekeys: true,
+        unless: SILENT_THEN,
         moment: Moment::Request,
         excluded: control::not_answered_by_the_silent,
-        ..row(ExplanationCause::Unanswered, control::unanswered)
+        ..row_of_all(ExplanationCause::Unanswered, control::unanswered)
     },
     ExplanationRow {
         needs: "only fragments of a large IKE message came, at most 30 s before or in the outage, nothing answered it, and no SA has been made since",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Request,
-        ..row(ExplanationCause::IkeFragments, control::unanswered)
+        ..row_of_all(ExplanationCause::IkeFragments, control::unanswered)
     },
     ExplanationRow {
         needs: "the answer came to a later copy of the request, after data had stopped",
-        unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked",
-        explains_short: true,
-        explains_rekeys: true,
+        unless: SILENT_THEN,
         moment: Moment::Request,
         cost_of_renewal: CostOfRenewal::WhenSoonAnswered,
         excluded: control::not_answered_by_the_silent,
-        ..row(ExplanationCause::AnsweredLate, control::unanswered)
+        ..row_of_all(ExplanationCause::AnsweredLate, control::unanswered)
     },
     ExplanationRow {
         needs: "checks were not answered, and a new IKE SA was begun in place of one that lives, which was answered at once",
-        unless: "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked",
-        explains_short: true,
-        explains_rekeys: true,
+        unless: SILENT_THEN,
         moment: Moment::Request,
         cost_of_renewal: CostOfRenewal::WhenSoonAnswered,
         excluded: control::not_answered_by_the_silent,
-        ..row(ExplanationCause::GivenUp, control::unanswered)
+        ..row_of_all(ExplanationCause::GivenUp, control::unanswered)
     },
     ExplanationRow {
         needs: "the answer to a check came when its sender had begun a new IKE SA",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Request,
-        ..row(ExplanationCause::GivenUpTooSoon, control::unanswered)
+        ..row_of_all(ExplanationCause::GivenUpTooSoon, control::unanswered)
     },
     ExplanationRow {
         needs: "the answer is in the capture, and the request came again until the outage or in it",
         unless: "neither ESP nor IKE comes from the side that asked again for half of the outage, and no copy of its request lies in it",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Request,
         cost_of_renewal: CostOfRenewal::Always,
         excluded: control::asks_no_more,
-        ..row(ExplanationCause::AnswerLost, control::answer_lost)
+        ..row_of_all(ExplanationCause::AnswerLost, control::answer_lost)
     },
     ExplanationRow {
         needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one",
@@ -197,28 +187,22 @@ pub static ROWS: [ExplanationRow; 37] = [
     ExplanationRow {
         needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or a new IKE SA began although the old one lived, after one side alone had fallen silent, or said that no daemon listens",
         unless: "ESP of that peer passes for half of the time up to the new IKE SA; an SA was deleted before",
-        explains_short: true,
-        explains_rekeys: true,
         excluded: control::no_restart,
-        ..row(ExplanationCause::PeerRestarted, control::peer_restarted)
+        ..row_of_all(ExplanationCause::PeerRestarted, control::peer_restarted)
     },
     ExplanationRow {
         needs: "an SA of these inner addresses, or their IKE SA, was deleted up to three round trips (at least 0.3 s) after the begin (or in the 4 s before, by the side that fell silent, or in the 6 s before a refusal for now that crossed it), and no exchange begins until the end",
         unless: "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Event,
         excluded: control::rekeyed_just_before,
-        ..row(ExplanationCause::Deleted, control::deleted)
+        ..row_of_all(ExplanationCause::Deleted, control::deleted)
     },
     ExplanationRow {
         needs: "the same, and an exchange begins after the Delete",
         unless: "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Event,
         excluded: control::rekeyed_just_before,
-        ..row(ExplanationCause::BreakBeforeMake, control::break_before_make)
+        ..row_of_all(ExplanationCause::BreakBeforeMake, control::break_before_make)
     },
     ExplanationRow {
         needs: "datagrams between two inner addresses end both ways as a new SA replaces theirs; it carries others, and never these",
@@ -226,37 +210,36 @@ pub static ROWS: [ExplanationRow; 37] = [
     },
     ExplanationRow {
         needs: "first fragments of ESP come without the others, and small packets pass",
+        lets_small_pass: true,
         ..row(ExplanationCause::FirstFragments, path::large_packets)
     },
     ExplanationRow {
         needs: "a router says by ICMP, at its begin and later again, which size passes, and ESP of both sides goes on",
+        lets_small_pass: true,
         ..row(ExplanationCause::TooBig, path::too_big)
     },
     ExplanationRow {
         needs: "two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
         unless: "packets came behind the replay window, or an address or port changed at its begin, or data passed again on the same SA: nothing had changed the sizes",
         excluded: path::size_does_not_matter,
+        lets_small_pass: true,
         ..row(ExplanationCause::LargePackets, path::large_packets)
     },
     ExplanationRow {
         needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use; or the new SA ends at once and nothing comes back on it",
         unless: "the capture lacks packets; only small packets pass",
-        explains_short: true,
-        explains_rekeys: true,
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,
         excluded: sas::hole_in_it,
-        ..row(ExplanationCause::NewSaLost, sas::new_sa_lost)
+        ..row_of_all(ExplanationCause::NewSaLost, sas::new_sa_lost)
     },
     ExplanationRow {
         needs: "the first packets of several new SAs never came to the capture",
         unless: "the capture lacks packets; only small packets pass",
-        explains_short: true,
-        explains_rekeys: true,
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,
         excluded: sas::hole_in_it,
-        ..row(ExplanationCause::FirstNumber, sas::new_sa_lost)
+        ..row_of_all(ExplanationCause::FirstNumber, sas::new_sa_lost)
     },
     ExplanationRow {
         needs: "ESP of one side stops as a renewal ends whose SA the other side uses, and its IKE passes; nothing comes on its own new SA until a later one, for half of the outage",
@@ -268,39 +251,31 @@ pub static ROWS: [ExplanationRow; 37] = [
     ExplanationRow {
         needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or the outage begins within 3 s of the change",
         unless: "data was delivered, or three packets were lost, more than three round trips (at least 0.3 s) behind the change, and its peer does not go on to the old place",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Event,
-        ..row(ExplanationCause::AddressChanged, path::address_changed)
+        ..row_of_all(ExplanationCause::AddressChanged, path::address_changed)
     },
     ExplanationRow {
         needs: "half of the lost packets are of the old SA and were sent around its Delete, and the silence is mostly what came after; or a rekey's silence begins with the Delete, at no common volume, swallows three packets, and packets pass on the old SA for half of it",
         unless: "a packet was lost on it more than a round trip and 50 ms before the Delete: the SA was dead already",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Event,
         cost_of_renewal: CostOfRenewal::Always,
-        ..row(ExplanationCause::DeletedEarly, sas::deleted_early)
+        ..row_of_all(ExplanationCause::DeletedEarly, sas::deleted_early)
     },
     ExplanationRow {
         needs: "data stops on its SA and comes back on another one, or not at all; and the limit that was read is reached (3 %), or two outages begin at the same volume or age (3 %), or the renewal was under way, three packets were lost, and no limit was read that is not reached",
         unless: "it is the only one, and no limit could be read",
-        explains_short: true,
-        explains_rekeys: true,
         cost_of_renewal: CostOfRenewal::WhenAskedInTime,
         at_each_renewal: true,
-        ..row(ExplanationCause::LimitReached, sas::limit_reached)
+        ..row_of_all(ExplanationCause::LimitReached, sas::limit_reached)
     },
     ExplanationRow {
         needs: "data stops on its SA and comes back on another one; its renewal was under way, and nothing shows that a limit was reached",
         unless: "neither ESP nor IKE came from the side that was asked for half of it, and packets were lost before it was asked, or ESP came on the old SA then",
-        explains_short: true,
-        explains_rekeys: true,
         moment: Moment::Exchange,
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,
         excluded: sas::way_was_closed,
-        ..row(ExplanationCause::SlowRenewal, sas::slow_renewal)
+        ..row_of_all(ExplanationCause::SlowRenewal, sas::slow_renewal)
     },
     ExplanationRow {
         needs: "an exchange that lies in it fills half of it, and the way came back with the SA that it made, or, of a rekey, when it was done",
@@ -357,17 +332,6 @@ pub static ROWS: [ExplanationRow; 37] = [
 pub fn row_of(cause: ExplanationCause) -> &'static ExplanationRow {
     static NONE: ExplanationRow = row(ExplanationCause::Unexplained, |_| None);
     ROWS.iter().find(|row| row.cause == cause).unwrap_or(&NONE)
-}
-
-/// Small packets passed in such an outage.
-pub fn lets_small_packets_pass(cause: ExplanationCause) -> bool {
-    matches!(
-        cause,
-        ExplanationCause::LargePackets
-            | ExplanationCause::FirstFragments
-            | ExplanationCause::TooBig
-            | ExplanationCause::BadIcv
-    )
 }
 
 /// Explanations, one for each outage of a scene; `None` where there is no outage: nothing explains a short one, and a transfer was over.

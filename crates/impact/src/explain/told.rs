@@ -150,8 +150,8 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
     })
 }
 
-/// Whether another client set up an IKE SA with the end that deletes right before each Delete, of several: it allows only so many, or one for each
-/// name.
+/// Tells whether another client set up an IKE SA right before each of several Deletes, with the end that deletes: that end allows so many clients, or
+/// one for each name.
 fn is_behind_another(analysis: &Analysis, outages: &[&Outage]) -> bool {
     let delete = |outage: &Outage| {
         let event = analysis.events.get(outage.explanation.as_ref()?.event?)?;
@@ -234,7 +234,7 @@ fn seconds(group: &[(&Outage, &Explanation)]) -> f64 {
 /// The time without a way, where what followed was the sender's timer. A way that was closed for less than any timer is shown by nothing
 /// that was sent.
 fn no_way(analysis: &Analysis, outage: &Outage) -> Option<f64> {
-    // Whether a way was closed while the capture lacks packets, nothing shows.
+    // A capture that lacks packets does not show whether a way was closed.
     let explanation = outage.explanation.as_ref();
     explanation.filter(|explanation| explanation.cause != ExplanationCause::CaptureHole)?;
     // A renewal that brought the way back did so with its last message, so there was no way until then.

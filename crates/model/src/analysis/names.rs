@@ -397,7 +397,7 @@ plain_names! {
         AnsweredLate = "answered_late",
         /// A side whose checks were not answered set up a new IKE SA in place of one that lives.
         GivenUp = "given_up",
-        /// The same, and the check was answered then.
+        /// A side set up a new IKE SA in place of one that lives, and its check was answered only then.
         GivenUpTooSoon = "given_up_too_soon",
         /// The renewal was answered, and the answer did not arrive.
         AnswerLost = "answer_lost",
@@ -426,7 +426,7 @@ plain_names! {
         Unheard = "unheard",
         /// ESP of one side no longer came, though its IKE did.
         EspSilent = "esp_silent",
-        /// The same from a renewal on, whose SA the other side uses.
+        /// ESP of one side no longer came from a renewal on, whose SA the other side uses.
         SilentOnNewSa = "silent_on_new_sa",
         /// Large packets no longer passed.
         LargePackets = "large_packets",

@@ -198,7 +198,7 @@ fn parsed(language: Language) -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// The same, and `=other` for a message that is named.
+/// Identifiers with the variables as they are written, and `=other` for a message that is named.
 fn written(language: Language) -> BTreeMap<String, BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for file in Catalogue::files(language) {
@@ -635,7 +635,7 @@ fn a_list_of_one_is_read_as_a_list() {
     assert_eq!(serde_json::from_str::<Message>(&saved).unwrap(), said);
 }
 
-/// What the Wireshark plugin says as reports do, with the arguments in the order in which it gives them.
+/// Messages that the Wireshark plugin says as reports do, with the arguments in the order in which it gives them.
 const OF_THE_PLUGIN: [(&str, &[&str]); 25] = [
     ("column-number", &[]),
     ("column-time-s", &[]),

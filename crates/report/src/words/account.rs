@@ -4,7 +4,7 @@ use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
-use rekeyscope_impact::explain::{lets_small_packets_pass, told_outages};
+use rekeyscope_impact::explain::{row_of, told_outages};
 use rekeyscope_impact::tell::account::with_sign;
 use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
@@ -43,8 +43,8 @@ pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
     if !told.others_pass {
         let [silent, lost] =
             [told.outage.seconds, line.lost_seconds].map(|seconds| seconds_of(seconds, account.lost_seconds));
-        // What stays down, and what lets small packets pass, has no such two times.
-        let passed = told.outage.end.is_some() && !lets_small_packets_pass(told.explanation.cause);
+        // An outage that stays down, or that lets small packets pass, has no such two times.
+        let passed = told.outage.end.is_some() && !row_of(told.explanation.cause).lets_small_pass;
         let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost && passed;
         let unit = |n: String| fill!(focus.t, "outage-seconds", n);
         return one.then(|| fill!(focus.t, "account-down", silent = unit(silent), lost = unit(lost)));

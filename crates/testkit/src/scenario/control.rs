@@ -89,13 +89,10 @@ impl World {
 
     /// The client asks through the tunnel whether the server's host lives (ICMP echo, 56 bytes of data), and hears that it does.
     pub fn ping(&mut self) {
-        self.next_message_id += 1;
-        self.echo(true, true);
-        self.wait(1);
-        self.echo(false, false);
+        self.ping_server(true);
     }
 
-    /// The same, and `answered` tells whether it hears that it does.
+    /// The client asks the server, and `answered` tells whether it hears the answer.
     pub fn ping_server(&mut self, answered: bool) {
         self.next_message_id += 1;
         self.echo(true, true);

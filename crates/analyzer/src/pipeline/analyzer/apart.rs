@@ -1,4 +1,4 @@
-//! How much later the copies of ESP packets come: two hosts' captures with clocks apart, merged into one file.
+//! The time by which copies of ESP packets come later: two hosts' captures with clocks apart, merged into one file.
 
 use rekeyscope_ipsec::esp::header::spi_and_sequence;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -8,7 +8,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 const SAMPLED: u32 = 16;
 /// Packets that are remembered, 100 kB: 40 s of a call of 1,600 packets a second, and half a second of 130,000 a second.
 const MOST_SAMPLES: usize = 1 << 12;
-/// A copy that comes later was sent again on purpose, by a replay or a test: repeated requests are one attempt for so long, too.
+/// The longest time between two copies: one that comes later was sent again on purpose, by a replay or a test.
 const MOST_APART: i64 = 30 * NANOS_PER_SECOND;
 
 /// ESP packets that were sampled, by SPI and number, and how much later their copies came.

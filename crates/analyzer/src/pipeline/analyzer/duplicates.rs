@@ -275,7 +275,7 @@ impl Duplicates {
         self.apart.note(packet, stamped);
     }
 
-    /// How much later copies of ESP packets come, where that is more than a queue or a mirror makes it.
+    /// The time by which copies of ESP packets come later, where that is more than a queue or a mirror makes it.
     pub(super) fn apart(&self) -> Option<i64> {
         Some(self.apart.nanos()).filter(|apart| *apart >= IDENTIFIED)
     }

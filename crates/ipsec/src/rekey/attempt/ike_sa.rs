@@ -117,8 +117,8 @@ fn unread(exchange: &Exchange) -> Option<Refusal> {
 }
 
 /// An unread answer to IKE_AUTH that has no room for the child SA which an earlier one of the same sides made, and no packet came on an SA of
-/// this exchange: the IKE SA stands, and its child SA was refused (RFC 7296 §1.2, §2.21.2). Of a client that never had one, and dials again, it
-/// lacks the room of what the same gateway answered another.
+/// this exchange: the IKE SA stands, and its child SA was refused (RFC 7296 §1.2, §2.21.2). A client that never had one, and dials again, is compared
+/// with another one of the same gateway.
 fn childless(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
     let exchange = &tables.evidence.exchanges[index];
     let answer = whole_answer(exchange)?;

@@ -54,7 +54,7 @@ pub(super) fn why(focus: &Focus) -> String {
     because(t, &said)
 }
 
-/// What made the losses of a transfer that lost most to the path: its packets came damaged.
+/// The reason why a transfer lost most to the path: its packets came damaged.
 pub(super) fn damaged(focus: &Focus, headline: &Impact) -> Option<String> {
     let of_path = |line: &&AccountLine| line.label == AccountLabel::PathLoss;
     lost_most(focus, headline).filter(of_path)?;
