@@ -21,7 +21,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         ExchangeKind::CreateChildSa => exchange.rekeys_ike_sa,
         _ => false,
     };
-    if !makes || exchange.opening() != Opening::Whole {
+    if !makes || exchange.opening() != Opening::Whole || tables.lacks_the_answer(exchange) {
         return None;
     }
     let tunnel = tables.tunnel(index)?;

@@ -39,7 +39,7 @@ impl Refusal {
     }
 }
 
-/// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only.
+/// The attempt that an exchange is; `None` for other exchanges, and where the capture holds one side only or lacks the answer.
 pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<AttemptSeen> {
     let exchange = &tables.evidence.exchanges[index];
     let kinds = [ExchangeKind::QuickMode, ExchangeKind::CreateChildSa];
@@ -49,6 +49,9 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
     let tunnel = tables.tunnel(index)?;
     let children = tables.children_of(index);
     let used = children.iter().any(|c| tables.used(c));
+    if !used && tables.lacks_the_answer(exchange) {
+        return None;
+    }
     let refusal = refusal(tables, index).filter(|_| !used);
     let whole = exchange.opening() == Opening::Whole;
     if !(used || tables.speakers.both(tunnel) && whole) {

@@ -27,6 +27,8 @@ pub(super) struct AttemptTables<'a> {
     message_ids: HashSet<(Option<usize>, u32)>,
     /// Time at which each side of an IKE SA began its newest exchange of a kind.
     newest: HashMap<(Option<usize>, IpAddr, ExchangeKind), Timestamp>,
+    /// The highest message ID of a request of this side of an IKE SA that was answered.
+    answered: HashMap<(Option<usize>, IpAddr), u32>,
     /// The longest answer to a request that was sent once, by initiator and responder, nanoseconds.
     slowest: HashMap<(IpAddr, IpAddr), i64>,
     /// IKE SAs that initiator and responder began and that came to IKE_AUTH.
@@ -49,6 +51,7 @@ impl<'a> AttemptTables<'a> {
             by_ends: HashMap::new(),
             message_ids: HashSet::new(),
             newest: HashMap::new(),
+            answered: HashMap::new(),
             slowest: HashMap::new(),
             dials: HashMap::new(),
             shortest: HashMap::new(),
@@ -72,6 +75,13 @@ impl<'a> AttemptTables<'a> {
                 .entry((exchange.ike_sa, exchange.initiator, exchange.kind));
             let began = newest.or_default();
             *began = (*began).max(first_time(exchange));
+            if exchange.answer().is_some() {
+                let own = tables
+                    .answered
+                    .entry((exchange.ike_sa, exchange.initiator))
+                    .or_default();
+                *own = exchange.message_id.max(*own);
+            }
             if let (1, Some(answer)) = (exchange.requests().count(), exchange.answer()) {
                 let took = answer.time.nanos_since(first_time(exchange));
                 let slowest = tables
@@ -122,6 +132,14 @@ impl<'a> AttemptTables<'a> {
     /// Tells whether this side of an IKE SA began an exchange of this kind.
     pub(super) fn has_begun(&self, ike_sa: Option<usize>, by: IpAddr, kind: ExchangeKind) -> bool {
         self.newest.contains_key(&(ike_sa, by, kind))
+    }
+
+    /// The answer to an IKEv2 request is not in the capture, and it came: the responder answered a later request, whose message ID it takes only
+    /// when it has answered the one before (RFC 7296 §2.2, §2.3).
+    pub(super) fn lacks_the_answer(&self, exchange: &Exchange) -> bool {
+        let in_order = matches!(exchange.kind, ExchangeKind::CreateChildSa | ExchangeKind::IkeAuth);
+        let answered = self.answered.get(&(exchange.ike_sa, exchange.initiator));
+        in_order && exchange.answer().is_none() && answered.is_some_and(|&id| id > exchange.message_id)
     }
 
     /// The initiator of an exchange began another one of the kind after `time`.

@@ -245,6 +245,22 @@ fn nobody_answers() {
 }
 
 /// The answer reaches the capture and not the initiator, who asks on.
+/// A responder takes the next message ID only when it has answered the one before. IKEv1 has no such order.
+#[test]
+fn the_answer_to_the_next_request_shows_that_this_one_was_answered() {
+    for (version, kind, next, answered) in [
+        (2, CreateChildSa, "5060 > 76, 5090 < 76", true),
+        (2, CreateChildSa, "5060 > 76, 7060 > 76", false),
+        (1, QuickMode, "5060 > 92, 5090 < 92", false),
+    ] {
+        let mut story = Story::new(version, 9_000, 60_000);
+        let asked = story.tell(kind, CLIENT, "5000 > 300");
+        story.tell(Informational, CLIENT, next);
+        let told = story.of(asked).map(|(outcome, _)| outcome);
+        assert_eq!(told, (!answered).then_some(Unanswered), "IKEv{version} {next}");
+    }
+}
+
 #[test]
 fn an_answer_that_does_not_arrive_is_none() {
     let mut story = Story::new(1, 9_000, 60_000);
