@@ -326,6 +326,19 @@ pub(crate) fn later_fragments_dropped(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// A full queue takes four of the server's echo requests, and the data beside them is acknowledged.
+pub(crate) fn echoes_lost_beside_data(w: &mut World) {
+    w.steady(BEFORE);
+    w.ping_client(true);
+    for _ in 0..4 {
+        w.steady(1_000);
+        w.ping_client(false);
+    }
+    w.steady(1_000);
+    w.ping_client(true);
+    w.steady(AFTER);
+}
+
 /// The capture misses later fragments, a few now and then, and the transfer goes on.
 pub(crate) fn later_fragments_not_captured(w: &mut World) {
     w.mtu = Some(1_300);

@@ -352,6 +352,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event only_small_pass", "first_fragments"],
         later_fragments_dropped,
     ),
+    scenario(
+        "echoes lost beside data",
+        &["event echo_unanswered"],
+        echoes_lost_beside_data,
+    ),
     scenario("later fragments not captured", &[], later_fragments_not_captured),
     scenario(
         "first packets of new SAs not captured",

@@ -209,6 +209,7 @@ impl PairDelivery {
     #[inline]
     fn arrive(&mut self, at: Delivered, settled: &Settlement) {
         let len = settled.len;
+        self.echoes.passes(at);
         self.tcp_bytes += u64::from(len);
         let Some(last) = self.delivered else {
             self.begin(at);

@@ -36,7 +36,7 @@ impl EchoRequest {
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,
-    /// The last request that was answered.
+    /// The last packet between the two hosts that is known to have arrived: a request that was answered, or data that was acknowledged.
     delivered: Option<Delivered>,
     /// Something came from the other side before the first request: the way was open, and the host was there.
     heard_before: bool,
@@ -57,7 +57,14 @@ impl Echoes {
         self.heard_before |= self.waiting.is_empty();
     }
 
-    /// Begin of a stretch without replies: the last request that was answered, else the first one.
+    /// Data arrived, so the way was open when it was sent: a request that was lost before was lost alone, as in a full queue.
+    pub(super) fn passes(&mut self, data: Delivered) {
+        if self.delivered.is_none_or(|last| last.time < data.time) {
+            self.delivered = Some(data);
+        }
+    }
+
+    /// Begin of a stretch without replies: the last packet that arrived, else the first request.
     fn begin(&self) -> Option<Delivered> {
         let first = || self.waiting.front().filter(|_| self.heard_before);
         self.delivered.or_else(|| first().map(|request| request.sent))
@@ -70,13 +77,15 @@ impl Echoes {
         let from = self.begin();
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
-            in_vain.push(request.lost(), 0);
+            if from.is_some_and(|from| from.time <= request.sent.time) {
+                in_vain.push(request.lost(), 0);
+            }
         }
         if self.answered.len() >= MOST_ANSWERED {
             self.answered.pop_front();
         }
         self.answered.push_back((sent.time, now, bytes));
-        self.delivered = Some(sent);
+        self.passes(sent);
         let candidate = Candidate {
             from: from?,
             to: sent,
@@ -92,7 +101,7 @@ impl Echoes {
         let from = self.begin()?;
         let mut in_vain = InVain::default();
         for request in &self.waiting {
-            if end.time.nanos_since(request.sent.time) > PATIENCE {
+            if from.time <= request.sent.time && end.time.nanos_since(request.sent.time) > PATIENCE {
                 in_vain.push(request.lost(), 0);
             }
         }
