@@ -37,7 +37,6 @@ close-up-left-out = 間の { $n } 個のパケットは図にありません。
 page-rekeys-of = トンネル { $tunnel } のリキー
 page-rekeys-note = 番号はトンネルごとに数えたもの（JSON 文書の `rekeys` の `number` と `tunnel`）。遅れ: 停止の直前に届いたデータからレートが戻るまでに、同じバイト数が前後のレートより長くかかった時間。列の合計が判定の値になります。
 page-rekeys-shown = 影響の大きい { $n } 回を表示（全 { $all } 回）。
-page-rekeys-volume = 転送量: リキー開始時までに旧 SA が運んだ量。
 page-left-out-tunnels = ほか { $n } 本のトンネルの詳細は省略しました。JSON 文書にあり、--tunnel で選べます。
 page-overlays = 他の測定との比較
 page-evidence = 証拠 { $number }

@@ -90,7 +90,6 @@ impl<'a> ReportPage<'a> {
             .without_empty()
             .narrowed();
         table.rows.iter_mut().for_each(|row| row.id = None);
-        table.notes.push(self.text.word("page-rekeys-volume"));
         let (n, all) = (table.rows.len(), self.focus.rekeys(first).count());
         let some = (n < all).then(|| fill!(self.text, "page-rekeys-shown", n, all));
         table.notes.extend(some);
