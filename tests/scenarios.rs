@@ -20,6 +20,7 @@ mod planted;
 mod sas;
 pub(crate) mod steps;
 mod transport;
+mod uplink;
 
 use crate::support::analyze_world;
 use planted::{SCENARIOS, Scenario};

@@ -88,6 +88,70 @@ fn a_set_up_that_fails_is_no_rekey() {
     assert!(lines.why.contains("3 copies"), "{lines:?}");
 }
 
+/// ```text
+/// client ◀═══▶ gateway  SAs, L2TP and LCP come up
+/// client ────▶ gateway  name and password
+/// client ◀──── gateway  CHAP Failure or PAP Nak, and Terminate-Request: the client dials again
+/// ```
+#[test]
+fn a_login_that_is_refused_is_no_fault_of_ipsec() {
+    const PAP: u16 = 0xc023;
+    const CHAP: u16 = 0xc223;
+    let dials = |answers: &'static [(u16, u8)]| {
+        move |w: &mut World| {
+            w.download = false;
+            w.main_mode();
+            w.establish(GENEROUS);
+            for &(protocol, code) in answers {
+                for (from_client, kind) in [
+                    (true, 1),
+                    (false, 2),
+                    (true, 3),
+                    (true, 10),
+                    (false, 11),
+                    (true, 12),
+                ] {
+                    w.l2tp_control(from_client, Some(kind));
+                    w.wait(20);
+                }
+                for (from_client, code) in [(true, 1), (false, 2), (false, 1), (true, 2)] {
+                    w.lcp(from_client, code);
+                }
+                w.ppp(true, protocol, if protocol == PAP { 1 } else { 2 });
+                w.wait(300);
+                w.ppp(false, protocol, code);
+                let accepted = matches!((protocol, code), (PAP, 2) | (CHAP, 3));
+                if accepted {
+                    w.download = true;
+                    w.steady(BEFORE);
+                    w.acknowledge_all();
+                    w.wait(40);
+                }
+                w.lcp(accepted, 5);
+                w.lcp(!accepted, 6);
+                w.l2tp_control(true, Some(14));
+                w.l2tp_control(true, Some(4));
+                w.wait(5_000);
+            }
+            w.delete(w.down.spi);
+        }
+    };
+    let lines = with_keys(dials(&[(CHAP, 4), (CHAP, 4)]));
+    let refused = "The gateway refused the user's login over PPP";
+    assert_eq!(
+        lines.headline,
+        format!("{refused} 2 times, the last time at 5.93 s."),
+        "{lines:?}"
+    );
+    assert!(lines.why.contains("with CHAP Failure"), "{lines:?}");
+    let lines = with_keys(dials(&[(PAP, 3)]));
+    assert!(lines.headline.starts_with(&format!("{refused} at ")), "{lines:?}");
+    for answers in [&[(CHAP, 4), (CHAP, 3)][..], &[(PAP, 2)]] {
+        let line = with_keys(dials(answers)).headline;
+        assert!(!line.contains("refused"), "{line}");
+    }
+}
+
 /// Fewer packets than a batch holds: what was inside is known before what went in clear is looked at.
 #[test]
 fn data_in_clear_comes_first() {

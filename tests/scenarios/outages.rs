@@ -106,34 +106,49 @@ pub(crate) fn check_answered_too_late(w: &mut World) {
     w.steady(AFTER);
 }
 
-/// A router says that the server's packets are too big; small ones pass both ways. Where the server heeds that, it sends smaller ones.
-fn too_big(w: &mut World, heeded: bool) {
+/// A router on the way says that the server's packets are too big, or one inside the tunnel. Where the server heeds that, it sends smaller ones.
+fn too_big(w: &mut World, inside: bool, heeded: bool) {
+    let tell = |w: &mut World| match inside {
+        true => w.too_big_inside(1_260),
+        false => w.icmp(3, 4, 1_260),
+    };
     w.steady(BEFORE);
     w.go_deaf(WINDOW);
-    w.icmp(3, 4, 1_260);
+    tell(w);
     if heeded {
         w.wait(TIMEOUTS[0]);
         resend_lost(w, WINDOW);
     } else {
         for wait in TIMEOUTS {
+            // The answers of a router on the way do not show that small packets pass.
             for _ in 0..wait / 200 {
                 w.wait(200);
-                w.lcp(true, 9);
-                w.lcp(false, 10);
+                if !inside {
+                    w.lcp(true, 9);
+                    w.lcp(false, 10);
+                }
             }
             w.repeat_oldest(&[1]);
-            w.icmp(3, 4, 1_260);
+            tell(w);
         }
     }
     w.steady(AFTER);
 }
 
 pub(crate) fn too_big_and_sent_on(w: &mut World) {
-    too_big(w, false);
+    too_big(w, false, false);
 }
 
 pub(crate) fn too_big_and_heeded(w: &mut World) {
-    too_big(w, true);
+    too_big(w, false, true);
+}
+
+pub(crate) fn too_big_inside_and_sent_on(w: &mut World) {
+    too_big(w, true, false);
+}
+
+pub(crate) fn too_big_inside_and_heeded(w: &mut World) {
+    too_big(w, true, true);
 }
 
 /// The answers to the client's checks are lost, and it keeps what it has.

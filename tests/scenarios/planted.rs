@@ -278,6 +278,16 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         too_big_and_heeded,
     ),
     scenario(
+        "too big by ICMP inside, and sent on",
+        &["event too_big_inside", "too_big"],
+        too_big_inside_and_sent_on,
+    ),
+    scenario(
+        "too big by ICMP inside, and heeded",
+        &["event too_big_inside"],
+        too_big_inside_and_heeded,
+    ),
+    scenario(
         "IKEv2, checks unheard, and data goes on",
         &["event checks_unanswered", "event ike_silent"],
         checks_unheard_and_data_goes_on,

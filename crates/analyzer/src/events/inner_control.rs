@@ -1,4 +1,4 @@
-//! L2TP and PPP: farewells, and questions without an answer.
+//! L2TP and PPP: farewells, refused logins, and questions without an answer.
 
 use crate::events::sources::EventSources;
 use crate::notices::{ControlNotice, ControlQuestion, ControlWord, Repeats};
@@ -18,6 +18,16 @@ pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
             ControlNotice::StopCcn => EventKind::StopCcn,
             ControlNotice::CallDisconnect => EventKind::CallDisconnected,
             ControlNotice::Terminate => EventKind::LcpTerminated,
+            ControlNotice::LoginRefused(name) => {
+                found.push(Event {
+                    tunnel: Some(said.tunnel),
+                    by: Some(said.by),
+                    notify: Some(name.into()),
+                    successor: Some(sources.record.control.accepts_after(&said, run.first)),
+                    ..run.event(EventKind::LoginRefused, Certainty::Read)
+                });
+                continue;
+            }
             ControlNotice::Unanswered(question) => {
                 found.extend(unanswered(sources, question, &said, run, ends));
                 continue;

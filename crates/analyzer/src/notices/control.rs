@@ -1,4 +1,4 @@
-//! Control messages of L2TP (RFC 2661) and of PPP's link control protocol (RFC 1661).
+//! Control messages of L2TP (RFC 2661), and of PPP's link control (RFC 1661) and authentication protocols (RFC 1334, 1994, 3748).
 
 use crate::notices::run::{Repeats, RunList};
 use foldhash::HashMap;
@@ -19,6 +19,8 @@ pub(crate) enum ControlNotice {
     CallDisconnect,
     /// The link is terminated.
     Terminate,
+    /// A login is refused, by a message of this name.
+    LoginRefused(&'static str),
     /// Nobody answered.
     Unanswered(ControlQuestion),
 }
@@ -42,9 +44,23 @@ pub(crate) struct ControlWord {
     pub(crate) peer: IpAddr,
 }
 
-/// Follows the control messages of all tunnels. Bounded: two questions and three farewells for each side of a tunnel, and the runs.
+/// The answer to a login, where a message is one: accepted, or refused by a message of this name (PAP, RFC 1334 §2.2; CHAP, RFC 1994 §4.2; EAP,
+/// RFC 3748 §4.2).
+fn login_of(protocol: u16, code: u8) -> Option<Result<(), &'static str>> {
+    match (protocol, code) {
+        (0xc023, 2) | (0xc223 | 0xc227, 3) => Some(Ok(())),
+        (0xc023, 3) => Some(Err("PAP Authenticate-Nak")),
+        (0xc223, 4) => Some(Err("CHAP Failure")),
+        (0xc227, 4) => Some(Err("EAP Failure")),
+        _ => None,
+    }
+}
+
+/// Follows the control messages of all tunnels. Bounded: two questions, three farewells and a login for each side of a tunnel, and the runs.
 #[derive(Debug, Default)]
 pub(crate) struct ControlLog {
+    /// The last login that a side accepted.
+    accepted: HashMap<(TunnelIndex, IpAddr), Timestamp>,
     open: HashMap<ControlWord, Repeats>,
     found: RunList<(ControlWord, Repeats)>,
 }
@@ -93,8 +109,24 @@ impl ControlLog {
                 10 => self.answered(asked(ControlQuestion::Echo)),
                 _ => {}
             },
-            Control::Ppp { .. } => {}
+            Control::Ppp { protocol, code } => match login_of(protocol, code) {
+                Some(Ok(())) => {
+                    self.accepted.insert((tunnel, by), time);
+                }
+                // Whoever tries again is refused again, and each refusal is a message to look up.
+                Some(Err(name)) => {
+                    let refused = said(ControlNotice::LoginRefused(name));
+                    self.found.push((refused, Repeats::begin(time, frame)));
+                }
+                None => {}
+            },
         }
+    }
+
+    /// Tells whether a side accepted a login after a moment.
+    pub(crate) fn accepts_after(&self, said: &ControlWord, time: Timestamp) -> bool {
+        let accepted = self.accepted.get(&(said.tunnel, said.by));
+        accepted.is_some_and(|last| *last > time)
     }
 
     fn ask(&mut self, said: ControlWord, time: Timestamp, frame: u64) {

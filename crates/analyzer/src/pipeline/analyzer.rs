@@ -27,7 +27,7 @@ use crate::pipeline::point::PointRecord;
 use crate::pipeline::record::Record;
 
 use crate::decode::{Batch, ClearMark, Decoded, Marked};
-use crate::notices::IcmpError;
+use crate::notices::{IcmpNotice, about_ipsec};
 use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
@@ -246,12 +246,18 @@ impl Analyzer {
         if self.nested.depth > 0 || !name.starts_with("ICMP") {
             return;
         }
-        let error = IcmpError::parse(datagram.payload, datagram.src.is_ipv6());
-        let Some(error) = error else { return };
-        let tunnel = self.record.tunnels.known(error.src, error.dst, error.udp);
+        let told = about_ipsec(datagram.payload, datagram.src.is_ipv6());
+        let Some((error, udp, spi)) = told else { return };
+        let tunnel = self.record.tunnels.known(error.src, error.dst, udp);
         if let Some(tunnel) = tunnel.filter(|&t| self.record.wants(t)) {
-            let seen = (datagram.time, datagram.frame);
-            self.record.icmp.take(tunnel, datagram.src, error, seen);
+            let notice = IcmpNotice {
+                tunnel,
+                by: datagram.src,
+                error,
+                spi,
+                inside: false,
+            };
+            self.record.icmp.take(notice, (datagram.time, datagram.frame));
         }
     }
 

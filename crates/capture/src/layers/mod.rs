@@ -8,6 +8,7 @@
 mod cursor;
 pub mod deflate;
 mod ethernet;
+mod icmp;
 pub mod ip;
 mod l2tp;
 mod layer;
@@ -22,6 +23,7 @@ pub use cursor::MAX_DEPTH;
 #[cfg(test)]
 pub(crate) use cursor::MOST_HEADERS;
 pub use cursor::Walk;
+pub use icmp::IcmpError;
 pub use l2tp::l2tp_control;
 pub use layer::{Control, Layers};
 pub use layer::{Found, Layer, Place, Stop};

@@ -41,7 +41,7 @@ pub use sas::uses_up_numbers;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-pub use set_up::{SetUpFailure, ToldSetUp, told_set_up};
+pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
 pub use view::MOST_FRAMES;

@@ -220,14 +220,23 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
-/// A router says again and again which size does not pass: the sender does not heed it, and small packets of both sides pass meanwhile.
+/// A router says again and again which size does not pass: the sender does not heed it. Small packets of both sides pass meanwhile; a router inside
+/// the tunnel shows by its answers that the way there and back is open.
 pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let since = outage.from.plus_nanos(-view.near());
     let until = view.begin().plus_nanos(view.near());
-    let mut told = view.events(&[EventKind::Unreachable], since, until);
-    let event = told.find(|event| event.count.is_some() && event.until.is_some_and(|last| last > until))?;
     let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
+    let ends = outage
+        .inner
+        .map(|(from, to)| (Some(from.to_string()), Some(to.to_string())));
+    let is_of_it = |event: &Event| match event.kind {
+        EventKind::TooBigInside => ends.as_ref() == Some(&(event.from.clone(), event.to.clone())),
+        _ => goes_on && event.count.is_some(),
+    };
+    let kinds: &[EventKind] = &[EventKind::Unreachable, EventKind::TooBigInside];
+    let mut told = view.events(kinds, since, until);
+    let event = told.find(|event| is_of_it(event) && event.until.is_some_and(|last| last > until))?;
     let explanation = Explanation {
         by: Some(outage.silences[0].side),
         event: Some(event.index),
@@ -235,7 +244,7 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
         seconds: event.until.map(|until| until.seconds_since(event.time)),
         ..Explanation::of(ExplanationCause::TooBig, Certainty::Read)
     };
-    goes_on.then(|| view.with_frames(explanation, []))
+    Some(view.with_frames(explanation, []))
 }
 
 /// Segments came behind later ones, or an end moved, or the same segments pass in the end on the same SA: size had nothing to do with it.

@@ -105,9 +105,15 @@ fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
     let reverse = view.outage.direction.reverse();
     let (_, sa) = view.own_sas().find(|(_, sa)| {
         let opposite = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
+        // Beside the receiver, what it acknowledges is acknowledged by the last delivery.
+        let latest = match undelivered.beside_receiver {
+            true => view.outage.from,
+            false => view.outage.to,
+        };
         sa.direction == reverse
             && sa.used.is_some_and(|(first, _)| {
                 first >= since
+                    && first <= latest
                     && view.fills_half((first, view.outage.to))
                     && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
             })
@@ -354,7 +360,7 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
     };
     let (_, exchange) = view.exchanges().find(|(place, exchange)| {
         exchange.made != MadeByExchange::Nothing
-            && (back_on.is_none_or(|made| made == *place) || when_done(exchange))
+            && (view.stopped_on_its_sa() && back_on.is_none_or(|made| made == *place) || when_done(exchange))
             && exchange.begin >= since
             && exchange.end <= view.outage.to.plus_nanos(view.near())
             && exchange.end.nanos_since(exchange.begin) > view.near()

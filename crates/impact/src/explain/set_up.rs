@@ -1,8 +1,8 @@
-//! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered.
+//! A tunnel that did not come up: no ESP, and the last request of the set-up was refused or not answered; or a login inside it was refused.
 
 use crate::explain::remarks::refuses_child;
 
-use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind, Verdict};
+use rekeyscope_model::analysis::{Analysis, Event, EventKind, Exchange, ExchangeKind, Impact, Verdict};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use std::collections::HashSet;
 
@@ -36,8 +36,7 @@ pub struct ToldSetUp<'a> {
 pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
     let sas = analysis.security_associations.iter();
     let up: HashSet<usize> = sas.filter(|sa| sa.packets > 0).map(|sa| sa.tunnel).collect();
-    let suffers = |verdict| matches!(verdict, Verdict::Failed | Verdict::Shown);
-    if !up.is_empty() && analysis.impact.iter().any(|impact| suffers(impact.verdict)) {
+    if !up.is_empty() && analysis.impact.iter().any(suffers) {
         return None;
     }
     let exchange_of = |event: &Event| {
@@ -89,6 +88,31 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
         count,
         childless: refuses_child(analysis, event),
     })
+}
+
+fn suffers(impact: &Impact) -> bool {
+    matches!(impact.verdict, Verdict::Failed | Verdict::Shown)
+}
+
+/// The refusals of a login over PPP after which none was accepted and no transfer goes on; of one client among others there are several.
+pub fn told_login(analysis: &Analysis) -> Option<Vec<&Event>> {
+    let open = || {
+        let events = analysis.events.iter();
+        events.filter(|event| event.kind == EventKind::LoginRefused && event.successor != Some(true))
+    };
+    let last = open().next_back()?;
+    let own = |tunnel: usize| Some(tunnel) == last.tunnel;
+    let goes_on = |impact: &Impact| impact.transfers.iter().any(|transfer| transfer.end > last.time);
+    let is_told = |impact: &Impact| match own(impact.tunnel) {
+        true => !goes_on(impact),
+        false => !suffers(impact),
+    };
+    let refusals: Vec<&Event> = open()
+        .filter(|event| (event.tunnel, event.by) == (last.tunnel, last.by))
+        .collect();
+    let others_carry = analysis.flows.iter().any(|flow| !own(flow.tunnel));
+    let enough = !others_carry || refusals.len() as u64 >= SEVERAL;
+    (enough && analysis.impact.iter().all(is_told)).then_some(refusals)
 }
 
 /// Tells whether an exchange begins a set-up: anybody who looks for gateways sends such a message.

@@ -214,7 +214,7 @@ pub static ROWS: [ExplanationRow; 37] = [
         ..row(ExplanationCause::FirstFragments, path::large_packets)
     },
     ExplanationRow {
-        needs: "a router says by ICMP, at its begin and later again, which size passes, and ESP of both sides goes on",
+        needs: "a router says by ICMP, at its begin and later again, which size passes, and ESP of both sides goes on; or it says so inside the tunnel, to the host that sends",
         lets_small_pass: true,
         ..row(ExplanationCause::TooBig, path::too_big)
     },
@@ -226,7 +226,7 @@ pub static ROWS: [ExplanationRow; 37] = [
         ..row(ExplanationCause::LargePackets, path::large_packets)
     },
     ExplanationRow {
-        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use; or the new SA ends at once and nothing comes back on it",
+        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use (beside their receiver: the new SA was in use by the last delivery); or the new SA ends at once and nothing comes back on it",
         unless: "the capture lacks packets; only small packets pass",
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,

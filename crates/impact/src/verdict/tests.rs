@@ -142,7 +142,7 @@ fn nothing_is_cleared_without_a_bound_that_means_something() {
     for (unclear, sentence) in [
         (
             Some(69.0),
-            "None of 7 rekeys is seen to stop this download; a cost below 69 ms each would not be seen.",
+            "None of 7 rekeys is seen to stop this download; a cost below 69 ms each would not show.",
         ),
         (None, "What 7 rekeys cost this download cannot be told."),
     ] {

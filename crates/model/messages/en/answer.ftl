@@ -188,6 +188,15 @@ setup-do-child = Do: make the proposals for ESP, the PFS group and the traffic s
 setup-do-way = Do: see whether UDP 500 and 4500 reach { $who }, and whether its daemon runs: capture there, too.
 setup-do-size = Do: see whether UDP 4500 and fragments reach { $who }: this message is larger than those before (strongSwan: `fragmentation = yes`).
 
+## A login over PPP inside the tunnel was refused; $who: the side that refused it, $n: how often, $moment: the last time
+
+login-line = { $who } refused the user's login over PPP { $often ->
+    [again] { $n } times, the last time at { $moment }
+   *[once] at { $moment }
+}.
+login-why = Why: IPsec works; inside it { $who } answered the user's login with { $notify }, and accepted no later one.
+login-do = Do: check the user's name and password, and at { $who } the user's PPP secret or RADIUS account (locked, expired, no right to dial in) and which methods it allows (PAP, CHAP, MS-CHAPv2, EAP). Not IPsec, not the rekeys.
+
 ## One side alone sends ESP, and IKE comes both ways
 
 dialled-again-line = { $who } probably got no answer from { $moment } on at the latest, until it set up a new IKE SA at { $anew }.

@@ -49,6 +49,7 @@ event-checks-unanswered = { $who } { $probably }did not answer { $count ->
 event-stop-ccn = { $who } stopped the L2TP control connection
 event-call-disconnected = { $who } disconnected the L2TP session
 event-lcp-terminated = { $who } terminated the PPP link
+event-login-refused = { $who } refused a PPP login
 event-echo-unanswered = { $who } did not answer { $count ->
     [one] one L2TP Hello or LCP echo
    *[other] { $count } L2TP Hellos or LCP echoes
@@ -71,5 +72,6 @@ event-capture-hole = { $count ->
 } missing in the capture
 event-everything-silent = nothing at all was captured
 event-unreachable = { $who } answered with ICMP
+event-too-big-inside = { $who } said by ICMP that packets from { $from } to { $to } may have { $count } bytes at most
 event-ike-silent = { $who } sent no IKE while its ESP passed
 event-esp-silent = { $who } sent no ESP while its IKE passed

@@ -191,6 +191,10 @@ explains-too-big = a router said by ICMP that packets of { $bytes } bytes at mos
     [yes] {", "}for { $took } again and again
    *[no] {""}
 }, and { $who } went on to send larger ones. Small packets passed.
+explains-too-big-inside = { $router } said by ICMP inside the tunnel that packets of { $bytes } bytes at most pass behind it{ $timed ->
+    [yes] {", "}for { $took } again and again
+   *[no] {""}
+}, and { $from } went on to send larger ones to { $to }.
 explains-connection-dead = { $count ->
     [one] one packet of it was
    *[other] { $bytes } packets of it were
@@ -293,6 +297,7 @@ cure-by-turns = at { $who }, give each client an identity and an inner address o
 cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). Not the path.
 cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. Not the rekeys.
 cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. Not the rekeys.
+cure-too-big-inside = let ICMP (IPv4 'fragmentation needed', IPv6 'packet too big') from { $router } through to { $from }, which must heed it; or give the tunnel's interface an MTU of { $mtu } there (MSS 40 bytes less, 60 with IPv6). Not the rekeys.
 cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Let the transfer begin anew. Not the rekeys.
 cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or let its programs connect anew. The log of { $who } tells why it deleted the IKE SA.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.

@@ -166,6 +166,15 @@ setup-do-child = 対策: ESP のプロポーザル、PFS グループ、トラ�
 setup-do-way = 対策: UDP 500 と 4500 が{ $who }に届いているか、デーモンが動いているかを調べ、そちらでもキャプチャしてください。
 setup-do-size = 対策: UDP 4500 とフラグメントが{ $who }に届いているか調べてください。このメッセージは前のものより大きくなっています（strongSwan: `fragmentation = yes`）。
 
+## トンネル内の PPP のログインが拒否された場合
+
+login-line = { $who }が PPP でユーザーのログインを拒否（{ $often ->
+    [again] { $n } 回、最後は { $moment }
+   *[once] { $moment }
+}）
+login-why = 原因: IPsec は動作しています。その中で{ $who }がユーザーのログインに { $notify } で応答し、その後のログインも受け付けていません。
+login-do = 対策: ユーザー名とパスワード、{ $who }の PPP シークレットまたは RADIUS のアカウント（ロック、期限切れ、ダイヤルイン権限）、許可している認証方式（PAP、CHAP、MS-CHAPv2、EAP）を確認してください。IPsec やリキーは原因ではありません。
+
 ## ESP が片方向だけで、IKE は双方向の場合
 
 dialled-again-line = { $who }は遅くとも { $moment }から、新しい IKE SA を始めた { $anew }まで、おそらく応答を受信せず

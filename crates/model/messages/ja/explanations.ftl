@@ -165,6 +165,10 @@ explains-too-big = ルーターが ICMP で、通るのは { $bytes } バイト�
     [yes] { $took }にわたり繰り返し
    *[no] {""}
 }通知しましたが、{ $who }はより大きいパケットを送り続けました。小さなパケットは通っています。
+explains-too-big-inside = { $router } がトンネル内の ICMP で、その先に通るのは { $bytes } バイトまでと{ $timed ->
+    [yes] { $took }にわたり繰り返し
+   *[no] {""}
+}通知しましたが、{ $from } は { $to } へより大きいパケットを送り続けました。
 explains-connection-dead = そのコネクションのパケット { $bytes } 個が小さいものも含めて失われ、同じホスト間のエコーにはずっと応答がありました。トンネルは続いており、{ $who }の先のファイアウォールかホストがそのコネクションを破棄しています。
 explains-deleted-elsewhere = IKE SA とともに Child SA も削除されました。{ $took }後にできた新しい SA は別の内側アドレスを運ぶため、古いアドレスのコネクションは続きません。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
@@ -257,6 +261,7 @@ cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
 cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。鍵更新が原因ではありません。
 cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。鍵更新が原因ではありません。
+cure-too-big-inside = { $router } からの ICMP（IPv4 'fragmentation needed'、IPv6 'packet too big'）を { $from } まで通して従わせるか、{ $from } 側のトンネルインターフェースの MTU を { $mtu } にしてください（MSS はさらに 40 バイト、IPv6 では 60 バイト小さく）。リキーは原因ではありません。
 cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。鍵更新が原因ではありません。
 cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを割り当てる（strongSwan: プールのリース、`vips`）か、プログラムからコネクションし直してください。IKE SA を削除した理由は{ $who }のログに残ります。
 cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。

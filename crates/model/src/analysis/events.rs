@@ -39,11 +39,12 @@ plain_data! {
         /// number of the first packet; bytes of the limit, of the next hop's MTU; missing numbers, or those that numbers went back by;
         /// packets that the peer of an end that moved sent before it followed.
         pub count: Option<u64>,
-        /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends.
+        /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends. For a
+        /// refused login, whether a later one was accepted.
         pub successor: Option<bool>,
-        /// Address and port before a change, or ESP number before a step back.
+        /// Address and port before a change, ESP number before a step back, or the host whose packets are too big.
         pub from: Option<String>,
-        /// Address and port after a change, or ESP number behind a step back.
+        /// Address and port after a change, ESP number behind a step back, or the host to which packets are too big.
         pub to: Option<String>,
     }
     /// Explanation of a time without delivery.

@@ -343,6 +343,8 @@ plain_names! {
         CallDisconnected = "call_disconnected",
         /// PPP: the link was terminated (RFC 1661 §5.5).
         LcpTerminated = "lcp_terminated",
+        /// PPP: a login was refused (RFC 1994 §4.2, RFC 1334 §2.2.2, RFC 3748 §4.2).
+        LoginRefused = "login_refused",
         /// L2TP Hellos or LCP echoes were not answered.
         EchoUnanswered = "echo_unanswered",
         /// A check whether the peer lives was answered, and came again.
@@ -365,6 +367,8 @@ plain_names! {
         EverythingSilent = "everything_silent",
         /// A host or router answered ESP or IKE with ICMP: destination unreachable, or packet too big.
         Unreachable = "unreachable",
+        /// A router said by ICMP inside the tunnel that packets between two hosts are too big.
+        TooBigInside = "too_big_inside",
         /// A side sent no IKE while its ESP passed.
         IkeSilent = "ike_silent",
         /// A side sent no ESP while its IKE passed.

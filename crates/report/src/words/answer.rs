@@ -22,7 +22,7 @@ use rekeyscope_impact::explain::told_outages;
 use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, Outage, Verdict};
 use rekeyscope_model::text::Language;
 
-/// The answer of a document: of data in clear; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
+/// The answer of a document: of data in clear; of a login inside a tunnel that was refused; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
 /// its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers nothing; of what would explain an outage that is not seen; else of what rekeys cost. Of
 /// several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
@@ -54,6 +54,7 @@ pub(crate) fn answer(focus: &Focus) -> Answer {
 /// The answer that comes before the cost of rekeys, if there is one.
 fn told(focus: &Focus) -> Option<Answer> {
     clear::of_clear(focus)
+        .or_else(|| set_up::of_login(focus))
         .or_else(|| outage::of_outages(focus))
         .or_else(|| orphan::of_orphan(focus))
         .or_else(|| standstill::of_childless(focus))

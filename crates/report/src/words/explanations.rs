@@ -204,6 +204,7 @@ impl<'a> Explained<'a> {
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "explains-second-tunnel",
             ExplanationCause::Deleted if e.exchange.is_some() => "explains-deleted-elsewhere",
             ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
+            ExplanationCause::TooBig if self.is_inside() => "explains-too-big-inside",
             ExplanationCause::Unexplained if e.by.is_some() => "explains-lost-before",
             cause => return Message::of("explains", cause.as_str()),
         })
@@ -224,6 +225,7 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "cure-second-tunnel",
             ExplanationCause::Deleted if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
+            ExplanationCause::TooBig if self.is_inside() => "cure-too-big-inside",
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
@@ -243,7 +245,9 @@ impl<'a> Explained<'a> {
             Certainty::Inferred => t.word("outage-probably"),
             Certainty::Read | Certainty::Proven => String::new(),
         };
-        let change = self.is(ExplanationCause::AddressChanged) || self.is(ExplanationCause::NumbersBack);
+        let change = self.is(ExplanationCause::AddressChanged)
+            || self.is(ExplanationCause::NumbersBack)
+            || self.is_inside();
         let count = match e.cause {
             ExplanationCause::Unexplained if e.count.is_none() => self.silent_time.swallowed,
             _ => e.count.unwrap_or(0),
@@ -265,6 +269,10 @@ impl<'a> Explained<'a> {
         };
         message
             .with("who", self.who())
+            .with(
+                "router",
+                said(event.and_then(|event| Some(event.by?.to_string()))),
+            )
             .with("known", e.certainty.as_str())
             .with("what", self.what())
             .with("renews", self.who_renews())
@@ -337,6 +345,11 @@ impl<'a> Explained<'a> {
             of_own().any(|e| e.first_time < other.first_time)
                 && of_own().any(|e| e.first_time > other.first_time)
         })
+    }
+
+    /// A router inside the tunnel says what is too big for the way behind it.
+    fn is_inside(&self) -> bool {
+        self.kind() == Some(EventKind::TooBigInside)
     }
 
     fn is_childless(&self) -> bool {

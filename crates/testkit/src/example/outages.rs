@@ -346,6 +346,21 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
             ..of(ExplanationCause::TooBig, Certainty::Read)
         },
     );
+    let too_big_inside = shown(
+        EventKind::TooBigInside,
+        |event| {
+            event.by = Some([10, 66, 0, 254].into());
+            event.count = Some(1260);
+            event.from = Some("10.66.0.1".into());
+            event.to = Some("10.66.0.2".into());
+        },
+        Explanation {
+            by: gateway,
+            count: Some(1260),
+            seconds: Some(5.2),
+            ..of(ExplanationCause::TooBig, Certainty::Read)
+        },
+    );
     let first_fragments = shown(
         EventKind::OnlySmallPass,
         |event| event.count = Some(24),
@@ -404,6 +419,7 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         damaged,
         connection_dead,
         too_big,
+        too_big_inside,
         document(of(ExplanationCause::Unexplained, Certainty::Proven)),
         several(ExplanationCause::Unexplained, None),
         silent(gateway, None, ExplanationCause::Unexplained),

@@ -87,6 +87,18 @@ impl World {
         ));
     }
 
+    /// A router behind the client says through the tunnel that a packet of the server's host was too big: this size passes.
+    pub fn too_big_inside(&mut self, mtu: u16) {
+        let (server, router) = ([10, 66, 0, 1], [10, 66, 0, 254]);
+        let quoted = ipv4(server, self.inner_client, 6, &[0; 8]);
+        self.esp_up(&packets::l2tp(&ipv4(
+            router,
+            server,
+            1,
+            &icmp_about(3, 4, mtu, &quoted),
+        )));
+    }
+
     /// The client asks through the tunnel whether the server's host lives (ICMP echo, 56 bytes of data), and hears that it does.
     pub fn ping(&mut self) {
         self.ping_server(true);
@@ -154,7 +166,13 @@ impl World {
 
     /// A message of PPP's link control protocol (RFC 1661 §5).
     pub fn lcp(&mut self, from_client: bool, code: u8) {
-        let payload = l2tp(0x4000, 1, &[0xff, 0x03, 0xc0, 0x21, code, 1, 0, 8, 1, 2, 3, 4]);
+        self.ppp(from_client, 0xc021, code);
+    }
+
+    /// A message of a control protocol of PPP with this code.
+    pub fn ppp(&mut self, from_client: bool, protocol: u16, code: u8) {
+        let [high, low] = protocol.to_be_bytes();
+        let payload = l2tp(0x4000, 1, &[0xff, 0x03, high, low, code, 1, 0, 8, 1, 2, 3, 4]);
         if from_client {
             self.esp_up(&payload);
         } else {

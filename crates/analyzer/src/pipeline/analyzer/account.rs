@@ -3,6 +3,7 @@
 use super::{Analyzer, OFFLOAD_BYTES};
 use crate::decode::{Batch, Decoded, Pending, decode_one};
 use crate::diagnosis::PacketRecord;
+use crate::notices::IcmpNotice;
 use crate::traffic::{Bin, inner_packet};
 use rekeyscope_capture::file::InFlight;
 use rekeyscope_capture::framing::AH;
@@ -254,6 +255,16 @@ impl Analyzer {
             let ends = (association.src, association.dst);
             let seen = (pending.time, pending.frame);
             self.record.control.take(tunnel, ends, control, seen);
+        }
+        if let Some((by, error)) = decoded.inner.too_big.as_deref().copied() {
+            let notice = IcmpNotice {
+                tunnel,
+                by,
+                error,
+                spi: None,
+                inside: true,
+            };
+            self.record.icmp.take(notice, (pending.time, pending.frame));
         }
         let (new, connection) = match decoded.opened {
             Some(_) => {

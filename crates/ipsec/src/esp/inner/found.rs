@@ -2,7 +2,7 @@
 
 use etherparse::{IpNumber, ip_number};
 use rekeyscope_capture::layers::udp::is_ipsec_port;
-use rekeyscope_capture::layers::{Control, Layers};
+use rekeyscope_capture::layers::{Control, IcmpError, Layers};
 use rekeyscope_model::flow::{FiveTuple, TcpHeader};
 use rekeyscope_model::spi::Spi;
 use std::net::IpAddr;
@@ -57,6 +57,8 @@ pub struct Inner {
     pub tcp: Option<TcpHeader>,
     /// Echo request or reply.
     pub echo: Option<EchoHeader>,
+    /// Sender of an ICMP error that says how large packets may be, and the error; on the heap, as the authentication header is.
+    pub too_big: Option<Box<(IpAddr, IcmpError)>>,
     /// Control message.
     pub control: Option<Control>,
     /// Length of the innermost IP packet.

@@ -3,7 +3,7 @@
 use crate::esp::inner::descent::Descent;
 use crate::esp::inner::found::{ESP_IN_ESP, EchoHeader};
 use etherparse::{IpNumber, UdpHeader, ip_number};
-use rekeyscope_capture::layers::{Layers, Stop};
+use rekeyscope_capture::layers::{IcmpError, Layers, Stop};
 use rekeyscope_model::flow::TcpHeader;
 
 const TCP: &str = "TCP";
@@ -56,6 +56,12 @@ impl Descent<'_, '_> {
                 seq: u16::from_be_bytes([s0, s1]),
             });
         }
+        let told = IcmpError::parse(self.walk.bytes(), protocol == ip_number::IPV6_ICMP);
+        let too_big = told.map(|(error, ..)| error).filter(|error| error.mtu.is_some());
+        self.inner.too_big = self
+            .ends
+            .zip(too_big)
+            .map(|((by, _), error)| Box::new((by, error)));
         let len = self.walk.layer_len();
         self.reached(protocol, (0, 0), len)
     }

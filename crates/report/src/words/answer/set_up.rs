@@ -1,4 +1,4 @@
-//! The three lines where no tunnel came up.
+//! The three lines where no tunnel came up, or a login inside it was refused.
 
 use crate::words::answer::lines::Answer;
 use crate::words::clean;
@@ -7,7 +7,7 @@ use crate::words::exchange_name;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
-use rekeyscope_impact::explain::{SetUpFailure, ToldSetUp, told_set_up};
+use rekeyscope_impact::explain::{MOST_FRAMES, SetUpFailure, ToldSetUp, told_login, told_set_up};
 use rekeyscope_model::analysis::ExchangeKind;
 
 /// The answer where the set-up failed and no ESP followed.
@@ -60,6 +60,32 @@ pub(super) fn of_set_up(focus: &Focus) -> Option<Answer> {
             None if childless => fill!(t, "setup-do-childless", who),
             _ => fill!(t, remedy(failure, exchange.kind), who),
         },
+    })
+}
+
+/// The answer where the other side refused a login over PPP, and IPsec worked. No name and no password is read.
+pub(super) fn of_login(focus: &Focus) -> Option<Answer> {
+    let t = focus.t;
+    let refusals = told_login(focus.analysis)?;
+    let last = refusals.last()?;
+    let who = side(
+        t,
+        last.tunnel.and_then(|tunnel| focus.analysis.tunnels.get(tunnel)),
+        last.by,
+    );
+    let often = if refusals.len() > 1 { "again" } else { "once" };
+    let (n, moment) = (format::count(refusals.len() as u64), moment(focus, last.time));
+    let notify = last.notify.as_deref().map(clean::line).unwrap_or_default();
+    let shown: Vec<u64> = refusals
+        .iter()
+        .take(MOST_FRAMES)
+        .map(|event| event.frame)
+        .collect();
+    Some(Answer {
+        tunnel: last.tunnel,
+        headline: format::capitalised(&fill!(t, "login-line", who, often, n, moment)),
+        why: t.sentences(&[fill!(t, "login-why", who, notify), frames(t, &shown)]),
+        change: fill!(t, "login-do", who),
     })
 }
 

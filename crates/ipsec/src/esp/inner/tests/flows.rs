@@ -1,6 +1,6 @@
 //! The header where the walk ends: TCP and its options, other protocols, fragments, extension headers.
 
-use crate::esp::inner::tests::{INNER, IPV4, OUTER, flow, ipv6, tcp, walked};
+use crate::esp::inner::tests::{INNER, IPV4, OUTER, flow, ipv4, ipv6, tcp, walked};
 use crate::esp::inner::{Layers, walk};
 use rekeyscope_model::flow::TcpHeader;
 use rekeyscope_testkit::headers::{Ipv4, udp};
@@ -59,6 +59,28 @@ fn tcp_options() {
     assert_eq!(ack.tcp.unwrap().sack.as_slice(), &[(1, 2), (7, 9)]);
     let broken = [5, 0, 0, 0];
     assert_eq!(walked(6, &tcp(TcpHeader::ACK, &broken, &[1])).transport_bytes, 1);
+}
+
+#[test]
+fn a_router_says_how_large_packets_may_be() {
+    let v4 = ipv4(
+        1,
+        &[&[3, 4, 0, 0, 0, 0, 0x04, 0xec], ipv4(6, &[7; 8]).as_slice()].concat(),
+    );
+    let v6 = ipv6(
+        58,
+        &[&[2, 0, 0, 0, 0, 0, 0x04, 0xec], ipv6(6, &[7; 8]).as_slice()].concat(),
+    );
+    for (next, packet, src) in [(4, v4, INNER.0.to_string()), (41, v6, "2001:db8::1".to_string())] {
+        let (by, error) = *walked(next, &packet).too_big.unwrap();
+        assert_eq!(error.mtu, Some(1_260));
+        assert_eq!((by, by.to_string()), (error.src, src));
+    }
+    let unreachable = ipv4(
+        1,
+        &[&[3, 1, 0, 0, 0, 0, 0, 0], ipv4(6, &[7; 8]).as_slice()].concat(),
+    );
+    assert_eq!(walked(4, &unreachable).too_big, None);
 }
 
 #[test]
