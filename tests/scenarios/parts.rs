@@ -132,7 +132,7 @@ fn an_sa_ended_after_its_renewal_had_been_refused() {
     let analysis = analyze_world(w, true);
     assert_eq!(
         headline(&analysis),
-        "The rekey at 12.0 s failed: the SA ended at 13.6 s, no successor (18 ms)."
+        "The gateway refused a renewal: the SA ended at 13.60 s without successor."
     );
 }
 

@@ -175,7 +175,7 @@ pub enum Occurrence {
         verdict: Verdict,
         /// Before; `null` for the first.
         before: Option<Verdict>,
-        /// In words.
+        /// The cost of rekeys in words; of a tunnel that failed line 1 of the answer.
         sentence: String,
         /// The sentence as message identifiers and arguments.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -119,7 +119,7 @@ fn outage(record: &Record, index: usize, seen: &OutageSeen) -> Outage {
         seconds: interval.to.seconds_since(interval.from),
         at_least: open && !undelivered.over,
         ended_by: *end,
-        explanation: explanation.clone(),
+        explanation: Some(explanation.clone()),
         inner: record.traffic.addresses(interval),
         dead: undelivered.dead,
         swallowed: u64::from(undelivered.swallowed),

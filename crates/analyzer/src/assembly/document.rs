@@ -12,8 +12,7 @@ use crate::findings;
 use crate::pipeline::record::{Record, key_source, place};
 use rekeyscope_capture::file::{CaptureInfo, link_type_name};
 use rekeyscope_capture::join::CapturePiece;
-use rekeyscope_impact::tell::failed::FailureFacts;
-use rekeyscope_impact::tell::order::failures_first;
+use rekeyscope_impact::explain::failures_first;
 use rekeyscope_ipsec::ike::timeline;
 use rekeyscope_ipsec::rekey::{Succession, attempt, detect, pair, slot, trigger};
 use rekeyscope_ipsec::sa::association::Association;
@@ -114,20 +113,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
     }
     let tunnels = tunnels(record);
     let findings = findings::findings(record, info, &failures.outages, &events.events);
-    let impact = failures_first(
-        judged.impact,
-        FailureFacts {
-            tunnels: &tunnels,
-            attempts: &failures.attempts,
-            rekeys: &rekeys,
-            outages: &failures.outages,
-            events: &events.events,
-            ledgers: &judged.ledger,
-            origin: record.totals.first_time.unwrap_or_default(),
-            end: record.totals.last_time.unwrap_or_default(),
-        },
-    );
-    Analysis {
+    let analysis = Analysis {
         schema_version: SCHEMA_VERSION,
         generator: Generator {
             name: "rekeyscope".into(),
@@ -146,7 +132,7 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         events: events.events,
         trigger_rules,
         flows: flows(record, judged.measured),
-        impact,
+        impact: judged.impact,
         ledger: judged.ledger,
         account: judged.account,
         projection: judged.projection,
@@ -158,6 +144,10 @@ pub fn assemble(record: &Record, info: &CaptureInfo, asked: &Asked) -> Analysis 
         gap: None,
         two_points: None,
         settings: Some(settings(record, asked)),
+    };
+    Analysis {
+        impact: failures_first(&analysis),
+        ..analysis
     }
 }
 

@@ -32,7 +32,7 @@ const NEAR: i64 = NANOS_PER_SECOND;
 #[derive(Debug, Clone)]
 pub(crate) struct OutageSeen {
     pub(crate) interval: Interval,
-    pub(crate) explanation: Option<Explanation>,
+    pub(crate) explanation: Explanation,
     pub(crate) end: OutageEnd,
     /// Indexes of the attempts it comes from; empty where there is none.
     pub(crate) attempts: Vec<usize>,
@@ -75,20 +75,18 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let stretches = one_of_each(stretches);
     let explanations = explain(&scene(found, &stretches, false));
     let explained = stretches.into_iter().zip(explanations);
-    explained
-        .filter(|(interval, explanation)| {
-            let counts = explanation.is_some() || interval.facts.kind == StandstillKind::Outage;
-            counts
-                && !is_rest(&interval.facts.undelivered, explanation.as_ref())
-                && !stops(record, interval, explanation.as_ref())
-        })
-        .map(|(interval, explanation)| OutageSeen {
+    let seen = explained.filter_map(|(interval, explanation)| {
+        let explanation = explanation?;
+        let cause = explanation.cause;
+        let is_seen = !is_rest(&interval.facts.undelivered, cause) && !stops(record, &interval, cause);
+        is_seen.then(|| OutageSeen {
             end: end_of(record, &interval),
-            attempts: attempts_of(found, &interval, explanation.as_ref()),
+            attempts: attempts_of(found, &interval, &explanation),
             interval,
             explanation,
         })
-        .collect()
+    });
+    seen.collect()
 }
 
 /// An outage that is open when its client comes back from another address ends with the first data that is delivered there.
@@ -127,13 +125,11 @@ fn end_where_clients_come_back(record: &Record, stretches: &mut [Interval]) {
 }
 
 /// Tells whether a sender rested: it sent nothing in vain, and no event of the control plane explains the silence.
-fn is_rest(undelivered: &Undelivered, explanation: Option<&Explanation>) -> bool {
-    let explains_nothing = explanation.is_none_or(|explanation| {
-        matches!(
-            explanation.cause,
-            ExplanationCause::Unexplained | ExplanationCause::PathSilent
-        )
-    });
+fn is_rest(undelivered: &Undelivered, cause: ExplanationCause) -> bool {
+    let explains_nothing = matches!(
+        cause,
+        ExplanationCause::Unexplained | ExplanationCause::PathSilent
+    );
     undelivered.shown_by == ShownBy::ControlPlane && explains_nothing
 }
 
@@ -141,18 +137,16 @@ fn is_rest(undelivered: &Undelivered, explanation: Option<&Explanation>) -> bool
 /// control plane did explains it, so it may as well be two captures one behind the other: unless ESP numbers of one side alone are
 /// missing. A sender without an SA does not try again: where
 /// data comes back with the first packet of another SA, it waited for that one.
-fn stops(record: &Record, interval: &Interval, explanation: Option<&Explanation>) -> bool {
-    let by_silence = explanation.is_none_or(|explanation| {
-        matches!(
-            explanation.cause,
-            ExplanationCause::Unexplained
-                | ExplanationCause::PeerSilent
-                | ExplanationCause::PathSilent
-                | ExplanationCause::LargePackets
-                | ExplanationCause::FirstFragments
-                | ExplanationCause::TooBig
-        )
-    });
+fn stops(record: &Record, interval: &Interval, cause: ExplanationCause) -> bool {
+    let by_silence = matches!(
+        cause,
+        ExplanationCause::Unexplained
+            | ExplanationCause::PeerSilent
+            | ExplanationCause::PathSilent
+            | ExplanationCause::LargePackets
+            | ExplanationCause::FirstFragments
+            | ExplanationCause::TooBig
+    );
     let (from, to) = (interval.from, interval.to);
     let silence = record.diagnosis.whole_run.longest_silence(from, to);
     let silent = silence.is_some_and(|(from, to)| 2 * to.nanos_since(from) >= interval.nanos());
@@ -215,13 +209,14 @@ fn one_of_each(mut stretches: Vec<Interval>) -> Vec<Interval> {
 }
 
 /// The attempts that an outage comes from: those that explain it, else those that failed, or nearly did, while it lasted.
-fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: Option<&Explanation>) -> Vec<usize> {
+fn attempts_of(found: Explored<'_>, interval: &Interval, explanation: &Explanation) -> Vec<usize> {
     let named = explanation
+        .event
         .into_iter()
-        .flat_map(|e| e.event.into_iter().chain(e.evidence.iter().copied()));
+        .chain(explanation.evidence.iter().copied());
     let exchanges: Vec<usize> = named
         .filter_map(|event| found.events.get(event)?.exchange)
-        .chain(explanation.and_then(|explanation| explanation.exchange))
+        .chain(explanation.exchange)
         .collect();
     let of_it = |a: &AttemptSeen| {
         let place = found.places.exchange(a.exchange);

@@ -11,6 +11,7 @@ use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_model::watch::{Occurrence, TunnelEnd, TunnelEnds, WatchEvent};
+use rekeyscope_report::words::line_1;
 use std::collections::BTreeMap;
 use std::hash::Hash;
 
@@ -277,12 +278,19 @@ impl News {
             return None;
         }
         let before = known.told.replace((verdict, now)).map(|(before, _)| before);
+        // The verdict's own words are on rekeys.
+        let failed = (verdict == Verdict::Failed).then(|| line_1(look.analysis));
+        let failed = failed.filter(|(tunnel, _)| tunnel.is_none_or(|tunnel| tunnel == impact.tunnel));
+        let (sentence, messages) = match failed {
+            Some((_, said)) => (said.sentence, said.messages),
+            None => (impact.sentence.clone(), impact.messages.clone()),
+        };
         let what = Occurrence::VerdictChanged {
             direction: impact.direction,
             verdict,
             before,
-            sentence: impact.sentence.clone(),
-            messages: impact.messages.clone(),
+            sentence,
+            messages,
         };
         Some(WatchEvent::of(ends, now, what))
     }

@@ -2,7 +2,7 @@
 
 use crate::explain::costs::{BesideRekeys, cost_row};
 use crate::verdict::{INTEREST, LEAST_SHARE};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis, Impact, Verdict};
+use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis, Impact, Ledger, Verdict};
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
     let mut all = analysis.account.iter();
@@ -54,6 +54,11 @@ pub fn told_idle_beside<'a>(
     let mut lines = account(analysis, headline)?.labels.iter();
     let idle = lines.find(|line| line.label == AccountLabel::Application)?;
     (idle.lost_seconds > most.lost_seconds && !headline.rekeys_hurt.is_empty()).then_some(idle)
+}
+
+/// Share of the transfer's time that was lost to a line of its account: the figure beside a first line that begins with this loss.
+pub fn share_of_transfer(line: &AccountLine, ledger: &Ledger) -> f64 {
+    line.lost_seconds / ledger.seconds
 }
 
 /// Tells whether the answer begins with this loss.

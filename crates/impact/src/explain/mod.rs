@@ -3,11 +3,13 @@
 //! ```text
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
 //!                                costs, findings   the rows of the same table for time that is no outage, and for what else is found
+//! document ─→ failure                              the tunnels that failed, whose verdicts come first
 //! document ─→ told, orphan, set_up, remarks, loss   which of them an answer speaks of, and what it says where there is none
 //! ```
 
 mod control;
 mod costs;
+mod failure;
 mod findings;
 mod loss;
 mod orphan;
@@ -28,8 +30,9 @@ mod tests;
 
 pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
 pub use costs::{BesideRekeys, COSTS, CostRow, cost_row};
+pub use failure::{ToldRenewal, failures_first, told_failed_renewal};
 pub use findings::{FINDINGS, FindingRow, finding_row};
-pub use loss::{leads, told_idle_beside, told_loss, told_loss_beside};
+pub use loss::{leads, share_of_transfer, told_idle_beside, told_loss, told_loss_beside};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, refuses_child, told_childless,

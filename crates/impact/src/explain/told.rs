@@ -1,5 +1,6 @@
 //! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
+use crate::explain::failure::{Failure, failure};
 use crate::explain::renewal::is_cost_of_renewal;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Flow, Impact, Outage,
@@ -59,16 +60,19 @@ pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
         let open = |group: &[(&Outage, &Explanation)]| group.iter().any(|(outage, _)| is_open(outage));
         open(a).cmp(&open(b)).then(seconds(a).total_cmp(&seconds(b)))
     };
-    let worst = groups.iter().max_by(costs_more)?.clone();
+    let failed = failed_first(analysis);
+    let rekeys = cost_of_rekeys(analysis);
+    let leads = |group: &&Vec<(&Outage, &Explanation)>| {
+        let is_told = |outage: &Outage| is_open(outage) || Some(outage.index) == failed;
+        group.iter().any(|(outage, _)| is_told(outage)) || seconds(group) > rekeys
+    };
+    let worst = groups.iter().filter(leads).max_by(costs_more)?.clone();
     let longest = |a: &&(&Outage, &Explanation), b: &&(&Outage, &Explanation)| {
         is_open(a.0)
             .cmp(&is_open(b.0))
             .then(a.0.seconds.total_cmp(&b.0.seconds))
     };
     let (outage, explanation) = *worst.iter().max_by(longest)?;
-    if !is_open(outage) && seconds(&worst) <= cost_of_rekeys(analysis) {
-        return None;
-    }
     let alike = at_different_times(&worst);
     let same_elsewhere = |group: &&Vec<(&Outage, &Explanation)>| {
         group.iter().any(|(other, theirs)| {
@@ -187,6 +191,16 @@ fn family(cause: ExplanationCause) -> ExplanationCause {
 /// Packets that only the capture lacks were no outage of the tunnel; without keys it may have been the path that lost them.
 fn is_of_the_tunnel(explanation: &Explanation) -> bool {
     explanation.cause != ExplanationCause::CaptureHole || explanation.certainty == Certainty::Inferred
+}
+
+/// The outage that makes the first verdict *failed*: rekeys of another tunnel may have cost more.
+fn failed_first(analysis: &Analysis) -> Option<usize> {
+    let first = analysis.impact.first();
+    let headline = first.filter(|impact| impact.verdict == Verdict::Failed)?;
+    match failure(analysis, headline.tunnel)? {
+        Failure::Outage(outage) => Some(outage.index),
+        Failure::Renewal(_) => None,
+    }
 }
 
 fn is_told_by_the_verdict(analysis: &Analysis, outage: &Outage) -> bool {

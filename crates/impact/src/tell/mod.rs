@@ -1,7 +1,5 @@
 //! Words of the report for a judgement: sentences, numbers for people.
 
 pub mod account;
-pub mod failed;
-pub mod order;
 pub mod two_points;
 pub mod words;

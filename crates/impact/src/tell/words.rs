@@ -1,12 +1,7 @@
 //! Numbers for people.
 
-use rekeyscope_model::analysis::{Estimate, ExplanationCause};
+use rekeyscope_model::analysis::Estimate;
 use rekeyscope_model::text::{Arg, Message};
-
-/// Names a cause in a few words.
-pub fn cause(cause: ExplanationCause) -> Message {
-    Message::of("cause", cause.as_str())
-}
 
 /// Below this, durations are given in milliseconds.
 const MILLISECONDS_BELOW_S: f64 = 0.1;

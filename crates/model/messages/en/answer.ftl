@@ -7,14 +7,7 @@ answer-of-client = { $client }: { $sentence }
 # Clients behind one NAT
 client-of-tunnel = { $client } (tunnel { $tunnel })
 
-## Line 1 where a rekey failed (impact/tell/failed.rs). $down: how long nothing passed
-
-headline-failed = The rekey at { $time } failed: { $down }.
-headline-outage = Nothing was delivered from { $time } on: { $down }.
-headline-down = the tunnel was down for { $seconds }
-headline-down-open = the tunnel stayed down ({ $seconds } so far)
-headline-sa-ended = the SA ended at { $time }, no successor ({ $rest })
-headline-not-down = no outage is seen up to the end of this capture
+## Line 1 where something else cost more
 
 # $label: what cost more than the rekeys, which cost hardly anything
 headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $hurt } of { $used } rekeys: { $cost }.
@@ -86,8 +79,11 @@ do-in-vain = at no cost yet, { $how ->
     [refused] a request for an SA was refused
    *[unanswered] a renewal got no answer
 }: { $text }
-# $now: the rate as it was
-do-expected = { $text } That gives about { $rate } (now { $now }).
+# $now: the rate as it was; $part: what one of two cures is about
+do-expected = { $text } { $parts ->
+    [one] That gives
+   *[two] This part alone ({ $part }) gives
+} about { $rate } (now { $now }).
 # $place: do-lifetime-at, or nothing
 do-lifetime = raise the kilobyte lifetime{ $place } from { $limit } to { $lifetime } kB ({ $command }{ $windows ->
     [maybe] ; a Windows client has no setting for it
@@ -99,7 +95,6 @@ do-lifetime-learnt = raise the volume at which SAs end, about { $kilobytes } kB 
    *[no] {""}
 }).
 do-refused = look at the requests for new SAs that were refused (-v): proposals, PFS group and traffic selectors must match at each renewal, and for each further subnet.
-do-unanswered = look at the requests for new SAs that nobody answered (-v): something drops IKE while ESP passes.
 do-lifetime-anywhere = an NVR5x0 that initiates: `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`; strongSwan: `life_bytes = { $bytes }`, `rekey_bytes` below it
 # Syntax: ipsec ike duration SA GATEWAY_ID SECONDS [KBYTES], of Yamaha's command reference
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`
@@ -150,13 +145,17 @@ answer-further = More: -v (every figure and filter), --html FILE (pictures).
 # $what: counted things that only -v lists
 answer-listed = { $what }: -v
 
-## An SA ended after its renewal had failed, and without keys its traffic is not seen; $who: outage-client, outage-gateway or an address
+## A renewal failed, and no outage is seen: without keys the traffic of its SA is not seen, or nothing was sent; $who: outage-client, outage-gateway or an address
 
 orphan-line = { $who } { $what ->
     [deleted] probably deleted an SA
     [refused] refused a renewal
    *[unanswered] did not answer a renewal
-}: SA { $spi } ended at { $moment } without successor.
+}: { $ended ->
+    [orphan] SA { $spi } ended at { $moment } without successor
+    [seen] the SA ended at { $moment } without successor
+   *[unseen] no outage is seen in this capture
+}.
 do-orphan-deleted = Do: find why { $who } deleted it (a lifetime, a command), and give the keys: they show whose traffic it carried.
 orphan-why = Why: without keys nothing shows whose traffic it carried, so one subnet may be down while other SAs go on.
 
@@ -203,7 +202,6 @@ dialled-again-line = { $who } probably got no answer from { $moment } on at the 
 dialled-again-why = Why: only packets of { $who } were captured. It sent one check { $count } times, as who hears no answer does, and asked for a new IKE SA at { $anew }.
 do-dialled-again = Do: look into the log of { $peer } before { $moment } (restarted, SAs cleared?), let { $who } check more often (strongSwan: `dpd_delay`), and capture both directions.
 no-return-line = No ESP came from { $to }: { $packets } packets of { $from } have no answer.
-no-return-why = Why: its IKE came, so that this place sees both directions: a filter lets IKE pass alone, or nothing was sent back.
 do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.
 
 ## An end moved, and its peer went on sending to the old place

@@ -86,6 +86,46 @@ outage-capture-hole = the capture lacks packets from { $from } to { $to }: nothi
 # An item of the list of outages; $outage: outage-item
 outage-because = { $clause }. { $outage }
 
+## The name of a cause, for tables and lists
+
+cause-capture-hole = the capture lacks packets
+cause-deleted = an SA was deleted, and nothing followed
+cause-break-before-make = the old SA was deleted before the new one was negotiated
+cause-refused = the renewal was refused
+cause-unanswered = the renewal was not answered
+cause-ike-fragments = only fragments of a large IKE message came
+cause-answered-late = the renewal was answered late
+cause-given-up = a living IKE SA was given up
+cause-given-up-too-soon = a peer was given up too soon
+cause-answer-lost = a message of the renewal was lost
+cause-collision = both sides renewed at once
+cause-limit-reached = an SA reached its limit
+cause-new-sa-lost = the first packets of a new SA were lost
+cause-first-number = the first packets of new SAs never came
+cause-deleted-early = the old SA was deleted too early
+cause-peer-restarted = a peer lost its SAs
+cause-invalid-spi = a peer did not know the SA
+cause-address-changed = an address or a port changed
+cause-peer-silent = the peer fell silent
+cause-unheard = packets of one side stopped arriving
+cause-esp-silent = ESP of one side stopped coming
+cause-silent-on-new-sa = nothing came on a new SA
+cause-path-silent = both sides fell silent
+cause-numbers-used-up = ESP numbers were used up
+cause-bad-icv = packets came damaged
+cause-connection-dead = one connection got no answer
+cause-numbers-back = ESP numbers went back
+cause-left-out = a new SA leaves inner hosts out
+cause-by-turns = one side served two others by turns
+cause-large-packets = large packets no longer passed
+cause-first-fragments = only first fragments of large packets came
+cause-too-big = a router says that packets are too big
+cause-slow-exchange = the key exchange took long
+cause-slow-renewal = the renewal was not done in time
+cause-l2tp-closed = the L2TP session was ended
+cause-replay-window = packets came too late for the replay window
+cause-unexplained = these packets do not show why
+
 ## Line 2
 
 why-outage = Why: { $text }

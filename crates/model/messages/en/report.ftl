@@ -156,7 +156,6 @@ made-by = Made by { $program }:
 ## Labels and headings of the terminal and of Markdown.
 
 label-direction = Direction
-label-explains = Explains
 label-rates = Rates
 label-also = Also
 heading-verdict = In full

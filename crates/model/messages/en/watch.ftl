@@ -18,6 +18,10 @@ watch-rekey-trigger = What triggered that rekey: { $trigger }
 watch-outage-corrected = Corrected: { $direction } was down for { $length }
 watch-outage-none = Corrected: { $direction } was not down: the data passed, as what came later shows
 watch-key-missing = No key: SA { $spi } to { $dst } is not decrypted ({ $status }); rates are ESP bytes
+# Line 1 of the answer, which is made of a document: each language has its own
+watch-answer = { $japanese ->
+   *[any] { $english }
+}
 watch-verdict = Verdict on { $direction }: { $verdict }. { $sentence }
 watch-verdict-before = Verdict on { $direction }: { $verdict }, before that { $before }. { $sentence }
 watch-kernel = Kernel: { $counter } grew by { $packets }: { $meaning }

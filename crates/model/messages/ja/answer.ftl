@@ -5,15 +5,6 @@
 answer-of-client = { $client }：{ $sentence }
 client-of-tunnel = { $client }（トンネル { $tunnel }）
 
-## 1 行目（リキーの失敗、impact/tell/failed.rs）
-
-headline-failed = { $time } のリキー（鍵更新）が失敗: { $down }
-headline-outage = { $time } から何も届かず: { $down }
-headline-down = トンネルが { $seconds } 不通
-headline-down-open = トンネルは { $seconds } 以上不通のまま
-headline-sa-ended = SA は { $time } に終了、後継なし（{ $rest }）
-headline-not-down = 不通は見られません
-
 ## 2 行目
 
 headline-more = { $direction } { $transfer }のうち { $lost }は{ $to }、{ $cost }はリキー（鍵更新）{ $hurt }/{ $used } 回による遅れ
@@ -74,7 +65,10 @@ do-in-vain = { $how ->
     [refused] SA の要求の拒否
    *[unanswered] 無応答のリキー
 }がありました（今回の影響なし）。{ $text }
-do-expected = { $text }これで約 { $rate }（現在 { $now }）が見込めます。
+do-expected = { $text }{ $parts ->
+    [one] これで
+   *[two] この対策だけ（{ $part }）で
+}約 { $rate }（現在 { $now }）が見込めます。
 do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
     [maybe] 。Windows は変更不可
    *[no] {""}
@@ -85,7 +79,6 @@ do-lifetime-learnt = SA の寿命（転送量、現在約 { $kilobytes } kB）�
    *[no] {""}
 }）。
 do-refused = 拒否された SA の要求を調べてください（-v）。プロポーザル、PFS グループ、トラフィックセレクターは、更新のたびに、また追加のサブネットごとに一致が必要です。
-do-unanswered = 無応答だった SA の要求を調べてください（-v）。ESP は通るのに IKE が途中で破棄されています。
 do-lifetime-anywhere = 始動側が NVR5x0 の場合: `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`、strongSwan: `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
 do-lifetime-yamaha = `ipsec ike duration ipsec-sa GATEWAY_ID { $seconds } { $kilobytes }`
 do-lifetime-strongswan = `life_bytes = { $bytes }`、`rekey_bytes` はそれより小さく
@@ -135,7 +128,11 @@ orphan-line = { $what ->
     [deleted] { $who }が SA を削除（推定）
     [refused] 更新要求を{ $who }が拒否
    *[unanswered] 更新要求に{ $who }が応答せず
-}、SA { $spi } が { $moment }に後継なしで終了
+}、{ $ended ->
+    [orphan] SA { $spi } が { $moment }に後継なしで終了
+    [seen] SA が { $moment }に後継なしで終了
+   *[unseen] このキャプチャに不通は見られず
+}
 orphan-why = 原因: 鍵がないと SA の中の通信は見えません。ほかの SA が動いていても、一部のサブネットだけが不通の可能性があります。
 
 ## 平文のデータ（全文は findings.ftl）
@@ -181,7 +178,6 @@ dialled-again-line = { $who }は遅くとも { $moment }から、新しい IKE S
 dialled-again-why = 原因: キャプチャには{ $who }のパケットだけがあります。応答がないときのように生存確認を { $count } 回送り、{ $anew }に新しい IKE SA を要求しました。
 do-dialled-again = 対策: { $moment }より前の{ $peer }のログ（再起動、SA の削除など）を調べ、{ $who }の DPD の間隔を短くし（strongSwan: `dpd_delay`）、両方向をキャプチャしてください。
 no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケットに無応答
-no-return-why = 原因: IKE は双方向が見えているので、フィルターが IKE だけを通しているか、何も返されていません。
 do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
 
 ## 片側が移動し、相手は古い宛先へ送り続けた

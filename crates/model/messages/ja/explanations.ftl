@@ -84,6 +84,46 @@ outage-capture-hole = { $from }から { $to }までキャプチャに欠落が�
 
 outage-because = { $clause }。{ $outage }
 
+## 原因の名前（表と一覧）
+
+cause-capture-hole = キャプチャにパケットの欠落
+cause-deleted = SA が削除され、その後のネゴシエーションなし
+cause-break-before-make = 新しい SA のネゴシエーションより先に古い SA を削除
+cause-refused = リキーの拒否
+cause-unanswered = 更新の要求に無応答
+cause-ike-fragments = 大きな IKE メッセージの一部のフラグメントしか届かない
+cause-answered-late = 更新への応答の遅れ
+cause-given-up = 生きている IKE SA の放棄
+cause-given-up-too-soon = 相手側を早く見限りすぎた
+cause-answer-lost = リキーのメッセージの損失
+cause-collision = 両側が同時にリキー
+cause-limit-reached = SA の寿命に到達
+cause-new-sa-lost = 新しい SA の最初のパケットの損失
+cause-first-number = 新しい SA の最初のパケットが届かない
+cause-deleted-early = 古い SA の削除が早すぎる
+cause-peer-restarted = 相手側が SA を失った
+cause-invalid-spi = 相手側がその SA を知らない
+cause-address-changed = アドレスまたはポートの変更
+cause-peer-silent = 相手側からの通信が途絶
+cause-unheard = 片側のパケットが届かず
+cause-esp-silent = 片側からの ESP の途絶
+cause-silent-on-new-sa = 新しい SA で何も届かない
+cause-path-silent = 両側からの通信が途絶
+cause-numbers-used-up = ESP シーケンス番号の枯渇
+cause-bad-icv = パケットの破損
+cause-connection-dead = 一つのコネクションだけが無応答
+cause-numbers-back = ESP シーケンス番号の後戻り
+cause-left-out = 新しい SA に含まれない内側のホスト
+cause-by-turns = 片側が 2 つの相手と交互に通信
+cause-large-packets = 大きなパケットが通らない
+cause-first-fragments = 大きなパケットの先頭フラグメントしか届かない
+cause-too-big = パケットが大きすぎるとルーターが通知
+cause-slow-exchange = 鍵交換に時間がかかった
+cause-slow-renewal = 更新の遅れ
+cause-l2tp-closed = L2TP セッションの切断
+cause-replay-window = リプレイウィンドウより遅れたパケット
+cause-unexplained = このキャプチャからは原因不明
+
 ## 2 行目
 
 why-outage = 原因: { $text }

@@ -115,7 +115,6 @@ made-by = 作成: { $program }:
 ## 端末と Markdown のラベルと見出し。
 
 label-direction = 方向
-label-explains = 説明できる割合
 label-rates = レート
 label-also = 逆方向
 heading-verdict = 詳細

@@ -15,6 +15,9 @@ watch-rekey-trigger = そのリキーの契機: { $trigger }
 watch-outage-corrected = 訂正: { $direction } の不通は { $length } でした
 watch-outage-none = 訂正: { $direction } は不通ではありませんでした。後から届いた内容により、データは届いていました
 watch-key-missing = 鍵なし: { $dst } 宛ての SA { $spi } は復号できません（{ $status }）。レートは ESP のバイト数です
+watch-answer = { $english ->
+   *[any] { $japanese }
+}
 watch-verdict = { $direction } の判定: { $verdict }。{ $sentence }
 watch-verdict-before = { $direction } の判定: { $verdict }（以前は{ $before }）。{ $sentence }
 watch-kernel = カーネル: { $counter } が { $packets } 増加。{ $meaning }

@@ -264,7 +264,7 @@ plain_names! {
     }
     /// The verdict.
     pub enum Verdict {
-        /// A rekey failed, or the SAs died.
+        /// Outages cost more than rekeys, or one has not ended, or a renewal failed for good.
         Failed = "failed",
         /// Rekeys cost 1 % of the transfer or more, or half of them hurt.
         Shown = "shown",

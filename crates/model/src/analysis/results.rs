@@ -81,7 +81,8 @@ plain_data! {
         pub direction: Direction,
         /// The verdict.
         pub verdict: Verdict,
-        /// The verdict in words, with its numbers.
+        /// The cost of rekeys in words, with its numbers: outages and failed renewals are the matter of `answer`. Empty where the one thing to
+        /// say were that rekeys cost nothing, and one of them led to an outage.
         pub sentence: String,
         /// The sentence as message identifiers and arguments, from which it is said in another language; empty where it has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

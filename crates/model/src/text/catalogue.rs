@@ -23,7 +23,7 @@ macro_rules! files {
             include_str!(concat!("../../messages/", $language, "/verdict.ftl")),
             include_str!(concat!("../../messages/", $language, "/account.ftl")),
             include_str!(concat!("../../messages/", $language, "/comparison.ftl")),
-            include_str!(concat!("../../messages/", $language, "/failed.ftl")),
+            include_str!(concat!("../../messages/", $language, "/attempts.ftl")),
             include_str!(concat!("../../messages/", $language, "/explanations.ftl")),
             include_str!(concat!("../../messages/", $language, "/events.ftl")),
             include_str!(concat!("../../messages/", $language, "/watch.ftl")),

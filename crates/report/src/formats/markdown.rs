@@ -59,10 +59,10 @@ fn of_tunnel(page: &mut MarkdownPage, focus: &Focus, tunnel: usize) {
 }
 
 fn verdict(page: &mut MarkdownPage, focus: &Focus) {
-    let (analysis, t) = (focus.analysis, focus.t);
+    let analysis = focus.analysis;
     let answer = words::answer(focus);
     page.written(&format!("**{}**", escaped(&answer.headline)));
-    let in_full = words::in_full(t, analysis).unwrap_or_default();
+    let in_full = words::in_full(focus).unwrap_or_default();
     let rest = in_full.strip_prefix(&answer.headline).unwrap_or(&in_full);
     for line in [
         prose(&answer.why),
@@ -80,7 +80,6 @@ fn verdict(page: &mut MarkdownPage, focus: &Focus) {
         page.paragraph(&said);
     }
     page.item(&focus.direction(headline));
-    page.items(&Vec::from_iter(words::explained(t, headline)));
     if !focus.other_verdicts().is_empty() {
         page.table(&tables::verdicts(focus, MOST_ROWS));
     }

@@ -17,13 +17,13 @@ mod why;
 pub(crate) use lines::Answer;
 
 use crate::words::focus::Focus;
-use crate::words::verdict::told_failure;
-use rekeyscope_impact::explain::told_outages;
+use rekeyscope_impact::explain::{share_of_transfer, told_outages};
 use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, Outage, Verdict};
-use rekeyscope_model::text::Language;
+use rekeyscope_model::text::{Language, Message, Said};
 
-/// The answer of a document: of data in clear; of a login inside a tunnel that was refused; of its outages where they cost more than rekeys, or have not ended; of an SA that ended after
-/// its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers nothing; of what would explain an outage that is not seen; else of what rekeys cost. Of
+/// The answer of a document: of data in clear; of a login inside a tunnel that was refused; of its outages where they cost more than rekeys, or have
+/// not ended; of an SA that ended after its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers
+/// nothing; of what would explain an outage that is not seen; of a renewal that failed for good; else of what rekeys cost. Of
 /// several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
     if let Some(answer) = disorder::of_disorder(focus) {
@@ -66,6 +66,7 @@ fn told(focus: &Focus) -> Option<Answer> {
         .or_else(|| standstill::of_cut_off(focus))
         .or_else(|| standstill::of_torn_down(focus))
         .or_else(|| standstill::of_standstill(focus))
+        .or_else(|| orphan::of_failed_renewal(focus))
 }
 
 /// A figure beside line 1.
@@ -85,21 +86,14 @@ pub(crate) fn figure<'a>(focus: &Focus<'a>) -> Option<LineFigure<'a>> {
     {
         return None;
     }
-    let failed = || {
-        let outages = analysis
-            .outages
-            .iter()
-            .filter(|_| told_failure(analysis).is_some());
-        outages.max_by(|a, b| a.seconds.total_cmp(&b.seconds))
-    };
-    if let Some(outage) = told_outages(analysis).map(|told| told.outage).or_else(failed) {
-        return Some(LineFigure::Outage(outage));
+    if let Some(told) = told_outages(analysis) {
+        return Some(LineFigure::Outage(told.outage));
     }
     let ledger = focus.ledger(headline).filter(|_| told(focus).is_none())?;
     match loss::leads(focus, headline) {
         Some(line) => Some(LineFigure::Lost(
             line.label,
-            line.lost_seconds / ledger.seconds,
+            share_of_transfer(line, ledger),
             false,
         )),
         None => (headline.verdict == Verdict::Shown).then_some(LineFigure::Lost(
@@ -112,8 +106,7 @@ pub(crate) fn figure<'a>(focus: &Focus<'a>) -> Option<LineFigure<'a>> {
 
 /// The question that the answer answers: the title of a report.
 pub(crate) fn question(focus: &Focus) -> String {
-    let is_failure = told_failure(focus.analysis).is_some() || told(focus).is_some();
-    focus.t.word(match is_failure {
+    focus.t.word(match told(focus).is_some() {
         true => "report-title-failure",
         false => "report-title",
     })
@@ -127,6 +120,16 @@ pub fn answer_lines(analysis: &Analysis) -> AnswerLines {
         why: answer.why,
         remedy: answer.change,
     }
+}
+
+/// Line 1 in every language, and the tunnel that it speaks of, for lines that are said without the document.
+pub fn line_1(analysis: &Analysis) -> (Option<usize>, Said) {
+    let of = |language| answer(&Focus::new(analysis, language));
+    let (english, japanese) = (of(Language::English), of(Language::Japanese));
+    let said = Message::new("watch-answer")
+        .with("english", english.headline)
+        .with("japanese", japanese.headline);
+    (english.tunnel, said.into())
 }
 
 #[cfg(test)]

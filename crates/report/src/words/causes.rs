@@ -3,13 +3,12 @@
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
-use rekeyscope_impact::tell;
 use rekeyscope_model::analysis::{Analysis, ExplanationCause, Rekey};
 use rekeyscope_model::text::Catalogue;
 
 /// Names a cause in a few words.
 pub(crate) fn cause(t: &Catalogue, cause: ExplanationCause) -> String {
-    t.say(&tell::words::cause(cause))
+    t.name("cause", cause.as_str())
 }
 
 /// A place where a cause was found: the costs of a rekey in a direction, or an outage.

@@ -276,7 +276,7 @@ pub(crate) fn exchange_name(kind: ExchangeKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::words::{explained, missing_keys, quality};
+    use crate::words::{missing_keys, quality};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
@@ -329,14 +329,6 @@ mod tests {
                 && !text.contains("no key that the ICV confirms"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn what_rekeys_explain_is_said_once() {
-        let mut impact = example::seven_rekeys().impact.remove(0);
-        let said = explained(t(), &impact).unwrap();
-        impact.sentence += &format!(" {said}");
-        assert_eq!(explained(t(), &impact), None);
     }
 
     #[test]

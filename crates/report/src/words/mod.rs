@@ -25,8 +25,8 @@ pub(crate) use account::{
     account_label, account_label_of, account_notes, account_of_headline, accounts, is_headline, loss_label,
     lost_to, outage_note, seconds_of, stretch_filter, stretch_length, stretches_filter, times,
 };
-pub use answer::answer_lines;
 pub(crate) use answer::{Answer, LineFigure, answer, figure, question};
+pub use answer::{answer_lines, line_1};
 pub(crate) use attempts::{is_leak, is_trouble, leaks, outage_end, outage_length, outages, outcome_because};
 pub(crate) use capture::{
     KeysFit, capture, decrypted, decryption, diagnostic, is_decrypted, keys_fit, quality,
@@ -42,4 +42,4 @@ pub(crate) use common::{
 pub(crate) use cost::{cost_of, effect};
 pub(crate) use events::{change_of_address, events};
 pub(crate) use keys::{key_file, key_status, missing_keys, road};
-pub(crate) use verdict::{counted, explained, in_full, rates, share_of_gap, told_failure, verdict};
+pub(crate) use verdict::{counted, in_full, rates, share_of_gap, verdict};

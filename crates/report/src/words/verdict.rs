@@ -1,10 +1,11 @@
 //! The verdict and what it rests on.
 
+use crate::words::answer::answer;
 use crate::words::clean;
+use crate::words::focus::Focus;
 use crate::words::format::{self, or_unknown};
-use rekeyscope_impact::tell;
-use rekeyscope_impact::tell::failed::{FailureFacts, ToldFailure};
-use rekeyscope_model::analysis::{Analysis, Counted, Impact, Verdict};
+use rekeyscope_impact::tell::words;
+use rekeyscope_model::analysis::{Counted, Impact, Verdict};
 use rekeyscope_model::text::Catalogue;
 
 /// The verdict as a label.
@@ -29,40 +30,18 @@ pub(crate) fn rates(t: &Catalogue, i: &Impact) -> Option<String> {
 pub(crate) fn share_of_gap(t: &Catalogue, i: &Impact) -> Option<String> {
     let share = i.explained_share.as_ref()?;
     let reference = or_unknown(i.reference_bps, format::rate);
-    Some(t.say(&tell::words::explained(share, &reference)))
+    Some(t.say(&words::explained(share, &reference)))
 }
 
-/// The same, where the verdict's own sentence does not say it.
-pub(crate) fn explained(t: &Catalogue, i: &Impact) -> Option<String> {
-    let said = share_of_gap(t, i)?;
-    (!t.sentence(&i.sentence, &i.messages).contains(&said)).then_some(said)
-}
-
-/// The failure that is told: in the tunnel of the headline where that says so, anywhere where there is no verdict to say it.
-pub(crate) fn told_failure(analysis: &Analysis) -> Option<ToldFailure> {
-    let headline = analysis.impact.first();
-    if headline.is_some_and(|i| i.verdict != Verdict::Failed) {
-        return None;
+/// The verdict in full, with its reservations. Where the tunnel failed, line 1 stands for it, and what its rekeys cost behind that.
+pub(crate) fn in_full(focus: &Focus) -> Option<String> {
+    let (t, headline) = (focus.t, focus.analysis.impact.first()?);
+    let said = clean::said(t, &headline.sentence, &headline.messages);
+    if headline.verdict != Verdict::Failed {
+        return Some(said);
     }
-    let origin = analysis.capture.first_time.unwrap_or_default();
-    let told = tell::failed::failed(FailureFacts {
-        tunnels: &analysis.tunnels,
-        attempts: &analysis.attempts,
-        rekeys: &analysis.rekeys,
-        outages: &analysis.outages,
-        events: &analysis.events,
-        ledgers: &analysis.ledger,
-        origin,
-        end: analysis.capture.last_time.unwrap_or(origin),
-    });
-    told.into_iter()
-        .find(|told| headline.is_none_or(|i| i.tunnel == told.tunnel))
-}
-
-/// The verdict in full, with its reservations; of a document without one, what failed.
-pub(crate) fn in_full(t: &Catalogue, analysis: &Analysis) -> Option<String> {
-    match analysis.impact.first() {
-        Some(headline) => Some(clean::said(t, &headline.sentence, &headline.messages)),
-        None => Some(t.say_all(&told_failure(analysis)?.messages)),
-    }
+    let rekeys = (headline.rekeys > 0 && !said.is_empty()).then_some(said);
+    Some(t.sentences(&Vec::from_iter(
+        [answer(focus).headline].into_iter().chain(rekeys),
+    )))
 }

@@ -20,7 +20,12 @@ pub fn one_failed() -> Analysis {
         seconds: 4.0,
         at_least: true,
         ended_by: OutageEnd::End,
-        explanation: None,
+        explanation: Some(Explanation {
+            by: Some(document.tunnels[0].b),
+            count: Some(3),
+            frames: vec![19_000, 19_100, 19_200],
+            ..Explanation::of(ExplanationCause::Unanswered, Certainty::Proven)
+        }),
         inner: None,
         dead: None,
         swallowed: 0,
@@ -67,8 +72,6 @@ pub fn one_failed() -> Analysis {
     document.outages.push(outage);
     if let Some(headline) = document.impact.first_mut() {
         headline.verdict = Verdict::Failed;
-        headline.sentence =
-            "A rekey failed at 25.0 s: 3 requests, no answer; nothing passed for 4.00 s or more.".into();
     }
     document
 }

@@ -69,7 +69,7 @@ fn more_tables(page: &mut TerminalPage, focus: &Focus) {
 
 fn verdict(page: &mut TerminalPage, focus: &Focus) {
     let (analysis, t) = (focus.analysis, focus.t);
-    if let Some(said) = words::in_full(t, analysis) {
+    if let Some(said) = words::in_full(focus) {
         page.heading(&t.word("heading-verdict"));
         page.paragraph(&said);
     }
@@ -84,7 +84,6 @@ fn verdict(page: &mut TerminalPage, focus: &Focus) {
     };
     let rows = [
         ("label-direction", Some(direction(headline))),
-        ("label-explains", words::explained(t, headline)),
         ("label-rates", words::rates(t, headline)),
         (
             "label-also",

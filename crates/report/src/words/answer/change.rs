@@ -3,9 +3,8 @@
 use crate::words::advice::{self, LogSystem};
 use crate::words::answer::loss::{loses_more, lost_as_much, lost_most};
 use crate::words::answer::why;
-use crate::words::ends::side;
+use crate::words::ends::{esp, opposite, side};
 use crate::words::focus::Focus;
-use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
     WindowsClient, cost_row, is_of_windows, row_of, told_first_numbers, told_queue, told_stop, told_windows,
@@ -13,20 +12,49 @@ use rekeyscope_impact::explain::{
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_impact::verdict::{LEAST_SHARE, PROJECTED_KILOBYTES};
 use rekeyscope_model::analysis::{
-    AccountLabel, AccountLine, AttemptOutcome, Impact, LedgerBasis, Projection, Rekey, TriggerKind, Verdict,
+    AccountLabel, AccountLine, Attempt, AttemptOutcome, Impact, LedgerBasis, Projection, Rekey, TriggerKind,
+    Verdict,
 };
-use rekeyscope_model::text::Catalogue;
 use std::net::IpAddr;
+
+/// A cure in words, and the rate that is to be expected of it.
+struct Cure {
+    text: String,
+    expected_bps: Option<f64>,
+}
+
+impl Cure {
+    /// The cure with the rate, where that is more than now by what sentences name. A rate behind two cures says which `part` gives it.
+    fn said(&self, focus: &Focus, headline: &Impact, part: Option<&str>) -> String {
+        match (self.expected_bps, headline.observed_bps) {
+            (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => fill!(
+                focus.t,
+                "do-expected",
+                text = self.text,
+                parts = if part.is_some() { "two" } else { "one" },
+                part = part.unwrap_or_default(),
+                rate = format::rate(expected),
+                now = format::rate(now)
+            ),
+            _ => self.text.clone(),
+        }
+    }
+
+    /// The same with what it is about, and what that cost; `alone` where no other cure stands beside it.
+    fn about(&self, focus: &Focus, headline: &Impact, lost: (AccountLabel, f64), alone: bool) -> String {
+        let (label, seconds) = (loss_label(focus.t, lost.0), amount(lost.1, lost.1));
+        let part = (!alone).then_some(label.as_str());
+        let text = self.said(focus, headline, part);
+        fill!(focus.t, "do-about", label, seconds, text)
+    }
+}
 
 pub(super) fn change(focus: &Focus) -> String {
     let t = focus.t;
     let Some(headline) = focus.analysis.impact.first() else {
-        return of_failure(focus).unwrap_or_else(|| t.word("do-capture-ipsec"));
+        return t.word("do-capture-ipsec");
     };
     match headline.verdict {
-        _ if told_failure(focus.analysis).is_some() => {
-            of_failure(focus).unwrap_or_else(|| t.word("do-unknown"))
-        }
         Verdict::Failed | Verdict::Shown | Verdict::Some => of_rekeys(focus, headline),
         Verdict::Bounded | Verdict::NoRekeys => in_vain(focus)
             .or_else(|| Some(fill!(t, "do", text = of_account(focus, headline)?)))
@@ -52,23 +80,18 @@ pub(super) fn change(focus: &Focus) -> String {
     }
 }
 
-/// The cure of what failed for good.
-fn of_failure(focus: &Focus) -> Option<String> {
-    let t = focus.t;
-    let told = told_failure(focus.analysis)?;
-    let own = focus.analysis.attempts.iter().filter(|a| a.tunnel == told.tunnel);
-    let outcome = own.map(|a| a.outcome).rfind(|outcome| outcome.failed())?;
-    Some(fill!(t, "do", text = of_attempt(focus, outcome)))
-}
-
 /// The cure of an attempt that failed.
-pub(super) fn of_attempt(focus: &Focus, outcome: AttemptOutcome) -> String {
+pub(super) fn of_attempt(focus: &Focus, attempt: &Attempt) -> String {
     let t = focus.t;
     let refusal = advice::of_refusals(t, focus.analysis).into_iter().next();
-    match (outcome, refusal) {
+    let tunnel = focus.analysis.tunnels.get(attempt.tunnel);
+    let asked = tunnel.and_then(|tunnel| opposite(tunnel, attempt.initiator));
+    let who = side(t, tunnel, asked);
+    match (attempt.outcome, refusal) {
         (AttemptOutcome::Refused, Some(named)) => named.instruction(t),
         (AttemptOutcome::Refused, None) => t.word("do-refused"),
-        _ => t.word("do-unanswered"),
+        _ if attempt.reason.as_deref() == Some("peer_silent") => fill!(t, "cure-peer-silent", who),
+        _ => fill!(t, "cure-unanswered", esp = tunnel.map_or("plain", esp)),
     }
 }
 
@@ -76,10 +99,9 @@ pub(super) fn of_attempt(focus: &Focus, outcome: AttemptOutcome) -> String {
 /// something else.
 fn in_vain(focus: &Focus) -> Option<String> {
     let t = focus.t;
-    let failed = |outcome| focus.analysis.attempts.iter().any(|a| a.outcome == outcome);
-    let outcomes = [AttemptOutcome::Refused, AttemptOutcome::Unanswered];
-    let outcome = outcomes.into_iter().find(|outcome| failed(*outcome))?;
-    let (how, text) = (outcome.as_str(), of_attempt(focus, outcome));
+    let failed = |outcome| focus.analysis.attempts.iter().find(|a| a.outcome == outcome);
+    let attempt = failed(AttemptOutcome::Refused).or_else(|| failed(AttemptOutcome::Unanswered))?;
+    let (how, text) = (attempt.outcome.as_str(), of_attempt(focus, attempt));
     Some(fill!(t, "do", text = fill!(t, "do-in-vain", how, text)))
 }
 
@@ -98,43 +120,39 @@ fn of_rekeys(focus: &Focus, headline: &Impact) -> String {
             _ => without_cause(focus),
         });
     }
-    of_renewals(focus, headline)
+    let renewals = of_renewals(focus, headline).map(|cure| cure.said(focus, headline, None));
+    renewals
         .or_else(|| of_account(focus, headline))
         .map_or_else(|| t.word(without_cause(focus)), |text| fill!(t, "do", text))
 }
 
 /// The cure of what lost more than the rekeys, and theirs where they cost a share that sentences name.
-fn of_more(focus: &Focus, headline: &Impact, (line, own): (&AccountLine, &str)) -> String {
+fn of_more(focus: &Focus, headline: &Impact, (line, own): (&AccountLine, &Cure)) -> String {
     let t = focus.t;
-    let first = about(t, line.label, line.lost_seconds, own);
+    let first = |alone| own.about(focus, headline, (line.label, line.lost_seconds), alone);
     let Some(ledger) = focus.ledger(headline) else {
-        return first;
+        return first(true);
     };
     let cost = ledger.cost_seconds;
     // A program that sends what it has later loses no time by a silence, and whoever waits for it does.
     let stood: f64 = ledger.rekeys.iter().map(|own| own.silence_ms / 1e3).sum();
     if cost.max(stood) < LEAST_SHARE * ledger.seconds {
         let seconds = amount(cost, cost);
-        return fill!(t, "do-not-rekeys", seconds, other = format::capitalised(&first));
+        let other = format::capitalised(&first(true));
+        return fill!(t, "do-not-rekeys", seconds, other);
     }
     let known = !why::is_silence_alone(focus, headline);
     match of_renewals(focus, headline).filter(|_| known) {
-        Some(text) => {
-            let second = about(t, AccountLabel::Rekey, cost, &text);
-            t.sentences(&[first, format::capitalised(&second)])
+        Some(cure) => {
+            let second = cure.about(focus, headline, (AccountLabel::Rekey, cost), false);
+            t.sentences(&[first(false), format::capitalised(&second)])
         }
-        None => first,
+        None => first(true),
     }
 }
 
-/// Says what a cure is about, and what that cost.
-fn about(t: &Catalogue, label: AccountLabel, lost: f64, text: &str) -> String {
-    let (label, seconds) = (loss_label(t, label), amount(lost, lost));
-    fill!(t, "do-about", label, seconds, text)
-}
-
 /// Fewer renewals where the volume makes them, else what their cause needs.
-fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
+fn of_renewals(focus: &Focus, headline: &Impact) -> Option<Cure> {
     let shared = why::shared_explanation(focus, headline);
     let fewer = || longer_lifetime(focus, headline);
     if let Some(said) = shared.as_ref().map_or_else(fewer, |shared| {
@@ -150,7 +168,10 @@ fn of_renewals(focus: &Focus, headline: &Impact) -> Option<String> {
     let without = focus
         .without_bps(headline)
         .filter(|_| explained.of_windows().is_none());
-    Some(expecting(focus, headline, &explained.cure(), without))
+    Some(Cure {
+        text: explained.cure(),
+        expected_bps: without,
+    })
 }
 
 /// Names the message that says what would show the cause.
@@ -171,7 +192,7 @@ pub(super) fn see_inside(focus: &Focus) -> &'static str {
 }
 
 /// A longer lifetime, where a side renews by volume and its limit may be chosen: what Windows proposes is fixed.
-fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
+fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<Cure> {
     let t = focus.t;
     let by_volume = || {
         let own = focus.rekeys(headline.tunnel);
@@ -201,12 +222,10 @@ fn longer_lifetime(focus: &Focus, headline: &Impact) -> Option<String> {
         command = lifetime_command(focus, headline, longer.lifetime_kilobytes),
         windows
     );
-    Some(expecting(
-        focus,
-        headline,
-        &text,
-        Some(longer.expected_bps.estimate),
-    ))
+    Some(Cure {
+        text,
+        expected_bps: Some(longer.expected_bps.estimate),
+    })
 }
 
 /// The rates at other volumes, as their table has them.
@@ -230,7 +249,7 @@ fn learnt_limit<'a>(
     focus: &Focus,
     headline: &Impact,
     (by_volume, windows): (impl Iterator<Item = &'a Rekey>, &str),
-) -> Option<String> {
+) -> Option<Cure> {
     let t = focus.t;
     let carried = by_volume.filter_map(|r| r.trigger.bytes).max()?.div_ceil(1_000);
     let named = why::shared_explanation(focus, headline)
@@ -241,16 +260,16 @@ fn learnt_limit<'a>(
         .into_iter()
         .find(|longer| *longer > kilobytes)?;
     let at = projected(focus, headline).find(|p| p.lifetime_kilobytes == longer);
-    (!is_of_windows(kilobytes)).then(|| {
-        let text = fill!(
+    (!is_of_windows(kilobytes)).then(|| Cure {
+        text: fill!(
             t,
             "do-lifetime-learnt",
             kilobytes = format::count(kilobytes),
             lifetime = format::count(longer),
             command = lifetime_command(focus, headline, longer),
             windows
-        );
-        expecting(focus, headline, &text, at.map(|at| at.expected_bps.estimate))
+        ),
+        expected_bps: at.map(|at| at.expected_bps.estimate),
     })
 }
 
@@ -276,18 +295,19 @@ fn of_account(focus: &Focus, headline: &Impact) -> Option<String> {
     let own = of_line(focus, headline, line)?;
     let other = lost_as_much(focus, headline).filter(|_| !is_replay(focus, line));
     let Some(other) = other else {
-        return Some(own);
+        return Some(own.said(focus, headline, None));
     };
-    let second = advice::of_label(t, other.label)?.instruction(t);
-    let second = about(t, other.label, other.lost_seconds, &second);
-    Some(t.sentences(&[
-        about(t, line.label, line.lost_seconds, &own),
-        format::capitalised(&second),
-    ]))
+    let second = Cure {
+        text: advice::of_label(t, other.label)?.instruction(t),
+        expected_bps: None,
+    };
+    let about =
+        |cure: &Cure, line: &AccountLine| cure.about(focus, headline, (line.label, line.lost_seconds), false);
+    Some(t.sentences(&[about(&own, line), format::capitalised(&about(&second, other))]))
 }
 
 /// The cure of a line of the account.
-fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<String> {
+fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Cure> {
     let advice = advice::of_label(focus.t, line.label)?;
     let row = cost_row(line.label);
     let without = line
@@ -301,7 +321,10 @@ fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Strin
         }
         false => advice.instruction(focus.t),
     };
-    Some(expecting(focus, headline, &instruction, without))
+    Some(Cure {
+        text: instruction,
+        expected_bps: without,
+    })
 }
 
 /// Whether a replay check drops packets: that looks like loss, or like a path that carries less.
@@ -309,25 +332,14 @@ fn is_replay(focus: &Focus, line: &AccountLine) -> bool {
     words::late_packets(focus.t, focus.analysis).is_some() && cost_row(line.label).may_be_replay
 }
 
-/// Adds the rate that is to be expected, where that is more than before by what sentences name.
-fn expecting(focus: &Focus, headline: &Impact, text: &str, expected: Option<f64>) -> String {
-    match (expected, headline.observed_bps) {
-        (Some(expected), Some(now)) if expected > now * (1.0 + LEAST_SHARE) => fill!(
-            focus.t,
-            "do-expected",
-            text,
-            rate = format::rate(expected),
-            now = format::rate(now)
-        ),
-        _ => text.to_owned(),
-    }
-}
-
 /// Rekeys of which acknowledgements show no harm: fewer by volume are as good, and a longer capture would show no more.
 fn none_seen(focus: &Focus, headline: &Impact) -> Option<String> {
     let ledger = focus.ledger(headline)?;
     let is_seen = ledger.basis == LedgerBasis::Acknowledgements && ledger.bound_ms.is_some();
-    let fewer = || Some(fill!(focus.t, "do", text = longer_lifetime(focus, headline)?));
+    let fewer = || {
+        let cure = longer_lifetime(focus, headline)?;
+        Some(fill!(focus.t, "do", text = cure.said(focus, headline, None)))
+    };
     let nothing = match told_queue(focus.analysis, headline) {
         Some(_) => "do-queue",
         None => "do-nothing",

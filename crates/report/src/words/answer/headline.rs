@@ -2,7 +2,6 @@
 
 use crate::words::answer::loss::leads;
 use crate::words::focus::Focus;
-use crate::words::verdict::told_failure;
 use crate::words::{clean, format, lost_to};
 use rekeyscope_impact::tell::account::amount;
 use rekeyscope_model::analysis::{Analysis, AttemptOutcome, EventKind, ExchangeKind, Impact};
@@ -10,9 +9,6 @@ use rekeyscope_model::text::Catalogue;
 
 pub(super) fn headline(focus: &Focus) -> String {
     let (analysis, t) = (focus.analysis, focus.t);
-    if let Some(told) = told_failure(analysis) {
-        return clean::sentence(&t.say(&told.headline));
-    }
     if let Some(more) = analysis
         .impact
         .first()

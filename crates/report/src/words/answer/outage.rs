@@ -2,6 +2,7 @@
 
 use crate::words::answer::lines::Answer;
 use crate::words::answer::why::one_way;
+use crate::words::ends::opposite;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
@@ -135,8 +136,7 @@ fn why(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Stri
         let item = |outage: &&Outage| {
             let tunnel = focus.analysis.tunnels.get(outage.tunnel);
             let by = outage.explanation.as_ref().and_then(|e| e.by);
-            let ends = tunnel.into_iter().flat_map(|tunnel| [tunnel.a, tunnel.b]);
-            let client = ends.into_iter().find(|end| Some(*end) != by);
+            let client = tunnel.and_then(|tunnel| opposite(tunnel, by));
             let client = client.map_or_else(String::new, |client| client.to_string());
             let (moment, seconds) = (moment(focus, outage.start), format::seconds(outage.seconds));
             fill!(t, "outage-elsewhere-item", client, moment, seconds)

@@ -3,7 +3,8 @@
 
 use crate::words::answer::change::see_inside;
 use crate::words::answer::lines::Answer;
-use crate::words::ends::{esp, side};
+use crate::words::answer::why::one_way;
+use crate::words::ends::{esp, opposite, side};
 use crate::words::events::probably;
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
@@ -30,7 +31,7 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     Some(Answer {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
-        why: fill!(t, "no-return-why", from, to, packets),
+        why: fill!(t, "why-outage", text = one_way(focus, headline)?),
         change: fill!(t, "do-no-return", from, to, packets),
     })
 }
@@ -45,8 +46,7 @@ pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
     }
     let tunnel = analysis.tunnels.get(headline.tunnel)?;
     let by = told.check.initiator;
-    let peer = [tunnel.a, tunnel.b].into_iter().find(|end| Some(*end) != by);
-    let [who, peer] = [by, peer].map(|end| side(t, Some(tunnel), end));
+    let [who, peer] = [by, opposite(tunnel, by)].map(|end| side(t, Some(tunnel), end));
     let [moment, anew] = [told.check.first_time, told.anew].map(|time| moment(focus, time));
     let count = told.check.messages;
     let line = fill!(t, "dialled-again-line", who, moment, anew);
@@ -64,10 +64,7 @@ pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
     let headline = analysis.impact.first()?;
     let harmed = matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some);
     let (tunnel, change) = told_left_behind(analysis).filter(|_| !harmed)?;
-    let peer = [tunnel.a, tunnel.b]
-        .into_iter()
-        .find(|end| Some(*end) != change.by);
-    let [who, peer] = [change.by, peer].map(|end| side(t, Some(tunnel), end));
+    let [who, peer] = [change.by, opposite(tunnel, change.by)].map(|end| side(t, Some(tunnel), end));
     let (from, to) = [&change.from, &change.to]
         .map(|place| place.as_deref().map(clean::line).unwrap_or_default())
         .into();

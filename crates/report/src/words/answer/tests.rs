@@ -2,7 +2,8 @@
 
 use super::*;
 use rekeyscope_model::analysis::{
-    Analysis, Certainty, Direction, Event, EventKind, Ledger, LedgerBasis, LedgerWhy, Tunnel, Verdict,
+    AccountLabel, Analysis, AttemptOutcome, Certainty, Direction, Event, EventKind, Ledger, LedgerBasis,
+    LedgerWhy, Tunnel, Verdict,
 };
 use rekeyscope_model::text::Language;
 use rekeyscope_testkit::example;
@@ -143,6 +144,50 @@ fn the_number_the_cause_and_the_change() {
     document.ledger[0].rekeys[0].why = LedgerWhy::Reverse;
     insta::assert_debug_snapshot!(lines(&document));
     insta::assert_debug_snapshot!(lines(&example::one_failed()));
+}
+
+/// Nothing shows an outage: the tunnel was not used then, or the capture ends.
+#[test]
+fn a_renewal_that_failed_for_good_is_told_without_an_outage() {
+    let lines = |outcome, reason: Option<&str>| {
+        let mut document = example::one_failed();
+        document.outages.clear();
+        document.ledger[0].down.clear();
+        let attempt = document.attempts.last_mut().unwrap();
+        (attempt.outcome, attempt.reason, attempt.outage) = (outcome, reason.map(str::to_owned), None);
+        let answer = said(&document, Language::English);
+        assert_eq!(answer.tunnel, Some(0));
+        format!("{}\n{}\n{}", answer.headline, answer.why, answer.change)
+    };
+    use AttemptOutcome::{Refused, Unanswered};
+    let told = [
+        lines(Refused, Some("NO_PROPOSAL_CHOSEN")),
+        lines(Refused, None),
+        lines(Unanswered, Some("peer_silent")),
+        lines(Unanswered, Some("peer_sends_esp")),
+    ];
+    insta::assert_snapshot!("failed_renewals", told.join("\n\n"));
+}
+
+/// A rate below two cures belongs to one of them.
+#[test]
+fn a_rate_behind_two_cures_says_which_one_gives_it() {
+    let mut document = example::seven_rekeys();
+    let lost = document.ledger[0].cost_seconds + 1.0;
+    let line = document.account[0].labels.iter_mut();
+    line.for_each(|line| line.lost_seconds = 0.0);
+    let window = AccountLabel::ReceiveWindow;
+    let own = document.account[0]
+        .labels
+        .iter_mut()
+        .find(|line| line.label == window);
+    own.unwrap().lost_seconds = lost;
+    document.account[0].lost_seconds = lost;
+    let change = said(&document, Language::English).change;
+    assert!(
+        change.contains("receiver's window (") && change.contains("This part alone (rekeys) gives about"),
+        "{change}"
+    );
 }
 
 /// Windows proposes 250,000 kB, and no setting of it raises that; whoever else renews there can be told to.

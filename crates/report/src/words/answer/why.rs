@@ -4,7 +4,6 @@ use crate::words::answer::loss::{leads, loses_more, lost_as_much, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
-use crate::words::verdict::told_failure;
 use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
     names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue, told_stop,
@@ -21,11 +20,9 @@ use std::collections::BTreeMap;
 pub(super) fn why(focus: &Focus) -> String {
     let t = focus.t;
     let Some(headline) = focus.analysis.impact.first() else {
-        return because(t, &Vec::from_iter(of_failure(focus)));
+        return String::new();
     };
-    let only = |said: Option<String>| Vec::from_iter(said);
     let mut said = match headline.verdict {
-        _ if told_failure(focus.analysis).is_some() => only(of_failure(focus)),
         Verdict::Some | Verdict::Shown if leads(focus, headline).is_some() => {
             let rekeys = rekeys_in_brief(focus, headline);
             what_limits(focus, headline).into_iter().chain(rekeys).collect()
@@ -38,7 +35,7 @@ pub(super) fn why(focus: &Focus) -> String {
             said.into_iter().flatten().collect()
         }
         Verdict::NoTraffic if one_way(focus, headline).is_some() => Vec::new(),
-        Verdict::NoTraffic => only(Some(t.word("why-no-data"))),
+        Verdict::NoTraffic => vec![t.word("why-no-data")],
     };
     said.extend(first_numbers(focus, headline));
     said.extend(stop(focus, headline));
@@ -159,13 +156,6 @@ fn shared_why(focus: &Focus, headline: &Impact) -> Option<(LedgerWhy, usize)> {
     let known = ledger.basis == LedgerBasis::Acknowledgements;
     let (why, n) = found.into_iter().min_by_key(|(_, n)| std::cmp::Reverse(*n))?;
     (known || why != LedgerWhy::Silence).then_some((why, n))
-}
-
-fn of_failure(focus: &Focus) -> Option<String> {
-    let t = focus.t;
-    let told = told_failure(focus.analysis)?;
-    let sentences: Vec<String> = told.messages.iter().map(|m| t.say(m)).collect();
-    Some(t.sentences(&sentences))
 }
 
 /// Why rekeys cost something, behind what cost more.

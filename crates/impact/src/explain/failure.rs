@@ -1,0 +1,162 @@
+//! Failures: outages that cost a tunnel more than its rekeys, and renewals that failed for good. The verdict of such a tunnel is *failed*.
+
+use crate::explain::renewal::is_cost_of_renewal;
+use crate::verdict::{is_all_clear, named_loss};
+use rekeyscope_model::analysis::{
+    Analysis, Attempt, AttemptOutcome, EventKind, ExplanationCause, Impact, Ledger, Outage, Verdict,
+};
+use rekeyscope_model::text::{Message, Said};
+use rekeyscope_model::time::Timestamp;
+
+/// What failed in a tunnel.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Failure<'a> {
+    /// The longest of the outages that cost more than the rekeys, or of which one has not ended.
+    Outage(&'a Outage),
+    /// The first attempt that failed with no success after it.
+    Renewal(&'a Attempt),
+}
+
+/// The failure of a tunnel, if it has one.
+pub(super) fn failure(analysis: &Analysis, tunnel: usize) -> Option<Failure<'_>> {
+    let failures = || {
+        let own = analysis.outages.iter().filter(|o| o.tunnel == tunnel);
+        own.filter(|outage| is_failure(analysis, outage))
+    };
+    let ledgers = analysis.ledger.iter().filter(|ledger| ledger.tunnel == tunnel);
+    let rekeys = ledgers.map(|ledger| ledger.cost_seconds).fold(0.0, f64::max);
+    let counts = failures().any(|outage| outage.end.is_none())
+        || failures().map(|outage| outage.seconds).sum::<f64>() > rekeys;
+    let longest = failures()
+        .filter(|_| counts)
+        .max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let outage = longest.map(Failure::Outage);
+    outage.or_else(|| failed_for_good(analysis, tunnel).map(Failure::Renewal))
+}
+
+/// The cost of a renewal that succeeds is the ledger's matter; packets that the capture lacks are nobody's. Documents of earlier versions
+/// have no explanations.
+fn is_failure(analysis: &Analysis, outage: &Outage) -> bool {
+    let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
+    cause != Some(ExplanationCause::CaptureHole)
+        && (!is_cost_of_renewal(outage, &analysis.attempts, &analysis.rekeys)
+            || is_down_before(analysis, outage))
+}
+
+/// Tells whether the tunnel was down, by the ledger, for half of the outage before anybody asked for the renewal that ended it.
+fn is_down_before(analysis: &Analysis, outage: &Outage) -> bool {
+    let down = analysis
+        .ledger_of(outage.tunnel, outage.direction)
+        .map_or(&[][..], |ledger| &ledger.down);
+    down.iter().filter(|down| down.rekey.is_some()).any(|down| {
+        let from = down.interval.from;
+        let to = down.interval.arrived.unwrap_or(down.interval.to);
+        let end = outage.start.plus_seconds(outage.seconds);
+        2.0 * to.min(end).seconds_since(from.max(outage.start)) > outage.seconds
+    })
+}
+
+fn failed_for_good(analysis: &Analysis, tunnel: usize) -> Option<&Attempt> {
+    let own = analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
+    let own: Vec<&Attempt> = own.collect();
+    let succeeded = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
+    let last = own.iter().rposition(|a| succeeded.contains(&a.outcome));
+    let mut since = own.into_iter().skip(last.map_or(0, |last| last + 1));
+    since.find(|a| a.outcome.failed())
+}
+
+/// A renewal that failed for good, and shows no outage.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldRenewal<'a> {
+    /// The attempt.
+    pub attempt: &'a Attempt,
+    /// Attempts of the tunnel that were refused likewise, or copies of the request that nobody answered.
+    pub count: u64,
+    /// The end of the old SA that came after the request: a Delete, a limit, or ESP of one side that stops while its IKE comes.
+    pub ended: Option<Timestamp>,
+}
+
+/// The failed renewal of the tunnel of the headline, where that says so; of a document without a verdict, the first one.
+pub fn told_failed_renewal(analysis: &Analysis) -> Option<ToldRenewal<'_>> {
+    let renewal = |tunnel: usize| match failure(analysis, tunnel) {
+        Some(Failure::Renewal(attempt)) => Some(attempt),
+        _ => None,
+    };
+    let attempt = match analysis.impact.first() {
+        Some(headline) => renewal(headline.tunnel).filter(|_| headline.verdict == Verdict::Failed),
+        None => analysis.tunnels.iter().find_map(|tunnel| renewal(tunnel.id)),
+    }?;
+    let own = analysis.attempts.iter().filter(|a| a.tunnel == attempt.tunnel);
+    let after = analysis
+        .events
+        .iter()
+        .filter(|event| event.tunnel == Some(attempt.tunnel) && event.time > attempt.first_time);
+    let ends = after.filter(|event| match event.kind {
+        EventKind::ChildDeleted => event.successor != Some(true),
+        EventKind::LimitReached | EventKind::EspSilent => true,
+        _ => false,
+    });
+    Some(ToldRenewal {
+        attempt,
+        count: match attempt.outcome {
+            AttemptOutcome::Refused => own.filter(|a| a.outcome == attempt.outcome).count() as u64,
+            _ => attempt.transmissions,
+        },
+        ended: ends.map(|event| event.time).min(),
+    })
+}
+
+/// The verdicts of a document with those of the tunnels that failed first, and then the transfer that suffers most.
+pub fn failures_first(analysis: &Analysis) -> Vec<Impact> {
+    let mut impact = analysis.impact.clone();
+    for tunnel in &analysis.tunnels {
+        let Some(failure) = failure(analysis, tunnel.id) else {
+            continue;
+        };
+        let own = |i: &&mut Impact| match failure {
+            Failure::Outage(outage) => (i.tunnel, i.direction) == (outage.tunnel, outage.direction),
+            Failure::Renewal(attempt) => i.tunnel == attempt.tunnel,
+        };
+        let Some(failed) = impact.iter_mut().find(own) else {
+            continue;
+        };
+        failed.verdict = Verdict::Failed;
+        let mut attempts = analysis.attempts.iter().filter(|a| a.tunnel == tunnel.id);
+        if attempts.any(|a| a.rekey.is_some() && a.outage.is_some()) {
+            // No all-clear of rekeys of which one is the outage.
+            let mut messages = std::mem::take(&mut failed.messages);
+            messages.retain(|said: &Message| !is_all_clear(said));
+            let said = Said::from(messages);
+            (failed.sentence, failed.messages) = (said.sentence, said.messages);
+        }
+    }
+    let losses = losses(analysis, &impact);
+    let mut in_order: Vec<(f64, Impact)> = losses.into_iter().zip(impact).collect();
+    in_order.sort_by(|(a_lost, a), (b_lost, b)| {
+        let failed = |i: &Impact| i.verdict == Verdict::Failed;
+        failed(b).cmp(&failed(a)).then(b_lost.total_cmp(a_lost))
+    });
+    in_order.into_iter().map(|(_, impact)| impact).collect()
+}
+
+/// Seconds that each direction lost to rekeys and failures, where they are a share of its time that a sentence names, or rekeys stopped it for
+/// longer than the other direction. Of a tunnel's two directions, busiest first, only the first one with such a loss counts: answers stop with
+/// the data that they answer.
+fn losses(analysis: &Analysis, impact: &[Impact]) -> Vec<f64> {
+    let mut counted: Vec<usize> = Vec::new();
+    let mut lost = |i: &Impact| {
+        let ledger = analysis.ledger_of(i.tunnel, i.direction)?;
+        let stood = |l: &Ledger| l.rekeys.iter().map(|own| own.silence_ms).sum::<f64>();
+        let other = analysis.ledger_of(i.tunnel, i.direction.reverse());
+        let stood_longer = other.is_some_and(|other| stood(ledger) > stood(other));
+        let lost = named_loss(ledger).or_else(|| stood_longer.then_some(ledger.cost_seconds))?;
+        (!counted.contains(&i.tunnel)).then(|| {
+            counted.push(i.tunnel);
+            lost
+        })
+    };
+    impact.iter().map(|i| lost(i).unwrap_or(0.0)).collect()
+}
+
+#[cfg(test)]
+mod tests;
