@@ -59,10 +59,10 @@ account-part-unexplained-little = { $seconds } unexplained
 
 account-no-tcp = No TCP with acknowledgements was seen inside, so waits for windows, buffers and applications, and losses, are not told apart.
 # $labels: a list of labels
-account-no-pattern = When acknowledgements reached the sender is not known, so this is not told: { $labels }.
+account-no-pattern = When acknowledgements reached the sender is not known, so these are not told apart: { $labels }.
 account-no-scale = Neither the handshake nor TCP timestamps were captured, so the receiver's window, the sender's buffer, the application and growth cannot be told apart.
-account-not-testable = These packets do not show: { $labels }.
-account-cut = The capture begins or ends in an outage, and what decides between these lies outside it: { $labels }.
+account-not-testable = These packets do not show how much of the time went to: { $labels }.
+account-cut = The capture begins or ends in an outage, so it does not show how that time divides between: { $labels }.
 
 ## What reports say around it
 

@@ -10,9 +10,9 @@ client-of-tunnel = { $client } (tunnel { $tunnel })
 ## Line 1 where something else cost more
 
 # $label: what cost more than the rekeys, which cost hardly anything
-headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $hurt } of { $used } rekeys: { $cost }.
+headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }, and { $cost } to { $hurt } of { $used } rekeys.
 lost-to = { $kind ->
-    [receive_window] the receive window
+    [receive_window] the receiver's window
     [zero_window] a closed window
     [send_buffer] the sender's buffer
     [capacity] a slower path
@@ -27,11 +27,11 @@ why-cause = { $cause }{ $several ->
    *[yes] {" "}(at { $n } of { $of } that hurt)
 }.
 why-shared = { $all ->
-    [both] This explains both that hurt.
-    [yes] This explains all { $of } that hurt.
+    [both] This explains both rekeys that hurt.
+    [yes] This explains all { $of } rekeys that hurt.
    *[no] This explains { $n } of { $of } that hurt.
 }
-why-slow-return = Of { $cost } nothing arrived for { $silent }; in the rest the rate was coming back.
+why-slow-return = Of these { $cost } nothing arrived for { $silent }; for the rest the rate was still below the usual.
 why-silence-alone = nothing was lost in that silence, so an application that pauses there would look the same{ $keys ->
     [none] {" "}without keys
    *[some] {""}: nobody acknowledges datagrams
@@ -59,13 +59,13 @@ why-largest-two = of { $lost } lost, two causes that are not the rekeys took alm
 why-idle = the sender had nothing to send for { $seconds } of { $whole }: that is no fault of the VPN.
 why-queue = a full queue delays every packet by up to { $delay }.
 why-rekeys = at the rekeys, { $text }
-why-more = more than to the rekeys was lost to something else: { $label }, { $seconds }.
+why-more = something other than the rekeys cost more: { $label }, { $seconds }.
 why-unexplained = of { $lost } lost, these packets do not explain { $seconds } ({ $share }).
 why-datagrams = nobody acknowledges them, so these packets do not show whether they arrived at the other end.
 why-bound = a rekey that costs less than { $bound } would not be seen in this capture.
 why-stopped = it stopped at { $moment }, { $seconds } before the capture ended; without keys it is not seen whether it was over.
 # New SAs that begin above 1
-why-first-numbers = the first { $n } packets of a new SA never came to the capture, and it was so with { $sas }: offload loses them.
+why-first-numbers = the first { $n } packets of a new SA never came to the capture, with { $sas } SAs in the same way: the sender's offload or a device before this capture probably loses them.
 why-outside = what a rekey costs can be measured only while data flows.
 why-no-data = a rekey can only delay data that is waiting: here hardly any was.
 
@@ -75,10 +75,10 @@ do = Do: { $text }
 # What a cure is about, where the lines before speak of something else, too
 do-about = { $label } ({ $seconds }): { $text }
 do-not-rekeys = nothing about the rekeys ({ $seconds }). { $other }
-do-in-vain = at no cost yet, { $how ->
+do-in-vain = { $how ->
     [refused] a request for an SA was refused
    *[unanswered] a renewal got no answer
-}: { $text }
+}, which cost nothing yet: { $text }
 # $now: the rate as it was; $part: what one of two cures is about
 do-expected = { $text } { $parts ->
     [one] That gives
@@ -119,10 +119,10 @@ do-unknown = Do: look at the table of rekeys and their display filters (-v).
 ## Around it
 
 answer-cut = The packets of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes.
-answer-cut-some = The packets of { $missing } of { $total } were cut (snap length), so their keys cannot be checked: counted in ESP bytes there. `tcpdump -s 0` captures whole packets.
+answer-cut-some = The packets of { $missing } of { $total } were cut (snap length), so their keys cannot be checked and their ESP bytes are counted. `tcpdump -s 0` captures whole packets.
 answer-wrong-keys = The keys that were read fit none of { $total }, counted in ESP bytes: --keys FILE gives those of this run.
-answer-keys = Without keys for { $missing } of { $total }, counted in ESP bytes there: --keys FILE (the router's log, or a Wireshark table) may show more.{ $one_line ->
-    [yes] {" "}The keys of one IKE SA open all that it negotiated without PFS (-v names it).
+answer-keys = Keys are missing for { $missing } of { $total }, so their ESP bytes are counted: --keys FILE (the router's log, or a Wireshark table) may show more.{ $one_line ->
+    [yes] {" "}The keys of the IKE SA that -v names open all that were negotiated in it without PFS.
    *[no] {""}
 }
 answer-beyond = Not analysed: { $packets } of { $all }, of more tunnels or SAs than are kept. Filter the capture by address first.
@@ -152,12 +152,12 @@ orphan-line = { $who } { $what ->
     [refused] refused a renewal
    *[unanswered] did not answer a renewal
 }: { $ended ->
-    [orphan] SA { $spi } ended at { $moment } without successor
-    [seen] the SA ended at { $moment } without successor
+    [orphan] SA { $spi } ended at { $moment }, and no new one followed
+    [seen] the SA ended at { $moment }, and no new one followed
    *[unseen] no outage is seen in this capture
 }.
 do-orphan-deleted = Do: find why { $who } deleted it (a lifetime, a command), and give the keys: they show whose traffic it carried.
-orphan-why = Why: without keys nothing shows whose traffic it carried, so one subnet may be down while other SAs go on.
+orphan-why = Why: without keys nothing shows which subnet that SA carried, so one subnet may be down while other SAs go on.
 
 ## Data in clear (findings.ftl says it whole)
 
@@ -175,9 +175,9 @@ setup-line = No tunnel came up: { $who } { $how ->
    *[once] {""}
 }.
 setup-why-read = Why: the answer was { $notify }.
-setup-why-sealed = Why: the answer holds a notification alone; which one, is encrypted.
-setup-why-childless = Why: no ESP followed, and the answer has no room for a child SA: { $who } knew the client and refused its child SA. Which notification says so, is encrypted.
-setup-why-rejected = Why: its last message was sent { $n } times, and each time an error message came back that no key opens.
+setup-why-sealed = Why: the answer holds only a notification, and its type is encrypted.
+setup-why-childless = Why: no ESP followed, and the answer has no room for a child SA: { $who } knew the client and refused its child SA. The notification that says so is encrypted.
+setup-why-rejected = Why: the other side sent its last message { $n } times, and each time a short encrypted answer came back, probably an error.
 setup-why-unanswered = Why: { $n } copies of the request since { $moment }, and no answer.
 setup-do-ike = Do: make the proposals for IKE (cipher, hash, group) the same at both ends.
 setup-do-identity = Do: make pre-shared key (or certificates) and identities fit at both ends; the log of { $who } names what does not.
@@ -194,7 +194,7 @@ login-line = { $who } refused the user's login over PPP { $often ->
    *[once] at { $moment }
 }.
 login-why = Why: IPsec works; inside it { $who } answered the user's login with { $notify }, and accepted no later one.
-login-do = Do: check the user's name and password, and at { $who } the user's PPP secret or RADIUS account (locked, expired, no right to dial in) and which methods it allows (PAP, CHAP, MS-CHAPv2, EAP). Not IPsec, not the rekeys.
+login-do = Do: check the user's name and password, and at { $who } the user's PPP secret or RADIUS account (locked, expired, no right to dial in) and which methods it allows (PAP, CHAP, MS-CHAPv2, EAP). Neither IPsec nor the rekeys are the cause.
 
 ## One side alone sends ESP, and IKE comes both ways
 
@@ -231,20 +231,20 @@ do-cut-off = Do: if nobody closed it on purpose, look into the log of { $who } a
 ## A transfer without keys stood still until a renewal
 
 standstill-line = This { $direction } { $until ->
-    [rest] stood still for { $seconds } from { $from } on: an outage or a rest.
+    [rest] stood still for { $seconds } from { $from } on: an outage, or a pause of the sender.
     [renewal] stood still for { $seconds } from { $from } on, until a renewal.
    *[ike] stood still for { $seconds } from { $from } on, until a new IKE SA stood.
 }
 standstill-why = Why: without keys these packets do not show whether anything waited to be sent{ $until ->
     [rest] .
-   *[renewal] , so it was an outage or a rest.
+   *[renewal] , so it was an outage or a pause of the sender.
 }
-standstill-datagrams = Why: its datagrams came again as soon as the renewal was over, so that their old SA had probably not let them pass; their sender may also have rested.
+standstill-datagrams = Why: its datagrams came again as soon as the renewal was over, so the old SA had probably ended before. The sender may also have paused.
 # $icmp: a side answered with ICMP that nothing listens at its port
 standstill-checks = Why: { $icmp ->
     [yes] { $who } answered that nothing listens (ICMP port unreachable), and{" "}
    *[no] {""}
-}{ $checks } keepalive checks stayed without an answer, so it was probably an outage and no pause; a new IKE SA repaired it.
+}{ $checks } keepalive checks got no answer, so it was probably an outage and no pause; a new IKE SA repaired it.
 
 ## All tunnels stopped at once; $open: none has ended; $end: a blank and the address of the end that they share, or nothing
 
@@ -253,4 +253,4 @@ outage-all-line = All { $n } tunnels stopped at { $moment }: { $open ->
    *[no] nothing passed for { $seconds }
 }.
 outage-all-why = Why: each of them stopped at that time, so that it is what they share: the end{ $end }, its line, or the path behind.
-do-outage-all = Do: look at the line and the host of the end{ $end }, and capture on its other side, too. Not the rekeys.
+do-outage-all = Do: look at the line and the host of the end{ $end }, and capture on its other side, too. The rekeys are not the cause.

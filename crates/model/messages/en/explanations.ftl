@@ -44,13 +44,13 @@ outage-new-sa-lost = a new SA { $probably }lost its first packets { $at }
 outage-first-number = { outage-new-sa-lost }
 outage-deleted-early = { $who } { $probably }deleted the old SA too early { $at }
 outage-peer-restarted = { $who } { $probably }lost its SAs { $at }
-outage-invalid-spi = { outage-peer-restarted }
+outage-invalid-spi = { $who } { $probably }lost an SA { $at }
 outage-address-changed = the { $what ->
     [port] port
    *[address] address
 } of { $who } { $probably }changed { $at }
 outage-peer-silent = { $who } { $probably }fell silent { $at }
-outage-ike-fragments = requests of { $who } { $probably }came in part only { $at }
+outage-ike-fragments = requests of { $who } { $probably }arrived incomplete { $at }
 outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
 outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
 outage-silent-on-new-sa = { outage-esp-silent }
@@ -74,8 +74,8 @@ outage-unexplained = { $known ->
 } from { $from } to { $to }; the capture shows no cause.
 outage-lost-before = Nothing was delivered from { $from } to { $to }: packets of { $who } were lost.
 outage-unexplained-open = { $known ->
-    [inferred] Data probably did not arrive
-   *[proven] Nothing was delivered
+    [inferred] Data has probably not arrived
+   *[proven] Nothing has been delivered
 } since { $from } ({ $seconds }); the capture shows no cause.
 outage-unexplained-times = { $known ->
     [inferred] Data probably did not arrive
@@ -93,7 +93,7 @@ cause-deleted = an SA was deleted, and nothing followed
 cause-break-before-make = the old SA was deleted before the new one was negotiated
 cause-refused = the renewal was refused
 cause-unanswered = the renewal was not answered
-cause-ike-fragments = only fragments of a large IKE message came
+cause-ike-fragments = a large IKE message arrived incomplete
 cause-answered-late = the renewal was answered late
 cause-given-up = a living IKE SA was given up
 cause-given-up-too-soon = a peer was given up too soon
@@ -130,9 +130,9 @@ cause-unexplained = these packets do not show why
 
 why-outage = Why: { $text }
 explains-deleted = { $what ->
-    [ike] with the IKE SA its child SAs ended, and no new exchange was begun in that time.
-    [child] that SA carried this traffic, and no new exchange was begun in that time.
-   *[unknown] what was deleted is encrypted; no new exchange was begun in that time.
+    [ike] with the IKE SA its child SAs ended, and no new exchange was begun up to the end of the silence.
+    [child] that SA carried this traffic, and no new exchange was begun up to the end of the silence.
+   *[unknown] what was deleted is encrypted; no new exchange was begun up to the end of the silence.
 }
 explains-break-before-make = { $renews ->
     [other] { $who } deleted { $what ->
@@ -159,7 +159,7 @@ explains-refused-child = the new IKE SA came about without a child SA: the answe
 explains-given-up = { $count ->
     [one] one check
    *[other] { $count } checks
-} got no answer, so a new IKE SA took the place of the old one, and { $who } answered that request at once: it was reachable, and checks or answers were lost, or it had restarted.
+} got no answer, and then a new IKE SA took the place of the old one. { $who } answered the request for it at once, so it was reachable: either checks or their answers were lost, or { $who } had restarted.
 explains-given-up-too-soon = { $who } lives and answered a check after { $took }, when the other side had taken the tunnel down and begun a new IKE SA: the way is slow, as with a full queue.
 explains-unanswered = { $count ->
     [0] requests
@@ -167,8 +167,8 @@ explains-unanswered = { $count ->
    *[other] { $count } requests
 } for a new SA got no answer, while other packets of { $who } came.
 explains-answered-late = a request for a new SA was sent { $count } times before an answer of { $who } came, after { $took }.
-explains-ike-fragments = of a large IKE message only fragments came, and nothing answered it.
-explains-answer-lost = a message of the renewal came again, though its answer is in this capture: one of them did not arrive at the other end.
+explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
+explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
 explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
 explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
@@ -187,7 +187,7 @@ explains-second-tunnel = { $count ->
 explains-first-number = { $count ->
     [one] the first packet
    *[other] the first { $count } packets
-} of the new SA never came to the capture, and it was so with others: the sender's offload lost them, or a device before this capture lets a new SPI through late.
+} of the new SA never came to the capture, and other new SAs began in the same way: the sender's offload lost them, or a device before this capture lets a new SPI through late.
 explains-deleted-early = { $count ->
     [one] one packet was
    *[other] { $count } packets were
@@ -195,7 +195,7 @@ explains-deleted-early = { $count ->
 explains-invalid-spi = { $who } said INVALID-SPI { $count ->
     [one] once
    *[other] { $count } times
-}: it no longer had the SA.
+}: it had no such SA any more.
 explains-peer-restarted = nothing came from { $who }{ $timed ->
     [yes] {" "}for { $took },
    *[no] {""}
@@ -217,49 +217,49 @@ explains-path-silent = neither ESP nor IKE came from either side { $span ->
    *[all] in that time
 }.
 explains-first-fragments = of { $bytes } ESP packets of { $who } only the first fragment came, none of the others, and small packets passed: something on the way drops fragments.
-explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not: the limit lies between them.
+explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not, so the limit lies between them.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
-explains-left-out = its packets ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.
-explains-by-turns = ESP of { $who } stops here as a new SA of { $to } begins, and there as a new one begins here, by turns: both are taken for one client. { $known ->
+explains-left-out = packets of { $who } ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.
+explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this client stops, and the other way round: { $who } takes both for one client. { $known ->
     [proven] Both have the same address inside the tunnel.
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
 explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
-explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. What is smaller may have passed.
+explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. Smaller packets may have passed.
 explains-too-big = a router said by ICMP that packets of { $bytes } bytes at most pass{ $timed ->
     [yes] {", "}for { $took } again and again
    *[no] {""}
-}, and { $who } went on to send larger ones. Small packets passed.
+}, and { $who } kept sending larger ones. Small packets passed.
 explains-too-big-inside = { $router } said by ICMP inside the tunnel that packets of { $bytes } bytes at most pass behind it{ $timed ->
     [yes] {", "}for { $took } again and again
    *[no] {""}
-}, and { $from } went on to send larger ones to { $to }.
+}, and { $from } kept sending larger ones to { $to }.
 explains-connection-dead = { $count ->
-    [one] one packet of it was
-   *[other] { $bytes } packets of it were
-} lost, small ones too, and echoes between the same hosts were answered all the time: the tunnel went on, and a firewall or host behind { $who } dropped the connection.
+    [one] one packet of this connection was lost
+   *[other] { $bytes } packets of this connection were lost, small ones among them
+}, while echoes between the same hosts were answered all the time. The tunnel works: a firewall or host behind { $who } probably dropped the connection.
 explains-deleted-elsewhere = with the IKE SA its child SAs ended. A new one stood { $took } later and carries other inner addresses: connections of the old address do not go on.
 explains-slow-exchange = the data waited for the new SA, whose exchange began at { $moment }.
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = a message of L2TP or PPP ended the session inside the tunnel; IPsec went on.
 explains-replay-window = { $count } packets came behind 32 or more later ones and had to be sent again.
-explains-unexplained = not known. It shows { $count ->
-    [0] no packet that was lost
+explains-unexplained = not known. The capture shows { $count ->
+    [0] no lost packet
     [one] one packet that did not arrive
    *[other] { $count } packets that did not arrive
-}, and no event of the tunnel that would explain it.
+}, and no failure of the tunnel that would explain it.
 explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
 outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
-outage-timer = Then the sender waited for its retransmission timer.
-outage-crossed = A request for its renewal crossed the Delete and was refused.
+outage-timer = After that the sender still waited for its retransmission timer.
+outage-crossed = A request to renew that SA crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
 outage-unused = For the rest of the silence nothing was sent on the new SA.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
-outage-brought-back = A renewal at { $moment } brought it back: a lifetime that ended at the other end{ $esp ->
-    [udp] , a lost NAT mapping and a restart
-   *[plain] {" "}and a restart
+outage-brought-back = A renewal at { $moment } ended the silence. An SA that had ended there{ $esp ->
+    [udp] , a lost NAT mapping, a restart and an interrupted path
+   *[plain] , a restart and an interrupted path
 } look alike in this capture.
 outage-since-renewal = It began with the renewal at { $moment }.
 outage-moments = They began at { $list }.
@@ -271,10 +271,10 @@ outage-others = { $count ->
     [one] One more outage has another cause (-v).
    *[other] { $n } more outages have other causes (-v).
 }
-outage-elsewhere = So it was with { $list }.
+outage-elsewhere = The same happened to { $list }.
 outage-elsewhere-item = { $client } at { $moment } ({ $seconds })
 outage-elsewhere-and = {", "}
-outage-behind-another = Each time another client had set up its tunnel right before: the gateway allows only so many, or takes two clients for one.
+outage-behind-another = Each time another client had set up its tunnel right before: the gateway probably allows only so many tunnels, or takes two clients for one.
 outage-frames = Frames: { $frames }{ $more ->
     [yes] {" "}and more
    *[no] {""}
@@ -282,11 +282,11 @@ outage-frames = Frames: { $frames }{ $more ->
 
 ## Line 3
 
-cure-deleted = at { $who }, let a renewal come before the Delete: { $what ->
-    [ike] a rekey time below the lifetime of the IKE SA
-   *[child] a rekey time below the lifetime
-} (strongSwan: set `rekey_time`, and never `rekey = no`), or let the other side renew first.
-cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `uniqueids`). Not the rekeys.
+cure-deleted = look into the log of { $who } for why it deleted { $what ->
+    [ike] the IKE SA
+   *[child] the SA
+}. If a lifetime ended, let a renewal begin before it (strongSwan: `rekey_time` above 0 and below the lifetime), or let the other side renew first; if it was a command or an idle timeout, change that.
+cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `unique`). The rekeys are not the cause.
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
    *[child] { $by ->
@@ -297,52 +297,52 @@ cure-break-before-make = { $what ->
 }
 cure-deleted-and-made-anew = look into the log of { $who } for why it deleted the SA at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
-cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and more patience to dead peer detection (strongSwan: `retransmit_tries`). Not the rekeys.
+cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`). The rekeys are not the cause.
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500
-}. If large messages alone are lost, use IKE fragmentation or a smaller group.
-cure-answer-lost = find what loses IKE messages (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` further below `life_time`). If large messages alone are lost, use IKE fragmentation or a smaller group.
-cure-answered-late = { cure-answer-lost }
-cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a smaller group.
-cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; more patience of dead peer detection (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
+}. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
+cure-answer-lost = find what loses IKE messages between the ends (a full queue, a filter, NAT), and raise the lifetime of the SAs, so that fewer renewals can be hit. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
+cure-answered-late = find what loses IKE messages between the ends (a full queue, a filter, NAT), and let a renewal begin so early that a repeated request is answered before the SA ends (strongSwan: `rekey_time` or `rekey_bytes` further below `life_time` or `life_bytes`). If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).
+cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).
+cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
-cure-limit-reached = give both sides the same limits, or the smaller ones to the side that renews ({ $who }), with room for a whole exchange (strongSwan: `rekey_bytes`, `rekey_time`).
+cure-limit-reached = give { $who }, which renews, limits below those of the other side, and let it begin well before them (strongSwan: `rekey_bytes` below `life_bytes`, `rekey_time` below `life_time`): a whole exchange must fit in between.
 cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-second-tunnel = let one side alone begin the tunnel (strongSwan: `start_action = none` at the other one), so that there is one IKE SA; and see what drops the SAs of the other one (a router or NAT that knows one tunnel alone).
 cure-first-number = capture at the sender, too. If these packets leave it, look at the router, NAT or firewall before this capture (IPsec passthrough, a state for each SPI) or use UDP encapsulation; else switch the offload of IPsec off there, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
-cure-peer-restarted = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side check more often (strongSwan: `dpd_delay`).
+cure-peer-restarted = find out why { $who } had no SA any more (a restart, cleared SAs), and let the other side notice it sooner: check more often and give up earlier (strongSwan: `dpd_delay`; `dpd_timeout` with IKEv1, `retransmit_tries` with IKEv2).
 cure-invalid-spi = { cure-peer-restarted }
 cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
 }.
-cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. Not the rekeys.
+cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
-cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. Not the rekeys.
+cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. The rekeys are not the cause.
 cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP. Send NAT keepalives at least every 20 s.
 cure-silent-on-new-sa = { cure-esp-silent }
-cure-path-silent = look at the path between the ends, and capture at the other one, too. Not the rekeys.
-cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. Not the rekeys.
-cure-large-packets = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. See what changed: suite or encapsulation.
-cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. Not the rekeys.
+cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
+cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
+cure-large-packets = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If it began with a renewal, compare suite and encapsulation before and after it.
+cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
-cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `uniqueids = no`). Not the rekeys.
-cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). Not the path.
-cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. Not the rekeys.
-cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. Not the rekeys.
-cure-too-big-inside = let ICMP (IPv4 'fragmentation needed', IPv6 'packet too big') from { $router } through to { $from }, which must heed it; or give the tunnel's interface an MTU of { $mtu } there (MSS 40 bytes less, 60 with IPv6). Not the rekeys.
-cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Let the transfer begin anew. Not the rekeys.
-cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or let its programs connect anew. The log of { $who } tells why it deleted the IKE SA.
+cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.
+cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). The path is not the cause.
+cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. The rekeys are not the cause.
+cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. The rekeys are not the cause.
+cure-too-big-inside = let ICMP (IPv4 'fragmentation needed', IPv6 'packet too big') from { $router } through to { $from }, which must heed it; or give the tunnel's interface an MTU of { $mtu } there (MSS 40 bytes less, 60 with IPv6). The rekeys are not the cause.
+cure-connection-dead = look at the firewall and the host behind { $who }: its table of connections (timeout, failover, restart). Restart the transfer. The rekeys are not the cause.
+cure-deleted-elsewhere = give the client the same inner address each time (strongSwan: a lease in the pool, or `vips`), or restart its connections. The log of { $who } tells why it deleted the IKE SA.
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
-cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). Not the rekeys.
+cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). The rekeys are not the cause.
 cure-damaged = find what damages packets before this capture: line, modem, radio, cable, network card (its offloads). Keys and rekeys are right.
 cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).

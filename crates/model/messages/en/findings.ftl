@@ -9,7 +9,7 @@ finding-both-directions-loss = { $direction }: { $missing } ESP packets ({ $shar
 finding-packet-loss = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture: loss before the capture point. The other way went too little to compare with.
 finding-behind-window = { $direction }: { $late } ESP packets ({ $share }) came { $window } or more numbers late{ $lost ->
     [seen] , and were sent again: the receiver threw them away, since its replay window had gone on
-   *[unseen] : a receiver with a replay window of { $window } throws them away
+   *[unseen] : a receiver with a replay window of { $window } would throw them away, and nothing shows that this one did
 }.
 finding-damaged = { $direction }: { $damaged } ESP packets ({ $share }) came damaged (wrong ICV): { $by ->
     [capture] the capture damaged them, since TCP inside acknowledged what was in them
@@ -34,7 +34,7 @@ brief-finding-leak = { $packets ->
 
 ## SAs
 
-finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). Two child SAs for the same peers cost twice the rekeys.
+finding-parallel-sas = { $direction }: packets alternate between SAs that are alive side by side ({ $returns } returns to the older one). If both carry the same subnets, one is enough and halves the rekeys; two subnets need both.
 finding-unused-sas = { $unused } of { $negotiated } negotiated child SAs never carried a packet: the peers negotiate more than they use.
 
 ## Sizes
@@ -56,7 +56,10 @@ finding-coarse-clock = The times of this capture come in steps of { $time }: pau
 finding-copies-apart = Packets are in this capture twice, up to { $time } apart: two captures whose clocks differ were merged. Each packet is counted once. Times between the two ends are not exact: look at one of the captures alone.
 finding-earlier-times = { $packets } packets carry an earlier time than the one before them, by up to { $most }: the clock was set back, or several interfaces or queues were merged. Silences and rates near them are not exact.
 finding-program-dropped = The capture program dropped { $dropped } packets: silences and missing ESP numbers may be the capture's own.
-finding-leak = { $packets } L2TP packets went between the tunnel's ends in clear: before, beside or after the IPsec SAs.
+finding-leak = { $packets ->
+    [one] one L2TP packet
+   *[other] { $packets } L2TP packets
+} went between the tunnel's ends in the clear: before, beside or after the IPsec SAs.
 finding-failed-open = The tunnel failed open: after { $what ->
     [delete] the Delete
    *[outage] the outage that began

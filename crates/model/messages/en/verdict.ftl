@@ -32,8 +32,8 @@ verdict-just = { $cost }
 verdict-at-least = at least { $cost }
 # $bound: what one that cost more would have shown
 verdict-bounded = { $used ->
-    [one] The only rekey measured did not slow this { $direction }: at most { $bound }.
-   *[other] None of { $used } rekeys slowed this { $direction }: at most { $bound } each.
+    [one] The only rekey measured did not slow this { $direction } by more than { $bound }.
+   *[other] None of { $used } rekeys slowed this { $direction } by more than { $bound }.
 }
 verdict-bounded-without-keys = { $used ->
     [one] The only rekey measured stopped this { $direction } for no more than { $bound }.
@@ -55,8 +55,8 @@ verdict-datagrams-went-on = { $used ->
    *[other] None of { $used } rekeys stopped this { $direction } here for more than { $bound }: its datagrams went on.
 }
 verdict-outside = { $total ->
-    [one] The only rekey did not fall into this { $direction }: its cost is unknown.
-   *[other] None of the { $total } rekeys fell into this { $direction }: their cost is unknown.
+    [one] The only rekey happened outside this { $direction }: its cost is unknown.
+   *[other] All { $total } rekeys happened outside this { $direction }: their cost is unknown.
 }
 
 ## How much of the gap to a reference rate rekeys explain

@@ -14,7 +14,7 @@ account-brief-faster = 所要時間は { $seconds } で、{ $than } の場合よ
 account-brief-won-back = うち { $seconds }（{ $share }）は、より速い区間で取り戻しています。
 # トンネルのほかの通信が続く間に、$receiver だけが $seconds 不通だった場合
 account-pair-down = 不通: { $receiver } 宛てだけが { $seconds } 不通（他の通信は継続）。数値はこの方向全体の遅れ。
-account-down = 不通: 何も通らなかった時間は { $silent }、レートが戻るまでの遅れは { $lost }。
+account-down = 不通: 何も通らなかった時間は { $silent }、レートが戻るまでを含めた遅れは { $lost }。
 account-of-pair = 以上の数値は { $receiver } 宛ての通信だけのものです。トンネルのほかの通信は続いていました。
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）
@@ -52,7 +52,7 @@ account-part-unexplained-little = 原因不明 { $seconds }
 
 ## 判断できなかったこと
 
-account-no-tcp = 内側に確認応答のある TCP が見えないため、ウィンドウ、バッファ、アプリケーションの待ちと損失は区別していません。
+account-no-tcp = トンネル内に、確認応答を伴う TCP が見えないため、受信ウィンドウ待ち、送信バッファ待ち、送信データ待ち、損失による遅れは区別していません。
 account-no-pattern = 確認応答が送信側に届いた時刻が分からないため、次のものは判断していません: { $labels }。
 account-no-scale = ハンドシェイクも TCP タイムスタンプもキャプチャされていないため、受信ウィンドウ、送信バッファ、アプリケーション、レートの立ち上がりは区別していません。
 account-not-testable = このキャプチャからは判断できない項目: { $labels }。
@@ -81,7 +81,7 @@ account-path-loss = 経路上の損失
 account-queue-loss = キューあふれによる損失
 account-reordering = 順序の入れ替わり
 account-growth = レートの立ち上がり
-account-capacity = 経路そのもの
+account-capacity = 回線または CPU の上限
 account-below-best = 経路のレート低下
 account-unexplained = 原因不明
 account-undivided = 区別なし

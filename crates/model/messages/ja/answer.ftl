@@ -7,7 +7,7 @@ client-of-tunnel = { $client }（トンネル { $tunnel }）
 
 ## 2 行目
 
-headline-more = { $direction } { $transfer }のうち { $lost }は{ $to }、{ $cost }はリキー（鍵更新）{ $hurt }/{ $used } 回による遅れ
+headline-more = { $direction }（{ $transfer }）の遅れ: { $to } { $lost }、リキー（鍵更新）{ $used } 回中 { $hurt } 回で { $cost }
 lost-to = { $label }
 why-cause = { $cause }{ $several ->
     [no] {""}
@@ -37,22 +37,22 @@ why-no-return = ESP は { $direction } だけで、IKE は双方向です。返�
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
-    [reached] この経路の上限です。
+    [reached] これはこの経路の上限です。
     [beside] {""}
    *[best] 観測された最高は { $own } です。
 }
-why-largest = 遅れ { $lost } のうち { $seconds }（{ $share }）の要因はリキー以外です: { $label }。
+why-largest = 遅れ { $lost } のうち { $seconds }（{ $share }）はリキーではなく、{ $label }によるものです。
 why-largest-two = 遅れ { $lost } の主な要因はリキー以外の 2 つです: { $label } { $seconds }（{ $share }）、{ $other } { $others }（{ $theirs }）。
 why-idle = { $whole } 中 { $seconds } は送るデータのない時間でした。VPN の問題ではありません。
 why-queue = キューの滞留で、すべてのパケットが最大 { $delay } 遅延しています。
 why-rekeys = リキーでは、{ $text }
-why-more = リキーよりも大きな遅れの要因: { $label }、{ $seconds }。
+why-more = リキーよりも大きな遅れの要因は{ $label }（{ $seconds }）です。
 why-unexplained = 遅れ { $lost } のうち { $seconds }（{ $share }）は、これらのパケットでは説明できません。
 why-datagrams = UDP に確認応答はないため、相手側に届いたかどうかはこのキャプチャからは分かりません。
 why-bound = このキャプチャでは、1 回あたり { $bound } 未満の遅れは見えません。
 why-stopped = { $moment } に止まり、その後キャプチャは { $seconds } 続きます。鍵がないと、転送が終わったのかは分かりません。
 # 新しい SA の番号が 1 より大きい値から始まる場合
-why-first-numbers = 新しい SA の最初の { $n } パケットがキャプチャに届かず、{ $sas } 個の SA で同様です。オフロードが破棄しています。
+why-first-numbers = 新しい SA の最初の { $n } パケットがキャプチャに届かず、{ $sas } 個の SA で同様です。送信側のオフロードか手前の機器で失われたと推定されます。
 why-outside = リキーの影響を測れるのは、データが流れている間だけです。
 why-no-data = リキーで遅くなるのはその間に待ったデータですが、ここではほとんど流れていません。
 
@@ -74,7 +74,7 @@ do-lifetime = { $place }SA の寿命（kbytes）を { $limit } kB から { $life
    *[no] {""}
 }）。
 do-lifetime-at = 更新する側（{ $who }）で、
-do-lifetime-learnt = SA の寿命（転送量、現在約 { $kilobytes } kB）を { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
+do-lifetime-learnt = SA の寿命（kbytes、現在約 { $kilobytes } kB）を { $lifetime } kB に延ばしてください（{ $command }{ $windows ->
     [maybe] 。Windows は変更不可
    *[no] {""}
 }）。
@@ -92,7 +92,7 @@ do-sort = 対策: 並べ替えてから（`reordercap FILE SORTED`）、その�
 do-capture-both = 対策: 両方向のパケットが通る場所でキャプチャしてください。
 do-capture-ipsec = 対策: UDP 500、UDP 4500、ESP（IP プロトコル 50）が通る場所でキャプチャしてください。
 do-nothing = 対策: リキーに関する対処は不要です。
-do-nothing-at-the-limit = 対策: リキーに関する対処は不要です。遅いと感じる場合は、VPN なしで同じ転送を測ると、回線か両端の CPU かを区別できます。
+do-nothing-at-the-limit = 対策: リキーに関する対処は不要です。遅いと感じる場合は、VPN なしで同じ転送を測ると、上限が回線なのか両端の CPU なのかが分かります。
 do-queue = 対策: リキーに関する対処は不要です。キューが滞留しないように、送信側でボトルネック回線より少し低いレートにシェーピングしてください（`fq_codel` や `cake`）。
 do-keys = 対策: 鍵を指定すると（--keys FILE）、トンネル内の原因まで分かります。
 do-whole-packets = 対策: パケット全体をキャプチャしてください（tcpdump -s 0、dumpcap は -s なし）。
@@ -101,10 +101,10 @@ do-unknown = 対策: リキーの表と表示フィルター（-v）を調べて
 
 ## その他
 
-answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。ESP のバイト数で数えています。
-answer-cut-some = { $total }のうち { $missing } 個はパケットが途中で切られているため（snaplen）、鍵を確かめられず、ESP バイトで数えています。パケット全体は `tcpdump -s 0` でキャプチャできます。
-answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、ESP バイトで数えています。このキャプチャの鍵は --keys FILE で指定できます。
-answer-keys = { $total }のうち { $missing } 個の鍵がなく、ESP バイトで数えています。--keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。{ $one_line ->
+answer-cut = { $total }のパケットは途中で切られているため（snaplen）、鍵を確かめられません。転送量は ESP のバイト数で数えています。
+answer-cut-some = { $total }のうち { $missing } 個はパケットが途中で切られているため（snaplen）、鍵を確かめられず、転送量は ESP のバイト数で数えています。パケット全体は `tcpdump -s 0` でキャプチャできます。
+answer-wrong-keys = 読み込んだ鍵は { $total }のどれにも合わず、転送量は ESP のバイト数で数えています。このキャプチャの鍵は --keys FILE で指定できます。
+answer-keys = { $total }のうち { $missing } 個の鍵がなく、転送量は ESP のバイト数で数えています。--keys FILE（ルーターのログまたは Wireshark の鍵テーブル）を指定すると、さらに詳しく分かることがあります。{ $one_line ->
     [yes] IKE SA 1 個の鍵があれば、PFS なしでネゴシエートされた SA をすべて復号できます（-v に表示）。
    *[no] {""}
 }
@@ -113,7 +113,7 @@ answer-more = … ほか { $n } 件: -v
 answer-costliest = … { $hurt ->
     [all] 影響のあった
    *[more] 影響の大きい
-} { $n } 件（全 { $all } 件は -v）
+} { $n } 回だけを表示（全 { $all } 回は -v）
 answer-warning = 警告: { $sentence }（-v）
 answer-times = 時刻: 最初のパケットからの秒数。転送は { $from }から { $to }まで{ $rests }。
 answer-rests = （休止 { $seconds }を除く）
@@ -126,8 +126,8 @@ answer-listed = { $what }: -v
 do-orphan-deleted = 対策: { $who }が削除した理由（寿命、コマンド）を調べ、鍵を指定してください。誰の通信だったかが分かります。
 orphan-line = { $what ->
     [deleted] { $who }が SA を削除（推定）
-    [refused] 更新要求を{ $who }が拒否
-   *[unanswered] 更新要求に{ $who }が応答せず
+    [refused] リキー要求を{ $who }が拒否
+   *[unanswered] リキー要求に{ $who }が応答せず
 }、{ $ended ->
     [orphan] SA { $spi } が { $moment }に後継なしで終了
     [seen] SA が { $moment }に後継なしで終了
@@ -153,7 +153,7 @@ setup-line = トンネルができず: { $who }が { $step } { $how ->
 setup-why-read = 原因: 応答は { $notify } でした。
 setup-why-sealed = 原因: 応答は通知だけで、その種類は暗号化されています。
 setup-why-childless = 原因: ESP が続かず、応答には Child SA の入る長さがありません。{ $who }は相手を認証し、Child SA を拒否しています。通知の種類は暗号化されています。
-setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに鍵で開けられないエラーが返りました。
+setup-why-rejected = 原因: 最後のメッセージが { $n } 回送られ、そのたびに短い暗号化された応答（おそらくエラー）が返りました。
 setup-why-unanswered = 原因: { $moment } から要求が { $n } 回送られ、応答がありません。
 setup-do-ike = 対策: IKE のプロポーザル（暗号、ハッシュ、グループ）を両側で同じにしてください。
 setup-do-identity = 対策: 事前共有鍵（または証明書）と ID を両側で合わせてください。何が合わないかは{ $who }のログにあります。
@@ -176,7 +176,7 @@ login-do = 対策: ユーザー名とパスワード、{ $who }の PPP シーク
 
 dialled-again-line = { $who }は遅くとも { $moment }から、新しい IKE SA を始めた { $anew }まで、おそらく応答を受信せず
 dialled-again-why = 原因: キャプチャには{ $who }のパケットだけがあります。応答がないときのように生存確認を { $count } 回送り、{ $anew }に新しい IKE SA を要求しました。
-do-dialled-again = 対策: { $moment }より前の{ $peer }のログ（再起動、SA の削除など）を調べ、{ $who }の DPD の間隔を短くし（strongSwan: `dpd_delay`）、両方向をキャプチャしてください。
+do-dialled-again = 対策: { $peer }のログで、キャプチャ開始から { $moment }より前（再起動、SA の削除など）を調べ、{ $who }の DPD の間隔を短くし（strongSwan: `dpd_delay`）、両方向をキャプチャしてください。
 no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケットに無応答
 do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
 
@@ -185,9 +185,9 @@ do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500
 left-behind-line = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
-}が { $moment }に変化、{ $peer }は{ $followed ->
+}が { $moment }の時点で変化、{ $peer }は{ $followed ->
     [yes] {" "}{ $seconds }後に追従
-   *[no] 追従せず（{ $seconds }）
+   *[no] {" "}{ $seconds }たっても追従せず
 }
 left-behind-why = 原因: { $who }は { $from } から { $to } に移りましたが、{ $peer }の { $packets } パケットは古い宛先へ送られ、失われたと思われます。
 
@@ -204,7 +204,7 @@ torn-down-why = 原因: { $by ->
 
 cut-off-line = { $clause }、キャプチャはそこで終了
 cut-off-why = 原因: その Delete の後にもデータが来ているので、転送は終わっていません。意図して閉じたかどうかは、これらのパケットからは分かりません。
-do-cut-off = 対策: 意図して閉じたのでなければ、{ $who }の { $moment }のログを調べ、より長くキャプチャしてください。トンネルが復旧するかどうかが分かります。
+do-cut-off = 対策: 意図して閉じたのでなければ、{ $who }のログでキャプチャ開始から { $moment }前後を調べ、より長くキャプチャしてください。トンネルが復旧するかどうかが分かります。
 
 ## 鍵がなく、リキーまで転送が止まっていた場合
 
@@ -230,4 +230,4 @@ outage-all-line = { $n } 本のトンネルが { $moment } に一斉に停止、
    *[no] { $seconds } 不通
 }
 outage-all-why = 原因: すべてが同時に止まったので、共通する端{ $end }、その回線、またはその先の経路によるものです。
-do-outage-all = 対策: 端{ $end } の回線とホストを調べ、その反対側でもキャプチャしてください。リキーではありません。
+do-outage-all = 対策: 端{ $end } の回線とホストを調べ、その反対側でもキャプチャしてください。リキーは原因ではありません。

@@ -6,18 +6,18 @@ outage-line = { $clause }: { $down }
 outage-client = クライアント
 outage-gateway = ゲートウェイ
 outage-someone = 片側
-outage-at = {" "}{ $moment }に
+outage-at = {" "}{ $moment }の時点で
 outage-times = {" "}{ $n } 回
 outage-probably = （推定）
 outage-hole-line = { $clause }
 outage-down = { $nothing }が { $seconds }間途絶
-outage-down-from = { $from }から{ $nothing }が { $seconds }間途絶
+outage-down-from = { $from }の時点から{ $nothing }が { $seconds }間途絶
 outage-down-over = { $nothing }が最後まで { $seconds }間途絶
 outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
-outage-down-since = { $from }以後 { $seconds }間、{ $receiver }不通のまま
+outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛て
+outage-nothing-to = { $to } 宛ての通信
 outage-nothing-large = 大きなパケット
 outage-nothing-of-it = そのパケット
 
@@ -33,7 +33,7 @@ outage-break-before-make = { $who }が{ $renews ->
 outage-refused = { $who }が{ $at }リキー（鍵更新）を拒否{ $probably }
 outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
-outage-given-up-too-soon = { $who }を{ $at }早く見切りすぎ
+outage-given-up-too-soon = { $who }を{ $at }早すぎる DPD 判定で切断
 outage-unanswered = { $who }が{ $at }リキー（鍵更新）要求に無応答{ $probably }
 outage-answered-late = リキー（鍵更新）要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキー（鍵更新）のメッセージが{ $at }届かず{ $probably }
@@ -43,13 +43,13 @@ outage-new-sa-lost = 新しい SA の最初のパケットが{ $at }届かず{ $
 outage-first-number = { outage-new-sa-lost }
 outage-deleted-early = { $who }が{ $at }古い SA を早く削除しすぎ{ $probably }
 outage-peer-restarted = { $who }が{ $at } SA を喪失{ $probably }
-outage-invalid-spi = { outage-peer-restarted }
+outage-invalid-spi = { $who }が{ $at } SA の一つを喪失{ $probably }
 outage-address-changed = { $who }の{ $what ->
     [port] ポート
    *[address] アドレス
 }が{ $at }変化{ $probably }
 outage-peer-silent = { $who }からの通信が{ $at }途絶{ $probably }
-outage-ike-fragments = { $who }の要求が{ $at }一部しか届かず{ $probably }
+outage-ike-fragments = { $who }の要求が{ $at }一部欠けて到着{ $probably }
 outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
 outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
 outage-silent-on-new-sa = { outage-esp-silent }
@@ -57,29 +57,29 @@ outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
-outage-left-out = { $who }が{ $at } SA の対象外{ $probably }
-outage-by-turns = { $at }相手が { $to } に交替{ $probably }
+outage-left-out = { $who }が{ $at }新しい SA の対象から脱落{ $probably }
+outage-by-turns = 通信が{ $at } { $to } 側に切り替わり{ $probably }
 outage-numbers-used-up = { $who }の ESP 番号が{ $at }枯渇{ $probably }
 outage-bad-icv = { $who }のパケットが{ $at }破損{ $probably }
 outage-too-big = { $who }の大きなパケットが{ $at }途絶{ $probably }
 outage-connection-dead = 一つのコネクションだけが{ $at }無応答{ $probably }
-outage-slow-exchange = { $at }始まった鍵交換に遅れ{ $probably }
+outage-slow-exchange = 鍵交換が{ $at }遅延{ $probably }
 outage-slow-renewal = { outage-slow-exchange }
 outage-l2tp-closed = { $who }が{ $at } L2TP のセッションを切断{ $probably }
 outage-replay-window = { $who }が{ $at }遅れたパケットを破棄{ $probably }
 outage-unexplained = { $from }から { $to }まで{ $known ->
-    [inferred] データがおそらく届かず
+    [inferred] データが届かず（推定）
    *[proven] 何も届かず
-}（キャプチャからは原因不明）
+}、原因はキャプチャからは不明
 outage-lost-before = { $from }から { $to }まで何も届かず（{ $who }のパケットが損失）
-outage-unexplained-open = { $from }以後 { $seconds }、{ $known ->
-    [inferred] データがおそらく届かず
+outage-unexplained-open = { $from }の時点から { $seconds }間、{ $known ->
+    [inferred] データが届かず（推定）
    *[proven] 何も届かず
-}（キャプチャからは原因不明）
+}、原因はキャプチャからは不明
 outage-unexplained-times = { $known ->
-    [inferred] データがおそらく届かない時間
+    [inferred] データが届かない時間（推定）
    *[proven] 何も届かない時間
-}が { $n } 回（{ $seconds }、キャプチャからは原因不明）
+}が { $n } 回（{ $seconds }）、原因はキャプチャからは不明
 outage-capture-hole = { $from }から { $to }までキャプチャに欠落があり、通信の有無は不明
 
 outage-because = { $clause }。{ $outage }
@@ -93,7 +93,7 @@ cause-refused = リキーの拒否
 cause-unanswered = 更新の要求に無応答
 cause-ike-fragments = 大きな IKE メッセージの一部のフラグメントしか届かない
 cause-answered-late = 更新への応答の遅れ
-cause-given-up = 生きている IKE SA の放棄
+cause-given-up = 動作中の IKE SA を切断
 cause-given-up-too-soon = 相手側を早く見限りすぎた
 cause-answer-lost = リキーのメッセージの損失
 cause-collision = 両側が同時にリキー
@@ -128,59 +128,59 @@ cause-unexplained = このキャプチャからは原因不明
 
 why-outage = 原因: { $text }
 explains-deleted = { $what ->
-    [ike] IKE SA とともに Child SA も削除され、その間に新しい鍵交換は始まっていません。
-    [child] この通信を運ぶ SA が削除され、その間に新しい鍵交換は始まっていません。
-   *[unknown] 何を削除したかは暗号化されていて分かりません。その間に新しい鍵交換は始まっていません。
+    [ike] IKE SA とともに Child SA も削除され、不通の間に新しい鍵交換は始まっていません。
+    [child] この通信を運ぶ SA が削除され、不通の間に新しい鍵交換は始まっていません。
+   *[unknown] 何を削除したかは暗号化されていて分かりません。不通の間に新しい鍵交換は始まっていません。
 }
 explains-break-before-make = { $renews ->
     [other] { $who }が{ $what ->
         [ike] { " " }IKE SA
        *[child] { " " }SA
-    } を削除し、相手はその後で新しい SA を要求して、
+    } を削除し、相手が新しい SA を要求したのはその後で、
    *[same] 新しい鍵交換は Delete の後に始まり、
 }{ $timed ->
-    [no] その間に新しい SA はできませんでした。
+    [no] 不通の間に新しい SA はできませんでした。
    *[yes] 新しい SA ができたのは Delete の { $took }後でした。
 }
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
 explains-refused-child = 新しい IKE SA はできましたが、Child SA はできませんでした。{ $who }の応答は以前の応答より短く、Child SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
-explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達はでき、確認か応答が失われたか、再起動したかのどちらかです。
-explains-given-up-too-soon = { $who }は動作しており、生存確認に { $took }後に応答しましたが、相手側はすでにトンネルを閉じて新しい IKE SA を始めていました。キューがいっぱいのときのように経路が遅れています。
+explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達性はあるので、生存確認かその応答が失われたか、{ $who }が再起動したかのどちらかです。
+explains-given-up-too-soon = { $who }は動作しており、生存確認に { $took }後に応答しましたが、相手側はすでにトンネルを閉じて新しい IKE SA を始めていました。キューがいっぱいのときのように、経路の遅延が大きくなっています。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
 }に無応答でしたが、その間も{ $who }のほかのパケットは届いていました。
 explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $who }の応答が届くまでに { $took }かかりました。
-explains-ike-fragments = 大きな IKE メッセージのフラグメントの一部だけが届き、無応答でした。
-explains-answer-lost = 応答はこのキャプチャにあるのに、メッセージが再送されています。鍵交換のメッセージのどれかが届いていません。
+explains-ike-fragments = 大きな IKE メッセージのフラグメントが一部しか届かなかったため、応答できませんでした。
+explains-answer-lost = 応答はこのキャプチャにあるのに、リキーのメッセージが再送されています。その応答が送信側に間に合っていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
 explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
 explains-limit-reached = SA が約 { $limit } に達したところでデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
-explains-new-sa-lost = 新しい SA のパケット{ $count ->
+explains-new-sa-lost = 新しい SA のパケットが先頭から{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 個
-}が最初から届かず、{ $who }はまだその SA を使えませんでした。
-explains-second-tunnel = 新しい SA で送られた最初からの{ $count ->
-    [0] パケット
-   *[other] パケット { $count } 個
-}が届いていません。同じ両端の間で二つの IKE SA が並行して SA を作っており、一方のトンネルを通るものが失われています。
+}届いていません。{ $who }がまだその SA を使えなかったためです。
+explains-second-tunnel = 新しい SA のパケットが先頭から{ $count ->
+    [0] { "" }
+   *[other] { " " }{ $count } 個
+}届いていません。同じ両端の間に二つの IKE SA があり、それぞれが SA を作っています。一方のトンネルを通るパケットが失われています。
 explains-first-number = 新しい SA の最初のパケット { $count } 個がキャプチャになく、ほかの SA でも同様です。送信側のオフロードで失われたか、キャプチャより手前の機器が新しい SPI を遅れて通しています。
 explains-deleted-early = 古い SA を削除した時、パケット { $count } 個がまだ届いていませんでした。
-explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。その SA を失っています。
+explains-invalid-spi = { $who }が INVALID-SPI を { $count } 回通知しました。{ $who }側には該当する SA がもうありません。
 explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
     [yes] の { $took }間、
    *[no] {""}
 }{ $who }からは何も届いていません。古い SA を失っています。
-explains-capture-hole = 番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
+explains-capture-hole = ESP シーケンス番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
 explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
    *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
 }
-explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は応答済みのものを繰り返しています。キャプチャ地点より先で失われています。
+explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は{ $who }が応答済みのメッセージを再送しています。{ $who }のパケットは、キャプチャ地点より先で失われています。
 explains-esp-silent = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
@@ -194,12 +194,12 @@ explains-first-fragments = { $who }の ESP パケット { $bytes } 個は先頭�
 explains-large-packets = { $bytes } バイトまでのパケットは通り、最大長のパケットは届いていません。通る上限はその間です。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
-explains-left-out = このホストのパケットは、新しい SA への切り替えとともに両方向とも途絶えました。新しい SA はほかのホストのパケットを運んでいます。新しい SA のトラフィックセレクターに { $who }がおそらく含まれていません。両端がその時ちょうど送信をやめた可能性もあり、これらのパケットからは区別できません。
-explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始まるとこちら宛てが途絶え、こちらの新しい SA が始まると { $to } 宛てが途絶え、交互に繰り返しています。両方を同じクライアントとして扱っています。{ $known ->
+explains-left-out = { $who }のパケットは、新しい SA への切り替えとともに両方向とも途絶えました。新しい SA はほかのホストのパケットを運んでいます。新しい SA のトラフィックセレクターに { $who }がおそらく含まれていません。両端がその時ちょうど送信をやめた可能性もあり、これらのパケットからは区別できません。
+explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始まるとこのクライアント宛てが途絶え、このクライアントの新しい SA が始まると { $to } 宛てが途絶えることを交互に繰り返しています。{ $who }が両者を同じクライアントとして扱っています。{ $known ->
     [proven] 両方のトンネル内アドレスが同じです。
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
-explains-numbers-used-up = その SA は番号 { $bytes } で終わりました。新しい SA がなければ次の番号はなく、間に合う更新もありませんでした。
+explains-numbers-used-up = ESP シーケンス番号が { $bytes } に達し、新しい SA なしでは次の番号がありません。リキーは間に合いませんでした。
 explains-bad-icv = { $who }の ESP パケット { $bytes } 個の ICV が、ほかのパケットで確認済みの鍵に合いません。受信側はこれらを破棄します。より小さいパケットは通った可能性があります。
 explains-too-big = ルーターが ICMP で、通るのは { $bytes } バイトまでと{ $timed ->
     [yes] { $took }にわたり繰り返し
@@ -209,36 +209,36 @@ explains-too-big-inside = { $router } がトンネル内の ICMP で、その先
     [yes] { $took }にわたり繰り返し
    *[no] {""}
 }通知しましたが、{ $from } は { $to } へより大きいパケットを送り続けました。
-explains-connection-dead = そのコネクションのパケット { $bytes } 個が小さいものも含めて失われ、同じホスト間のエコーにはずっと応答がありました。トンネルは続いており、{ $who }の先のファイアウォールかホストがそのコネクションを破棄しています。
+explains-connection-dead = そのコネクションのパケット { $bytes } 個が小さいものも含めて失われ、同じホスト間のエコーにはずっと応答がありました。トンネルは動作しています。{ $who }の先のファイアウォールかホストがそのコネクションを破棄したと推定されます。
 explains-deleted-elsewhere = IKE SA とともに Child SA も削除されました。{ $took }後にできた新しい SA は別の内側アドレスを運ぶため、古いアドレスのコネクションは続きません。
 explains-slow-exchange = データは { $moment }に始まった鍵交換が終わるのを待っていました。
 explains-slow-renewal = { explains-slow-exchange }
 explains-l2tp-closed = トンネル内の L2TP または PPP のメッセージがセッションを終了しました。IPsec は続いています。
 explains-replay-window = パケット { $count } 個が、後続の 32 個以上に追い越されて到着し、再送されました。
-explains-unexplained = 不明です。キャプチャには、{ $count ->
-    [0] 失われたパケットも
-   *[other] 届かなかったパケットが { $count } 個ありますが、
-}説明となるトンネルのイベントはありません。
-explains-lost-before = キャプチャより手前で失われています。その間に ESP の番号が { $count } 回欠けており、説明となるトンネルのイベントはありません。
-outage-dead = 通信できない状態は { $dead }で、その後は送信側の再送タイマー待ちです。
-outage-timer = その後は送信側の再送タイマー待ちです。
-outage-crossed = その更新の要求が Delete と行き違い、拒否されました。
+explains-unexplained = 不明です。{ $count ->
+    [0] 失われたパケットも、原因となるトンネルの障害も、キャプチャには見られません。
+   *[other] 届かなかったパケットが { $count } 個ありますが、原因となるトンネルの障害はキャプチャに見られません。
+}
+explains-lost-before = キャプチャより手前で失われています。その間に ESP シーケンス番号が { $count } か所で欠けており、説明となるトンネルのイベントはありません。
+outage-dead = 通信できない状態が { $dead }続き、その後は送信側が再送タイマーの満了を待っていました。
+outage-timer = 通れるようになった後も、送信側は再送タイマーの満了を待っていました。
+outage-crossed = その SA のリキー要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
 outage-unused = その後の停止中は、新しい SA で何も送られていません。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
-outage-brought-back = { $moment }のリキーで経路は回復しました。{ $esp ->
-    [udp] 相手側での SA の寿命、NAT マッピングの期限切れ、再起動のどれが原因か
-   *[plain] 相手側での SA の寿命と再起動のどちらが原因か
+outage-brought-back = { $moment }に始まったリキーで途絶は終わりました。{ $esp ->
+    [udp] SA の寿命、NAT マッピングの期限切れ、再起動、経路の中断のどれが原因か
+   *[plain] SA の寿命、再起動、経路の中断のどれが原因か
 }は、このキャプチャでは区別できません。
-outage-since-renewal = { $moment }のリキーから始まっています。
+outage-since-renewal = { $moment }に始まったリキーの時から続いています。
 outage-moments = 開始は { $list }です。
 outage-earlier = それ以前にも { $n } 回ありました。
 outage-others = ほかの原因の不通が { $n } 回あります（-v）。
 outage-elsewhere = { $list }も同様です。
-outage-elsewhere-item = { $client }（{ $moment }、{ $seconds }）
+outage-elsewhere-item = { $client }（{ $moment }から { $seconds }間）
 outage-elsewhere-and = 、
-outage-behind-another = いずれも別のクライアントがトンネルを張った直後です。ゲートウェイがトンネルの数を制限しているか、二つのクライアントを同じものとみなしています。
+outage-behind-another = いずれも別のクライアントがトンネルを張った直後です。ゲートウェイがトンネルの数を制限しているか、二つのクライアントを同じものとみなしていると推定されます。
 outage-frames = フレーム: { $frames }{ $more ->
     [yes] {" "}など
    *[no] {""}
@@ -246,11 +246,11 @@ outage-frames = フレーム: { $frames }{ $more ->
 
 ## 3 行目
 
-cure-deleted = { $who }で Delete より先にリキーされるように、リキーの間隔を{ $what ->
-    [ike] { " " }IKE SA の
-   *[child] { "" }
-}寿命より短くする（strongSwan: `rekey_time` を設定し、`rekey = no` にしない）か、相手側から先にリキーさせてください。
-cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `uniqueids`）を調べてください。鍵更新が原因ではありません。
+cure-deleted = { $who }のログで{ $what ->
+    [ike] { " " }IKE SA
+   *[child] { " " }SA
+} を削除した理由を調べてください。寿命の場合は、その前にリキーが始まるようにする（strongSwan: `rekey_time` を 0 より大きく、寿命より短く）か、相手側から先にリキーさせてください。手動やアイドルタイマーの場合は、それを変更してください。
+cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `unique`）を調べてください。リキーは原因ではありません。
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
@@ -261,50 +261,50 @@ cure-break-before-make = { $what ->
 }
 cure-deleted-and-made-anew = { $who }のログで { $moment }に SA を削除した理由（手動、アイドルタイマー、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: `rekey_time`）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
-cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD の待ち時間を長くしてください（strongSwan: `retransmit_tries`）。鍵更新が原因ではありません。
+cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。リキーは原因ではありません。
 cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 のフィルター
-}など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
-cure-answer-lost = IKE メッセージが失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、更新を早く始めてください（strongSwan: `rekey_time` を `life_time` より十分短く）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、小さい DH グループにしてください。
-cure-answered-late = { cure-answer-lost }
-cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、小さい DH グループにしてください。
-cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD を気長にする（strongSwan: `retransmit_tries`）のでは隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
-cure-collision = 更新は片側だけが行うように寿命に差をつけ、乱数による余裕を残してください。
-cure-limit-reached = 寿命を両側でそろえるか、更新する側（{ $who }）を短くし、鍵交換の余裕をとってください（strongSwan: `rekey_bytes`、`rekey_time`）。
+}など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
+cure-answer-lost = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、SA の寿命を延ばしてリキーの回数を減らしてください。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
+cure-answered-late = IKE メッセージが両端の間で失われる箇所（あふれたキュー、フィルター、NAT）を探し、再送した要求への応答が SA の寿命に間に合うよう、リキーを早く始めてください（strongSwan: `rekey_time` か `rekey_bytes` を `life_time`、`life_bytes` より十分小さく）。大きなメッセージだけが失われる場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
+cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
+cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD のタイムアウトを延ばしても（strongSwan: `retransmit_tries`）、問題が隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
+cure-collision = リキーを片側だけが行うように寿命に十分な差をつけ、リキー時刻のランダムなずれは残してください。
+cure-limit-reached = リキーする側（{ $who }）の寿命を相手側より短くし、鍵交換が終わる余裕をとって早めに始めてください（strongSwan: `rekey_bytes` を `life_bytes` より、`rekey_time` を `life_time` より小さく）。
 cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
-cure-second-tunnel = 一方だけがトンネルを始めるようにして（strongSwan: もう一方は `start_action = none`）、IKE SA を一つにしてください。もう一方の SA を破棄するもの（一つのトンネルしか扱わないルーターや NAT）も調べてください。
+cure-second-tunnel = 一方だけがトンネルを張るようにして（strongSwan: もう一方は `start_action = none`）、IKE SA を一つにしてください。もう一方の SA を破棄するもの（一つのトンネルしか扱わないルーターや NAT）も調べてください。
 cure-first-number = 送信側でもキャプチャしてください。送信側から出ていれば、キャプチャより手前のルーター、NAT、ファイアウォール（IPsec パススルー、SPI ごとの状態）を調べるか、UDP カプセル化を使ってください。出ていなければ、送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
-cure-peer-restarted = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側の DPD の間隔を短くしてください（strongSwan: `dpd_delay`）。
+cure-peer-restarted = { $who }が SA を失った理由（再起動、SA の手動削除など）を調べ、相手側が早く気付くように、DPD の間隔とタイムアウトを短くしてください（strongSwan: `dpd_delay`、IKEv1 では `dpd_timeout`、IKEv2 では `retransmit_tries`）。
 cure-invalid-spi = { cure-peer-restarted }
 cure-address-changed = { $esp ->
-    [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以内ごとに送り、NAT のタイムアウトを延ばしてください。
+    [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以下の間隔で送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
-cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーが原因ではありません。
-cure-silent-renewed = { $from }の{ $who }のログ（SA の削除、再起動）を調べ、{ $esp ->
-    [udp] NAT キープアライブを 20 秒以内ごとに送り、
+cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーは原因ではありません。
+cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->
+    [udp] NAT キープアライブを 20 秒以下の間隔で送り、
    *[plain] {""}
 }そちらでもキャプチャしてください。
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
-cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーが原因ではありません。
-cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以内ごとに送ってください。
+cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーは原因ではありません。
+cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以下の間隔で送ってください。
 cure-silent-on-new-sa = { cure-esp-silent }
-cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーが原因ではありません。
-cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。鍵更新が原因ではありません。
-cure-large-packets = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。変わったもの（暗号スイート、カプセル化）も調べてください。
-cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。鍵更新が原因ではありません。
+cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
+cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
+cure-large-packets = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。リキーの時から始まっている場合は、その前後の暗号スイートとカプセル化を比べてください。
+cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
-cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `uniqueids = no`）。リキーが原因ではありません。
+cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
-cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。鍵更新が原因ではありません。
-cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。鍵更新が原因ではありません。
+cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。
+cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。リキーは原因ではありません。
 cure-too-big-inside = { $router } からの ICMP（IPv4 'fragmentation needed'、IPv6 'packet too big'）を { $from } まで通して従わせるか、{ $from } 側のトンネルインターフェースの MTU を { $mtu } にしてください（MSS はさらに 40 バイト、IPv6 では 60 バイト小さく）。リキーは原因ではありません。
-cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。鍵更新が原因ではありません。
-cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを割り当てる（strongSwan: プールのリース、`vips`）か、プログラムからコネクションし直してください。IKE SA を削除した理由は{ $who }のログに残ります。
-cure-slow-exchange = 鍵計算（DH）に時間のかからない小さい DH グループか楕円曲線グループにするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
+cure-connection-dead = { $who }の先のファイアウォールとホスト（コネクションテーブルのタイムアウト、フェイルオーバー、再起動）を調べ、転送をやり直してください。リキーは原因ではありません。
+cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを割り当てる（strongSwan: プールのリース、`vips`）か、アプリケーションにコネクションを張り直させてください。IKE SA を削除した理由は{ $who }のログに残ります。
+cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線など）にするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
 cure-damaged = キャプチャ地点より手前でパケットを壊すもの（回線、モデム、無線、ケーブル、NIC のオフロード）を調べてください。鍵とリキーは正常です。

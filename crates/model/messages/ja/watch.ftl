@@ -9,11 +9,11 @@ watch-failed = リキー失敗: { $outcome }、{ $copies }
 watch-unanswered = リキーに無応答: { $outcome }、{ $copies }
 watch-copies = 要求 { $n } 回
 watch-rekey-cost = リキーで { $direction } が { $cost } 遅れました: { $silence } 何も届かず
-watch-outage-began = 不通: { $direction } は送るデータがあるのに何も届いていません
+watch-outage-began = 不通: { $direction } に送るデータがあるのに何も届いていません
 watch-outage-ended = 回復: { $direction } は { $length } の間、不通でした。{ $end }
 watch-rekey-trigger = そのリキーの契機: { $trigger }
 watch-outage-corrected = 訂正: { $direction } の不通は { $length } でした
-watch-outage-none = 訂正: { $direction } は不通ではありませんでした。後から届いた内容により、データは届いていました
+watch-outage-none = 訂正: { $direction } は不通ではありませんでした。データが届いていたことが、後続のパケットから分かりました
 watch-key-missing = 鍵なし: { $dst } 宛ての SA { $spi } は復号できません（{ $status }）。レートは ESP のバイト数です
 watch-answer = { $english ->
    *[any] { $japanese }

@@ -607,7 +607,7 @@ fn arguments_are_never_read_as_patterns() {
         .with("without", "\u{2068}{\"x\"}");
     let said = Catalogue::of(Language::Japanese).say(&message);
     assert!(
-        said.contains("{ $without } で") && said.contains("\u{2068}{\"x\"} でした"),
+        said.contains("{ $without } で") && said.contains("\u{2068}{\"x\"} だった"),
         "{said}"
     );
 }
