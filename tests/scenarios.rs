@@ -13,6 +13,7 @@ mod exchange;
 mod failure;
 mod ikev2;
 mod moves;
+mod one_sided;
 mod outages;
 mod parts;
 mod path;

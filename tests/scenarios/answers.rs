@@ -17,7 +17,7 @@ fn played(play: impl FnOnce(&mut World)) -> World {
     w
 }
 
-fn with_keys(play: impl FnOnce(&mut World)) -> AnswerLines {
+pub(super) fn with_keys(play: impl FnOnce(&mut World)) -> AnswerLines {
     answer_lines(&analyze_world(played(play), true))
 }
 
@@ -27,7 +27,7 @@ fn analyzed_without_keys(w: World) -> Analysis {
     analyze_with(&folder.path().join("trace.pcap"), KeyMaterial::default())
 }
 
-fn without_keys(play: impl FnOnce(&mut World)) -> AnswerLines {
+pub(super) fn without_keys(play: impl FnOnce(&mut World)) -> AnswerLines {
     answer_lines(&analyzed_without_keys(played(play)))
 }
 

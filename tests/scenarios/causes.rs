@@ -46,7 +46,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 37] = [
+const ROWS_PLANTED: [(&str, &str, &str); 39] = [
     ("capture_hole", "capture stops", "capture drops frames"),
     ("numbers_back", "counter goes back", "deep reordering"),
     ("numbers_used_up", "numbers used up", "numbers left"),
@@ -88,6 +88,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 37] = [
     ),
     ("peer_restarted", "client restarts", "phase 1 renewed"),
     (
+        "one_sided",
+        "IKEv2, sent on upon a deleted SA",
+        "IKEv2, old SA drains behind its Delete",
+    ),
+    (
         "deleted",
         "IKEv2, IKE SA deleted",
         "IKEv2, IKE SA and child renewed",
@@ -127,6 +132,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 37] = [
         "silent_on_new_sa",
         "IKEv2, nothing comes on the new SA",
         "IKEv2, SA lost after a rekey",
+    ),
+    (
+        "answered_elsewhere",
+        "IKEv2, answered from elsewhere",
+        "IKEv2, server moves",
     ),
     (
         "address_changed",

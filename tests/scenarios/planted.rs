@@ -3,6 +3,7 @@
 use super::exchange::*;
 use super::failure::*;
 use super::ikev2::*;
+use super::one_sided::*;
 use super::outages::*;
 use super::path::*;
 use super::sas::*;
@@ -337,6 +338,38 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["peer_silent"],
         silent_as_another_dials_in,
     ),
+    scenario(
+        "IKEv2, sent on upon a deleted SA",
+        &["event child_deleted", "event one_sided", "one_sided"],
+        sent_on_upon_a_deleted_sa,
+    ),
+    scenario(
+        "IKEv2, back to the older SA",
+        &["event one_sided", "one_sided"],
+        back_to_the_older_sa,
+    ),
+    scenario(
+        "IKEv2, old SA drains behind its Delete",
+        &["event child_deleted"],
+        old_sa_drains,
+    ),
+    scenario("IKEv2, calls through two pairs", &[], calls_through_two_pairs),
+    scenario(
+        "IKEv2, two networks by turns",
+        &["event child_deleted", "event networks_by_turns"],
+        networks_by_turns,
+    ),
+    scenario(
+        "IKEv2, two networks side by side",
+        &["event child_deleted"],
+        networks_side_by_side,
+    ),
+    scenario(
+        "IKEv2, answered from elsewhere",
+        &["answered_elsewhere", "event answered_elsewhere"],
+        answered_elsewhere,
+    ),
+    scenario("IKEv2, server moves", &["event address_changed"], server_moves),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
     scenario(
         "all packets lost, echoes before and after",

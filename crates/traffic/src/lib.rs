@@ -43,7 +43,7 @@ pub use crate::interval::{
 };
 pub use crate::outage::{
     LEAST_ANSWERED, LEAST_IN_LOOK, LEAST_REST, LOOK, LatePackets, MOST_PER_ANSWER, Outages, REPLAY_WINDOWS,
-    window_takes,
+    three_take, window_takes,
 };
 pub use crate::packet::{EspNumber, FiveTuple, InnerPayload, Packet, SackBlocks, TcpHeader};
 pub use crate::run::{FINEST, TransmissionRun};

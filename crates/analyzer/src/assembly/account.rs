@@ -98,8 +98,18 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
 /// The packets show why nothing passed, so nothing outside of the capture decides it. A request that is out may still be answered, and a side
 /// that is silent may come back with a renewal.
 fn is_explained(outage: &Outage) -> bool {
-    use ExplanationCause::{AddressChanged, Deleted, InvalidSpi, PeerRestarted, Refused};
-    let decided = [AddressChanged, Deleted, InvalidSpi, PeerRestarted, Refused];
+    use ExplanationCause::{
+        AddressChanged, AnsweredElsewhere, Deleted, InvalidSpi, OneSided, PeerRestarted, Refused,
+    };
+    let decided = [
+        AddressChanged,
+        AnsweredElsewhere,
+        Deleted,
+        InvalidSpi,
+        OneSided,
+        PeerRestarted,
+        Refused,
+    ];
     let cause = outage.explanation.as_ref().map(|e| e.cause);
     cause.is_some_and(|cause| decided.contains(&cause) || row_of(cause).lets_small_pass)
 }

@@ -12,11 +12,10 @@ use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Event, EventKind};
-use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
     CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
-    Undelivered, window_takes,
+    Undelivered, three_take, window_takes,
 };
 use std::net::IpAddr;
 
@@ -172,6 +171,30 @@ pub(super) fn of_first_fragments(found: Explored<'_>) -> Vec<Interval> {
         .collect()
 }
 
+/// Packets on an SA that its receiver no longer has, where no acknowledgements tell whether they arrive: each up to the first one on another SA.
+pub(super) fn of_one_sided(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bool) -> Vec<Interval> {
+    let all = || found.record.sas.associations().iter().enumerate();
+    let of = |event: &Event| {
+        let mut named =
+            all().filter(|(_, sa)| Some(sa.tunnel) == event.tunnel && event.spis.contains(&sa.spi));
+        let (index, sa) = named.find(|(_, sa)| sa.last.is_some_and(|last| Some(last.0) == event.until))?;
+        let (last, side) = (sa.last?, (sa.tunnel, sa.direction));
+        let undelivered = Undelivered {
+            dead: Some((event.time, last.0)),
+            ..Undelivered::shown(CarriedKind::Datagrams, ShownBy::Swallowed)
+        };
+        let back = first_after(found, side, last.0);
+        let ends = found.record.totals.last_time?;
+        let stood = without_sa((index, sa), (event.time, event.frame), (back, ends), undelivered)?;
+        (!is_acknowledged(side)).then_some(stood)
+    };
+    let events = found.events.iter();
+    events
+        .filter(|event| event.kind == EventKind::OneSided)
+        .filter_map(of)
+        .collect()
+}
+
 /// Packets under numbers that a replay check has seen, where no acknowledgements tell whether there is one.
 pub(super) fn of_numbers_back(found: Explored<'_>, is_acknowledged: impl Fn(Side) -> bool) -> Vec<Interval> {
     let record = found.record;
@@ -254,8 +277,7 @@ fn left_out(found: Explored<'_>, renewal: &Succession, pairs: &PairsSeen) -> Opt
 /// Tells whether a sender went on at its pace up to a switch, and no longer than the path carries what was under way: a pause of three packets
 /// is none. A sender whose three packets take as long as a timer does not show when it ended.
 fn ends_with(seen: &PairSeen, switched: Timestamp) -> bool {
-    let between = i64::try_from(seen.packets.saturating_sub(1).max(1)).unwrap_or(i64::MAX);
-    let three = LEAST_NOT_BY_CHANCE.cast_signed() * (seen.last.0.nanos_since(seen.first) / between);
+    let three = three_take((seen.first, seen.last.0), seen.packets);
     let late = seen.last.0.nanos_since(switched);
     three <= LEAST_TIMEOUT && (-three..=LEAST_TIMEOUT).contains(&late)
 }

@@ -62,6 +62,9 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     stretches.extend(datagrams::of_numbers_back(found, |(tunnel, direction)| {
         limits.are_acknowledged(tunnel, direction)
     }));
+    stretches.extend(datagrams::of_one_sided(found, |(tunnel, direction)| {
+        limits.are_acknowledged(tunnel, direction)
+    }));
     stretches.extend(datagrams::of_given_up(found, |(tunnel, direction)| {
         limits.are_acknowledged(tunnel, direction)
     }));

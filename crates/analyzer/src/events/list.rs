@@ -2,8 +2,8 @@
 
 use crate::events::sources::EventSources;
 use crate::events::{
-    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, reconnections, requests, sas,
-    silences, standing, unreachable,
+    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, one_sided, reconnections,
+    requests, sas, silences, standing, turns, unreachable,
 };
 use rekeyscope_model::analysis::{Event, MOST_EVENTS};
 
@@ -22,11 +22,14 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     let standing = standing::standing(sources);
     let deletes = deletes::of(sources, &standing);
     let mut events = ike_sas::of(sources, &standing, &deletes);
+    events.extend(one_sided::of(sources, &deletes));
+    events.extend(turns::of(sources));
     events.extend(deletes.into_iter().map(|seen| seen.event));
     events.extend(requests::of(sources));
     events.extend(collisions::of(sources));
     events.extend(checks::of(sources));
     events.extend(moves::moves(record));
+    events.extend(moves::halves(record));
     events.extend(reconnections::events(record));
     events.extend(fragments::of(sources, ends));
     events.extend(inner_control::of(sources, ends));

@@ -4,7 +4,9 @@
 //! - [`ike_sas`]: IKE SAs that begin, replace each other, or say that they are the first.
 //! - [`deletes`]: what was deleted, by whom, and whether something stood in its place.
 //! - [`collisions`]: both sides renewed at once.
-//! - [`moves`]: an end of a tunnel has another address, or another port.
+//! - [`moves`]: an end of a tunnel has another address, or another port, or sends from another one than that which is asked.
+//! - [`one_sided`]: an SA that its sender goes on with though its receiver deleted or left it.
+//! - [`turns`]: SAs for two inner networks that end each other.
 //! - [`checks`]: a peer that does not answer whether it is alive, or does not know an SPI.
 //! - [`fragments`]: IKE messages, and ESP packets, of which a part is missing.
 //! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain.
@@ -22,12 +24,14 @@ mod ike_sas;
 mod inner_control;
 mod list;
 mod moves;
+mod one_sided;
 mod reconnections;
 mod requests;
 mod sas;
 mod silences;
 mod sources;
 mod standing;
+mod turns;
 mod unreachable;
 
 pub(crate) use list::{EventList, events};

@@ -1,8 +1,13 @@
-//! Ends of tunnels that have another address, or another port.
+//! Ends of tunnels that have another address, or another port, or send from another address than the one that is asked.
 
 use crate::pipeline::record::Record;
-use rekeyscope_ipsec::sa::whereabouts::{ChangeKind, TunnelChange};
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::whereabouts::{ChangeKind, OuterPlace, TunnelChange};
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
+use rekeyscope_model::time::Timestamp;
+use std::collections::HashSet;
+use std::net::IpAddr;
 
 /// The changes of the chosen tunnels, in the order of the capture. Headers in clear show them.
 pub(crate) fn moves(record: &Record) -> Vec<Event> {
@@ -15,7 +20,8 @@ pub(crate) fn moves(record: &Record) -> Vec<Event> {
 
 fn event(record: &Record, change: &TunnelChange) -> Event {
     let kind = match change.kind {
-        ChangeKind::Address => EventKind::AddressChanged,
+        ChangeKind::Source if change.followed.is_none() => EventKind::AnsweredElsewhere,
+        ChangeKind::Address | ChangeKind::Source => EventKind::AddressChanged,
         ChangeKind::Port => EventKind::PortChanged,
     };
     let tunnel = &record.tunnels.tunnels[change.tunnel];
@@ -28,13 +34,115 @@ fn event(record: &Record, change: &TunnelChange) -> Event {
     };
     let meters = &record.meters;
     let sent = until.map(|until| meters.packets_within(change.tunnel, towards, (change.time, until)));
+    // A set-up has messages of IKE alone.
+    let asks = match kind {
+        EventKind::AnsweredElsewhere => messages(record, change.tunnel)
+            .filter(|(src, time)| *src == tunnel.ends[1 - change.end] && *time >= change.time)
+            .count() as u64,
+        _ => 0,
+    };
+    // Ports say nothing of where a packet was routed.
+    let place = |place: OuterPlace| match kind {
+        EventKind::AnsweredElsewhere => place.address.to_string(),
+        _ => place.to_string(),
+    };
     Event {
         tunnel: Some(change.tunnel),
         by: Some(tunnel.ends[change.end]),
         until,
-        count: sent.map(|packets| packets.round() as u64),
-        from: Some(change.from.to_string()),
-        to: Some(change.to.to_string()),
+        count: sent.map(|packets| packets.round() as u64 + asks),
+        from: Some(place(change.from)),
+        to: Some(place(change.to)),
         ..Event::at(kind, Certainty::Read, change.time, change.frame)
     }
+}
+
+/// IKE messages of a tunnel: sender and time.
+fn messages(record: &Record, tunnel: TunnelIndex) -> impl Iterator<Item = (IpAddr, Timestamp)> {
+    let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
+    let own = exchanges.filter(move |(_, of)| **of == Some(tunnel));
+    own.flat_map(|(exchange, _)| exchange.records.iter().map(|message| (message.src, message.time)))
+}
+
+/// A tunnel with ESP of one way alone.
+struct Half<'a> {
+    tunnel: TunnelIndex,
+    first: &'a Association,
+    last: Timestamp,
+    /// Senders of its IKE messages.
+    speak: HashSet<IpAddr>,
+}
+
+impl Half<'_> {
+    /// Whether another half is the way back of this one. Keys show that the same addresses are inside; else IKE of both ways, and none of the other
+    /// half, shows that one is missing here.
+    fn is_answered_by(&self, other: &Half<'_>) -> bool {
+        let (client, asked) = (self.first.src, self.first.dst);
+        let is_read = [self, other]
+            .iter()
+            .all(|half| !half.first.inner_ends().is_empty());
+        let fits = match is_read {
+            true => other.first.answers(self.first),
+            false => self.speak.contains(&client) && self.speak.contains(&asked),
+        };
+        let meanwhile = other.first.first.is_some_and(|first| first.0 <= self.last)
+            && self.first.first.is_some_and(|first| first.0 <= other.last);
+        // Where neither speaks IKE, the half that began asks.
+        let asks = !self.speak.is_empty() || self.first.first < other.first.first;
+        asks && other.first.dst == client
+            && other.first.src != asked
+            && other.speak.is_empty()
+            && meanwhile
+            && fits
+    }
+}
+
+fn half(record: &Record, tunnel: TunnelIndex) -> Option<Half<'_>> {
+    let associations = record.sas.associations();
+    let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
+    let used = || own.clone().filter(|sa| sa.first.is_some());
+    let first = used().min_by_key(|sa| sa.first)?;
+    let last = used().filter_map(|sa| sa.last).max()?.0;
+    let one_way = used().all(|sa| sa.direction == first.direction);
+    (one_way && record.wants(tunnel)).then(|| Half {
+        tunnel,
+        first,
+        last,
+        speak: HashSet::new(),
+    })
+}
+
+/// ESP of one way alone, and ESP that comes the other way from an address to which nothing goes: two halves of one tunnel.
+pub(super) fn halves(record: &Record) -> Vec<Event> {
+    let mut all: Vec<Half<'_>> = (0..record.tunnels.tunnels.len())
+        .filter_map(|tunnel| half(record, tunnel))
+        .collect();
+    if all.len() < 2 {
+        return Vec::new();
+    }
+    for half in &mut all {
+        half.speak
+            .extend(messages(record, half.tunnel).map(|message| message.0));
+    }
+    let event = |asks: &Half<'_>| {
+        let mut answers = all.iter().filter(|other| asks.is_answered_by(other));
+        let only = answers.next().filter(|_| answers.next().is_none())?;
+        let (time, frame) = only.first.first?;
+        let known = match only.first.answers(asks.first) {
+            true => Certainty::Proven,
+            false => Certainty::Inferred,
+        };
+        let (way, while_answered) = (asks.first.direction, (time, asks.last));
+        let sent = record.meters.packets_within(asks.tunnel, way, while_answered);
+        Some(Event {
+            tunnel: Some(asks.tunnel),
+            by: Some(asks.first.dst),
+            until: Some(asks.last.max(only.last)),
+            count: Some(sent.round() as u64),
+            from: Some(asks.first.dst.to_string()),
+            to: Some(only.first.src.to_string()),
+            ..Event::at(EventKind::AnsweredElsewhere, known, time, frame)
+        })
+    };
+    all.iter().filter_map(event).collect()
 }

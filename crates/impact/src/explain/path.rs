@@ -55,6 +55,27 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// An end sends from another address than the one that its peer sends to, and nothing was delivered since it does.
+pub(super) fn answered_elsewhere(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let mut events = view.events(&[EventKind::AnsweredElsewhere], Timestamp(i64::MIN), outage.to);
+    let event = events.find(|event| event.until > Some(outage.from))?;
+    let in_vain_from_the_first = outage
+        .undelivered
+        .dead
+        .is_some_and(|(first, _)| first == outage.from);
+    let at_begin = outage.from <= event.time.plus_nanos(view.near());
+    (at_begin || in_vain_from_the_first).then(|| {
+        let explanation = Explanation {
+            by: event.by,
+            event: Some(event.index),
+            count: event.count,
+            ..Explanation::of(ExplanationCause::AnsweredElsewhere, event.known)
+        };
+        view.with_frames(explanation, [])
+    })
+}
+
 /// Events that belong to a silence: ICMP errors, and checks and echoes without an answer.
 const SIGNS_OF_SILENCE: &[EventKind] = &[
     EventKind::EverythingSilent,

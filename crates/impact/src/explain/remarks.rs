@@ -299,6 +299,22 @@ pub fn told_left_behind(analysis: &Analysis) -> Option<(&Tunnel, &Event)> {
         .max_by_key(|told| lasted(told.1))
 }
 
+/// An end that sends from another address than the one that its peer went on sending to; `None` where acknowledgements show that it is heard.
+pub fn told_elsewhere(analysis: &Analysis) -> Option<(&Tunnel, &Event)> {
+    let is_acknowledged = |tunnel: &Tunnel| {
+        let mut own = analysis.ledger.iter().filter(|ledger| ledger.tunnel == tunnel.id);
+        own.any(|ledger| ledger.basis == LedgerBasis::Acknowledgements)
+    };
+    let mut events = analysis.events.iter().filter(|event| {
+        event.kind == EventKind::AnsweredElsewhere
+            && event.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
+    });
+    events.find_map(|event| {
+        let tunnel = analysis.tunnels.get(event.tunnel?)?;
+        (!is_acknowledged(tunnel)).then_some((tunnel, event))
+    })
+}
+
 /// Tells whether a ledger goes by packets that no key opens.
 fn is_sealed(ledger: &Ledger) -> bool {
     matches!(ledger.basis, LedgerBasis::Packets | LedgerBasis::Answers)

@@ -1,5 +1,6 @@
 //! Rows about the SAs: limit, new SA lost, deleted too early, slow exchange, replay window.
 
+use crate::explain::control::DELETE_OF_A_REKEY;
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide, SwallowedPacket};
 use crate::explain::view::OutageView;
@@ -422,6 +423,58 @@ pub(super) fn bad_icv(view: &OutageView<'_>) -> Option<Explanation> {
     by_run(view, &[EventKind::BadIcv], ExplanationCause::BadIcv)
 }
 
+/// The receiver of an SA deleted it, or left it, and its sender goes on.
+pub(super) fn one_sided(view: &OutageView<'_>) -> Option<Explanation> {
+    told_one_sided(view).or_else(|| lost_while_older_goes_on(view))
+}
+
+fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
+    let explanation = by_run(view, &[EventKind::OneSided], ExplanationCause::OneSided)?;
+    let event = view.scene.events.get(explanation.event?)?;
+    let own = view.outage.sa.and_then(|place| view.sa(place));
+    let is_it = own.is_some_and(|sa| event.spis.contains(&sa.spi));
+    is_it.then_some(Explanation {
+        seconds: event.until.map(|until| until.seconds_since(event.time)),
+        ..explanation
+    })
+}
+
+/// What is sent on an SA is lost for longer than a receiver takes to have a new one; nothing comes back on its pair, and ESP of the receiver goes
+/// on upon an older one alone.
+fn lost_while_older_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
+    let outage = view.outage;
+    let sent_on = |place: usize| {
+        outage
+            .swallowed_packets
+            .iter()
+            .filter(move |packet| packet.sa == place)
+    };
+    let (place, sa) = view
+        .own_sas()
+        .find(|(place, sa)| sa.direction == outage.direction && are_half(view, sent_on(*place).count()))?;
+    let first = sent_on(place).map(|packet| packet.time).min()?;
+    let (began, _) = sa.used?;
+    let lasts = outage.to.nanos_since(first) > DELETE_OF_A_REKEY && view.fills_half((first, outage.to));
+    let of_receiver = || {
+        let all = view
+            .own_sas()
+            .filter(|(other, own)| own.direction != sa.direction && Some(*other) != sa.opposite);
+        all.filter_map(|(_, own)| own.used)
+    };
+    let back = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
+    let nothing_back = back.is_none_or(|(_, last)| last <= first);
+    let older_alone = of_receiver().all(|used| used.0 < began || used.0 > outage.to);
+    let settled = first.plus_nanos(DELETE_OF_A_REKEY);
+    let goes_on = of_receiver().any(|used| used.0 < began && used.1 > settled);
+    (lasts && nothing_back && older_alone && goes_on).then(|| {
+        let explanation = Explanation {
+            by: Some(outage.silences[0].side),
+            ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
+        };
+        view.with_frames(explanation, sent_on(place).map(|packet| packet.frame))
+    })
+}
+
 /// Packets of an event that lasts for half of the outage were dropped by their receiver.
 fn by_run(
     view: &OutageView<'_>,
@@ -466,6 +519,9 @@ pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// A side goes over to another one as that one's new SA begins, and back as a new SA of the first does: it takes the two for one.
 pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
+    if let Some(networks) = networks_by_turns(view) {
+        return Some(networks);
+    }
     let (silent, new) = goes_over(view)?;
     let others = view
         .scene
@@ -492,6 +548,22 @@ pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
         )
     };
     Some(view.with_frames(explanation, silent.last_frame))
+}
+
+/// The outage begins while each new SA of the tunnel ends that of another inner network.
+fn networks_by_turns(view: &OutageView<'_>) -> Option<Explanation> {
+    let mut turns = view.events(
+        &[EventKind::NetworksByTurns],
+        Timestamp(i64::MIN),
+        view.begin().plus_nanos(view.near()),
+    );
+    let event = turns.find(|event| event.until >= Some(view.outage.from))?;
+    let explanation = Explanation {
+        event: Some(event.index),
+        count: event.count,
+        ..Explanation::of(ExplanationCause::ByTurns, event.known)
+    };
+    Some(view.with_frames(explanation, []))
 }
 
 /// The side whose ESP stops for half of an outage as it takes a new SA of another tunnel into use, and that SA.

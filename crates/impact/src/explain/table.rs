@@ -96,7 +96,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test. Rows of one way to look stand side by side: what it finds says which of them holds.
-pub static ROWS: [ExplanationRow; 37] = [
+pub static ROWS: [ExplanationRow; 39] = [
     ExplanationRow {
         needs: "the capture lacks packets, or its clock was set, for half of the outage",
         ..row(ExplanationCause::CaptureHole, path::capture_hole)
@@ -180,7 +180,7 @@ pub static ROWS: [ExplanationRow; 37] = [
         ..row_of_all(ExplanationCause::AnswerLost, control::answer_lost)
     },
     ExplanationRow {
-        needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one",
+        needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one; or SAs of two inner networks end each other by turns (A, B, A, B) while it begins",
         unless: "the other side fell silent as well: it went elsewhere",
         ..row(ExplanationCause::ByTurns, sas::by_turns)
     },
@@ -189,6 +189,12 @@ pub static ROWS: [ExplanationRow; 37] = [
         unless: "ESP of that peer passes for half of the time up to the new IKE SA; an SA was deleted before",
         excluded: control::no_restart,
         ..row_of_all(ExplanationCause::PeerRestarted, control::peer_restarted)
+    },
+    ExplanationRow {
+        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone",
+        unless: "the SA began as the receiver's own one ended: the two may be of two pairs",
+        moment: Moment::Event,
+        ..row_of_all(ExplanationCause::OneSided, sas::one_sided)
     },
     ExplanationRow {
         needs: "an SA of these inner addresses, or their IKE SA, was deleted up to three round trips (at least 0.3 s) after the begin (or in the 4 s before, by the side that fell silent, or in the 6 s before a refusal for now that crossed it), and no exchange begins until the end",
@@ -247,6 +253,12 @@ pub static ROWS: [ExplanationRow; 37] = [
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         excluded: sas::hole_in_it,
         ..row(ExplanationCause::SilentOnNewSa, sas::silent_on_the_new)
+    },
+    ExplanationRow {
+        needs: "one end sends its first packets of ESP or of IKE, and all that follow, from another address than the one that its peer sends to, and nothing was delivered since",
+        unless: "its peer follows it there: it had moved",
+        moment: Moment::Request,
+        ..row_of_all(ExplanationCause::AnsweredElsewhere, path::answered_elsewhere)
     },
     ExplanationRow {
         needs: "an address or port changed in the outage or at most 3 s before, and one side is silent for half of it or the outage begins within 3 s of the change",

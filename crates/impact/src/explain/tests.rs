@@ -736,6 +736,53 @@ fn two_clients_that_are_served_by_turns() {
 }
 
 #[test]
+fn two_networks_that_end_each_others_sas() {
+    let mut turns = scene();
+    let until = turns.outages[0].from;
+    let event = turns.event(EventKind::NetworksByTurns, 4.0, GATEWAY);
+    (event.until, event.count) = (Some(until), Some(7));
+    assert_eq!(is(&turns, ByTurns).count, Some(7));
+    turns.events[0].until = Some(at(9.0));
+    is(&turns, Unexplained);
+}
+
+#[test]
+fn an_sa_that_its_receiver_no_longer_has() {
+    let mut gone = scene();
+    gone.event(EventKind::OneSided, 10.0, CLIENT).until = Some(at(18.0));
+    gone.events[0].spis = vec![Spi(0xa0)];
+    let explanation = is(&gone, OneSided);
+    assert_eq!((explanation.by, explanation.seconds), (Some(CLIENT), Some(8.0)));
+    gone.outage().sa = Some(1);
+    is(&gone, Unexplained);
+    // Nothing comes back on the new pair, and ESP of the gateway goes on upon the old one.
+    let mut alone = rekeyed(9.9, 10.0);
+    (alone.sas[1].successor, alone.sas[3].used) = (None, None);
+    for packet in &mut alone.outage().swallowed_packets {
+        (packet.sa, packet.number) = (2, 1);
+    }
+    let explanation = is(&alone, OneSided);
+    assert_eq!((explanation.by, explanation.event), (Some(CLIENT), None));
+    let mut soon = alone.clone();
+    soon.outage().to = at(14.0);
+    is(&soon, NewSaLost);
+    alone.sas[1].used = Some((at(1.0), at(11.0)));
+    is(&alone, NewSaLost);
+}
+
+#[test]
+fn an_end_that_answers_from_another_address() {
+    let mut elsewhere = scene();
+    let until = elsewhere.outages[0].to;
+    elsewhere.event(EventKind::AnsweredElsewhere, 9.9, GATEWAY).until = Some(until);
+    assert_eq!(is(&elsewhere, AnsweredElsewhere).by, Some(GATEWAY));
+    elsewhere.events[0].time = at(5.0);
+    is(&elsewhere, Unexplained);
+    elsewhere.outage().undelivered.dead = Some((at(10.0), at(19.0)));
+    is(&elsewhere, AnsweredElsewhere);
+}
+
+#[test]
 fn numbers_that_are_used_up() {
     let mut spent = scene();
     spent.sas[0].used = Some((at(1.0), at(10.0)));

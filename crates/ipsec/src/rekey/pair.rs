@@ -5,7 +5,6 @@ use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
 use crate::rekey::short_answer::refused_by_length;
 use crate::rekey::succession::slot;
-use crate::sa::association::Association;
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
@@ -134,7 +133,7 @@ fn attribute_to_exchanges(
         // The SA of the other direction carries the same addresses, where keys show them.
         let fits = |(_, exchange): &&(Timestamp, usize)| {
             let opposite = half_of(exchange).and_then(|child| child.sa[1 - d]);
-            opposite.is_some_and(|opposite| carries_answers_of(association, &evidence.associations[opposite]))
+            opposite.is_some_and(|opposite| association.answers(&evidence.associations[opposite]))
         };
         match free.find(fits).or(last) {
             Some(&(_, exchange)) => {
@@ -152,12 +151,6 @@ fn attribute_to_exchanges(
     }
     children.extend(made.into_values());
     leftover
-}
-
-/// Whether two SAs carry packets between the same addresses, one there and one back.
-fn carries_answers_of(one: &Association, other: &Association) -> bool {
-    let mut ends = one.inner_ends().iter();
-    ends.any(|(from, to)| other.inner_ends().contains(&(*to, *from)))
 }
 
 /// Takes out the child SAs of exchanges that could be read in one direction only: each message names the SPI inbound to its

@@ -237,6 +237,8 @@ pub struct Association {
     pub first: Option<(Timestamp, u64)>,
     /// Last packet.
     pub last: Option<(Timestamp, u64)>,
+    /// The longest time between two packets that follow each other.
+    pub rest: Option<(Timestamp, Timestamp)>,
     /// Counts.
     pub counters: Counters,
     /// ICV results.
@@ -305,6 +307,11 @@ impl NumberCourse {
 impl Association {
     /// Notes the time and the frame of a packet. The earliest and the latest count: a file may be out of order.
     pub fn see(&mut self, seen: (Timestamp, u64)) {
+        let nanos = |rest: (Timestamp, Timestamp)| rest.1.nanos_since(rest.0);
+        let rest = self.last.map(|last| (last.0, seen.0));
+        if rest.map(nanos) > self.rest.map(nanos) {
+            self.rest = rest;
+        }
         self.first = Some(self.first.map_or(seen, |first| first.min(seen)));
         self.last = Some(self.last.map_or(seen, |last| last.max(seen)));
     }
@@ -334,6 +341,12 @@ impl Association {
     /// First pairs of inner source and destination of the opened packets, at most four.
     pub fn inner_ends(&self) -> &[(IpAddr, IpAddr)] {
         &self.inner_ends
+    }
+
+    /// Tells whether it carries packets between the same inner addresses as another one, one there and one back.
+    pub fn answers(&self, other: &Association) -> bool {
+        let mut ends = self.inner_ends.iter();
+        ends.any(|(from, to)| other.inner_ends.contains(&(*to, *from)))
     }
 
     /// Tells whether [`Association::inner_ends`] may lack pairs.
@@ -386,6 +399,7 @@ impl Association {
             first_payload: None,
             first: None,
             last: None,
+            rest: None,
             counters: Counters::default(),
             icv: IcvCounts {
                 verified: 0,

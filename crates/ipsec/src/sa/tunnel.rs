@@ -255,8 +255,12 @@ impl TunnelTable {
             });
         }
         let newest = self.changes.last_mut().filter(|_| shown_by == RoleShownBy::Esp);
-        let here =
-            |change: &&mut TunnelChange| (change.tunnel, change.end, change.to) == (tunnel, to, path.to());
+        // IKE may have shown the place with a port that ESP does not have.
+        let here = |change: &&mut TunnelChange| {
+            let is_port = change.kind == ChangeKind::Port;
+            let same = change.to == path.to() || !is_port && change.to.address == path.dst;
+            (change.tunnel, change.end) == (tunnel, to) && same
+        };
         if let Some(change) = newest.filter(here) {
             change.followed.get_or_insert(time);
         }
@@ -388,6 +392,9 @@ mod tests {
             show(path(B, A, Some((4500, 1025))), Esp, down, 5),
             Some(Timestamp(5))
         );
+        // IKE shows a new address with its port, and ESP has none.
+        show(path(AWAY, B, Some((500, 500))), Ike, up, 6);
+        assert_eq!(show(path(B, AWAY, None), Esp, down, 7), Some(Timestamp(7)));
     }
 
     #[test]

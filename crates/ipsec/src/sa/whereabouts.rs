@@ -70,6 +70,8 @@ pub enum ChangeKind {
     Address,
     /// The port alone.
     Port,
+    /// The end sends its first packets of their kind from another address than the one that its peer sends to.
+    Source,
 }
 
 /// A change of the address or the port of an end of a tunnel.
@@ -117,8 +119,16 @@ impl Whereabouts {
         place: OuterPlace,
         peer_port: Option<u16>,
     ) -> Option<(ChangeKind, OuterPlace)> {
+        let spoke = self.said[0].iter().any(Option::is_some);
+        let is_asked = |said: &Option<EndSighting>| said.is_some_and(|said| said.0.address == place.address);
+        let asked = self.said[1].iter().any(is_asked);
         let said = &mut self.said[usize::from(is_receiver)][shown_by as usize];
+        let first = said.is_none();
         if said.replace((place, peer_port)) == Some((place, peer_port)) {
+            return None;
+        }
+        // Whoever is asked where he was asked before has not moved there.
+        if is_receiver && first && spoke && asked && self.address != Some(place.address) {
             return None;
         }
         let towards = usize::from(peer_port != Some(WELL_KNOWN[0]));
@@ -131,7 +141,11 @@ impl Whereabouts {
         };
         if before.address != place.address {
             self.ports[1 - towards] = None;
-            return Some((ChangeKind::Address, before));
+            let kind = match first && !is_receiver {
+                true => ChangeKind::Source,
+                false => ChangeKind::Address,
+            };
+            return Some((kind, before));
         }
         let (old, new) = before.port.zip(place.port)?;
         let floats = WELL_KNOWN.contains(&old) && WELL_KNOWN.contains(&new);
@@ -169,6 +183,19 @@ mod tests {
         assert_eq!(show(true, Esp, AWAY), None);
         assert_eq!(show(true, Ike, AWAY), None);
         assert_eq!(show(false, Esp, HOME), Some(ChangeKind::Address), "and back");
+    }
+
+    #[test]
+    fn who_answers_from_elsewhere_has_not_moved() {
+        let mut end = Whereabouts::default();
+        let mut show =
+            |to: bool, by, address| end.show(to, by, at(address, 4500), Some(4500)).map(|(k, _)| k);
+        use RoleShownBy::{Esp, Ike};
+        assert_eq!(show(true, Ike, HOME), None);
+        assert_eq!(show(false, Ike, AWAY), Some(ChangeKind::Source));
+        assert_eq!(show(true, Esp, HOME), None, "it is still asked where it was");
+        assert_eq!(show(false, Esp, AWAY), None);
+        assert_eq!(show(false, Ike, HOME), Some(ChangeKind::Address));
     }
 
     #[test]

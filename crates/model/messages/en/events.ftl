@@ -64,6 +64,9 @@ event-checks-answered-late = { $who } answered a check whether it is alive, sent
    *[other] { $count } times
 }, when it had been given up
 event-bad-icv = { $count } packets of { $who } came with a wrong ICV
+event-one-sided = { $who } { $probably }goes on upon an SA that the other side deleted
+event-answered-elsewhere = { $who } { $probably }sends from { $to }, and is sent to at { $from }
+event-networks-by-turns = SAs for { $from } and { $to } end each other by turns, { $count } times
 event-numbers-back = the ESP numbers of { $who } went back by { $count }
 event-only-small-pass = of { $count } ESP packets of { $who } only the first fragment came
 event-capture-hole = { $count ->

@@ -21,6 +21,7 @@ outage-nothing = nothing
 outage-nothing-to = nothing to { $to }
 outage-nothing-large = none
 outage-nothing-of-it = no packet
+outage-nothing-on-it = nothing on it
 
 outage-deleted = { $who } { $probably }deleted { $what ->
     [ike] the IKE SA
@@ -60,6 +61,12 @@ outage-large-packets = large packets { $probably }stopped passing { $at }
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
 outage-by-turns = traffic { $probably }went over to { $to } { $at }
+outage-networks-by-turns = { $from } and { $to } { $probably }take turns on one SA { $at }
+outage-one-sided = { $who } { $known ->
+    [inferred] probably sends on a dead SA
+   *[read] went on upon a deleted SA
+} { $at }
+outage-answered-elsewhere = { $who } { $probably }answers from { $to }, asked at { $from } { $at }
 outage-numbers-used-up = ESP numbers of { $who } { $probably }were used up { $at }
 outage-bad-icv = packets of { $who } { $probably }came damaged { $at }
 outage-too-big = large packets of { $who } { $probably }stopped passing { $at }
@@ -116,7 +123,9 @@ cause-bad-icv = packets came damaged
 cause-connection-dead = one connection got no answer
 cause-numbers-back = ESP numbers went back
 cause-left-out = a new SA leaves inner hosts out
-cause-by-turns = one side served two others by turns
+cause-one-sided = one side went on upon an SA that the other had deleted
+cause-answered-elsewhere = an end answered from another address than was asked
+cause-by-turns = two were served by turns
 cause-large-packets = large packets no longer passed
 cause-first-fragments = only first fragments of large packets came
 cause-too-big = a router says that packets are too big
@@ -225,6 +234,14 @@ explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this 
     [proven] Both have the same address inside the tunnel.
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
+explains-networks-by-turns = each new SA ends the one before and carries the other of the two alone, by turns, far sooner than any lifetime: one end keeps one pair of SAs where the other end has one for each network.
+explains-one-sided = { $to } deleted this SA at { $moment }, and ESP of { $who } came on it for { $took } after that: its receiver has no key for it.
+explains-one-sided-left = { $what ->
+    [sealed] { $to } sent a Delete at { $moment } that no key opens
+   *[unknown] { $to } left its SA of this pair at { $moment }
+} and goes on upon another SA, as who has lost the pair; ESP of { $who } came on it for { $took } after that. These packets do not show what { $to } deleted.
+explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
+explains-answered-elsewhere = ESP or IKE went to { $from }, and all that came back had the source { $to }: a NAT, a firewall or the other end drops it as a stranger's.
 explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
 explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. Smaller packets may have passed.
 explains-too-big = a router said by ICMP that packets of { $bytes } bytes at most pass{ $timed ->
@@ -326,7 +343,10 @@ cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, re
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. The rekeys are not the cause.
-cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP. Send NAT keepalives at least every 20 s.
+cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`). { $esp ->
+    [udp] Send NAT keepalives at least every 20 s.
+   *[plain] {""}
+}
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
@@ -334,6 +354,12 @@ cure-large-packets = find the largest packet that passes between the tunnel's en
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
 cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.
+cure-networks-by-turns = let both ends have one SA for both networks (selectors 0.0.0.0/0, route-based; of a cloud gateway that allows one pair: AWS), or as many SAs as networks; see in the logs which traffic selectors each end asks for. Not the lifetimes.
+cure-one-sided = { $known ->
+    [inferred] see whether { $to } has this SA (strongSwan: `swanctl --list-sas`); if not, delete it at { $who }, too, or let it renew
+   *[read] at { $who }, delete that SA or let it renew (strongSwan: `swanctl --terminate --child-id`), and see in the log of { $to } why it deleted it
+}. Two pairs of SAs beside each other come of both ends setting up, or of reauthentication: let one end alone begin (strongSwan: `start_action`, no `close_action = start`), and see `unique`.
+cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }. The rekeys are not the cause.
 cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). The path is not the cause.
 cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. The rekeys are not the cause.
 cure-too-big = at { $who }, let ICMP 'fragmentation needed' through and heed it, or set a smaller MSS or MTU: `rekeyscope overhead{ $suite } --mtu { $mtu }` gives them. The rekeys are not the cause.

@@ -51,8 +51,8 @@ verdict-none-seen = { $used ->
 verdict-unanswered = These packets cannot show what rekeys cost this { $direction }: nothing answers it.
 verdict-datagrams = What rekeys cost this { $direction } cannot be told: nobody acknowledges its datagrams.
 verdict-datagrams-went-on = { $used ->
-    [one] The only rekey measured did not stop this { $direction } here for more than { $bound }: its datagrams went on.
-   *[other] None of { $used } rekeys stopped this { $direction } here for more than { $bound }: its datagrams went on.
+    [one] The rekey measured here stopped this { $direction } for { $bound } at most: its datagrams went on.
+   *[other] None of { $used } rekeys here stopped this { $direction } for over { $bound }: its datagrams went on.
 }
 verdict-outside = { $total ->
     [one] The only rekey happened outside this { $direction }: its cost is unknown.

@@ -17,9 +17,10 @@ outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛ての通信
+outage-nothing-to = { $to } 宛ての通信の通信
 outage-nothing-large = 大きなパケット
 outage-nothing-of-it = そのパケット
+outage-nothing-on-it = その SA
 
 outage-deleted = { $who }が{ $at } { $what ->
     [ike] IKE SA
@@ -59,6 +60,12 @@ outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-left-out = { $who }が{ $at }新しい SA の対象から脱落{ $probably }
 outage-by-turns = 通信が{ $at } { $to } 側に切り替わり{ $probably }
+outage-networks-by-turns = { $from } と { $to } が{ $at }1 つの SA を交互に使用{ $probably }
+outage-one-sided = { $who }が{ $at }{ $known ->
+    [inferred] 無効な SA で送信（推定）
+   *[read] 削除済みの SA で送信を継続
+}
+outage-answered-elsewhere = { $who }が{ $at } { $from } 宛てに { $to } から応答{ $probably }
 outage-numbers-used-up = { $who }の ESP 番号が{ $at }枯渇{ $probably }
 outage-bad-icv = { $who }のパケットが{ $at }破損{ $probably }
 outage-too-big = { $who }の大きなパケットが{ $at }途絶{ $probably }
@@ -114,7 +121,9 @@ cause-bad-icv = パケットの破損
 cause-connection-dead = 一つのコネクションだけが無応答
 cause-numbers-back = ESP シーケンス番号の後戻り
 cause-left-out = 新しい SA に含まれない内側のホスト
-cause-by-turns = 片側が 2 つの相手と交互に通信
+cause-one-sided = 相手が削除した SA で送信を継続
+cause-answered-elsewhere = 要求されたのとは別のアドレスから応答
+cause-by-turns = 2 つの相手が交互に通信
 cause-large-packets = 大きなパケットが通らない
 cause-first-fragments = 大きなパケットの先頭フラグメントしか届かない
 cause-too-big = パケットが大きすぎるとルーターが通知
@@ -199,6 +208,14 @@ explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始�
     [proven] 両方のトンネル内アドレスが同じです。
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
+explains-networks-by-turns = 新しい SA ができるたびに前の SA が終わり、二つのうちもう一方だけを交互に運んでいます。どの寿命よりもはるかに早い交替です。一方はネットワークごとに Child SA を持ち、もう一方は Child SA を一つしか持ちません。
+explains-one-sided = { $to }がこの SA を { $moment }に削除した後も、{ $who }の ESP が { $took }にわたりその SA で届いています。受信側にはその鍵がありません。
+explains-one-sided-left = { $to }は { $moment }に{ $what ->
+    [sealed] 鍵のない Delete を送り
+   *[unknown] 対になる SA での送信をやめ
+}、別の SA で送り続けています。Child SA を失ったときの動きです。その後も{ $who }の ESP が { $took }にわたり元の SA で届いています。何を削除したかはこのキャプチャでは分かりません。
+explains-one-sided-alone = { $who }が送っている SA では何も返らず、{ $to }の ESP は古い SA で続いています。{ $to }は新しい SA をまだ持っていないか、すでに失っています。どちらかはこのキャプチャでは分かりません。
+explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元はすべて { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
 explains-numbers-used-up = ESP シーケンス番号が { $bytes } に達し、新しい SA なしでは次の番号がありません。リキーは間に合いませんでした。
 explains-bad-icv = { $who }の ESP パケット { $bytes } 個の ICV が、ほかのパケットで確認済みの鍵に合いません。受信側はこれらを破棄します。より小さいパケットは通った可能性があります。
 explains-too-big = ルーターが ICMP で、通るのは { $bytes } バイトまでと{ $timed ->
@@ -290,7 +307,10 @@ cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from
 }そちらでもキャプチャしてください。
 cure-silent-without-ike = IKE（UDP 500、4500）もキャプチャしてください。次の SA の前に古い SA が終わった理由が分かります。
 cure-unheard = 反対側でもキャプチャし、{ $who }からそこまでの経路（フィルター、NAT マッピング）を調べてください。リキーは原因ではありません。
-cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。NAT キープアライブを 20 秒以下の間隔で送ってください。
+cure-esp-silent = { $who }の側でもキャプチャしてください。ESP を送ったかどうかが分かります。SA が残っているかどうかもそちらで調べてください（strongSwan: `swanctl --list-sas`）。{ $esp ->
+    [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
+   *[plain] {""}
+}
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
@@ -298,6 +318,12 @@ cure-large-packets = トンネルの外側で両端の間を通る最大のパ�
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
 cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。
+cure-networks-by-turns = 両側とも、二つのネットワークを一つの SA で運ぶ（セレクター 0.0.0.0/0、ルートベース。AWS など Child SA が一つだけのクラウドのゲートウェイ）か、ネットワークの数だけ SA を持つようにしてください。両側が要求するトラフィックセレクターはログで分かります。寿命が原因ではありません。
+cure-one-sided = { $known ->
+    [inferred] { $to }にこの SA があるか調べ（strongSwan: `swanctl --list-sas`）、なければ{ $who }でも削除するか更新してください
+   *[read] { $who }でその SA を削除するか更新し（strongSwan: `swanctl --terminate --child-id`）、{ $to }が削除した理由をログで調べてください
+}。Child SA が重複するのは、両側から接続した場合や再認証の場合です。接続は片側だけから始め（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
+cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の接続先を { $to } にしてください。リキーは原因ではありません。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
 cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。
 cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。リキーは原因ではありません。

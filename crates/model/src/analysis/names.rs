@@ -359,6 +359,12 @@ plain_names! {
         OnlySmallPass = "only_small_pass",
         /// The ESP numbers of a side went back to those of earlier packets, which had other bytes.
         NumbersBack = "numbers_back",
+        /// A side goes on to send on an SA that its receiver deleted, or left for an older one.
+        OneSided = "one_sided",
+        /// An end sends from another address than the one that its peer sends to.
+        AnsweredElsewhere = "answered_elsewhere",
+        /// SAs for two inner networks end each other by turns.
+        NetworksByTurns = "networks_by_turns",
         /// Packets came with a wrong ICV under a key that other packets prove.
         BadIcv = "bad_icv",
         /// The capture lacks packets that passed.
@@ -446,8 +452,12 @@ plain_names! {
         NumbersBack = "numbers_back",
         /// A new SA does not carry some of the inner hosts that the old one carried.
         LeftOut = "left_out",
-        /// A side serves two others by turns, as if they were one.
+        /// A side serves two others by turns, as if they were one, or two inner networks, of which each new SA ends that of the other.
         ByTurns = "by_turns",
+        /// A side went on to send on an SA that its receiver had deleted, or left for an older one.
+        OneSided = "one_sided",
+        /// An end sent from another address than the one that its peer sends to.
+        AnsweredElsewhere = "answered_elsewhere",
         /// The numbers of an SA were used up, so that its sender had to stop.
         NumbersUsedUp = "numbers_used_up",
         /// Packets came damaged (wrong ICV), so that their receiver dropped them.

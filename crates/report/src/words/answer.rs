@@ -56,6 +56,8 @@ fn told(focus: &Focus) -> Option<Answer> {
     clear::of_clear(focus)
         .or_else(|| set_up::of_login(focus))
         .or_else(|| outage::of_outages(focus))
+        .or_else(|| standstill::of_turns(focus))
+        .or_else(|| standstill::of_elsewhere(focus))
         .or_else(|| orphan::of_orphan(focus))
         .or_else(|| standstill::of_childless(focus))
         .or_else(|| set_up::of_set_up(focus))

@@ -12,7 +12,7 @@ use rekeyscope_impact::explain::{
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
     Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
-    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd,
+    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd, Tunnel,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -183,6 +183,7 @@ impl<'a> Explained<'a> {
                 Message::new("outage-unanswered")
             }
             ExplanationCause::Refused if self.is_childless() => Message::new("outage-refused-child"),
+            ExplanationCause::ByTurns if self.are_networks() => Message::new("outage-networks-by-turns"),
             ExplanationCause::Unexplained if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
             }
@@ -196,6 +197,9 @@ impl<'a> Explained<'a> {
         Message::new(match e.cause {
             ExplanationCause::Refused if self.is_childless() => "explains-refused-child",
             ExplanationCause::Refused if self.notification().is_none() => "explains-refused-encrypted",
+            ExplanationCause::ByTurns if self.are_networks() => "explains-networks-by-turns",
+            ExplanationCause::OneSided if e.event.is_none() => "explains-one-sided-alone",
+            ExplanationCause::OneSided if e.certainty == Certainty::Inferred => "explains-one-sided-left",
             ExplanationCause::LimitReached if self.limit().is_none() => "explains-limit-late",
             ExplanationCause::LimitReached if e.certainty == Certainty::Read => match self.limit_source() {
                 Some(_) => "explains-limit-stated",
@@ -220,6 +224,7 @@ impl<'a> Explained<'a> {
                     (Some(_), _) => "cure-deleted",
                 }
             }
+            ExplanationCause::ByTurns if self.are_networks() => "cure-networks-by-turns",
             ExplanationCause::LimitReached if self.explanation.limit_packets.is_some() => {
                 "cure-limit-packets"
             }
@@ -245,9 +250,7 @@ impl<'a> Explained<'a> {
             Certainty::Inferred => t.word("outage-probably"),
             Certainty::Read | Certainty::Proven => String::new(),
         };
-        let change = self.is(ExplanationCause::AddressChanged)
-            || self.is(ExplanationCause::NumbersBack)
-            || self.is_inside();
+        let change = event.is_some_and(|event| event.from.is_some());
         let count = match e.cause {
             ExplanationCause::Unexplained if e.count.is_none() => self.silent_time.swallowed,
             _ => e.count.unwrap_or(0),
@@ -257,6 +260,10 @@ impl<'a> Explained<'a> {
             false if self.is(ExplanationCause::ByTurns) => (
                 moment(self.focus, self.silent_time.start),
                 said(other_client().map(|other| other.to_string())),
+            ),
+            false if self.is(ExplanationCause::OneSided) => (
+                moment(self.focus, self.silent_time.start),
+                side(t, self.tunnel(), self.peer()),
             ),
             true => (
                 name(event.and_then(|event| event.from.as_ref())),
@@ -321,7 +328,7 @@ impl<'a> Explained<'a> {
 
     /// Whom it is about; where that is nobody, the end at which a capture would tell.
     fn who(&self) -> String {
-        let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
+        let tunnel = self.tunnel();
         let receiver = || Some(self.silent_time.direction.pick(tunnel?.b, tunnel?.a));
         let of_nobody = self.is(ExplanationCause::Unexplained) || self.is(ExplanationCause::PathSilent);
         let address: Option<IpAddr> = match self.explanation.by {
@@ -329,6 +336,21 @@ impl<'a> Explained<'a> {
             by => by,
         };
         side(self.t(), tunnel, address)
+    }
+
+    fn tunnel(&self) -> Option<&'a Tunnel> {
+        self.focus.analysis.tunnels.get(self.silent_time.tunnel)
+    }
+
+    /// The end that it is not about.
+    fn peer(&self) -> Option<IpAddr> {
+        let mut ends = self.tunnel().into_iter().flat_map(|tunnel| [tunnel.a, tunnel.b]);
+        ends.find(|end| Some(*end) != self.explanation.by)
+    }
+
+    /// Two networks take turns, not two clients.
+    fn are_networks(&self) -> bool {
+        self.kind() == Some(EventKind::NetworksByTurns)
     }
 
     /// The new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
@@ -364,6 +386,7 @@ impl<'a> Explained<'a> {
             Some(EventKind::ChildDeleted) => "child",
             Some(EventKind::PortChanged) => "port",
             Some(EventKind::AddressChanged) => "address",
+            Some(EventKind::OneSided) if self.exchange_of_event().is_some() => "sealed",
             _ => "unknown",
         }
     }
@@ -380,11 +403,7 @@ impl<'a> Explained<'a> {
     }
 
     fn esp(&self) -> &'static str {
-        self.focus
-            .analysis
-            .tunnels
-            .get(self.silent_time.tunnel)
-            .map_or("plain", esp)
+        self.tunnel().map_or("plain", esp)
     }
 
     /// The begin: with the event where that came first, else with the last delivery.

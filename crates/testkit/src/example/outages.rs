@@ -241,7 +241,23 @@ fn of_sas(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAddr>) -
         by: gateway,
         ..of(ExplanationCause::L2tpClosed, Certainty::Proven)
     };
+    let one_sided = |certainty| Explanation {
+        by: gateway,
+        seconds: Some(5.6),
+        ..of(ExplanationCause::OneSided, certainty)
+    };
+    let goes_on = |certainty, exchange| {
+        shown(
+            EventKind::OneSided,
+            |event| event.exchange = exchange,
+            one_sided(certainty),
+        )
+    };
     vec![
+        goes_on(Certainty::Read, Some(0)),
+        goes_on(Certainty::Inferred, Some(0)),
+        goes_on(Certainty::Inferred, None),
+        document(one_sided(Certainty::Inferred)),
         limit(Certainty::Read, Some(150), None),
         limit(Certainty::Inferred, Some(68_359), Some(2)),
         document(late),
@@ -317,6 +333,27 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         }
         document
     };
+    let named = |kind, by, (from, to): (&str, &str), cause| {
+        let name = |event: &mut Event| {
+            (event.from, event.to) = (Some(from.into()), Some(to.into()));
+        };
+        let explanation = Explanation {
+            by,
+            count: Some(7),
+            ..of(cause, Certainty::Read)
+        };
+        shown(kind, name, explanation)
+    };
+    let networks = ("10.66.1.1", "10.66.2.1");
+    let networks = named(
+        EventKind::NetworksByTurns,
+        None,
+        networks,
+        ExplanationCause::ByTurns,
+    );
+    let lines = ("10.9.0.1", "203.0.113.9");
+    let elsewhere = ExplanationCause::AnsweredElsewhere;
+    let elsewhere = named(EventKind::AnsweredElsewhere, gateway, lines, elsewhere);
     let used_up = document(Explanation {
         by: gateway,
         count: Some(u64::from(u32::MAX)),
@@ -411,6 +448,8 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         left_out,
         by_turns(Certainty::Proven),
         by_turns(Certainty::Inferred),
+        networks,
+        elsewhere,
         large(Some(1372), Some(0)),
         large(None, None),
         first_fragments,

@@ -42,6 +42,10 @@ pub struct World {
     pub segment_len: usize,
     /// Where the client is: its outer address.
     pub client: [u8; 4],
+    /// The address that the client sends ESP and IKE to.
+    pub server: [u8; 4],
+    /// The address that ESP and IKE of the server come from.
+    pub answers_from: [u8; 4],
     /// Address of the client inside the tunnel.
     pub inner_client: [u8; 4],
     /// UDP encapsulation with this port at the client's side.
@@ -95,6 +99,8 @@ impl World {
             tick: TICK,
             segment_len: SEGMENT,
             client: CLIENT,
+            server: SERVER,
+            answers_from: SERVER,
             inner_client: [10, 66, 0, 2],
             nat_port: None,
             ah: false,
@@ -115,12 +121,12 @@ impl World {
 
     /// A payload (from UDP on) towards the client.
     pub fn esp_down(&mut self, payload: &[u8]) {
-        self.down = self.esp(self.down, SERVER, self.client, payload);
+        self.down = self.esp(self.down, self.answers_from, self.client, payload);
     }
 
     /// A payload (from UDP on) towards the server.
     pub fn esp_up(&mut self, payload: &[u8]) {
-        self.up = self.esp(self.up, self.client, SERVER, payload);
+        self.up = self.esp(self.up, self.client, self.server, payload);
     }
 
     /// An L2TP control message of this type towards the client; `None`: an acknowledgement.
@@ -155,7 +161,11 @@ impl World {
             None if self.ah => (51, authenticate(sa, payload)),
             None => (50, esp),
             Some(port) => {
-                let (from, to) = if src == SERVER { (4500, port) } else { (port, 4500) };
+                let (from, to) = if src == self.client {
+                    (port, 4500)
+                } else {
+                    (4500, port)
+                };
                 (17, udp(from, to, &esp))
             }
         };
@@ -225,9 +235,9 @@ impl World {
     /// An IKE message passes the capture.
     pub(super) fn ike_datagram(&mut self, from_client: bool, message: &[u8]) {
         let (src, dst) = if from_client {
-            (self.client, SERVER)
+            (self.client, self.server)
         } else {
-            (SERVER, self.client)
+            (self.answers_from, self.client)
         };
         let datagram = match self.nat_port {
             None => udp(500, 500, message),

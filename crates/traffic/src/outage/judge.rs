@@ -21,6 +21,12 @@ pub fn window_takes((first, last): (Timestamp, Timestamp), packets: u64) -> Opti
     (between >= window).then(|| last.nanos_since(first) / between * window)
 }
 
+/// Nanoseconds that three packets take at such a rate: who pauses for no longer goes on.
+pub fn three_take((first, last): (Timestamp, Timestamp), packets: u64) -> i64 {
+    let between = i64::try_from(packets.saturating_sub(1).max(1)).unwrap_or(i64::MAX);
+    LEAST_NOT_BY_CHANCE.cast_signed() * (last.nanos_since(first) / between)
+}
+
 /// Facts of a stretch besides its packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Circumstances {

@@ -15,7 +15,7 @@ mod late;
 mod outages;
 mod unread;
 
-pub use judge::{LEAST_REST, window_takes};
+pub use judge::{LEAST_REST, three_take, window_takes};
 pub use late::{LatePackets, REPLAY_WINDOWS};
 pub use outages::Outages;
 pub use unread::{LEAST_ANSWERED, LEAST_IN_LOOK, LOOK, MOST_PER_ANSWER};

@@ -10,8 +10,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
 use crate::words::{KeysFit, clean, format, keys_fit};
 use rekeyscope_impact::explain::{
-    ToldStandstill, told_childless, told_cut_off, told_dialled_again, told_left_behind, told_no_return,
-    told_pause, told_silent_esp, told_standstill, told_torn_down,
+    ToldStandstill, told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_left_behind,
+    told_no_return, told_pause, told_silent_esp, told_standstill, told_torn_down,
 };
 use rekeyscope_model::analysis::{Event, EventKind, Verdict};
 
@@ -55,6 +55,48 @@ pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
         headline: format::capitalised(&line),
         why: fill!(t, "dialled-again-why", who, count, anew),
         change: fill!(t, "do-dialled-again", who, peer, moment),
+    })
+}
+
+/// The answer where an end sends from another address than the one that its peer sends to, and nothing shows that it is heard.
+pub(super) fn of_elsewhere(focus: &Focus) -> Option<Answer> {
+    let (t, analysis) = (focus.t, focus.analysis);
+    let mut verdicts = analysis.impact.iter().map(|impact| impact.verdict);
+    let harmed = verdicts.any(|verdict| matches!(verdict, Verdict::Failed | Verdict::Shown | Verdict::Some));
+    let (tunnel, event) = told_elsewhere(analysis).filter(|_| !harmed)?;
+    let mut ends = [tunnel.a, tunnel.b].into_iter();
+    let peer = ends.find(|end| Some(*end) != event.by);
+    let [who, peer] = [event.by, peer].map(|end| side(t, Some(tunnel), end));
+    let [from, to] =
+        [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
+    let count = format::count(event.count.unwrap_or(0));
+    let probably = probably(t, event);
+    let line = fill!(t, "elsewhere-line", who, probably, peer, from, to);
+    Some(Answer {
+        tunnel: Some(tunnel.id),
+        headline: format::capitalised(&line),
+        why: fill!(t, "elsewhere-why", who, peer, from, to, packets = count),
+        change: fill!(t, "do", text = fill!(t, "cure-answered-elsewhere", who, from, to)),
+    })
+}
+
+/// The answer where SAs of two inner networks end each other by turns.
+pub(super) fn of_turns(focus: &Focus) -> Option<Answer> {
+    let (t, mut events) = (focus.t, focus.analysis.events.iter());
+    let event = events.find(|event| event.kind == EventKind::NetworksByTurns)?;
+    let [from, to] =
+        [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
+    let seconds = format::seconds(event.until?.seconds_since(event.time));
+    let count = event.count.unwrap_or(0);
+    Some(Answer {
+        tunnel: event.tunnel,
+        headline: fill!(t, "turns-line", from, to, count, seconds),
+        why: fill!(
+            t,
+            "why-outage",
+            text = fill!(t, "explains-networks-by-turns", from, to)
+        ),
+        change: fill!(t, "do", text = t.word("cure-networks-by-turns")),
     })
 }
 
