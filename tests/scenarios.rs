@@ -8,6 +8,7 @@ mod answers;
 mod attempts;
 mod causes;
 mod close_up;
+mod costs_planted;
 mod events;
 mod exchange;
 mod failure;

@@ -81,6 +81,28 @@ fn the_copy_that_arrived_is_old_enough() {
          repeats 3, again 100
          -, advances 100, 3 arrived, 4 superfluous",
     );
+    // A receiver that had the copy would not echo what was sent before it.
+    let echoed = |echo: u32, arrived: &str| {
+        let lines = format!(
+            "0 > 0:100 ack 0 ts=1/1
+             40 < 0:0 ack 100 ts=9/1
+             50 > 100:100 ack 0 ts=51/9
+             60 > 200:100 ack 0 ts=61/9
+             88 > 100:100 ack 0 ts=89/9
+             130 < 0:0 ack 300 ts=99/{echo}"
+        );
+        let expected = format!(
+            "in order, new 100
+             -, advances 100, 1 arrived
+             in order, new 100
+             in order, new 100
+             repeats 3, again 100
+             -, advances 200, {arrived}"
+        );
+        check(&lines, &expected);
+    };
+    echoed(61, "3 arrived, 5 superfluous, 4 arrived");
+    echoed(90, "3 swallowed, 5 arrived, 4 arrived");
 }
 
 #[test]

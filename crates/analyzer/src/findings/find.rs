@@ -29,7 +29,9 @@ pub(crate) fn findings(
             found.extend(lane.parallel_sas());
             found.extend(lane.behind_window());
             found.extend(lane.damaged());
-            found.extend(lane.dropped_by_the_capture().or_else(|| lane.packet_loss()));
+            let of_capture = lane.dropped_by_the_capture();
+            let of_path = || lane.lost_fragments().or_else(|| lane.packet_loss());
+            found.extend(of_capture.or_else(of_path));
         }
         if record.wants(tunnel) {
             found.extend(sas::unused_sas(record, tunnel));

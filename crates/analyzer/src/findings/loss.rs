@@ -1,6 +1,7 @@
 //! ESP packets that are missing: lost on the path, or by the capture.
 
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
+use rekeyscope_capture::framing::CutPackets;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::{Direction, Finding, FindingKind};
 use rekeyscope_model::text::grouped;
@@ -16,6 +17,9 @@ const ENOUGH_LOST: u64 = 20;
 const MOST_SPIS: usize = 8;
 /// The capture lost packets where acknowledged bytes account for most of the missing ones.
 const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
+
+/// Fragments alone are lost where so much of what is missing came in part: the middle between half and all.
+const MOSTLY_CUT: f64 = 0.75;
 
 impl Lane<'_> {
     fn loss(&self, direction: Direction) -> (u64, u64) {
@@ -117,6 +121,32 @@ impl Lane<'_> {
         Some(Finding {
             display_filter: self.filter_of(|a| a.icv.failed),
             ..finding(FindingKind::Damaged, message, &[])
+        })
+    }
+
+    /// Later fragments alone are missing: a path that loses packets whatever they are loses as many first ones, and leaves half of the
+    /// packets without either.
+    pub(crate) fn lost_fragments(&self) -> Option<Finding> {
+        let (missing, packets) = self.loss(self.direction);
+        let tunnels = &self.record.tunnels;
+        let is_own = |cut: &&CutPackets| {
+            tunnels.known(cut.src, cut.dst, cut.udp) == Some(self.tunnel)
+                && tunnels.tunnels[self.tunnel].direction_to(cut.dst) == self.direction
+        };
+        let own = self.record.cut_packets.iter().filter(is_own);
+        let cut: u64 = own.map(|cut| cut.count).sum();
+        let share = missing as f64 / (missing + packets).max(1) as f64;
+        if missing < ENOUGH_LOST || share < LOSSY || (cut as f64) < MOSTLY_CUT * missing as f64 {
+            return None;
+        }
+        let message = self
+            .about("finding-lost-fragments")
+            .with("cut", grouped(cut.min(missing)))
+            .with("missing", grouped(missing))
+            .with("share", format!("{:.2} %", share * 100.0));
+        Some(Finding {
+            display_filter: self.filter_of(|a| a.sequence.summary().missing),
+            ..finding(FindingKind::LostFragments, message, &[])
         })
     }
 

@@ -7,7 +7,7 @@ use crate::pipeline::damaged::DamagedRuns;
 use crate::pipeline::options::Options;
 use crate::pipeline::point::PointRecord;
 use crate::traffic::{Connections, FlowTable, Meters, TrafficReading};
-use rekeyscope_capture::framing::{FirstFragments, IncompleteIke};
+use rekeyscope_capture::framing::{CutPackets, FirstFragments, IncompleteIke};
 use rekeyscope_ipsec::ike::timeline::Timeline;
 use rekeyscope_ipsec::rekey::{Evidence, Snapshot};
 use rekeyscope_ipsec::sa::database::SaDatabase;
@@ -52,6 +52,8 @@ pub struct Record {
     pub(crate) incomplete_ike: Vec<IncompleteIke>,
     /// Stretches in which first fragments of ESP came without the others.
     pub(crate) first_fragments: Vec<FirstFragments>,
+    /// Packets of ESP that came in part.
+    pub(crate) cut_packets: Vec<CutPackets>,
     /// Every packet, where another capture point is to be compared with this one.
     pub(crate) point: Option<PointRecord>,
 }
@@ -90,6 +92,7 @@ impl Record {
             icmp: IcmpLog::default(),
             incomplete_ike: Vec::new(),
             first_fragments: Vec::new(),
+            cut_packets: Vec::new(),
             point: options.two_points.then(PointRecord::default),
             options,
         }

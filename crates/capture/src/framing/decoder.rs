@@ -3,7 +3,7 @@
 use crate::file::{Frame, link_type_name};
 use crate::framing::carriers::Carriers;
 use crate::framing::datagram::{AH, Datagram, DatagramKind};
-use crate::framing::first_fragments::FirstFragments;
+use crate::framing::first_fragments::{CutPackets, FirstFragments};
 use crate::framing::fragments::{FragmentTable, IncompleteIke, Whole};
 use crate::framing::link;
 use crate::framing::transport;
@@ -85,6 +85,11 @@ impl Framing {
     /// Stretches in which first fragments of ESP came without the others, so far.
     pub fn first_fragments_alone(&self) -> Vec<FirstFragments> {
         self.fragments.ways.alone()
+    }
+
+    /// ESP packets of which the first fragment came, and not all others, so far.
+    pub fn cut_packets(&self) -> Vec<CutPackets> {
+        self.fragments.ways.cut()
     }
 
     /// Counts the datagrams that wait for fragments when the capture ends.

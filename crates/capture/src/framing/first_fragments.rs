@@ -5,14 +5,14 @@
 use crate::framing::datagram::UdpPorts;
 use crate::layers::ip::{IpPacket, Piece};
 use crate::layers::udp::{IKE_PORT, NAT_T_PORT};
-use etherparse::ip_number;
+use etherparse::{IpNumber, ip_number};
 use foldhash::HashMap;
 use rekeyscope_model::analysis::MOST_EVENTS;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{LEAST_TIMEOUT, Timestamp};
 use std::net::IpAddr;
 
-/// Most pairs of a sender and a receiver that are watched, 0.7 MB.
+/// Most pairs of a sender and a receiver that are watched, 0.8 MB.
 const MOST_WAYS: usize = 4096;
 
 /// First fragments of ESP from one host to another, between which no later fragment came.
@@ -36,9 +36,27 @@ pub struct FirstFragments {
     pub until: Option<(Timestamp, u64)>,
 }
 
+/// ESP packets from one host to another of which the first fragment came, and not all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CutPackets {
+    /// Source.
+    pub src: IpAddr,
+    /// Destination.
+    pub dst: IpAddr,
+    /// Ports of the last of them; `None` where ESP is not in UDP.
+    pub udp: Option<UdpPorts>,
+    /// Number of them.
+    pub count: u64,
+}
+
 /// Fragments from one host to another.
 #[derive(Debug, Default)]
 struct Way {
+    /// First fragments of ESP, and packets that came whole.
+    begun: u64,
+    whole: u64,
+    /// Ports of the last first fragment.
+    udp: Option<UdpPorts>,
     /// A later fragment came once. A capture that holds none was chosen by ports, which later fragments lack, or they take another way.
     later: bool,
     alone: Option<FirstFragments>,
@@ -72,9 +90,13 @@ impl Ways {
                 }));
             return;
         }
-        let Some(udp) = esp_in(packet).filter(|_| way.later) else {
+        let Some(udp) = esp_in(packet.protocol, packet.payload) else {
             return;
         };
+        (way.begun, way.udp) = (way.begun + 1, udp);
+        if !way.later {
+            return;
+        }
         let alone = way.alone.get_or_insert(FirstFragments {
             src: packet.src,
             dst: packet.dst,
@@ -90,6 +112,25 @@ impl Ways {
             alone.last = (alone.last.1, time);
             alone.count += 1;
         }
+    }
+
+    /// All fragments of a packet came.
+    pub(super) fn complete(&mut self, ends: (IpAddr, IpAddr), protocol: IpNumber, bytes: &[u8]) {
+        if let (Some(way), Some(_)) = (self.ways.get_mut(&ends), esp_in(protocol, bytes)) {
+            way.whole += 1;
+        }
+    }
+
+    /// Packets that never came whole, where others did.
+    pub(super) fn cut(&self) -> Vec<CutPackets> {
+        let ways = self.ways.iter().filter(|(_, way)| way.whole > 0);
+        let cut = ways.map(|(&(src, dst), way)| CutPackets {
+            src,
+            dst,
+            udp: way.udp,
+            count: way.begun.saturating_sub(way.whole),
+        });
+        cut.filter(|cut| cut.count > 0).collect()
     }
 
     /// Runs that no chance makes, those that go on included.
@@ -127,11 +168,11 @@ impl FirstFragments {
 }
 
 /// The ports of ESP in a first fragment, `Some(None)` without UDP; `None` where it is something else.
-fn esp_in(first: &IpPacket<'_>) -> Option<Option<UdpPorts>> {
-    match first.protocol {
+fn esp_in(protocol: IpNumber, begins: &[u8]) -> Option<Option<UdpPorts>> {
+    match protocol {
         ip_number::ENCAPSULATING_SECURITY_PAYLOAD => Some(None),
         ip_number::UDP => {
-            let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = first.payload.first_chunk::<12>()?;
+            let &[s0, s1, d0, d1, _, _, _, _, m0, m1, m2, m3] = begins.first_chunk::<12>()?;
             let udp = UdpPorts {
                 src: u16::from_be_bytes([s0, s1]),
                 dst: u16::from_be_bytes([d0, d1]),

@@ -205,6 +205,8 @@ impl FragmentTable {
         self.whole = std::mem::take(&mut partial.bytes);
         self.held = self.held.saturating_sub(self.whole.len());
         self.whole.truncate(whole.payload_len.min(partial.hole) as usize);
+        let ends = (packet.src, packet.dst);
+        self.ways.complete(ends, whole.protocol, &self.whole);
         Some(whole)
     }
 

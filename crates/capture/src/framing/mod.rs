@@ -21,5 +21,5 @@ pub use crate::layers::ip::Authentication;
 pub use datagram::AH;
 pub use datagram::{Datagram, DatagramKind, UdpPorts};
 pub use decoder::Framing;
-pub use first_fragments::FirstFragments;
+pub use first_fragments::{CutPackets, FirstFragments};
 pub use fragments::IncompleteIke;

@@ -83,7 +83,10 @@ impl AccountConnection {
             // An acknowledgement that was captured before its data, or is older by the frames' times, tells no time.
             let shows = settled.frame < kept.frame && nanos >= 0 && settled.connection == segment.connection;
             let of_data = settled.fate == Fate::Arrived && settled.payload() > 0;
-            if shows && matches!(settled.fate, Fate::Superfluous { .. }) {
+            if settled.frame == kept.frame {
+                // A copy of what was acknowledged, which the sender could not know.
+                kept.superfluous |= matches!(settled.fate, Fate::Superfluous { unheard: 0 });
+            } else if shows && matches!(settled.fate, Fate::Superfluous { .. }) {
                 if let Some(place) = self.place(settled.frame, kept.slot()) {
                     self.packets[place].superfluous = true;
                 }
@@ -317,6 +320,23 @@ mod tests {
         };
         assert_eq!(superfluous(12), [false, false, false, true, false]);
         assert_eq!(superfluous(45), [false; 5]);
+    }
+
+    /// The acknowledgement passed while the copy was on its way; an older one had been heard, or was lost.
+    #[test]
+    fn a_copy_of_what_was_just_acknowledged_was_not_needed() {
+        use Direction::{AToB, BToA};
+        let superfluous = |copied: i64| {
+            let rows = [
+                (0, AToB, 1_000, 1_000, TcpHeader::PSH),
+                (40, BToA, 2_000, 0, TcpHeader::ACK),
+                (50, AToB, 2_000, 1_000, TcpHeader::PSH),
+                (250, BToA, 3_000, 0, TcpHeader::ACK),
+                (copied, AToB, 2_000, 1_000, TcpHeader::PSH),
+            ];
+            tracked(&rows, 0, &[]).packets[4].superfluous
+        };
+        assert_eq!([251, 500].map(superfluous), [true, false]);
     }
 
     /// The second segment is lost. Nothing queues though the third one's place in the stream is acknowledged 100 ms later.

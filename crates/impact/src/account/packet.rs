@@ -39,7 +39,7 @@ pub struct AccountPacket {
     pub late: bool,
     /// True for a retransmission.
     pub again: bool,
-    /// True where an acknowledgement came sooner behind this copy than any could answer it: an earlier copy had arrived.
+    /// True where an acknowledgement came sooner behind this copy than any could answer it, or right before: an earlier copy had arrived.
     pub superfluous: bool,
 }
 

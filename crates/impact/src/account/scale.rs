@@ -12,23 +12,17 @@ pub(crate) fn inferred_scale(data: &[AccountPacket], acks: &[AccountPacket], d2:
         .unwrap_or(LARGEST_WINDOW_SCALE)
 }
 
-/// Packets beyond the window that this shift makes.
+/// Packets beyond the window that this shift makes. An acknowledgement that the packet's timestamp denies had not reached the sender.
 fn beyond(data: &[AccountPacket], acks: &[AccountPacket], d2: i64, scale: u8) -> usize {
     let mut acks = acks.iter().filter(|a| !a.has(TcpHeader::SYN)).peekable();
-    let arrives = |ack: Option<&&AccountPacket>| ack.map_or(i64::MAX, |ack| ack.time.0 + d2);
     // Anything is, before the first one arrives.
-    let (mut allowed, mut beyond, mut next) = (u64::MAX, 0, arrives(acks.peek()));
-    let mut highest = 0;
+    let (mut highest, mut heard, mut beyond) = (0, false, 0);
     for d in data {
-        while next <= d.time.0
-            && let Some(ack) = acks.next()
-        {
-            let opens = ack.ack + (u64::from(ack.window) << scale);
-            highest = opens.max(highest);
-            allowed = highest;
-            next = arrives(acks.peek());
+        while let Some(ack) = acks.next_if(|ack| ack.time.0 + d2 <= d.time.0 && !d.did_not_hear(ack)) {
+            highest = highest.max(ack.ack + (u64::from(ack.window) << scale));
+            heard = true;
         }
-        beyond += usize::from(d.end() > allowed);
+        beyond += usize::from(heard && d.end() > highest);
     }
     beyond
 }
@@ -54,6 +48,20 @@ mod tests {
         assert_eq!(inferred_scale(&sent(16_000), &of_a_syn, 0, 0), 0);
         assert_eq!(inferred_scale(&sent(1 << 40), &heard(0), 0, 0), 14);
         assert_eq!(inferred_scale(&sent(16_000), &heard(0), 0, 6), 6, "at least");
+    }
+
+    /// The second acknowledgement came 5 ms before a packet that echoes the first.
+    #[test]
+    fn what_a_packet_says_that_it_did_not_hear_allowed_nothing() {
+        let heard = [ack(0, 0, 1_000), ack(20, 10_000, 1_000)];
+        let sent = |unheard_after: Option<u32>| {
+            [AccountPacket {
+                unheard_after,
+                ..data(25, 16_000)
+            }]
+        };
+        let scale = |unheard_after| inferred_scale(&sent(unheard_after), &heard, 0, 0);
+        assert_eq!((scale(None), scale(Some(4_000)), scale(Some(5_000))), (3, 3, 5));
     }
 
     #[test]

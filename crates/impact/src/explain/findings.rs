@@ -28,7 +28,7 @@ const fn warning(kind: FindingKind, needs: &'static str) -> FindingRow {
 }
 
 /// All rows.
-pub static FINDINGS: [FindingRow; 17] = [
+pub static FINDINGS: [FindingRow; 18] = [
     warning(
         FindingKind::FragmentationCliff,
         "one of ten packets of a direction (100 or more) is split so that a few bytes are left, by IP or by TCP",
@@ -72,6 +72,13 @@ pub static FINDINGS: [FindingRow; 17] = [
         ..warning(
             FindingKind::CaptureDrops,
             "acknowledged bytes that were never captured account for half of twenty or more missing packets, or the capture program says that it dropped some",
+        )
+    },
+    FindingRow {
+        unless: "the capture lost them; smaller packets are lost too, or first fragments",
+        ..warning(
+            FindingKind::LostFragments,
+            "twenty ESP packets, and one of a thousand, are missing, and of three of four of them the first fragment came",
         )
     },
     warning(

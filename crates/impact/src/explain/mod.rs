@@ -20,6 +20,7 @@ mod same_limits;
 mod sas;
 mod scene;
 mod set_up;
+mod slow_sa;
 mod table;
 mod told;
 mod view;
@@ -45,6 +46,7 @@ pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
 pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
+pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
 pub use view::MOST_FRAMES;

@@ -2,6 +2,7 @@
 
 use crate::explain::failure::{Failure, failure};
 use crate::explain::renewal::is_cost_of_renewal;
+use crate::explain::slow_sa::told_slow_sa;
 use rekeyscope_model::analysis::{
     Analysis, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Flow, Impact, Outage,
     OutageEnd, Tunnel, Verdict,
@@ -298,8 +299,12 @@ pub fn others_pass(analysis: &Analysis, outage: &Outage) -> bool {
     })
 }
 
-/// Seconds that rekeys cost the transfer that suffers most.
+/// Seconds that rekeys, or a slow SA, cost the transfer that suffers most.
 fn cost_of_rekeys(analysis: &Analysis) -> f64 {
     let costs = analysis.ledger.iter().map(|ledger| ledger.cost_seconds);
-    costs.fold(0.0, f64::max)
+    let first = analysis.impact.first();
+    let slow = first.and_then(|headline| told_slow_sa(analysis, headline));
+    costs
+        .chain(slow.map(|slow| slow.lost_seconds))
+        .fold(0.0, f64::max)
 }

@@ -257,3 +257,9 @@ outage-all-line = All { $n } tunnels stopped at { $moment }: { $open ->
 }.
 outage-all-why = Why: each of them stopped at that time, so that it is what they share: the end{ $end }, its line, or the path behind.
 do-outage-all = Do: look at the line and the host of the end{ $end }, and capture on its other side, too. The rekeys are not the cause.
+slow-sa-line = From { $from } to { $to } one SA carried { $own }, the others { $other }.
+slow-sa-why = Why: the rate fell with the first packets of SA { $spi } and came back with those of the next one: that SA is slow, and not the line.{ $delays ->
+    [yes] {" "}A round trip took { $delay }, { $usual } otherwise.
+   *[no] {""}
+} The { $direction } took { $lost } longer.
+do-slow-sa = Do: find out why { $who } does not handle this SA in hardware (offload) as it does the others, and how busy its processor is. Until then a rekey brings the rate back. Not the line.

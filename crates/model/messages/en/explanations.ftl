@@ -369,6 +369,10 @@ cure-deleted-elsewhere = give the client the same inner address each time (stron
 cure-slow-exchange = use a smaller or an elliptic-curve group, or no PFS, and give UDP 500 and 4500 priority.
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = look into the L2TP log of { $who }: why it ended the session (idle or session limit, RADIUS, PPP options). The rekeys are not the cause.
+cure-lost-fragments = lower the MTU inside the tunnel (L2TP: that of PPP) or clamp the MSS{ $known ->
+    [yes] {" "}to { $mss }
+   *[no] {""}
+}, so that no packet is fragmented; and look for what drops fragments before this capture (firewall, NAT, filter).
 cure-damaged = find what damages packets before this capture: line, modem, radio, cable, network card (its offloads). Keys and rekeys are right.
 cure-late = keep each SA on one path, or give the receiver a larger replay window (strongSwan: `replay_window`).
 cure-replay-window = keep each SA on one path, or give { $who } a larger replay window (strongSwan: `replay_window`).

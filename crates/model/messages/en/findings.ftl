@@ -15,6 +15,7 @@ finding-damaged = { $direction }: { $damaged } ESP packets ({ $share }) came dam
     [capture] the capture damaged them, since TCP inside acknowledged what was in them
    *[line] their receiver drops them
 }.
+finding-lost-fragments = { $direction }: { $missing } ESP packets ({ $share }) are missing; of { $cut } of them the first fragment came, so that later fragments were lost before the capture point.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
 ## The same in a few words, by the same arguments
@@ -23,6 +24,7 @@ brief-finding-one-direction-loss = { $share } of ESP { $direction } lost before 
 brief-finding-both-directions-loss = { $share } of ESP { $direction } lost before the capture point, and { $other } the other way
 brief-finding-packet-loss = { $share } of ESP { $direction } lost before the capture point
 brief-finding-damaged = { $share } of ESP { $direction } came damaged (wrong ICV)
+brief-finding-lost-fragments = { $share } of ESP { $direction } lacks later fragments
 brief-finding-packets-missing = { $share } of ESP { $direction } is missing in the capture
 brief-finding-tiny-fragments = { $split } of { $packets } packets of { $direction } are split into a full and a tiny IP packet
 brief-finding-tiny-segments = { $tiny } of { $segments } TCP segments of { $direction } are a tiny rest behind a full one

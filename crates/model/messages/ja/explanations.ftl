@@ -17,7 +17,7 @@ outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛ての通信の通信
+outage-nothing-to = { $to } 宛ての通信の通信の通信
 outage-nothing-large = 大きなパケット
 outage-nothing-of-it = そのパケット
 outage-nothing-on-it = その SA
@@ -333,6 +333,10 @@ cure-deleted-elsewhere = クライアントに毎回同じ内側アドレスを�
 cure-slow-exchange = 鍵計算（DH）の軽い DH グループ（楕円曲線など）にするか、PFS を無効にし、UDP 500 と 4500 を優先してください。
 cure-slow-renewal = { cure-slow-exchange }
 cure-l2tp-closed = { $who }の L2TP のログで切断の理由（アイドルタイマー、セッション時間の制限、RADIUS、PPP のオプション）を調べてください。リキーは原因ではありません。
+cure-lost-fragments = トンネル内の MTU（L2TP では PPP の MTU）を下げるか、MSS を{ $known ->
+    [yes] { $mss } に
+   *[no] {""}
+}調整して、フラグメント化を避けてください。キャプチャ地点より手前でフラグメントを捨てるもの（ファイアウォール、NAT、フィルター）も調べてください。
 cure-damaged = キャプチャ地点より手前でパケットを壊すもの（回線、モデム、無線、ケーブル、NIC のオフロード）を調べてください。鍵とリキーは正常です。
 cure-late = SA ごとに経路を 1 本にするか、受信側のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。
 cure-replay-window = SA ごとに経路を 1 本にするか、{ $who }のリプレイウィンドウを広げてください（strongSwan: `replay_window`）。

@@ -15,6 +15,7 @@ finding-damaged = { $direction }: ESP パケット { $damaged } 個（{ $share }
     [capture] 内側の TCP はその内容に確認応答したため、壊したのはキャプチャです
    *[line] 受信側はそれらを破棄します
 }。
+finding-lost-fragments = { $direction }: ESP パケット { $missing } 個（{ $share }）が欠け、うち { $cut } 個は先頭のフラグメントだけが届きました。後続のフラグメントがキャプチャ地点より手前で失われています。
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
 ## 同じ引数による短い文
@@ -23,6 +24,7 @@ brief-finding-one-direction-loss = { $direction } の ESP の { $share } がキ�
 brief-finding-both-directions-loss = { $direction } の ESP の { $share }、逆方向 { $other } がキャプチャ地点より手前で損失
 brief-finding-packet-loss = { $direction } の ESP の { $share } がキャプチャ地点より手前で損失
 brief-finding-damaged = { $direction } の ESP の { $share } が壊れて届いた（ICV 不一致）
+brief-finding-lost-fragments = { $direction } の ESP の { $share } に後続のフラグメントがない
 brief-finding-packets-missing = { $direction } の ESP の { $share } がキャプチャにない
 brief-finding-tiny-fragments = { $direction } のパケット { $packets } 個中 { $split } 個が最大長と小さな残りの 2 つに分割
 brief-finding-tiny-segments = { $direction } の TCP セグメント { $segments } 個中 { $tiny } 個が最大長の直後の小さな残り

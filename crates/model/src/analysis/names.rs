@@ -487,6 +487,8 @@ plain_names! {
         Damaged = "damaged",
         /// The capture lacks packets that passed.
         CaptureDrops = "capture_drops",
+        /// Packets came in part: their later fragments were lost.
+        LostFragments = "lost_fragments",
         /// Packets of one direction were lost.
         OneDirectionLoss = "one_direction_loss",
         /// Packets of both directions were lost.

@@ -11,6 +11,7 @@ mod loss;
 mod orphan;
 mod outage;
 mod set_up;
+mod slow_sa;
 mod standstill;
 mod why;
 
@@ -22,8 +23,9 @@ use rekeyscope_model::analysis::{AccountLabel, Analysis, AnswerLines, Outage, Ve
 use rekeyscope_model::text::{Language, Message, Said};
 
 /// The answer of a document: of data in clear; of a login inside a tunnel that was refused; of its outages where they cost more than rekeys, or have
-/// not ended; of an SA that ended after its renewal had failed, where nothing shows its traffic; of a tunnel that did not come up, or answers
-/// nothing; of what would explain an outage that is not seen; of a renewal that failed for good; else of what rekeys cost. Of
+/// not ended; of an SA that is slower than its neighbours; of an SA that ended after its renewal had failed, where nothing shows its traffic; of a
+/// tunnel that did not come up, or answers nothing; of what would explain an outage that is not seen; of a renewal that failed for good; else of
+/// what rekeys cost. Of
 /// several clients the one that it speaks of is named.
 pub(crate) fn answer(focus: &Focus) -> Answer {
     if let Some(answer) = disorder::of_disorder(focus) {
@@ -58,6 +60,7 @@ fn told(focus: &Focus) -> Option<Answer> {
         .or_else(|| outage::of_outages(focus))
         .or_else(|| standstill::of_turns(focus))
         .or_else(|| standstill::of_elsewhere(focus))
+        .or_else(|| slow_sa::of_slow_sa(focus))
         .or_else(|| orphan::of_orphan(focus))
         .or_else(|| standstill::of_childless(focus))
         .or_else(|| set_up::of_set_up(focus))

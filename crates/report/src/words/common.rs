@@ -9,7 +9,7 @@ use rekeyscope_model::analysis::{
     OverlayKind, SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel,
     TwoPoints,
 };
-use rekeyscope_model::text::{Arg, Catalogue, Message};
+use rekeyscope_model::text::{Arg, Catalogue};
 use std::net::{IpAddr, SocketAddr};
 
 /// `10.9.0.1 → 10.9.0.2`.
@@ -190,7 +190,8 @@ pub(crate) fn finding(t: &Catalogue, f: &Finding) -> String {
 }
 
 /// Warnings that a screen has in a few words.
-const BRIEF: [&str; 9] = [
+const BRIEF: [&str; 10] = [
+    "brief-finding-lost-fragments",
     "brief-finding-one-direction-loss",
     "brief-finding-both-directions-loss",
     "brief-finding-packet-loss",
@@ -225,24 +226,20 @@ pub(crate) fn late_packets(t: &Catalogue, analysis: &Analysis) -> Option<String>
     Some(clean::sentence(&t.say(message)))
 }
 
-/// Damaged packets of a direction, which their receiver drops.
-pub(crate) fn damaged_packets(
-    t: &Catalogue,
+/// The finding of a kind about a direction.
+pub(crate) fn finding_of(
     analysis: &Analysis,
-    side: (usize, Direction),
-) -> Option<String> {
-    let tunnel = analysis.tunnels.get(side.0)?;
-    let (from, to) = side.1.pick((tunnel.a, tunnel.b), (tunnel.b, tunnel.a));
-    let wanted = [("direction", format!("{from} → {to}")), ("by", "line".to_owned())];
-    let findings = analysis.findings.iter();
-    let messages = findings
-        .filter(|f| f.id == FindingKind::Damaged.as_str())
-        .filter_map(|f| f.messages.first());
-    let is_own = |message: &&Message| {
-        let has = |(name, text): &(&str, String)| message.args.get(*name) == Some(&Arg::Text(text.clone()));
-        wanted.iter().all(has)
+    kind: FindingKind,
+    (tunnel, direction): (usize, Direction),
+) -> Option<&Finding> {
+    let tunnel = analysis.tunnels.get(tunnel)?;
+    let (from, to) = direction.pick((tunnel.a, tunnel.b), (tunnel.b, tunnel.a));
+    let wanted = Arg::Text(format!("{from} → {to}"));
+    let is_own = |f: &&Finding| {
+        let first = f.messages.first();
+        f.id == kind.as_str() && first.is_some_and(|m| m.args.get("direction") == Some(&wanted))
     };
-    Some(clean::sentence(&t.say(messages.into_iter().find(is_own)?)))
+    analysis.findings.iter().find(is_own)
 }
 
 /// An answer must not be read without such a finding.

@@ -169,10 +169,15 @@ fn settle_copies(
         let only = own.next()?;
         own.next().is_none().then_some(only.0)
     });
+    // A copy with a later timestamp than the one that comes back had not arrived (RFC 3522 §3.2).
+    let had_left = |mark: &SendMark| {
+        let later = echo.zip(mark.timestamp);
+        later.is_none_or(|(echo, own)| own.wrapping_sub(echo).cast_signed() <= 0)
+    };
     let latest = sent
         .marks()
         .enumerate()
-        .filter(|(_, mark)| old_enough(mark))
+        .filter(|(_, mark)| old_enough(mark) && had_left(mark))
         .last();
     let arrived = echoed.or(latest.map(|(k, _)| k)).unwrap_or(0);
     for (k, mark) in sent.marks().enumerate() {

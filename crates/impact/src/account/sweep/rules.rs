@@ -164,9 +164,9 @@ impl Sweep<'_> {
             let busy = [k, k.saturating_sub(1), then]
                 .iter()
                 .any(|&k| self.rate(k) >= 0.85);
-            let late = self.sender.late_seen.is_some_and(|t| data.time.0 - t <= 2 * rtt);
             // A smaller ESP number came late right before, or the copy was not needed.
-            self.track.begins(if late || data.superfluous {
+            let disordered = self.sender.is_disordered(data.time.0, rtt);
+            self.track.begins(if disordered || data.superfluous {
                 AccountLabel::Reordering
             } else if busy || self.queues() {
                 AccountLabel::QueueLoss
@@ -224,10 +224,13 @@ impl Sweep<'_> {
         let slower = rate < 0.6;
         // Behind a queue packets come as the link lets them through, however they were sent.
         let waited = self.waited_in_queue(data);
+        // Packets that overtake each other come as their ways let them through, too.
+        let disordered = self.sender.is_disordered(now, times.rtt);
         let back_after = self.back_after();
         let sender = &mut *self.sender;
-        // Something else than the loss holds a flight that is not back by then.
-        if sender.loss_seen.is_some_and(|lost| now - lost > back_after) {
+        // Something else than the loss holds a flight that is not back by then, but for packets that go on overtaking each other.
+        let goes_on = disordered && self.track.episode == Some(AccountLabel::Reordering);
+        if sender.loss_seen.is_some_and(|lost| now - lost > back_after) && !goes_on {
             (sender.loss_seen, sender.ramping, sender.before_loss) = (None, false, 0);
         }
         let small = sender.receiver.small_until(now, (nanos > 0).then_some(from));
@@ -235,7 +238,7 @@ impl Sweep<'_> {
         let clocked = sender.told.is_some_and(|told| told > now - times.released);
         let could = data.end() <= allowed && sender.flight() + data.payload() <= sender.proven;
         let recovering = sender.recovery_point.is_some();
-        if nanos > times.released && !recovering && !waited {
+        if nanos > times.released && !recovering && !waited && !disordered {
             let before = k.checked_sub(1).and_then(|before| self.half.data.get(before));
             // Both sums fade alike, because only the larger of them is asked for.
             let fade = libm::exp(-((now - sender.waits_at) as f64) / MEMORY);
@@ -286,7 +289,8 @@ impl Sweep<'_> {
                 .is_none_or(|t| now - t > INITIAL_RTO.max(10 * times.rtt));
             // A sender with nothing to send lets a queue run dry.
             let queues = queued && nanos < times.gap;
-            let slow = sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues;
+            let slow =
+                sender.waits_unclocked >= sender.waits_clocked && slower && calm && !queues && !disordered;
             if slow || sender.all_acked() && idle {
                 sender.application_until = Some(now + times.rtt);
                 return Some(Application);

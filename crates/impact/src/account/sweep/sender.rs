@@ -83,6 +83,11 @@ impl TcpSender {
         self.rounds.usual().max(self.flight())
     }
 
+    /// A packet that others had overtaken came less than two round trips before `now`.
+    pub(crate) fn is_disordered(&self, now: i64, rtt: i64) -> bool {
+        self.late_seen.is_some_and(|late| now - late <= 2 * rtt)
+    }
+
     /// Everything that was sent is acknowledged.
     pub(crate) fn all_acked(&self) -> bool {
         self.snd_una >= self.snd_nxt

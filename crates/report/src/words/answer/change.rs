@@ -314,12 +314,12 @@ fn of_line(focus: &Focus, headline: &Impact, line: &AccountLine) -> Option<Cure>
         .without_mbps
         .filter(|_| row.shows_gain)
         .map(|mbps| mbps * 1e6);
-    let instruction = match is_replay(focus, line) {
-        true => focus.t.word("cure-late"),
-        false if line.label == AccountLabel::PathLoss && why::damaged(focus, headline).is_some() => {
-            focus.t.word("cure-damaged")
-        }
-        false => advice.instruction(focus.t),
+    let is_most = lost_most(focus, headline).is_some_and(|most| most.label == line.label);
+    let broken = why::of_broken_packets(focus, headline).filter(|_| is_most);
+    let instruction = match broken {
+        _ if is_replay(focus, line) => focus.t.word("cure-late"),
+        Some((_, cure)) => cure,
+        None => advice.instruction(focus.t),
     };
     Some(Cure {
         text: instruction,

@@ -4,17 +4,17 @@ use crate::words::answer::loss::{leads, loses_more, lost_as_much, lost_most};
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
-use crate::words::{self, KeysFit, account_label, format, keys_fit, loss_label};
+use crate::words::{self, KeysFit, account_label, clean, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
     names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue, told_stop,
 };
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{
-    AccountLabel, AccountLine, ExplanationCause, Impact, Ledger, LedgerBasis, LedgerRekey, LedgerWhy,
-    OwnRate, Verdict,
+    AccountLabel, AccountLine, ExplanationCause, FindingKind, Impact, Ledger, LedgerBasis, LedgerRekey,
+    LedgerWhy, OwnRate, Verdict,
 };
-use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::text::{Arg, Catalogue};
 use std::collections::BTreeMap;
 
 pub(super) fn why(focus: &Focus) -> String {
@@ -41,7 +41,7 @@ pub(super) fn why(focus: &Focus) -> String {
     said.extend(stop(focus, headline));
     said.extend(one_way(focus, headline));
     said.extend(words::late_packets(t, focus.analysis));
-    said.extend(damaged(focus, headline));
+    said.extend(of_broken_packets(focus, headline).map(|(why, _)| why));
     // The rate is no reason.
     let is_rate = matches!(headline.verdict, Verdict::Bounded | Verdict::NoRekeys)
         && lost_most(focus, headline).is_none();
@@ -51,11 +51,31 @@ pub(super) fn why(focus: &Focus) -> String {
     because(t, &said)
 }
 
-/// The reason why a transfer lost most to the path: its packets came damaged.
-pub(super) fn damaged(focus: &Focus, headline: &Impact) -> Option<String> {
-    let of_path = |line: &&AccountLine| line.label == AccountLabel::PathLoss;
-    lost_most(focus, headline).filter(of_path)?;
-    words::damaged_packets(focus.t, focus.analysis, (headline.tunnel, headline.direction))
+/// The reason why a transfer lost most to packets that never came whole, and what cures that.
+pub(super) fn of_broken_packets(focus: &Focus, headline: &Impact) -> Option<(String, String)> {
+    let t = focus.t;
+    let is_loss =
+        |line: &&AccountLine| matches!(line.label, AccountLabel::PathLoss | AccountLabel::QueueLoss);
+    lost_most(focus, headline).filter(is_loss)?;
+    let side = (headline.tunnel, headline.direction);
+    let found = |kind| words::finding_of(focus.analysis, kind, side);
+    let by_line = Arg::Text("line".to_owned());
+    let damaged = found(FindingKind::Damaged).and_then(|f| f.messages.first());
+    let damaged = damaged.filter(|message| message.args.get("by") == Some(&by_line));
+    let (message, cure) = match damaged {
+        Some(message) => (message, t.word("cure-damaged")),
+        None => {
+            let cut = found(FindingKind::LostFragments)?.messages.first()?;
+            let fits = found(FindingKind::PathMtu).and_then(|f| f.messages.last());
+            let mss = match fits.and_then(|fits| fits.args.get("mss")) {
+                Some(Arg::Count(mss)) => format::count(*mss),
+                _ => String::new(),
+            };
+            let known = if mss.is_empty() { "no" } else { "yes" };
+            (cut, fill!(t, "cure-lost-fragments", known, mss))
+        }
+    };
+    Some((clean::sentence(&t.say(message)), cure))
 }
 
 /// The line of these reasons, which begin with small letters.

@@ -212,6 +212,23 @@ fn a_slow_sender_is_slowed_by_its_application() {
     );
 }
 
+/// Packets that overtake each other come as their ways let them through, so that their distances are not the sender's.
+#[test]
+fn among_overtaken_packets_only_a_sender_with_nothing_under_way_is_idle() {
+    let slow = |ms: i64, all_acked: bool| {
+        with(|m| {
+            m.sender.late_seen = Some(at(NOW - ms));
+            m.all_acked = all_acked;
+            m.sender.all_acked_since = Some(at(NOW - 30));
+        })
+        .told(500)
+        .judged(|sweep| sweep.sender.waits_unclocked > 0.0)
+    };
+    assert_eq!(slow(81, false), (Some(Application), true), "two round trips");
+    assert_eq!(slow(80, false), (Some(Growth), false));
+    assert_eq!(slow(80, true), (Some(Application), false));
+}
+
 #[test]
 fn a_sender_with_nothing_under_way_is_idle() {
     let idle = |ms: i64, all_acked: bool| {

@@ -36,6 +36,19 @@ fn an_episode_lasts_until_the_flight_is_back() {
         .found()
     };
     assert_eq!((twice(6_590), twice(6_610)), (None, Some(Growth)));
+    // Packets go on overtaking each other, which held the flight down.
+    let goes_on = |cause: AccountLabel| {
+        let long_ago = with(|m| {
+            lost(m, NOW - 3_350, 50_000);
+            m.sender.late_seen = Some(at(NOW - 80));
+        });
+        long_ago.told(2).run(|sweep, data, wait| {
+            sweep.track.begins(cause);
+            sweep.label(0, data, 11_000, data.time.0 - wait)
+        })
+    };
+    assert_eq!(goes_on(AccountLabel::Reordering), None);
+    assert_eq!(goes_on(AccountLabel::PathLoss), Some(Growth));
 }
 
 /// Next to the receiver hardly anything is under way when an acknowledgement passes.
