@@ -257,7 +257,7 @@ fn the_first_line_says_what_happened() {
         ),
         (
             "mtu_sender",
-            "Large packets probably stopped passing at 19.81 s",
+            "Large packets, or all to the gateway, stopped arriving at 19.81 s: none since\n(36.1 s).",
             "Data probably did not arrive since 19.93 s (36.0 s)",
         ),
     ];

@@ -46,7 +46,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 39] = [
+const ROWS_PLANTED: [(&str, &str, &str); 40] = [
     ("capture_hole", "capture stops", "capture drops frames"),
     ("numbers_back", "counter goes back", "deep reordering"),
     ("numbers_used_up", "numbers used up", "numbers left"),
@@ -55,6 +55,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 39] = [
         "invalid_spi",
         "server lost its SAs",
         "INVALID-SPI, and data goes on",
+    ),
+    (
+        "large_never_passed",
+        "large packets never pass",
+        "nothing passes behind small answers",
     ),
     ("l2tp_closed", "L2TP call cleared", "Hello without answer"),
     ("collision", "collision, data lost", "collision"),

@@ -227,15 +227,15 @@ pub(crate) fn ike_sa_and_child_renewed(w: &mut World) {
 /// Echoes pass meanwhile, where the way is closed for large packets only.
 fn only_small_pass(w: &mut World, echoes_pass: bool) {
     w.steady(BEFORE);
-    w.ping();
+    w.ping_client(true);
     w.go_deaf(WINDOW);
     for wait in TIMEOUTS {
         w.repeat_oldest(&[wait]);
         if echoes_pass {
-            w.ping();
+            w.ping_client(true);
         }
     }
-    w.ping();
+    w.ping_client(true);
 }
 
 pub(crate) fn large_packets_lost(w: &mut World) {
@@ -245,6 +245,85 @@ pub(crate) fn large_packets_lost(w: &mut World) {
 pub(crate) fn all_packets_lost(w: &mut World) {
     only_small_pass(w, false);
     resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The server answers with small segments; from the first full-sized one on none arrives, through a renewal that does no harm. `open` tells
+/// whether its small packets pass still.
+fn small_answers_only(w: &mut World, open: bool) {
+    w.establish(GENEROUS);
+    let whole = std::mem::replace(&mut w.segment_len, 100);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(100);
+    w.segment_len = whole;
+    w.go_deaf(10);
+    for wait in [200, 400, 800] {
+        w.repeat_oldest(&[wait]);
+        w.ping_client(open);
+    }
+    rekey_in_silence(w);
+    for wait in [1_600, 3_200, 6_400] {
+        w.repeat_oldest(&[wait]);
+        w.ping_client(open);
+    }
+}
+
+pub(crate) fn large_packets_never_pass(w: &mut World) {
+    small_answers_only(w, true);
+}
+
+pub(crate) fn nothing_passes_any_more(w: &mut World) {
+    small_answers_only(w, false);
+}
+
+/// The server sends nothing for a while behind a small answer, then full-sized segments.
+pub(crate) fn server_stalls(w: &mut World) {
+    w.establish(GENEROUS);
+    let whole = std::mem::replace(&mut w.segment_len, 100);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    for _ in 0..10 {
+        w.wait(1_000);
+        w.ping_client(true);
+    }
+    w.segment_len = whole;
+    w.steady(AFTER);
+}
+
+/// The client does not take the new SA for a while. Replies to its own echoes come on that SA, too, and it hears none.
+pub(crate) fn replies_on_the_new_sa(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.message_v2(&mut rekey);
+    w.switch_down_v2(&rekey);
+    w.go_deaf(WINDOW);
+    for wait in TIMEOUTS {
+        w.repeat_oldest(&[wait]);
+        w.ping();
+    }
+    w.switch_up_v2(&rekey);
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+/// The client has no room for a while, and says so to each byte that asks for it.
+pub(crate) fn receiver_full(w: &mut World) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.acknowledge_all();
+    w.wait(100);
+    let (whole, next) = (std::mem::replace(&mut w.segment_len, 1), w.seq);
+    for wait in TIMEOUTS {
+        w.ack(w.expected, 0);
+        w.wait(wait);
+        w.resend(next);
+        w.wait(20);
+    }
+    w.segment_len = whole;
+    w.ack(w.expected, 0xffff);
     w.steady(AFTER);
 }
 
@@ -285,7 +364,7 @@ fn lose_beside_pings(w: &mut World) {
     w.go_deaf(WINDOW);
     for wait in TIMEOUTS {
         w.repeat_oldest(&[wait]);
-        w.ping();
+        w.ping_client(true);
     }
 }
 

@@ -372,6 +372,23 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("IKEv2, server moves", &["event address_changed"], server_moves),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
     scenario(
+        "large packets never pass",
+        &["large_never_passed"],
+        large_packets_never_pass,
+    ),
+    scenario(
+        "nothing passes behind small answers",
+        &["peer_silent"],
+        nothing_passes_any_more,
+    ),
+    scenario("server stalls", &[], server_stalls),
+    scenario(
+        "IKEv2, replies on a new SA that is not taken",
+        &["new_sa_lost"],
+        replies_on_the_new_sa,
+    ),
+    scenario("receiver full", &[], receiver_full),
+    scenario(
         "all packets lost, echoes before and after",
         &["peer_silent"],
         all_packets_lost,

@@ -43,6 +43,10 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
         match interval.facts.kind {
             StandstillKind::Outage => {
                 let open = if facts.open { " open" } else { "" };
+                let connections = match facts.connections {
+                    0 | 1 => String::new(),
+                    n => format!(" of {n}"),
+                };
                 let passed = match facts.echoes {
                     0 => String::new(),
                     echoes => format!(" passed {echoes}"),
@@ -52,7 +56,7 @@ fn run(lines: &str, events: &[Event], end: i64) -> Vec<String> {
                     .map(|(a, b)| format!(" dead {}-{}", ms(a), ms(b)))
                     .unwrap_or_default();
                 format!(
-                    "outage {from}-{to} {:?} {}{dead}{passed}{open}",
+                    "outage {from}-{to} {:?} {}{dead}{passed}{connections}{open}",
                     facts.shown_by, facts.swallowed
                 )
             }
@@ -109,6 +113,57 @@ fn acknowledgements_that_nobody_hears_make_an_outage() {
 fn a_sender_that_sends_nothing_rests() {
     let later = "9000 < 100000:1000 ack 0 esp=8/101 id=101\n9020 > 0:0 ack 101000\n";
     assert_eq!(run(&(download(0, 1_000) + later), &[], 9_100), ["rest 990-9000"]);
+}
+
+/// The receiver has no room, and answers what asks for it: an empty segment (Linux), or one byte that it does not take. Its sender gives
+/// other receivers the identifications between, or packets are missing between.
+#[test]
+fn a_receiver_without_room_is_no_outage() {
+    let full = |probe: &str, answered: bool| {
+        let mut lines = download(0, 1_000) + "1030 > 0:0 ack 100000 win=0\n";
+        for (ms, number) in [
+            (1_300, 120),
+            (1_900, 140),
+            (3_100, 160),
+            (5_500, 180),
+            (8_900, 200),
+        ] {
+            lines += &format!("{ms} < {probe} ack 0 esp=8/{number} id={number}\n");
+            if answered {
+                lines += &format!("{} > 0:0 ack 100000 win=0\n", ms + 20);
+            }
+        }
+        lines += "9000 > 0:0 ack 100000\n9020 < 100000:1000 ack 0 esp=8/230 id=230\n9040 > 0:0 ack 101000\n";
+        run(&lines, &[], 9_100)
+    };
+    assert_eq!(full("99999:0", true), [""; 0]);
+    assert_eq!(full("100000:1", true), [""; 0]);
+    assert_eq!(full("99999:0", false), ["outage 990-9020 MissingNumbers 0"]);
+    assert_eq!(
+        full("100000:1", false),
+        ["outage 990-9020 Swallowed 5 dead 1300-8900"]
+    );
+}
+
+/// A host counts the packets of all its connections with one counter: what another one had is not missing.
+#[test]
+fn identifications_of_another_connection_are_not_missing() {
+    let rests = |other: bool| {
+        let mut lines = download(0, 1_000);
+        for k in (0..20).filter(|_| other) {
+            lines += &format!(
+                "{} < port=2 {}:10 ack 0 esp=9/{k} id={}\n",
+                3_000 + 10 * k,
+                10 * k,
+                101 + k
+            );
+        }
+        lines +=
+            "3210 > port=2 0:0 ack 200\n9000 < 100000:1000 ack 0 esp=9/20 id=121\n9020 > 0:0 ack 101000\n";
+        run(&lines, &[], 9_100)
+    };
+    assert_eq!(rests(true), ["rest 3190-9000"]);
+    assert_eq!(rests(false), ["outage 990-9000 MissingNumbers 0"]);
 }
 
 /// At the receiver's end nothing of an outage is seen but that numbers are missing.
@@ -170,7 +225,11 @@ fn connections_that_are_asked_for_in_vain_show_an_outage_where_an_event_says_so(
 /// A host that stood still answers all echoes when it goes on: small packets did not pass meanwhile.
 #[test]
 fn echoes_that_are_answered_late_did_not_pass() {
-    let run = |delay: i64| {
+    let run = |asked: &str, delay: i64| {
+        let (word, back) = match asked {
+            "<" => ("ping", ">"),
+            _ => ("echo", "<"),
+        };
         let mut packets = vec![
             (1_000, "< 100000:1000 ack 0".to_owned()),
             (1_300, "< 100000:1000 ack 0".to_owned()),
@@ -181,7 +240,10 @@ fn echoes_that_are_answered_late_did_not_pass() {
         ];
         for k in 0..4 {
             let ms = 1_100 + 400 * k;
-            packets.extend([(ms, format!("> echo={k}")), (ms + delay, format!("< echo={k}"))]);
+            packets.extend([
+                (ms, format!("{asked} {word}={k}")),
+                (ms + delay, format!("{back} {word}={k}")),
+            ]);
         }
         packets.sort_by_key(|(ms, _)| *ms);
         let later: String = packets
@@ -190,8 +252,42 @@ fn echoes_that_are_answered_late_did_not_pass() {
             .collect();
         run(&(download(0, 1_000) + &later), &[], 4_400)
     };
-    assert_eq!(run(20), ["outage 990-4300 Swallowed 4 dead 1000-3100 passed 4"]);
-    assert_eq!(run(2_050), ["outage 990-4300 Swallowed 4 dead 1000-3100"]);
+    let none = ["outage 990-4300 Swallowed 4 dead 1000-3100"];
+    assert_eq!(
+        run("<", 20),
+        ["outage 990-4300 Swallowed 4 dead 1000-3100 passed 4"]
+    );
+    assert_eq!(run("<", 2_050), none);
+    assert_eq!(run(">", 20), none, "the replies go the way of the data");
+}
+
+/// Two connections of the same hosts never get a full-sized segment through, and a third one goes on with small ones.
+#[test]
+fn large_segments_that_never_pass_are_one_stretch_of_all_connections() {
+    let mut packets = Vec::new();
+    for (port, from) in [(2, 1_000), (3, 5_000)] {
+        packets.push((from, format!("< port={port} S 0:0 ack 0")));
+        packets.push((from + 20, format!("> port={port} 0:0 ack 1")));
+        for k in 0..4 {
+            packets.push((from + 40, format!("< port={port} {}:1400 ack 0", 1 + 1400 * k)));
+        }
+        for wait in [300, 900, 2_100] {
+            packets.push((from + 40 + wait, format!("< port={port} 1:1400 ack 0")));
+        }
+    }
+    for k in 0..100 {
+        packets.push((100 * k, format!("< {}:60 ack 0", 60 * k)));
+        packets.push((100 * k + 20, format!("> 0:0 ack {}", 60 * (k + 1))));
+    }
+    packets.sort_by_key(|(ms, _)| *ms);
+    let lines: String = packets
+        .iter()
+        .map(|(ms, packet)| format!("{ms} {packet}\n"))
+        .collect();
+    assert_eq!(
+        run(&lines, &[], 10_000),
+        ["outage 1000-10000 Swallowed 14 dead 1040-7140 passed 58 of 2 open"]
+    );
 }
 
 #[test]

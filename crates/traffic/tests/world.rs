@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Behind that: `S`, `F`, `R`, `P` (flags); `esp=7/12` (SPI, number); `id=5`; `ts=5/3` (value, echo); `win=0`; `scale=7`; `sack=200-300,400-500`;
-//! `port=2` (another connection); `echo=3` (a request of that number, or its reply with `<`); `udp=100`; `unread=100` (an ESP packet of that length that no key opens).
+//! `port=2` (another connection); `echo=3` (a request of that number, or its reply with `<`); `ping=3` (the same, asked with `<`); `udp=100`; `unread=100` (an ESP packet of that length that no key opens).
 
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -108,11 +108,11 @@ fn packet(line: &str, frame: u64, initial: Initial) -> Packet {
                 header.sack = blocks.iter().copied().collect();
             }
             "port" => port = value.parse().unwrap(),
-            "echo" => {
+            "echo" | "ping" => {
                 other = Some((
                     1,
                     InnerPayload::Echo {
-                        request: direction == Direction::AToB,
+                        request: (direction == Direction::AToB) == (name == "echo"),
                         id: 1,
                         seq: value.parse().unwrap(),
                         bytes: 64,

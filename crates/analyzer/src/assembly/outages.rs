@@ -147,6 +147,7 @@ fn stops(record: &Record, interval: &Interval, cause: ExplanationCause) -> bool 
             | ExplanationCause::PeerSilent
             | ExplanationCause::PathSilent
             | ExplanationCause::LargePackets
+            | ExplanationCause::LargeNeverPassed
             | ExplanationCause::FirstFragments
             | ExplanationCause::TooBig
     );

@@ -174,7 +174,10 @@ pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
     let explanation = Explanation {
         by: Some(by),
         event: checks.first().map(|event| event.index),
-        ..Explanation::of(ExplanationCause::Unheard, Certainty::Proven)
+        ..Explanation::of(
+            ExplanationCause::Unheard,
+            certainty_of(outage.undelivered.carried),
+        )
     };
     Some(view.with_frames(explanation, checks.iter().map(|event| event.frame)))
 }
@@ -210,14 +213,15 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         // Large packets do not come to the receiver's end, and the numbers of those that were tried are missing between the small ones.
         (None, _) => u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE,
     };
-    let echoes = u64::from(undelivered.echoes) >= SEVERAL && only_large;
-    if told.is_none() && !echoes {
+    let proven = u64::from(undelivered.echoes) >= SEVERAL;
+    let seen = u64::from(undelivered.replies) >= SEVERAL && !undelivered.beside_receiver && takes_it(view);
+    if told.is_none() && !(only_large && (proven || seen)) {
         return None;
     }
     let until = view.begin().plus_nanos(view.near());
     let changed = view
         .exchanges()
-        .filter(|(_, exchange)| exchange.end <= until)
+        .filter(|(_, exchange)| exchange.end <= until && !undelivered.never_larger)
         .last();
     let since = outage.from.plus_nanos(-view.near());
     let explanation = Explanation {
@@ -229,16 +233,35 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         exchange: changed
             .filter(|(_, exchange)| exchange.end >= since)
             .map(|(_, exchange)| exchange.index),
-        by: told.and_then(|event| event.by),
+        // Whoever asked knows whether the replies came.
+        by: match told {
+            Some(event) => event.by,
+            None => (!proven).then_some(outage.silences[1].side),
+        },
         count: told
             .and_then(|event| event.count)
             .or(largest_passed.map(u64::from)),
+        connections: Some(u64::from(undelivered.connections)).filter(|n| *n >= SEVERAL),
         ..match told {
             Some(event) => Explanation::of(ExplanationCause::FirstFragments, event.known),
+            None if undelivered.never_larger => {
+                Explanation::of(ExplanationCause::LargeNeverPassed, Certainty::Inferred)
+            }
             None => Explanation::of(ExplanationCause::LargePackets, Certainty::Inferred),
         }
     };
     Some(view.with_frames(explanation, []))
+}
+
+/// Whether the receiver has the SAs of what did not arrive: it took packets of them before, or sends on those of the way back.
+fn takes_it(view: &OutageView<'_>) -> bool {
+    let outage = view.outage;
+    let in_use = |place: usize| {
+        let opposite = view.sa(place).and_then(|sa| view.sa(sa.opposite?)?.used);
+        Some(place) == outage.sa
+            || opposite.is_some_and(|(first, last)| first < outage.to && last > outage.from)
+    };
+    outage.swallowed_packets.iter().all(|packet| in_use(packet.sa))
 }
 
 /// A router says again and again which size does not pass: the sender does not heed it. Small packets of both sides pass meanwhile; a router inside
@@ -295,6 +318,14 @@ pub(super) fn connection_dead(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// Packets that no key opens show that nobody answered, and not what arrived.
+fn certainty_of(carried: CarriedKind) -> Certainty {
+    match carried {
+        CarriedKind::Unread => Certainty::Inferred,
+        _ => Certainty::Proven,
+    }
+}
+
 pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
     let [sender, _] = &view.outage.silences;
     let undelivered = &view.outage.undelivered;
@@ -303,11 +334,7 @@ pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
     let lost_before = undelivered.carried == CarriedKind::Tcp
         && undelivered.shown_by == ShownBy::MissingNumbers
         && u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE;
-    // Packets that no key opens show that nobody answered, and not what arrived.
-    let certainty = match undelivered.carried {
-        CarriedKind::Unread => Certainty::Inferred,
-        _ => Certainty::Proven,
-    };
+    let certainty = certainty_of(undelivered.carried);
     (!rest).then(|| {
         let explanation = Explanation {
             by: lost_before.then_some(sender.side),

@@ -96,7 +96,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test. Rows of one way to look stand side by side: what it finds says which of them holds.
-pub static ROWS: [ExplanationRow; 39] = [
+pub static ROWS: [ExplanationRow; 40] = [
     ExplanationRow {
         needs: "the capture lacks packets, or its clock was set, for half of the outage",
         ..row(ExplanationCause::CaptureHole, path::capture_hole)
@@ -119,6 +119,13 @@ pub static ROWS: [ExplanationRow; 39] = [
         unless: "ESP of that peer passes for half of the outage",
         excluded: control::esp_passes,
         ..row_of_all(ExplanationCause::InvalidSpi, control::invalid_spi)
+    },
+    ExplanationRow {
+        needs: "two echoes of the sender were answered in it, or small segments acknowledged, and all that was lost again and again is larger than what ever passed, up to the end",
+        unless: "packets came behind the replay window, or an address or port changed at its begin",
+        excluded: path::size_does_not_matter,
+        lets_small_pass: true,
+        ..row(ExplanationCause::LargeNeverPassed, path::large_packets)
     },
     ExplanationRow {
         needs: "StopCCN, CDN or an LCP Terminate-Request inside the tunnel, at most three round trips (at least 0.3 s) beside the begin",
@@ -225,7 +232,7 @@ pub static ROWS: [ExplanationRow; 39] = [
         ..row(ExplanationCause::TooBig, path::too_big)
     },
     ExplanationRow {
-        needs: "two echoes or small packets passed in it, and all that was lost is larger than what passed, or numbers are missing three times between what came",
+        needs: "two echoes of the sender were answered in it, or small packets acknowledged, and all that was lost is larger than what passed, or numbers are missing three times between what came",
         unless: "packets came behind the replay window, or an address or port changed at its begin, or data passed again on the same SA: nothing had changed the sizes",
         excluded: path::size_does_not_matter,
         lets_small_pass: true,

@@ -458,9 +458,26 @@ fn only_small_packets_pass() {
         (explanation.count, explanation.certainty),
         (Some(84), Certainty::Inferred)
     );
+    let mut never = large.clone();
+    let undelivered = &mut never.outage().undelivered;
+    (undelivered.never_larger, undelivered.connections) = (true, 3);
+    never.event(EventKind::Refused, 9.0, GATEWAY);
+    assert_eq!(is(&never, LargeNeverPassed).connections, Some(3));
+
     let mut told = scene();
     told.event(EventKind::OnlySmallPass, 10.0, CLIENT).count = Some(1372);
     assert_eq!(is(&told, FirstFragments).count, Some(1372));
+
+    // Replies show it where their receiver has the SA that they came on, and may itself have been behind the capture.
+    let mut replies = large.clone();
+    let undelivered = &mut replies.outage().undelivered;
+    (undelivered.echoes, undelivered.replies) = (0, 5);
+    assert_eq!(is(&replies, LargePackets).by, Some(GATEWAY));
+    replies.outage().undelivered.beside_receiver = true;
+    is(&replies, Unexplained);
+    replies.outage().undelivered.beside_receiver = false;
+    replies.outage().sa = Some(1);
+    is(&replies, Unexplained);
 
     let mut one_echo = large.clone();
     one_echo.outage().undelivered.echoes = 1;

@@ -58,6 +58,8 @@ outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = both sides { $probably }fell silent { $at }
 outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
+outage-large-or-all = large packets, or all to { $who }, stopped arriving { $at }
+outage-large-never-passed = large packets sent from { $moment } on { $probably }never passed
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
 outage-by-turns = traffic { $probably }went over to { $to } { $at }
@@ -127,6 +129,7 @@ cause-one-sided = one side went on upon an SA that the other had deleted
 cause-answered-elsewhere = an end answered from another address than was asked
 cause-by-turns = two were served by turns
 cause-large-packets = large packets no longer passed
+cause-large-never-passed = large packets never passed
 cause-first-fragments = only first fragments of large packets came
 cause-too-big = a router says that packets are too big
 cause-slow-exchange = the key exchange took long
@@ -227,6 +230,8 @@ explains-path-silent = neither ESP nor IKE came from either side { $span ->
 }.
 explains-first-fragments = of { $bytes } ESP packets of { $who } only the first fragment came, none of the others, and small packets passed: something on the way drops fragments.
 explains-large-packets = packets of up to { $bytes } bytes passed, and full-sized ones did not, so the limit lies between them.
+explains-large-or-all = no full-sized packet was acknowledged. Replies to echoes of { $who } (up to { $bytes } bytes) left for it meanwhile, and these packets do not show whether they arrived.
+explains-large-never-passed = packets of up to { $bytes } bytes passed, and full-sized ones never did: the limit lies between them.
 explains-large-packets-only = echoes were answered, and no full-sized packet arrived.
 explains-numbers-back = on the same SA they went from { $from } to { $to } and came a second time with other bytes, as when a restart or failover goes on with an old counter: a receiver with replay protection takes none of these packets.
 explains-left-out = packets of { $who } ended both ways with the switch to the new SA, which carries other hosts. Its traffic selectors probably leave { $who } out. Both ends may have stopped by themselves just then: these packets do not show which.
@@ -272,6 +277,10 @@ outage-timer = After that the sender still waited for its retransmission timer.
 outage-crossed = A request to renew that SA crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
+outage-connections = { $n } connections stood still{ $never ->
+    [yes] , each from its first full-sized packet on
+   *[no] {""}
+}.
 outage-unused = For the rest of the silence nothing was sent on the new SA.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
 outage-brought-back = A renewal at { $moment } ended the silence. An SA that had ended there{ $esp ->
@@ -351,6 +360,8 @@ cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
 cure-large-packets = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If it began with a renewal, compare suite and encapsulation before and after it.
+cure-large-or-all = see at { $who } whether its echoes (`ping`) are answered. If they are, large packets alone are lost: set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If not, see whether { $who } has the SA that they come on (its log, its list of SAs), and what drops them on the way.
+cure-large-never-passed = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives, for both directions; or let ICMP 'fragmentation needed' pass. The rekeys are not the cause.
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
 cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.

@@ -17,7 +17,7 @@ outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛ての通信の通信の通信
+outage-nothing-to = { $to } 宛ての通信の通信の通信の通信
 outage-nothing-large = 大きなパケット
 outage-nothing-of-it = そのパケット
 outage-nothing-on-it = その SA
@@ -57,6 +57,8 @@ outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
+outage-large-or-all = { $who }宛ての大きなパケットまたは全パケットが{ $at }届かず
+outage-large-never-passed = { $moment }以降に送られた大きなパケットが一度も通らず{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-left-out = { $who }が{ $at }新しい SA の対象から脱落{ $probably }
 outage-by-turns = 通信が{ $at } { $to } 側に切り替わり{ $probably }
@@ -125,6 +127,7 @@ cause-one-sided = 相手が削除した SA で送信を継続
 cause-answered-elsewhere = 要求されたのとは別のアドレスから応答
 cause-by-turns = 2 つの相手が交互に通信
 cause-large-packets = 大きなパケットが通らない
+cause-large-never-passed = 大きなパケットが一度も通らない
 cause-first-fragments = 大きなパケットの先頭フラグメントしか届かない
 cause-too-big = パケットが大きすぎるとルーターが通知
 cause-slow-exchange = 鍵交換に時間がかかった
@@ -201,6 +204,8 @@ explains-path-silent = { $span ->
 }
 explains-first-fragments = { $who }の ESP パケット { $bytes } 個は先頭フラグメントだけが届き、残りのフラグメントは届いていません。小さなパケットは通っています。経路上の何かがフラグメントを破棄しています。
 explains-large-packets = { $bytes } バイトまでのパケットは通り、最大長のパケットは届いていません。通る上限はその間です。
+explains-large-or-all = 最大長のパケットへの確認応答がありません。{ $who }のエコー要求への応答（{ $bytes } バイトまで）はその間も送られていますが、届いたかどうかはこれらのパケットからは分かりません。
+explains-large-never-passed = { $bytes } バイトまでのパケットは通り、最大長のパケットは一度も届いていません。通る上限はその間です。
 explains-large-packets-only = エコーには応答がありましたが、最大長のパケットは届きませんでした。
 explains-numbers-back = 同じ SA の番号が { $from } から { $to } に戻り、同じ番号が別の内容で再び使われました。再起動やフェイルオーバーで古いカウンターから続けた場合に起こります。リプレイ検査を行う受信側は、これらのパケットをすべて破棄します。
 explains-left-out = { $who }のパケットは、新しい SA への切り替えとともに両方向とも途絶えました。新しい SA はほかのホストのパケットを運んでいます。新しい SA のトラフィックセレクターに { $who }がおそらく含まれていません。両端がその時ちょうど送信をやめた可能性もあり、これらのパケットからは区別できません。
@@ -242,6 +247,10 @@ outage-timer = 通れるようになった後も、送信側は再送タイマ�
 outage-crossed = その SA のリキー要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
+outage-connections = 止まった接続は { $n } 本です{ $never ->
+    [yes] （いずれも最初の最大長パケットから）
+   *[no] {""}
+}。
 outage-unused = その後の停止中は、新しい SA で何も送られていません。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }に始まったリキーで途絶は終わりました。{ $esp ->
@@ -315,6 +324,8 @@ cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
 cure-large-packets = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。リキーの時から始まっている場合は、その前後の暗号スイートとカプセル化を比べてください。
+cure-large-or-all = { $who }で、自身のエコー要求（`ping`）に応答があるか確認してください。あれば、失われているのは大きなパケットだけです。`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。なければ、それらが届く SA を { $who }が持っているか（ログ、SA の一覧）、経路で何が破棄しているかを調べてください。
+cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を両方向に設定してください。または ICMP「fragmentation needed」を通してください。リキーは原因ではありません。
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
 cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。

@@ -83,6 +83,9 @@ plain_data! {
         /// bytes of the largest packet that still passed; SAs that ended at the same limit.
         #[serde(default)]
         pub count: Option<u64>,
+        /// Number of connections that stood still, where large packets alone did not pass.
+        #[serde(default)]
+        pub connections: Option<u64>,
     }
 }
 
@@ -103,6 +106,7 @@ impl Explanation {
             limit_seconds: None,
             limit_packets: None,
             count: None,
+            connections: None,
         }
     }
 }

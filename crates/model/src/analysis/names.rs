@@ -440,6 +440,8 @@ plain_names! {
         SilentOnNewSa = "silent_on_new_sa",
         /// Large packets no longer passed.
         LargePackets = "large_packets",
+        /// Large packets never passed, from the first one on.
+        LargeNeverPassed = "large_never_passed",
         /// First fragments of large packets came without the others.
         FirstFragments = "first_fragments",
         /// A router says which size passes, and the sender does not heed it.

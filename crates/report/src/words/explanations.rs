@@ -150,6 +150,7 @@ impl<'a> Explained<'a> {
         let mut sentences = vec![self.t().say(&self.about(self.why_message()))];
         sentences.extend(self.alike());
         sentences.extend(self.renewal());
+        sentences.extend(self.connections());
         self.t().sentences(&sentences)
     }
 
@@ -187,6 +188,9 @@ impl<'a> Explained<'a> {
             ExplanationCause::Unexplained if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
             }
+            ExplanationCause::LargePackets if self.explanation.by.is_some() => {
+                Message::new("outage-large-or-all")
+            }
             cause => Message::of("outage", cause.as_str()),
         }
     }
@@ -207,6 +211,7 @@ impl<'a> Explained<'a> {
             },
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "explains-second-tunnel",
             ExplanationCause::Deleted if e.exchange.is_some() => "explains-deleted-elsewhere",
+            ExplanationCause::LargePackets if e.by.is_some() => "explains-large-or-all",
             ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
             ExplanationCause::TooBig if self.is_inside() => "explains-too-big-inside",
             ExplanationCause::Unexplained if e.by.is_some() => "explains-lost-before",
@@ -231,6 +236,7 @@ impl<'a> Explained<'a> {
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "cure-second-tunnel",
             ExplanationCause::Deleted if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
             ExplanationCause::TooBig if self.is_inside() => "cure-too-big-inside",
+            ExplanationCause::LargePackets if self.explanation.by.is_some() => "cure-large-or-all",
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
@@ -582,6 +588,17 @@ impl<'a> Explained<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Several connections stood still.
+    fn connections(&self) -> Option<String> {
+        let n = self.explanation.connections?;
+        let never = if self.is(ExplanationCause::LargeNeverPassed) {
+            "yes"
+        } else {
+            "no"
+        };
+        Some(fill!(self.t(), "outage-connections", n, never))
     }
 
     /// A renewal ended it: its exchange, or another SA where no IKE was captured.

@@ -306,6 +306,16 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
             ..of(ExplanationCause::LargePackets, Certainty::Proven)
         })
     };
+    let large_or_all = document(Explanation {
+        by: gateway,
+        count: Some(60),
+        ..of(ExplanationCause::LargePackets, Certainty::Inferred)
+    });
+    let large_never = document(Explanation {
+        count: Some(84),
+        connections: Some(3),
+        ..of(ExplanationCause::LargeNeverPassed, Certainty::Inferred)
+    });
     let numbers_back = shown(
         EventKind::NumbersBack,
         |event| {
@@ -452,6 +462,8 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         elsewhere,
         large(Some(1372), Some(0)),
         large(None, None),
+        large_never,
+        large_or_all,
         first_fragments,
         numbers_back,
         used_up,

@@ -1,7 +1,7 @@
 //! A packet that did not arrive.
 
 use crate::packet::EspNumber;
-use crate::segment::{Fate, Settlement};
+use crate::segment::{ConnectionId, Fate, Settlement};
 use rekeyscope_model::time::Timestamp;
 
 /// A transmission in vain.
@@ -11,6 +11,8 @@ pub struct LostPacket {
     pub time: Timestamp,
     /// Frame of the packet.
     pub frame: u64,
+    /// The connection of the packet; [`ConnectionId::NONE`] where it is of none.
+    pub connection: ConnectionId,
     /// The packet's place in its security association, where it has one.
     pub esp: Option<EspNumber>,
     /// Bytes of its payload; where keys are missing, of the packet.
@@ -26,6 +28,7 @@ impl LostPacket {
         LostPacket {
             time: settled.time,
             frame: settled.frame,
+            connection: settled.connection,
             esp: settled.esp,
             bytes: settled.len,
             syn: settled.syn,

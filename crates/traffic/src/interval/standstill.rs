@@ -48,6 +48,8 @@ pub struct Undelivered {
     pub swallowed: u32,
     /// Acknowledgements that the sender did not hear: the way back was closed.
     pub unheard: u32,
+    /// Connections of the undelivered packets, as far as they are known.
+    pub connections: u32,
     /// The number of the sender's tries, at least: groups of the first 64 of them, more than a round trip apart.
     pub attempts: u32,
     /// The first and the last of them, or the new IKE SA that came after: so long was there no way at least. Then the sender waited
@@ -57,10 +59,15 @@ pub struct Undelivered {
     pub missing: u32,
     /// Packets of its sender that came in it behind missing ones.
     pub gaps: u32,
-    /// Echo requests of the two addresses that were answered in it: small packets passed.
+    /// Small packets that passed in it: echo requests of its sender that were answered and segments that were acknowledged, or what came
+    /// to the capture between missing numbers.
     pub echoes: u32,
-    /// Bytes of the largest packet with payload that passed in it, echoes included; 0 where there is none.
+    /// Replies of its sender to echo requests in it: nothing shows whether they arrived.
+    pub replies: u32,
+    /// Bytes of the largest packet with payload that passed in it, echoes and replies included; 0 where there is none.
     pub largest_passed: u32,
+    /// No larger packet than these had ever passed.
+    pub never_larger: bool,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.
     pub behind_window: u32,
     /// The capture stands beside the receiver, and shows all that it sends.

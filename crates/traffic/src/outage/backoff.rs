@@ -4,6 +4,7 @@
 use super::candidate::{Before, Candidate, Delivered, InVain, MOST_COPIES, TransferEnd};
 use crate::interval::LostPacket;
 use crate::tcp::{LEAST_TIMEOUT, LONGEST_ACK_DELAY, doubled_timer};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 
 /// Doublings in a row that are no chance: a time within an eighth of the double is one of eight at most, three of them one of five hundred.
@@ -30,6 +31,8 @@ pub(super) struct SmallPassed {
     pub(super) answered: u32,
     /// Bytes of the largest of them.
     pub(super) largest: u32,
+    /// No larger one had ever passed.
+    pub(super) never_larger: bool,
 }
 
 /// A full-sized packet that came alone.
@@ -41,8 +44,8 @@ struct Lone {
     busy: bool,
     /// The other side had been silent for longer than it delays an answer.
     in_silence: bool,
-    /// The other side sent a packet soon behind it, with no small one between that might have asked for it.
-    answered: bool,
+    /// Nanoseconds until the other side sent a packet soon behind it, with no small one between that might have asked for it.
+    answered: Option<i64>,
 }
 
 /// The last full-sized packets of one sender that came alone.
@@ -84,7 +87,7 @@ impl Backoff {
             in_silence: self
                 .heard
                 .is_none_or(|heard| packet.time.nanos_since(heard) > LONGEST_ACK_DELAY),
-            answered: false,
+            answered: None,
         };
         if goes_on {
             self.series.push(lone);
@@ -116,7 +119,8 @@ impl Backoff {
         let asked = self.asked.take();
         self.heard = Some(time);
         if let Some(last) = self.series.last_mut().filter(|_| asked.is_none()) {
-            last.answered |= time.nanos_since(last.packet.time) <= LONGEST_ACK_DELAY;
+            let after = time.nanos_since(last.packet.time);
+            last.answered = last.answered.or((after <= LONGEST_ACK_DELAY).then_some(after));
         }
         if let Some((asked, bytes)) = asked
             && self.series.len() > 1
@@ -150,7 +154,8 @@ impl Backoff {
     /// The same where no later packet ends the series: the last one broke a silence of the other side, and no other one was answered.
     pub(super) fn answered(&self) -> Option<(Candidate, SmallPassed)> {
         let (last, before) = self.series.split_last()?;
-        let only_last = last.answered && last.in_silence && !before.iter().any(|lone| lone.answered);
+        let only_last =
+            last.answered.is_some() && last.in_silence && before.iter().all(|lone| lone.answered.is_none());
         only_last.then(|| self.ended())?
     }
 
@@ -170,14 +175,35 @@ impl Backoff {
     }
 }
 
+/// Number of full-sized packets of a series that came, as answers behind the same time each show: their sender heard none of these.
+fn unheard(series: &[Lone]) -> u32 {
+    let after: Vec<i64> = series.iter().filter_map(|lone| lone.answered).collect();
+    let (least, most) = (after.iter().min(), after.iter().max());
+    let alike = least
+        .zip(most)
+        .is_some_and(|(least, most)| 8 * (most - least) <= *most);
+    let known = alike && after.len() as u64 >= LEAST_NOT_BY_CHANCE;
+    if known {
+        u32::try_from(after.len()).unwrap_or(u32::MAX)
+    } else {
+        0
+    }
+}
+
 /// The time from the other side's last packet before a series to the first that arrived.
 fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candidate, SmallPassed)> {
     let first = series.first().filter(|first| first.busy)?;
     let second = series.get(1)?;
+    let unheard = unheard(series);
     let mut in_vain = InVain::default();
     for lone in series {
-        in_vain.push(lone.packet, 0);
+        in_vain.push(lone.packet, unheard);
     }
+    let passed = if unheard > 0 {
+        SmallPassed::default()
+    } else {
+        passed
+    };
     let candidate = Candidate {
         from: first.before?,
         to,
@@ -188,6 +214,7 @@ fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candi
             at_receiver: false,
             beside_receiver: false,
             lacks: false,
+            full: false,
         },
         in_vain,
         transfer_end: TransferEnd::Open,

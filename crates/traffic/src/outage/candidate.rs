@@ -2,6 +2,7 @@
 
 use crate::interval::LostPacket;
 use crate::packet::EspNumber;
+use crate::segment::ConnectionId;
 use crate::tcp::LEAST_TIMEOUT;
 use rekeyscope_model::time::Timestamp;
 
@@ -9,7 +10,7 @@ use rekeyscope_model::time::Timestamp;
 const LEAST_ROUND_TRIPS: i64 = 4;
 /// Packets that are kept of what was sent in vain; ten make an outage already.
 const MOST_PACKETS: usize = 64;
-/// Further ones that are kept because they came after a timer: Linux gives up after 15 (tcp_retries2), and two connections may wait.
+/// Further ones that are kept because they came after a timer, or of another connection: Linux gives up after 15 (tcp_retries2), and two connections may wait.
 pub(super) const MOST_COPIES: usize = 32;
 
 /// A transmission that arrived.
@@ -48,7 +49,9 @@ impl InVain {
         self.unheard = self.unheard.max(unheard);
         let last = self.more_until.or(self.packets.last().map(|packet| packet.time));
         let by_timer = last.is_some_and(|last| packet.time.nanos_since(last) > LEAST_TIMEOUT);
-        let room = if by_timer {
+        // Each connection is to be counted.
+        let known = || self.packets.iter().any(|own| own.connection == packet.connection);
+        let room = if by_timer || self.packets.len() >= MOST_PACKETS && !known() {
             MOST_PACKETS + MOST_COPIES
         } else {
             MOST_PACKETS
@@ -85,6 +88,35 @@ impl InVain {
         }
     }
 
+    /// Bytes of the smallest one up to a moment.
+    pub(super) fn smallest_until(&self, time: Timestamp) -> Option<u32> {
+        let earlier = self.packets.iter().filter(|packet| packet.time <= time);
+        earlier.map(|packet| packet.bytes).min()
+    }
+
+    /// The first one that is kept.
+    pub(super) fn first_packet(&self) -> Option<&LostPacket> {
+        self.packets.iter().min_by_key(|packet| packet.time)
+    }
+
+    /// Connections of those that are kept.
+    pub(super) fn connections(&self) -> u32 {
+        let mut all: Vec<ConnectionId> = self.packets.iter().map(|packet| packet.connection).collect();
+        all.sort_unstable();
+        all.dedup();
+        let named = all.iter().filter(|connection| **connection != ConnectionId::NONE);
+        u32::try_from(named.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Forgets those up to a moment that are no larger than what arrived then.
+    pub(super) fn forget_sizes_until(&mut self, time: Timestamp, bytes: u32) {
+        self.packets
+            .retain(|packet| packet.time > time || packet.bytes > bytes);
+        if self.packets.is_empty() {
+            self.clear();
+        }
+    }
+
     /// Forgets those up to a moment. A segment that waited for its acknowledgement until now may have been sent before all of them.
     pub(super) fn forget_until(&mut self, time: Timestamp) {
         self.packets.retain(|packet| packet.time > time);
@@ -102,7 +134,7 @@ impl InVain {
     }
 
     pub(super) fn first(&self) -> Option<Timestamp> {
-        self.packets.iter().map(|packet| packet.time).min()
+        self.first_packet().map(|packet| packet.time)
     }
 
     /// Times of the first transmission and of the last.
@@ -163,6 +195,8 @@ pub(super) struct Before {
     pub(super) beside_receiver: bool,
     /// The receiver lacked what ends the stretch, so that its sender waited for its timer.
     pub(super) lacks: bool,
+    /// The receiver had no room: since the last delivery it answered a probe of its closed window.
+    pub(super) full: bool,
 }
 
 impl Before {

@@ -22,6 +22,7 @@ const UNKNOWN: Before = Before {
     at_receiver: false,
     beside_receiver: false,
     lacks: false,
+    full: false,
 };
 
 /// Arrivals in the second that goes on, and in the one before.
@@ -72,6 +73,8 @@ pub(super) struct PairDelivery {
     pub(super) first_delivered: Option<Timestamp>,
     arrivals: Arrivals,
     before: Before,
+    /// The receiver answered a probe of its closed window since the last delivery.
+    full: bool,
     looked: Timestamp,
     /// In vain since the last delivery.
     pub(super) in_vain: InVain,
@@ -110,6 +113,7 @@ impl PairDelivery {
             first_delivered: None,
             arrivals: Arrivals::default(),
             before: UNKNOWN,
+            full: false,
             looked: Timestamp(i64::MIN),
             in_vain: InVain::default(),
             candidates: Vec::new(),
@@ -158,13 +162,14 @@ impl PairDelivery {
     pub(super) fn before(&self) -> Before {
         Before {
             busy: self.arrivals.is_busy(),
+            full: self.full,
             ..self.before
         }
     }
 
-    /// Something became of a transmission. `room`: further stretches may be kept.
+    /// Something became of a transmission. `largest`: the largest payload that anybody sent. `room`: further stretches may be kept.
     #[inline]
-    pub(super) fn take(&mut self, settled: &Settlement, room: bool) {
+    pub(super) fn take(&mut self, settled: &Settlement, largest: u32, room: bool) {
         self.room = room;
         // A peer without the connection resets it because a segment arrived.
         if settled.fate == Fate::Abandoned && self.may_be_on_its_way(settled, settled.shown.0) {
@@ -175,7 +180,7 @@ impl PairDelivery {
             frame: settled.frame,
             esp: settled.esp,
         };
-        let only_small = self.large.take(settled, self.before);
+        let only_small = self.large.take(settled, (self.before(), largest), &self.echoes);
         self.only_small.extend(only_small.filter(|_| room));
         match settled.fate {
             Fate::Arrived => self.arrive(at, settled),
@@ -185,13 +190,22 @@ impl PairDelivery {
         }
     }
 
+    /// The receiver answered a probe of its closed window: the way was open, and no data was to come.
+    pub(super) fn answer_probe(&mut self, probe: Delivered) {
+        if self.delivered.is_some_and(|last| last.time < probe.time) {
+            self.in_vain.forget_until(probe.time);
+            self.delivered = Some(probe);
+            self.full = true;
+        }
+    }
+
     /// The last of [`PairDelivery::only_small`], which lasts to the end.
     pub(super) fn only_small_to(
         &self,
         end: Timestamp,
         waiting: &[Settlement],
     ) -> Option<(Candidate, SmallPassed)> {
-        self.large.open(waiting, end, self.before)
+        self.large.open(waiting, end, self.before(), &self.echoes)
     }
 
     /// The capture goes on elsewhere, and nothing will tell of a transmission that waits.
@@ -229,6 +243,7 @@ impl PairDelivery {
         self.arrivals.count(at.time);
         self.sizes = (self.sizes.0.max(len), len);
         self.delivered = Some(at);
+        self.full = false;
         // The FIN itself arrives when it is acknowledged.
         let closed = self.closed.filter(|_| at.time <= self.in_flight_until);
         self.closed = closed.map(|closed| closed.max(at.time));
@@ -331,6 +346,7 @@ impl PairDelivery {
                 at_receiver: sender.tap == Tap::Receiver,
                 beside_receiver: sender.rtt.min.is_some_and(|least| least < BESIDE_RECEIVER),
                 lacks: false,
+                full: false,
             };
         }
     }

@@ -2,6 +2,7 @@
 
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use crate::interval::LostPacket;
+use crate::segment::ConnectionId;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -24,6 +25,7 @@ impl EchoRequest {
         LostPacket {
             time: self.sent.time,
             frame: self.sent.frame,
+            connection: ConnectionId::NONE,
             esp: self.sent.esp,
             bytes: self.bytes,
             syn: false,
@@ -115,6 +117,12 @@ impl Echoes {
         (!candidate.in_vain.is_empty()).then_some(candidate)
     }
 
+    /// The first request behind a moment that was answered.
+    pub(super) fn first_answered(&self, from: Timestamp) -> Option<Timestamp> {
+        let mut sent = self.answered.iter().map(|(sent, ..)| *sent);
+        sent.find(|sent| *sent > from)
+    }
+
     /// Number of requests between two moments that nobody answered.
     pub(super) fn unanswered(&self, from: Timestamp, to: Timestamp) -> u32 {
         let sent = self.waiting.iter().map(|request| request.sent.time);
@@ -146,5 +154,6 @@ fn patient() -> Before {
         at_receiver: false,
         beside_receiver: false,
         lacks: false,
+        full: false,
     }
 }

@@ -51,10 +51,14 @@ pub(super) struct Circumstances {
     pub(super) new_ike_sa: Option<Timestamp>,
     /// Echo requests of the other side in it that nobody answered.
     pub(super) asked: u32,
-    /// Echo requests that were answered in it; without keys, small packets that passed.
+    /// Echo requests of its sender that were answered in it, and small segments that were acknowledged; without keys, small packets that passed.
     pub(super) echoes: u32,
-    /// Bytes of the largest packet with payload that passed in it, echoes included.
+    /// Replies of its sender in it, which may not have arrived.
+    pub(super) replies: u32,
+    /// Bytes of the largest packet with payload that passed in it, echoes and replies included.
     pub(super) largest_passed: u32,
+    /// No larger packet than these had ever passed.
+    pub(super) never_larger: bool,
     /// Undelivered packets that came behind the replay window.
     pub(super) behind_window: u32,
     /// The stretch lasts to the end.
@@ -70,6 +74,9 @@ pub(super) fn judge(
     around: &Circumstances,
 ) -> Option<(StandstillKind, Undelivered)> {
     let Candidate { before, in_vain, .. } = candidate;
+    if before.full && in_vain.is_empty() {
+        return None;
+    }
     let nanos = candidate.to.time.nanos_since(candidate.from.time);
     // A round trip that no key shows is shorter than any timer.
     let apart = match carried {
@@ -144,11 +151,14 @@ pub(super) fn judge(
         swallowed,
         attempts,
         unheard: in_vain.unheard(),
+        connections: in_vain.connections(),
         dead: dead(candidate, around),
         missing: around.missing,
         gaps: around.gaps,
         echoes: around.echoes,
+        replies: around.replies,
         largest_passed: around.largest_passed,
+        never_larger: around.never_larger,
         behind_window: around.behind_window,
         beside_receiver: before.beside_receiver,
         open: around.open,

@@ -1,19 +1,24 @@
-//! Large segments of one direction, apart from the small ones: where the MTU of a path has become smaller, the small ones still pass.
+//! Large segments of one direction, apart from the small ones: where the MTU of a path is or has become too small, the small ones still pass.
 
 use super::backoff::SmallPassed;
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
+use super::echoes::Echoes;
 use super::judge::MANY_ATTEMPTS;
 use crate::interval::LostPacket;
 use crate::segment::{Fate, Settlement};
 use rekeyscope_model::time::Timestamp;
 
+/// Full-sized segments of Ethernet carry so much at most (1,500 bytes less the headers of IP and TCP).
+const FULL_SIZED: u32 = 1_460;
 /// Small arrivals that are kept since the last large one; where there are more, every second one goes.
 const MOST_SMALL: usize = 64;
 
-/// The segments of more than half of the largest payload that ever arrived.
+/// The segments of more than half of the largest payload that anybody ever sent. Those in vain are larger than what arrived behind them.
 #[derive(Debug, Default)]
 pub(super) struct LargeSegments {
+    /// The largest payload that anybody sent, and that arrived here.
     largest: u32,
+    arrived: u32,
     delivered: Option<Delivered>,
     /// Sent since the last one was delivered.
     in_vain: InVain,
@@ -23,78 +28,137 @@ pub(super) struct LargeSegments {
 
 impl LargeSegments {
     fn is_large(&self, len: u32) -> bool {
-        2 * len > self.largest
+        2 * len > self.largest.min(FULL_SIZED)
     }
 
-    /// Something became of a segment. A stretch in which large ones did not arrive ends when one does.
+    /// Something became of a segment, where the largest that anybody sent is known. A stretch in which large ones did not arrive ends when one does. Requests whose `echoes` came were small
+    /// segments that arrived, too.
     #[inline]
-    pub(super) fn take(&mut self, settled: &Settlement, before: Before) -> Option<(Candidate, SmallPassed)> {
+    pub(super) fn take(
+        &mut self,
+        settled: &Settlement,
+        (before, largest): (Before, u32),
+        echoes: &Echoes,
+    ) -> Option<(Candidate, SmallPassed)> {
+        self.largest = largest;
         match settled.fate {
-            Fate::Arrived if self.is_large(settled.len) => {
-                let at = Delivered {
-                    time: settled.time,
-                    frame: settled.frame,
-                    esp: settled.esp,
-                };
-                let ended =
-                    (!self.in_vain.is_empty()).then(|| self.stretch(self.in_vain.clone(), at, before));
-                self.largest = self.largest.max(settled.len);
-                if self.delivered.is_none_or(|last| last.time <= at.time) {
-                    self.delivered = Some(at);
-                }
-                self.in_vain.forget_until(at.time);
-                self.small.retain(|(time, _)| *time > at.time);
-                ended.flatten()
-            }
-            Fate::Arrived => {
-                if self.small.len() == MOST_SMALL {
-                    let mut odd = false;
-                    self.small.retain(|_| {
-                        odd = !odd;
-                        odd
-                    });
-                }
-                self.small.push((settled.time, settled.len));
-                None
-            }
+            Fate::Arrived => self.arrive(settled, before, echoes),
             Fate::Swallowed | Fate::Abandoned if self.is_large(settled.len) => {
-                if self.delivered.is_some_and(|last| last.time < settled.time) {
-                    self.in_vain.push(LostPacket::of(settled), 0);
-                }
+                self.fail(settled);
                 None
             }
             _ => None,
         }
     }
 
-    /// The stretch that lasts to the end: `waiting` segments may never arrive.
+    fn arrive(
+        &mut self,
+        settled: &Settlement,
+        before: Before,
+        echoes: &Echoes,
+    ) -> Option<(Candidate, SmallPassed)> {
+        self.arrived = self.arrived.max(settled.len);
+        let too_large = self.in_vain.smallest_until(settled.time);
+        if !self.is_large(settled.len) || too_large.is_some_and(|least| settled.len < least) {
+            self.pass((settled.time, settled.len));
+            return None;
+        }
+        let at = Delivered {
+            time: settled.time,
+            frame: settled.frame,
+            esp: settled.esp,
+        };
+        let in_vain = too_large.map(|_| self.in_vain.clone());
+        self.in_vain.forget_sizes_until(at.time, settled.len);
+        if self.in_vain.smallest_until(at.time).is_some() {
+            // Larger ones do not arrive yet.
+            self.pass((settled.time, settled.len));
+            return None;
+        }
+        let ended = in_vain.and_then(|in_vain| self.stretch(in_vain, at, before, echoes));
+        if self.delivered.is_none_or(|last| last.time <= at.time) {
+            self.delivered = Some(at);
+        }
+        self.small.retain(|(time, _)| *time > at.time);
+        ended
+    }
+
+    fn pass(&mut self, small: (Timestamp, u32)) {
+        if self.small.len() == MOST_SMALL {
+            let mut odd = false;
+            self.small.retain(|_| {
+                odd = !odd;
+                odd
+            });
+        }
+        self.small.push(small);
+    }
+
+    fn fail(&mut self, settled: &Settlement) {
+        if self.delivered.is_none_or(|last| last.time < settled.time) {
+            self.in_vain.push(LostPacket::of(settled), 0);
+        }
+    }
+
+    /// The stretch that lasts to the end: `waiting` segments may never arrive. Where none waits, their sender gave up before.
     pub(super) fn open(
         &self,
         waiting: &[Settlement],
         end: Timestamp,
         before: Before,
+        echoes: &Echoes,
     ) -> Option<(Candidate, SmallPassed)> {
-        let from = self.delivered?.time;
-        let mut in_vain = self.in_vain.clone();
+        let since = self.delivered.map(|last| last.time);
         let given_up =
-            |settled: &&Settlement| settled.time > from && end.nanos_since(settled.time) > before.rto;
-        for settled in waiting.iter().filter(given_up) {
-            if self.is_large(settled.len) {
-                in_vain.push(LostPacket::of(settled), 0);
-            }
+            |settled: &&Settlement| Some(settled.time) > since && end.nanos_since(settled.time) > before.rto;
+        let large = waiting.iter().filter(given_up);
+        let mut in_vain = self.in_vain.clone();
+        let mut waits = false;
+        for settled in large.filter(|settled| self.is_large(settled.len)) {
+            in_vain.push(LostPacket::of(settled), 0);
+            waits = true;
         }
-        self.stretch(in_vain, Delivered::nothing(end), before)
+        let last = in_vain.span()?.1;
+        let never_larger = in_vain.smallest_until(last)? > self.arrived;
+        let to = if waits { end } else { last };
+        let (candidate, passed) = self.stretch(in_vain, Delivered::nothing(to), before, echoes)?;
+        let transfer_end = if waits {
+            TransferEnd::Open
+        } else {
+            TransferEnd::Late
+        };
+        Some((
+            Candidate {
+                transfer_end,
+                ..candidate
+            },
+            SmallPassed {
+                never_larger,
+                ..passed
+            },
+        ))
     }
 
     /// The stretch since the last delivery, where small segments passed and large ones were tried again and again behind them.
-    fn stretch(&self, in_vain: InVain, to: Delivered, before: Before) -> Option<(Candidate, SmallPassed)> {
-        let from = self.delivered?;
-        let first = in_vain.first()?;
+    fn stretch(
+        &self,
+        in_vain: InVain,
+        to: Delivered,
+        before: Before,
+        echoes: &Echoes,
+    ) -> Option<(Candidate, SmallPassed)> {
+        let begin = *in_vain.first_packet()?;
+        let first = begin.time;
         let passed = || self.small.iter().filter(|(time, _)| *time > first);
-        let since = passed().map(|(time, _)| *time).min()?;
+        let segment = passed().map(|(time, _)| *time).min();
+        let since = segment.into_iter().chain(echoes.first_answered(first)).min()?;
         let tried = in_vain.between(since, to.time).attempts(before.round_trip);
         let candidate = Candidate {
-            from,
+            from: self.delivered.unwrap_or(Delivered {
+                time: first.plus_nanos(-1),
+                frame: begin.frame,
+                esp: begin.esp,
+            }),
             to,
             before,
             in_vain,
@@ -102,9 +166,12 @@ impl LargeSegments {
         };
         let stood = tried >= MANY_ATTEMPTS && candidate.is_long_enough();
         stood.then(|| {
-            let largest = passed().map(|(_, len)| *len).max().unwrap_or(0);
-            let answered = u32::try_from(passed().count()).unwrap_or(u32::MAX);
-            (candidate, SmallPassed { answered, largest })
+            let passed = SmallPassed {
+                answered: u32::try_from(passed().count()).unwrap_or(u32::MAX),
+                largest: passed().map(|(_, len)| *len).max().unwrap_or(0),
+                never_larger: false,
+            };
+            (candidate, passed)
         })
     }
 }
@@ -123,6 +190,7 @@ mod tests {
         at_receiver: false,
         beside_receiver: false,
         lacks: false,
+        full: false,
     };
 
     fn at(ms: i64) -> Timestamp {
@@ -152,15 +220,23 @@ mod tests {
     /// A large segment arrives at 0; then it is tried at these times, and small ones arrive at those.
     fn open(tries: &[i64], small: &[i64]) -> Option<SmallPassed> {
         let mut large = LargeSegments::default();
-        large.take(&settled(0, 1_400, Fate::Arrived), BEFORE);
+        large.take(
+            &settled(0, 1_400, Fate::Arrived),
+            (BEFORE, 1_400),
+            &Echoes::default(),
+        );
         for &ms in small {
-            large.take(&settled(ms, 150, Fate::Arrived), BEFORE);
+            large.take(
+                &settled(ms, 150, Fate::Arrived),
+                (BEFORE, 1_400),
+                &Echoes::default(),
+            );
         }
         let waiting: Vec<Settlement> = tries
             .iter()
             .map(|&ms| settled(ms, 1_400, Fate::Waiting))
             .collect();
-        let (candidate, passed) = large.open(&waiting, at(20_000), BEFORE)?;
+        let (candidate, passed) = large.open(&waiting, at(20_000), BEFORE, &Echoes::default())?;
         assert_eq!((candidate.from.time, candidate.to.time), (at(0), at(20_000)));
         Some(passed)
     }
@@ -192,16 +268,32 @@ mod tests {
     #[test]
     fn a_large_segment_that_arrives_ends_the_stretch() {
         let mut large = LargeSegments::default();
-        large.take(&settled(0, 1_400, Fate::Arrived), BEFORE);
-        large.take(&settled(500, 150, Fate::Arrived), BEFORE);
+        large.take(
+            &settled(0, 1_400, Fate::Arrived),
+            (BEFORE, 1_400),
+            &Echoes::default(),
+        );
+        large.take(
+            &settled(500, 150, Fate::Arrived),
+            (BEFORE, 1_400),
+            &Echoes::default(),
+        );
         for ms in [10, 600, 1_200, 2_400] {
-            large.take(&settled(ms, 1_400, Fate::Swallowed), BEFORE);
+            large.take(
+                &settled(ms, 1_400, Fate::Swallowed),
+                (BEFORE, 1_400),
+                &Echoes::default(),
+            );
         }
-        let ended = large.take(&settled(4_800, 1_400, Fate::Arrived), BEFORE);
+        let ended = large.take(
+            &settled(4_800, 1_400, Fate::Arrived),
+            (BEFORE, 1_400),
+            &Echoes::default(),
+        );
         assert_eq!(
             ended.map(|(c, _)| (c.from.time, c.to.time)),
             Some((at(0), at(4_800)))
         );
-        assert!(large.open(&[], at(20_000), BEFORE).is_none());
+        assert!(large.open(&[], at(20_000), BEFORE, &Echoes::default()).is_none());
     }
 }

@@ -16,6 +16,7 @@ use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
 use crate::tracker::Tracker;
 use foldhash::HashMap;
 use rekeyscope_model::analysis::{Direction, Event, EventKind};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::borrow::Cow;
 
@@ -28,6 +29,8 @@ const MOST_STRETCHES: usize = 1 << 13;
 const MOST_UNREAD: usize = 1 << 12;
 /// Jumps and gaps of any size that are kept, 1 MB each; of later ones nothing is known.
 const MOST_GAPS: usize = 1 << 15;
+/// Probes whose answers are looked for at once.
+const MOST_PROBES: usize = 1 << 6;
 
 /// Numbers that the capture lacks at once.
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +66,10 @@ pub struct Outages {
     unread: BoundedTable<u32, UnreadTunnel, MOST_UNREAD>,
     /// Stretches of all directions.
     kept: usize,
+    /// Probes of closed windows that were not answered yet: the last one of each direction, and how many came before it.
+    probes: Vec<((PairId, Direction), Delivered, u64)>,
+    /// The largest payload of TCP.
+    largest: u32,
     latest: Option<Timestamp>,
     previous: Option<Timestamp>,
     /// Packets that came before the one in front of them, less those that did not.
@@ -100,9 +107,13 @@ impl Outages {
         if unanswered || !self.unread.is_empty() {
             self.take_unread(packet, segment, unanswered);
         }
+        if segment.kind != SegmentKind::Unnumbered {
+            self.largest = self.largest.max(segment.len);
+        }
         for settled in tracker.settled() {
             self.settle(packet, settled, tracker);
         }
+        self.probe(segment, tracker);
         if segment.closes || segment.kind == SegmentKind::Unnumbered && segment.pair != PairId::NONE {
             self.other(packet, segment);
         }
@@ -134,10 +145,51 @@ impl Outages {
         {
             of_side.settle(self.behind_window[late].1, settled.fate);
         }
-        own.take(settled, self.kept < MOST_STRETCHES);
+        own.take(settled, self.largest, self.kept < MOST_STRETCHES);
         self.kept = self.kept + own.kept() - before;
         // The sender that is known now is that of the packet's connection.
         own.look(packet.time, || tracker.sender(settled.direction));
+    }
+
+    /// A probe of a closed window, or the answer to one.
+    #[inline]
+    fn probe(&mut self, segment: &Segment, tracker: &Tracker) {
+        let side = (segment.pair, segment.direction.reverse());
+        if segment.acks.is_some()
+            && let Some(place) = self.probes.iter().position(|own| own.0 == side)
+        {
+            let (_, probe, before) = self.probes.swap_remove(place);
+            let in_time = before < LEAST_NOT_BY_CHANCE;
+            if let Some(own) = self.directions.get_mut(&side).filter(|_| in_time) {
+                own.answer_probe(probe);
+            }
+        }
+        let is_small = matches!(
+            segment.kind,
+            SegmentKind::KeepAlive | SegmentKind::WindowProbe | SegmentKind::Retransmission
+        ) && segment.len <= 1;
+        let closed = || {
+            tracker
+                .sender(segment.direction)
+                .is_some_and(|sender| sender.window_closed)
+        };
+        if is_small && closed() {
+            let probe = Delivered {
+                time: segment.time,
+                frame: segment.frame,
+                esp: segment.esp,
+            };
+            let side = (segment.pair, segment.direction);
+            let known = self.probes.iter_mut().find(|own| own.0 == side);
+            if let Some((_, last, before)) = known {
+                (*last, *before) = (probe, *before + 1);
+            } else {
+                if self.probes.len() >= MOST_PROBES {
+                    self.probes.swap_remove(0);
+                }
+                self.probes.push((side, probe, 0));
+            }
+        }
     }
 
     #[inline]
@@ -349,7 +401,9 @@ impl Outages {
                 .candidates
                 .iter()
                 .map(|candidate| with_waiting(candidate, waiting, end));
-            all.extend(closed.filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false)));
+            let mut of_all: Vec<Interval> = closed
+                .filter_map(|candidate| judge_one(CarriedKind::Tcp, &candidate, false, false))
+                .collect();
             let others = own.others.iter();
             all.extend(
                 others.filter_map(|(carried, candidate)| judge_one(*carried, candidate, false, false)),
@@ -361,14 +415,17 @@ impl Outages {
                 let around = Circumstances {
                     echoes: around.echoes + passed.answered,
                     largest_passed: around.largest_passed.max(passed.largest),
+                    never_larger: passed.never_larger,
                     ..around
                 };
                 let judged = judge(CarriedKind::Tcp, candidate, &around)?;
                 Some(interval(own, candidate, open, judged))
             };
-            all.extend(own.only_small.iter().filter_map(|seen| judge_large(seen, false)));
+            let large = own.only_small.iter().filter_map(|seen| judge_large(seen, false));
             let open_small = own.only_small_to(end, waiting);
-            all.extend(open_small.and_then(|seen| judge_large(&seen, true)));
+            let large: Vec<Interval> = large
+                .chain(open_small.and_then(|seen| judge_large(&seen, true)))
+                .collect();
             let last = Delivered::nothing(end);
             if let Some(candidate) = own.echoes.open(last) {
                 all.extend(judge_one(CarriedKind::Echo, &candidate, true, false));
@@ -376,13 +433,16 @@ impl Outages {
             if let Some((candidate, unfinished)) = open(own, waiting, end) {
                 let ended = self.way_opens(own, &candidate);
                 let candidate = ended.as_ref().unwrap_or(&candidate);
-                all.extend(judge_one(
+                of_all.extend(judge_one(
                     CarriedKind::Tcp,
                     candidate,
                     ended.is_none(),
                     unfinished,
                 ));
             }
+            of_all.retain(|part| !large.iter().any(|whole| is_part(part, whole)));
+            all.extend(of_all);
+            all.extend(large);
             all.extend(unseen(own));
         }
         let unread = self.unread.values();
@@ -557,6 +617,9 @@ impl Outages {
         let echoes =
             |direction| side(direction).map_or((0, 0), |side| side.echoes.answered(closed, last_closed));
         let reverse = own.direction.reverse();
+        // A reply that passes the capture may be lost like the data. Behind missing numbers it shows what the way to the capture lets through.
+        let replies = echoes(reverse);
+        let come = if in_vain.is_empty() { replies.0 } else { 0 };
         let of_tunnel = self.unread.get(&own.tunnel).map(|tunnel| {
             tunnel.small_passed(own.direction, (closed, last_closed), self.latest.unwrap_or(to))
         });
@@ -581,8 +644,10 @@ impl Outages {
                 .last()
                 .map(|event| event.time),
             asked: side(reverse).map_or(0, |side| side.echoes.unanswered(from, to)),
-            echoes: echoes(own.direction).0 + echoes(reverse).0 + small.answered,
-            largest_passed: echoes(own.direction).1.max(echoes(reverse).1).max(small.largest),
+            echoes: echoes(own.direction).0 + come + small.answered,
+            replies: replies.0,
+            largest_passed: echoes(own.direction).1.max(replies.1).max(small.largest),
+            never_larger: false,
             behind_window: self.behind_window_in(candidate),
             open,
             unfinished,
@@ -727,6 +792,12 @@ fn is_of_pair(own: &Interval, tunnel: &Interval) -> bool {
         && (one.tunnel, one.direction) == (other.tunnel, other.direction)
         && own.from < tunnel.to
         && tunnel.from < own.to
+}
+
+/// Whether a stretch without any delivery lies in one without large ones: it ends in it, and nothing was lost in it before.
+fn is_part(part: &Interval, whole: &Interval) -> bool {
+    let first = |of: &Interval| of.facts.lost.first().map_or(of.from, |lost| lost.time);
+    whole.from < part.to && part.to <= whole.to && first(part) >= first(whole)
 }
 
 fn spi(of: Delivered) -> Option<u32> {

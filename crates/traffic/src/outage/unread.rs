@@ -8,6 +8,7 @@ use super::hidden::Hidden;
 use super::judge::{LEAST_REST, MANY_ATTEMPTS};
 use crate::interval::{CarriedKind, LostPacket};
 use crate::packet::{InnerPayload, Packet};
+use crate::segment::ConnectionId;
 use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, slot};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -169,6 +170,7 @@ impl UnreadTunnel {
         let lost = LostPacket {
             time: packet.time,
             frame: packet.frame,
+            connection: ConnectionId::NONE,
             esp: packet.esp,
             bytes,
             syn: false,
@@ -379,6 +381,7 @@ impl UnreadSide {
                 at_receiver: false,
                 beside_receiver: false,
                 lacks: false,
+                full: false,
             },
             in_vain: self.unanswered.clone(),
             transfer_end: TransferEnd::Open,

@@ -1,6 +1,9 @@
 //! Identifications of IPv4 headers, where a sender counts the packets of a connection with them (Linux does). They count on across
 //! security associations and tell what vanished before encryption.
 
+use crate::table::BoundedTable;
+use std::net::IpAddr;
+
 /// Identifications that followed each other by one: a random one does so once in 65,536 times.
 const LEAST_IN_A_ROW: u8 = 3;
 
@@ -50,6 +53,28 @@ impl IdentificationCounter {
     }
 }
 
+/// Most hosts and paths whose last identification is kept, 1.5 MB; one that is forgotten shares its counter with nobody for one packet.
+const MOST_COUNTERS: usize = 1 << 14;
+
+/// The last identification of each host, and of each on its way to another one: some count all their packets with one counter, or all to a host.
+#[derive(Debug, Default)]
+pub(crate) struct SharedCounters(BoundedTable<(IpAddr, Option<IpAddr>), u16, MOST_COUNTERS>);
+
+impl SharedCounters {
+    /// Takes the next one of a host. Gives how many were left out since its last packet, of whatever connection.
+    #[inline]
+    pub(crate) fn take(&mut self, (src, dst): (IpAddr, IpAddr), id: u16) -> u16 {
+        let left_out = [None, Some(dst)].map(|dst| match self.0.get_mut(&(src, dst)) {
+            Some(last) => id.wrapping_sub(std::mem::replace(last, id)).wrapping_sub(1),
+            None => {
+                self.0.insert((src, dst), id);
+                u16::MAX
+            }
+        });
+        left_out[0].min(left_out[1])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +90,20 @@ mod tests {
         assert_eq!(jumps(&[65_534, 65_535, 0, 1, 5]), [0, 0, 0, 0, 3]);
         assert_eq!(jumps(&[5, 6, 7, 8, 3, 9]), [0, 0, 0, 0, 0, 0], "late");
         assert_eq!(jumps(&[900, 17, 40_000, 3, 12]), [0; 5], "random");
+    }
+
+    #[test]
+    fn what_other_connections_of_a_host_had_is_not_left_out() {
+        let host = |n: u8| IpAddr::from([10, 0, 0, n]);
+        let mut shared = SharedCounters::default();
+        let mut jump = |to: u8, id: u16| shared.take((host(1), host(to)), id);
+        assert_eq!(jump(2, 5), u16::MAX);
+        assert_eq!(jump(2, 6), 0);
+        assert_eq!([jump(3, 7), jump(3, 8), jump(2, 9)], [0, 0, 0], "one counter");
+        assert_eq!(
+            [jump(3, 700), jump(2, 10), jump(2, 30)],
+            [690, 0, 19],
+            "one for each path"
+        );
     }
 }

@@ -46,6 +46,8 @@ pub struct SenderState {
     pub round_trip: Option<i64>,
     /// The sender has sent its FIN.
     pub finished: bool,
+    /// The receiver's last window was zero.
+    pub window_closed: bool,
 }
 
 /// A packet that the tracker has not taken, beside what its sender sent before.
@@ -243,12 +245,14 @@ impl Connection {
         }
     }
 
-    /// Tells whether data of a direction is in flight, in a connection that nobody reset. SYN and FIN take a sequence number and are no data.
+    /// Tells whether data of a direction is in flight, or has no room at its receiver, in a connection that nobody reset. SYN and FIN take a
+    /// sequence number and are no data.
     #[inline]
     pub(super) fn waits(&self, of: Direction) -> bool {
         let side = &self.sides[slot(of)];
         let syn = side.initial.is_some() && side.una() == Segment::ORIGIN;
-        self.reset_by.is_none() && side.in_flight() > u64::from(side.finished) + u64::from(syn)
+        let in_flight = side.in_flight() > u64::from(side.finished) + u64::from(syn);
+        self.reset_by.is_none() && (in_flight || self.sides[1 - slot(of)].window_closed)
     }
 
     /// Compares a packet that was not taken with what its sender sent before.
@@ -275,6 +279,7 @@ impl Connection {
             tap: self.tap(slot(of)),
             round_trip: self.round_trip(),
             finished: side.finished,
+            window_closed: self.sides[1 - slot(of)].window_closed,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::connection::{Connection, Preview, SenderState, payload_len, unnumbere
 use crate::packet::{FiveTuple, InnerPayload, Packet, TcpHeader};
 use crate::segment::{ConnectionId, PairId, Segment, SegmentKind, Settlement};
 use crate::table::BoundedTable;
-use crate::tcp::Handshake;
+use crate::tcp::{Handshake, SharedCounters};
 use rekeyscope_model::analysis::Direction;
 use std::net::IpAddr;
 
@@ -36,6 +36,7 @@ pub struct Tracker {
     current: Option<usize>,
     pairs: BoundedTable<(u32, IpAddr, IpAddr), PairId, MOST_PAIRS>,
     associations: Associations,
+    shared: SharedCounters,
     settled: Vec<Settlement>,
     /// Transmissions of all connections.
     kept: usize,
@@ -66,8 +67,16 @@ impl Tracker {
         let known = self.connections.find(&key);
         let place = known.unwrap_or_else(|| self.begin(key, packet));
         self.current = Some(place);
+        let left_out = match packet.ip_id {
+            0 => u16::MAX,
+            id => self.shared.take((tuple.src, tuple.dst), id),
+        };
         match &packet.payload {
-            InnerPayload::Tcp(header) => self.take(place, packet, header, numbered),
+            InnerPayload::Tcp(header) => {
+                let segment = self.take(place, packet, header, numbered);
+                let id_jump = segment.id_jump.min(left_out);
+                Segment { id_jump, ..segment }
+            }
             other => {
                 let mut segment = unnumbered(packet, payload_len(other), numbered);
                 if segment.kind != SegmentKind::Duplicate {
@@ -144,7 +153,8 @@ impl Tracker {
         &self.settled
     }
 
-    /// Tells whether data of a direction waits for its acknowledgement, in the connection of the last packet. A SYN and a FIN are no data.
+    /// Tells whether data of a direction waits for its acknowledgement, or for room at its receiver, in the connection of the last packet. A SYN
+    /// and a FIN are no data.
     #[inline]
     pub fn waits(&self, of: Direction) -> bool {
         let connection = self.current.and_then(|place| self.connections.at(place));
