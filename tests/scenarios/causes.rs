@@ -46,7 +46,7 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
 }
 
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 40] = [
+const ROWS_PLANTED: [(&str, &str, &str); 41] = [
     ("capture_hole", "capture stops", "capture drops frames"),
     ("numbers_back", "counter goes back", "deep reordering"),
     ("numbers_used_up", "numbers used up", "numbers left"),
@@ -90,6 +90,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 40] = [
         "by_turns",
         "IKEv2, two clients served by turns",
         "IKEv2, silent as another client dials in",
+    ),
+    (
+        "other_tunnel",
+        "data in the tunnel of another client",
+        "tunnel replaced by another one",
     ),
     ("peer_restarted", "client restarts", "phase 1 renewed"),
     (
@@ -158,7 +163,11 @@ const ROWS_PLANTED: [(&str, &str, &str); 40] = [
     ),
     ("replay_window", "deep reordering", "shallow reordering"),
     ("path_silent", "IKEv2, both sides silent", "burst lost"),
-    ("peer_silent", "IKEv2, nothing comes", "application pauses"),
+    (
+        "peer_silent",
+        "IKEv2, one side of a call lost before the capture",
+        "IKEv2, one side of a call pauses",
+    ),
     ("unheard", "acknowledgements unheard", "receiver stops"),
     ("esp_silent", "IKEv2, only IKE comes", "IKEv2, nothing comes"),
     ("connection_dead", "connection dropped", "large packets lost"),

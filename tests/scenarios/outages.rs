@@ -699,6 +699,88 @@ fn answered_in_turns(w: &mut World, turns: usize) {
     w.beside(second);
 }
 
+/// A second client behind the same NAT dials in, and from then on the server's data for the first one comes on the SA of the second one; or both
+/// directions of its connection do, and go on.
+fn data_in_another_tunnel(w: &mut World, both_ways: bool) {
+    w.nat_port = Some(40_001);
+    w.steady(BEFORE);
+    let mut second = World::new();
+    second.nat_port = Some(40_002);
+    second.name_pair(0xd700_0004, 0xa700_0004);
+    second.begin_ike_sa(4);
+    second.now = w.now;
+    second.seq = w.seq;
+    if both_ways {
+        second.expected = w.expected;
+        w.wait(20);
+        second.steady(AFTER);
+    } else {
+        for _ in 0..WINDOW {
+            second.lost_segment();
+        }
+        w.wait(20);
+        for wait in TIMEOUTS {
+            w.ping_server(false);
+            w.wait(wait);
+            second.now = w.now;
+            second.resend(w.seq);
+        }
+        second.inner_client = [10, 66, 0, 3];
+        second.steady(AFTER);
+        w.ping_server(false);
+    }
+    w.beside(second);
+}
+
+pub(crate) fn data_in_the_tunnel_of_another(w: &mut World) {
+    data_in_another_tunnel(w, false);
+}
+
+pub(crate) fn tunnel_replaced(w: &mut World) {
+    data_in_another_tunnel(w, true);
+}
+
+/// A call with a host behind the server. The client falls silent twice and goes on with its next packet: a rekey lies at the begin of the second time.
+/// Where `lost`, its packets of the first time are lost before the capture.
+fn call(w: &mut World, lost: bool) {
+    const HOST: [u8; 4] = [10, 66, 1, 9];
+    let hear = |w: &mut World, millis: u64| {
+        for _ in 0..millis / 20 {
+            w.hear(HOST);
+            w.wait(20);
+        }
+    };
+    let talk = |w: &mut World| {
+        for _ in 0..BEFORE / 20 {
+            w.talk(HOST);
+            w.wait(20);
+        }
+    };
+    talk(w);
+    hear(w, 4_000);
+    w.up.sequence += if lost { 200 } else { 0 };
+    talk(w);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.wait(20);
+    w.message_v2(&mut rekey);
+    let old = [w.down.spi, w.up.spi];
+    w.switch_down_v2(&rekey);
+    hear(w, 100);
+    w.delete_v2(true, old[0], old[1]);
+    hear(w, 4_000);
+    w.switch_up_v2(&rekey);
+    talk(w);
+}
+
+pub(crate) fn one_side_of_a_call_pauses(w: &mut World) {
+    call(w, false);
+}
+
+pub(crate) fn one_side_of_a_call_lost(w: &mut World) {
+    call(w, true);
+}
+
 pub(crate) fn served_by_turns(w: &mut World) {
     answered_in_turns(w, 4);
 }

@@ -370,6 +370,22 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         answered_elsewhere,
     ),
     scenario("IKEv2, server moves", &["event address_changed"], server_moves),
+    scenario(
+        "data in the tunnel of another client",
+        &["event other_tunnel", "other_tunnel"],
+        data_in_the_tunnel_of_another,
+    ),
+    scenario("tunnel replaced by another one", &[], tunnel_replaced),
+    scenario(
+        "IKEv2, one side of a call pauses",
+        &["event child_deleted"],
+        one_side_of_a_call_pauses,
+    ),
+    scenario(
+        "IKEv2, one side of a call lost before the capture",
+        &["event child_deleted", "peer_silent"],
+        one_side_of_a_call_lost,
+    ),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
     scenario(
         "large packets never pass",

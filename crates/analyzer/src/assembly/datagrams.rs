@@ -11,7 +11,7 @@ use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::Side;
-use rekeyscope_model::analysis::{Event, EventKind};
+use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
     CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
@@ -304,6 +304,29 @@ pub(super) fn of_given_up(found: Explored<'_>, is_acknowledged: impl Fn(Side) ->
     };
     let late = |event: &&Event| event.kind == EventKind::ChecksAnsweredLate;
     found.events.iter().filter(late).filter_map(of).collect()
+}
+
+/// Packets of a side that came through another tunnel: each from the last one of its SA to its next one, or to the end. Where another side sends
+/// them, only keys show that they are not taken.
+pub(super) fn of_other_tunnels(found: Explored<'_>) -> Vec<Interval> {
+    let record = found.record;
+    let of = |event: &Event| {
+        let tunnel = event.tunnel?;
+        let ends = record.tunnels.tunnels.get(tunnel)?.ends;
+        let mut all = record.sas.associations().iter().enumerate();
+        let (index, sa) = all.find(|(_, sa)| sa.tunnel == tunnel && event.spis.contains(&sa.spi))?;
+        let last = sa.last?;
+        let back = first_after(found, (tunnel, sa.direction), last.0);
+        let undelivered = Undelivered::shown(CarriedKind::Unread, ShownBy::ControlPlane);
+        let stood = without_sa((index, sa), last, (back, record.totals.last_time?), undelivered)?;
+        let counts = event.known == Certainty::Inferred || event.by.is_some_and(|by| ends.contains(&by));
+        counts.then_some(stood)
+    };
+    let gone = found
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::OtherTunnel);
+    gone.filter_map(of).collect()
 }
 
 /// Packets that wait for the next SA: the numbers of theirs are used up, and a sender must not begin them anew.

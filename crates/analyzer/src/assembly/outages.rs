@@ -44,11 +44,13 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     let ends = record.totals.last_time.unwrap_or_default();
     let limits = EnforcedLimits::of(record);
     let beyond = BeyondLimits { found, ends }.stretches(&limits);
+    let messages = heard(record);
     let down = stretches.iter().filter(|interval| {
         matches!(
             interval.facts.kind,
             StandstillKind::Outage | StandstillKind::ShortOutage
         ) && !beyond.iter().any(|longer| holds(longer, interval))
+            && !rested_before(found, &messages, interval)
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
@@ -69,10 +71,11 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
         limits.are_acknowledged(tunnel, direction)
     }));
     stretches.extend(datagrams::of_used_up_numbers(found));
+    stretches.extend(datagrams::of_other_tunnels(found));
     stretches.extend(datagrams::of_damaged(found, |(tunnel, direction)| {
         limits.are_acknowledged(tunnel, direction)
     }));
-    let silent = silent_peers(found, &stretches);
+    let silent = silent_peers(found, &messages, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);
     let stretches = one_of_each(stretches);
@@ -312,27 +315,45 @@ impl BeyondLimits<'_> {
     }
 }
 
+/// Whether a peer answers neither checks nor requests.
+fn shows_silent_peer(event: &&Event) -> bool {
+    matches!(event.kind, EventKind::ChecksUnanswered | EventKind::Unanswered)
+        && event.known != Certainty::Inferred
+        && event.count.is_some_and(|copies| copies >= LEAST_NOT_BY_CHANCE)
+}
+
+/// Tells whether a sender had nothing more to send long before its peer fell silent: nothing was sent in vain, and the peer was heard later than
+/// an answer takes. The checks of the peer tell of its silence then, from its last packet on.
+fn rested_before(found: Explored<'_>, messages: &HeardIke, interval: &Interval) -> bool {
+    let facts = &interval.facts;
+    let side = (facts.tunnel as TunnelIndex, facts.direction.reverse());
+    let own = messages
+        .get(&(side.0, slot(side.1)))
+        .map_or(&[][..], Vec::as_slice);
+    let checked =
+        |event: &Event| event.tunnel == Some(side.0) && (interval.from..=interval.to).contains(&event.time);
+    let silence = || found.record.traffic.longest_silence(side, interval.span(), own);
+    facts.undelivered.open
+        && facts.undelivered.swallowed == 0
+        && facts.undelivered.shown_by == ShownBy::ControlPlane
+        && found.events.iter().filter(shows_silent_peer).any(checked)
+        && silence().from > interval.from.plus_nanos(2 * facts.before.rto)
+}
+
 /// The stretches, each from the last packet of a peer that answers neither checks nor requests to the end, where no stretch of `others` reaches
 /// so far. IKEv1 hides what a message asks, so its checks show nothing here.
-pub(crate) fn silent_peers(found: Explored<'_>, others: &[Interval]) -> Vec<Interval> {
+pub(crate) fn silent_peers(found: Explored<'_>, messages: &HeardIke, others: &[Interval]) -> Vec<Interval> {
     let told = |tunnel: usize, time: Timestamp| {
         let mut own = others.iter();
         own.any(|interval| interval.facts.tunnel as usize == tunnel && interval.to >= time)
     };
-    let is_certain = |event: &&Event| {
-        matches!(event.kind, EventKind::ChecksUnanswered | EventKind::Unanswered)
-            && event.known != Certainty::Inferred
-            && event.count.is_some_and(|copies| copies >= LEAST_NOT_BY_CHANCE)
-    };
-    let events = found.events.iter().filter(is_certain);
-    let messages = heard(found.record);
     let mut stretches: Vec<Interval> = Vec::new();
-    for event in events {
+    for event in found.events.iter().filter(shows_silent_peer) {
         let Some(tunnel) = event.tunnel.filter(|tunnel| !told(*tunnel, event.time)) else {
             continue;
         };
         if stretches.iter().all(|own| own.facts.tunnel as usize != tunnel) {
-            stretches.extend(stretch(found, &messages, event, tunnel));
+            stretches.extend(stretch(found, messages, event, tunnel));
         }
     }
     stretches

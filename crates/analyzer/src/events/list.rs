@@ -2,8 +2,8 @@
 
 use crate::events::sources::EventSources;
 use crate::events::{
-    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, one_sided, reconnections,
-    requests, sas, silences, standing, turns, unreachable,
+    checks, collisions, deletes, fragments, ike_sas, inner_control, moves, one_sided, other_tunnels,
+    reconnections, requests, sas, silences, standing, turns, unreachable,
 };
 use rekeyscope_model::analysis::{Event, MOST_EVENTS};
 
@@ -31,6 +31,7 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(moves::moves(record));
     events.extend(moves::halves(record));
     events.extend(reconnections::events(record));
+    events.extend(other_tunnels::of(sources, ends));
     events.extend(fragments::of(sources, ends));
     events.extend(inner_control::of(sources, ends));
     events.extend(sas::of(sources));

@@ -7,6 +7,7 @@
 //! - [`moves`]: an end of a tunnel has another address, or another port, or sends from another one than that which is asked.
 //! - [`one_sided`]: an SA that its sender goes on with though its receiver deleted or left it.
 //! - [`turns`]: SAs for two inner networks that end each other.
+//! - [`other_tunnels`]: one direction of a tunnel comes through another one.
 //! - [`checks`]: a peer that does not answer whether it is alive, or does not know an SPI.
 //! - [`fragments`]: IKE messages, and ESP packets, of which a part is missing.
 //! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain.
@@ -25,6 +26,7 @@ mod inner_control;
 mod list;
 mod moves;
 mod one_sided;
+mod other_tunnels;
 mod reconnections;
 mod requests;
 mod sas;

@@ -6,11 +6,12 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use rekeyscope_ipsec::esp::inner::Inner;
-use rekeyscope_ipsec::sa::tunnel::Side;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{Direction, Flow};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::flow::FiveTuple;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{ConnectionId, Segment};
+use rekeyscope_traffic::{ConnectionId, LEAST_TIMEOUT, Segment};
 use std::net::IpAddr;
 
 /// Most flows that are followed one by one, about 12 MB, and most of their connections, 1 MB. Every payload byte of further flows counts as
@@ -32,10 +33,31 @@ struct FlowState {
     /// Bytes seen before. A keep-alive's byte is in neither.
     retransmitted_bytes: u64,
     packets: u64,
-    /// Times of the first and the last packet, with the last one's frame.
-    seen: (Timestamp, (Timestamp, u64)),
+    /// Times and frames of the first and the last packet.
+    seen: [(Timestamp, u64); 2],
     /// The flow's last connection.
     connection: ConnectionId,
+}
+
+/// A flow whose packets came through another tunnel from a moment on, while those of the other direction came through the first one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GoneOver {
+    pub(crate) from: Side,
+    pub(crate) to: Side,
+    /// Time and frame of the first packet there.
+    pub(crate) begin: (Timestamp, u64),
+    /// Number of packets there.
+    pub(crate) packets: u64,
+}
+
+impl FlowState {
+    /// Whether a flow came at half of its rate here, at most, in the `other` tunnel: a sender of TCP that is not answered.
+    fn falls(&self, other: &FlowState, ends: Timestamp) -> bool {
+        let [first, last] = self.seen;
+        let here = i128::from(last.0.nanos_since(first.0));
+        let there = i128::from(ends.nanos_since(other.seen[0].0));
+        2 * i128::from(other.packets) * here <= i128::from(self.packets) * there
+    }
 }
 
 /// Packets between two inner addresses in one direction of a tunnel.
@@ -86,14 +108,14 @@ impl FlowTable {
             new_bytes: 0,
             retransmitted_bytes: 0,
             packets: 0,
-            seen: (seen.0, seen),
+            seen: [seen; 2],
             connection: ConnectionId::NONE,
         });
         state.bytes += u64::from(payload);
         state.new_bytes += u64::from(new);
         state.retransmitted_bytes += u64::from(segment.again);
         state.packets += 1;
-        state.seen.1 = seen;
+        state.seen[1] = seen;
         if state.connection != segment.connection {
             let known = self.connections.contains_key(&segment.connection);
             if !known && self.connections.len() >= MOST_FLOWS {
@@ -115,7 +137,7 @@ impl FlowTable {
     pub(crate) fn pairs(&self) -> PairsSeen {
         let mut pairs = PairsSeen::default();
         for ((tunnel, direction, flow), state) in &self.flows {
-            let (first, last) = state.seen;
+            let [(first, _), last] = state.seen;
             let of = ((*tunnel, *direction), (flow.src, flow.dst));
             let pair = pairs.entry(of).or_insert(PairSeen {
                 packets: 0,
@@ -132,6 +154,44 @@ impl FlowTable {
             }
         }
         pairs
+    }
+
+    /// The flows of which one direction alone went over to another tunnel, up to the end of the capture.
+    pub(crate) fn gone_over(&self, ends: Timestamp) -> Vec<GoneOver> {
+        let mut tunnels: HashMap<FiveTuple, Vec<Side>> = HashMap::default();
+        for (tunnel, direction, flow) in self.flows.keys() {
+            tunnels.entry(*flow).or_default().push((*tunnel, *direction));
+        }
+        let state = |(tunnel, direction): Side, flow: FiveTuple| self.flows.get(&(tunnel, direction, flow));
+        let gone = |flow: FiveTuple, from: Side, to: Side| {
+            let [old, new] = [state(from, flow)?, state(to, flow)?];
+            let back = |(tunnel, direction): Side| state((tunnel, direction.reverse()), flow.reversed());
+            let begin = new.seen[0];
+            let went = from.0 != to.0
+                && old.seen[0].0 < begin.0
+                && old.seen[1].0 <= begin.0.plus_nanos(LEAST_TIMEOUT)
+                && new.packets >= LEAST_NOT_BY_CHANCE;
+            let alone = back(to).is_none() && back(from)?.seen[1].0 >= begin.0;
+            let in_vain = flow.protocol != ip_number::TCP.0 || old.falls(new, ends);
+            (went && alone && in_vain).then_some(GoneOver {
+                from,
+                to,
+                begin,
+                packets: new.packets,
+            })
+        };
+        // The first flow of two tunnels stands for all.
+        let mut first: HashMap<(TunnelIndex, TunnelIndex), GoneOver> = HashMap::default();
+        for (flow, mut sides) in tunnels {
+            sides.sort_by_key(|side| state(*side, flow).map(|own| own.seen[0]));
+            for own in sides.windows(2).filter_map(|two| gone(flow, two[0], two[1])) {
+                let kept = first.entry((own.from.0, own.to.0)).or_insert(own);
+                if own.begin < kept.begin {
+                    *kept = own;
+                }
+            }
+        }
+        first.into_values().collect()
     }
 
     /// Whether datagrams of a direction of a tunnel go on in another tunnel, between the same addresses and ports.

@@ -12,7 +12,7 @@ mod series;
 mod silences;
 
 pub(crate) use connections::Connections;
-pub(crate) use flow::{FlowTable, PairSeen, PairsSeen};
+pub(crate) use flow::{FlowTable, GoneOver, PairSeen, PairsSeen};
 pub(crate) use meters::Meters;
 pub(crate) use quiets::Quiet;
 pub(crate) use reading::{TrafficReading, inner_packet};

@@ -122,6 +122,7 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
             .collect(),
         exchange: brought_back.map(|exchange| exchange.index),
         seconds: Some(silence.1.seconds_since(silence.0)),
+        count: main.and_then(|main| of.and(only_checks(view, main))),
         ..Explanation::of(cause, Certainty::Proven)
     };
     let last = outage
@@ -129,6 +130,17 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         .iter()
         .filter(|side| of.is_none_or(|of| of.side == side.side));
     Some(view.with_frames(explanation, last.filter_map(|side| side.last_frame)))
+}
+
+/// Number of checks that the receiver did not answer up to the end, where nothing else was sent to it.
+fn only_checks(view: &OutageView<'_>, checks: &Event) -> Option<u64> {
+    let outage = view.outage;
+    let (from, to) = outage.silences[0].no_esp;
+    let nothing_sent = outage.open
+        && outage.undelivered.swallowed == 0
+        && outage.to.nanos_since(outage.from) <= to.plus_nanos(view.near()).nanos_since(from);
+    let is_check = checks.kind == EventKind::ChecksUnanswered && checks.by == Some(outage.silences[1].side);
+    checks.count.filter(|_| is_check && nothing_sent)
 }
 
 /// Whether the side that fell silent sent on its new SA before the first packet of it came, for longer than since `end` of the exchange a
@@ -141,6 +153,40 @@ fn is_lost_on_new_sa(view: &OutageView<'_>, end: Timestamp) -> bool {
     );
     late.next().is_some()
 }
+
+/// Whether the receiver had nothing to send, and that is all: none of its packets is missing, nobody asked it for anything in vain, and it goes
+/// on upon an SA that it had all the time.
+pub(super) fn receiver_rests(view: &OutageView<'_>) -> bool {
+    let outage = view.outage;
+    // IKE of the side may pass meanwhile.
+    let receiver = outage.silences[1];
+    let side = SilencesOfSide {
+        nothing: receiver.no_esp,
+        ..receiver
+    };
+    let asked = view
+        .events(ASKED_IN_VAIN, Timestamp(i64::MIN), outage.to)
+        .any(|event| event.until.unwrap_or(event.time) >= outage.from);
+    let had_it = |place: usize| {
+        let sa = view.sa(place)?;
+        let made = sa.exchange.and_then(|place| view.scene.exchanges.get(place));
+        let taken = sa.opposite.and_then(|place| view.sa(place)?.used);
+        let since = made.map(|made| made.end).or(taken.map(|(first, _)| first))?;
+        Some(since.plus_nanos(view.near()) < side.nothing.1)
+    };
+    let has_sa = || {
+        let new = came_back_on(view, side).and_then(had_it);
+        view.goes_on_upon_its_sa(&side) || new == Some(true)
+    };
+    outage.undelivered.receiver_rests && !asked && has_sa()
+}
+
+/// Checks, requests and echoes that nobody answered.
+const ASKED_IN_VAIN: &[EventKind] = &[
+    EventKind::ChecksUnanswered,
+    EventKind::EchoUnanswered,
+    EventKind::Unanswered,
+];
 
 /// The new SA that a side sends on first when its silence is over.
 fn came_back_on(view: &OutageView<'_>, side: SilencesOfSide) -> Option<usize> {

@@ -475,7 +475,7 @@ fn lost_while_older_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// Packets of an event that lasts for half of the outage were dropped by their receiver.
+/// Packets of an event that lasts for half of the outage were of no use to their receiver.
 fn by_run(
     view: &OutageView<'_>,
     kinds: &'static [EventKind],
@@ -564,6 +564,11 @@ fn networks_by_turns(view: &OutageView<'_>) -> Option<Explanation> {
         ..Explanation::of(ExplanationCause::ByTurns, event.known)
     };
     Some(view.with_frames(explanation, []))
+}
+
+/// Packets of one side came through another tunnel, and the other side went on in this one.
+pub(super) fn other_tunnel(view: &OutageView<'_>) -> Option<Explanation> {
+    by_run(view, &[EventKind::OtherTunnel], ExplanationCause::OtherTunnel)
 }
 
 /// The side whose ESP stops for half of an outage as it takes a new SA of another tunnel into use, and that SA.

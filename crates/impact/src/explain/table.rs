@@ -96,7 +96,7 @@ fn never(_: &OutageView<'_>, _: &Explanation) -> bool {
 }
 
 /// All rows, in the order of the test. Rows of one way to look stand side by side: what it finds says which of them holds.
-pub static ROWS: [ExplanationRow; 40] = [
+pub static ROWS: [ExplanationRow; 41] = [
     ExplanationRow {
         needs: "the capture lacks packets, or its clock was set, for half of the outage",
         ..row(ExplanationCause::CaptureHole, path::capture_hole)
@@ -190,6 +190,12 @@ pub static ROWS: [ExplanationRow; 40] = [
         needs: "ESP of one side stops for half of it, at most three round trips (at least 0.3 s) beside its first packet on a new SA of another tunnel, and in an outage of that one beside its first packet on a new SA of this one; or SAs of two inner networks end each other by turns (A, B, A, B) while it begins",
         unless: "the other side fell silent as well: it went elsewhere",
         ..row(ExplanationCause::ByTurns, sas::by_turns)
+    },
+    ExplanationRow {
+        needs: "one direction of an inner connection comes through another tunnel for half of it, and the other direction goes on in this one; or, where no key shows connections, ESP of one side stops as it begins in another tunnel towards the same receiver, and the other side goes on here, at half of its rate at most",
+        unless: "both directions went over: another tunnel took the place of this one",
+        moment: Moment::Event,
+        ..row(ExplanationCause::OtherTunnel, sas::other_tunnel)
     },
     ExplanationRow {
         needs: "checks were not answered and then a new IKE SA began, with nothing from the peer in between; or a new IKE SA began although the old one lived, after one side alone had fallen silent, or said that no daemon listens",
@@ -353,7 +359,8 @@ pub fn row_of(cause: ExplanationCause) -> &'static ExplanationRow {
     ROWS.iter().find(|row| row.cause == cause).unwrap_or(&NONE)
 }
 
-/// Explanations, one for each outage of a scene; `None` where there is no outage: nothing explains a short one, and a transfer was over.
+/// Explanations, one for each outage of a scene; `None` where there is no outage: nothing explains a short one, a transfer was over, or a side
+/// had nothing to send.
 pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
     let first_that_holds = |view: &OutageView<'_>| {
         let rows = ROWS.iter().filter(|row| match view.outage.of_rekey {
@@ -367,5 +374,9 @@ pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
         rows.filter_map(holds).next()
     };
     let views = scene.outages.iter().map(|outage| OutageView { scene, outage });
-    views.map(|view| first_that_holds(&view)).collect()
+    let explained = |view: OutageView<'_>| match path::receiver_rests(&view) {
+        true => None,
+        false => first_that_holds(&view),
+    };
+    views.map(explained).collect()
 }

@@ -800,6 +800,57 @@ fn an_end_that_answers_from_another_address() {
 }
 
 #[test]
+fn data_that_comes_through_another_tunnel() {
+    let mut crossed = scene();
+    crossed.silent(GATEWAY, 10.0, 19.0);
+    let gone = crossed.event(EventKind::OtherTunnel, 10.1, GATEWAY);
+    gone.until = Some(at(19.0));
+    assert_eq!(is(&crossed, OtherTunnel).by, Some(GATEWAY));
+    crossed.events[0].until = Some(at(12.0));
+    is(&crossed, PeerSilent);
+}
+
+/// A client that sleeps loses nothing, where only checks were sent to it.
+#[test]
+fn a_side_that_sleeps() {
+    let mut asleep = scene();
+    asleep.silent(GATEWAY, 10.0, 20.0);
+    asleep.outages[0].silences[0].no_esp = (at(10.0), at(20.0));
+    let outage = asleep.outage();
+    (outage.open, outage.back_on) = (true, None);
+    outage.swallowed_packets.clear();
+    outage.undelivered = Undelivered::shown(CarriedKind::Echo, ShownBy::Requests);
+    asleep.event(EventKind::ChecksUnanswered, 14.0, GATEWAY).count = Some(4);
+    assert_eq!(is(&asleep, PeerSilent).count, Some(4));
+    asleep.outages[0].silences[0].no_esp.1 = at(18.0);
+    assert_eq!(is(&asleep, PeerSilent).count, None);
+}
+
+/// A side that goes on where it stopped had nothing to send: on the same SA, or on one that it had all the time.
+#[test]
+fn a_side_that_rests() {
+    let is_none = |scene: &Scene| assert_eq!(explain(scene)[0], None);
+    let mut rests = scene();
+    rests.silent(GATEWAY, 10.0, 20.0);
+    is(&rests, PeerSilent);
+    rests.outage().undelivered.receiver_rests = true;
+    is_none(&rests);
+    let mut asked = rests.clone();
+    asked.event(EventKind::ChecksUnanswered, 12.0, CLIENT).until = Some(at(14.0));
+    is(&asked, PeerSilent);
+    let renewed = |end: f64| {
+        let mut scene = rekeyed(end - 0.1, end);
+        scene.silent(GATEWAY, 10.0, 20.0);
+        scene.sas[1].used = Some((at(1.0), at(10.0)));
+        scene.sas[3].used = Some((at(20.0), at(30.0)));
+        scene.outage().undelivered.receiver_rests = true;
+        scene
+    };
+    is_none(&renewed(10.2));
+    is(&renewed(19.9), PeerSilent);
+}
+
+#[test]
 fn numbers_that_are_used_up() {
     let mut spent = scene();
     spent.sas[0].used = Some((at(1.0), at(10.0)));

@@ -326,6 +326,11 @@ impl Association {
         self.course.is_some()
     }
 
+    /// Path of its newest packet.
+    pub fn path(&self) -> Option<&OuterPath> {
+        self.course.as_ref().map(|course| &course.path)
+    }
+
     /// Outer sources and destinations of the packets, several if an end moved; the names of the ends if no packet was seen.
     pub fn places(&self) -> impl Iterator<Item = (IpAddr, IpAddr)> + '_ {
         let unseen = self.places.is_empty().then_some((self.src, self.dst));

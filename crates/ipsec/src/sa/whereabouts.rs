@@ -27,7 +27,8 @@ impl OuterPath {
         }
     }
 
-    pub(super) fn to(&self) -> OuterPlace {
+    /// Place of the receiver.
+    pub fn to(&self) -> OuterPlace {
         OuterPlace {
             address: self.dst,
             port: self.udp.map(|u| u.dst),

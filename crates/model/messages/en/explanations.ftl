@@ -63,6 +63,8 @@ outage-large-never-passed = large packets sent from { $moment } on { $probably }
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
 outage-by-turns = traffic { $probably }went over to { $to } { $at }
+outage-other-tunnel = { $who } { $probably }put the data for { $from } into the tunnel of { $to } { $at }
+outage-other-path = the data of { $from } { $probably }went over to the tunnel of { $to } { $at }
 outage-networks-by-turns = { $from } and { $to } { $probably }take turns on one SA { $at }
 outage-one-sided = { $who } { $known ->
     [inferred] probably sends on a dead SA
@@ -128,6 +130,7 @@ cause-left-out = a new SA leaves inner hosts out
 cause-one-sided = one side went on upon an SA that the other had deleted
 cause-answered-elsewhere = an end answered from another address than was asked
 cause-by-turns = two were served by turns
+cause-other-tunnel = data went into another tunnel
 cause-large-packets = large packets no longer passed
 cause-large-never-passed = large packets never passed
 cause-first-fragments = only first fragments of large packets came
@@ -218,6 +221,7 @@ explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
 }.
+explains-silent-at-rest = { $who } answered none of { $count } checks whether it was alive, and nothing else was sent to it: no data was lost.
 explains-unheard = the packets of { $who } are in this capture, and the other side repeats what they had answered: they are lost behind it.
 explains-esp-silent = no ESP came from { $who } { $span ->
     [part] for { $took }
@@ -239,6 +243,10 @@ explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this 
     [proven] Both have the same address inside the tunnel.
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
+explains-other-tunnel = { $known ->
+    [inferred] ESP towards that end stopped here as it began in the other tunnel
+   *[proven] packets of connections that had come here came in the SAs of the other tunnel
+}, and the other direction went on here: what answers it lacks what came there.
 explains-networks-by-turns = each new SA ends the one before and carries the other of the two alone, by turns, far sooner than any lifetime: one end keeps one pair of SAs where the other end has one for each network.
 explains-one-sided = { $to } deleted this SA at { $moment }, and ESP of { $who } came on it for { $took } after that: its receiver has no key for it.
 explains-one-sided-left = { $what ->
@@ -346,6 +354,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
    *[plain] , or keep the address
 }.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
+cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too. The rekeys are not the cause.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->
     [udp] , send NAT keepalives at least every 20 s,
    *[plain] {""}
@@ -365,6 +374,8 @@ cure-large-never-passed = find the largest packet that passes (`ping` with DF), 
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.
 cure-by-turns = at { $who }, give each client an identity and an inner address of its own, or let several log in with one (strongSwan: `unique = never`). The rekeys are not the cause.
+cure-other-tunnel = two clients behind one NAT address look alike in transport mode (L2TP), and { $who } takes the newest SA for both: use IKEv2 or another tunnel mode, one L2TP client for each NAT address, or marks for each SA at { $who } (strongSwan: the plugin `connmark`). The rekeys are not the cause.
+cure-other-path = make both directions use the same tunnel (routes, their metrics, BGP), or let the firewall that drops it accept data of a connection from either tunnel. The rekeys are not the cause.
 cure-networks-by-turns = let both ends have one SA for both networks (selectors 0.0.0.0/0, route-based; of a cloud gateway that allows one pair: AWS), or as many SAs as networks; see in the logs which traffic selectors each end asks for. Not the lifetimes.
 cure-one-sided = { $known ->
     [inferred] see whether { $to } has this SA (strongSwan: `swanctl --list-sas`); if not, delete it at { $who }, too, or let it renew

@@ -17,7 +17,7 @@ outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛ての通信の通信の通信の通信
+outage-nothing-to = { $to } 宛ての通信の通信の通信の通信の通信
 outage-nothing-large = 大きなパケット
 outage-nothing-of-it = そのパケット
 outage-nothing-on-it = その SA
@@ -62,6 +62,8 @@ outage-large-never-passed = { $moment }以降に送られた大きなパケッ�
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
 outage-left-out = { $who }が{ $at }新しい SA の対象から脱落{ $probably }
 outage-by-turns = 通信が{ $at } { $to } 側に切り替わり{ $probably }
+outage-other-tunnel = { $who }が { $from } 宛てのデータを{ $at } { $to } のトンネルに送信{ $probably }
+outage-other-path = { $from } からのデータが{ $at } { $to } のトンネルに移動{ $probably }
 outage-networks-by-turns = { $from } と { $to } が{ $at }1 つの SA を交互に使用{ $probably }
 outage-one-sided = { $who }が{ $at }{ $known ->
     [inferred] 無効な SA で送信（推定）
@@ -126,6 +128,7 @@ cause-left-out = 新しい SA に含まれない内側のホスト
 cause-one-sided = 相手が削除した SA で送信を継続
 cause-answered-elsewhere = 要求されたのとは別のアドレスから応答
 cause-by-turns = 2 つの相手が交互に通信
+cause-other-tunnel = 別のトンネルへのデータの移動
 cause-large-packets = 大きなパケットが通らない
 cause-large-never-passed = 大きなパケットが一度も通らない
 cause-first-fragments = 大きなパケットの先頭フラグメントしか届かない
@@ -192,6 +195,7 @@ explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
    *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
 }
+explains-silent-at-rest = { $count } 回の生存確認に一度も応答していません。ほかに送られたものはなく、失われたデータはありません。
 explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は{ $who }が応答済みのメッセージを再送しています。{ $who }のパケットは、キャプチャ地点より先で失われています。
 explains-esp-silent = { $span ->
     [part] { $who }から ESP は { $took }間届かず
@@ -213,6 +217,10 @@ explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始�
     [proven] 両方のトンネル内アドレスが同じです。
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
+explains-other-tunnel = { $known ->
+    [inferred] その向きの ESP が、別のトンネルで始まったときにこちらで途絶えました。
+   *[proven] こちらで届いていたコネクションのパケットが、別のトンネルの SA で届くようになりました。
+}逆向きはこのトンネルで続いており、応答する側にはそのデータが届いていません。
 explains-networks-by-turns = 新しい SA ができるたびに前の SA が終わり、二つのうちもう一方だけを交互に運んでいます。どの寿命よりもはるかに早い交替です。一方はネットワークごとに Child SA を持ち、もう一方は Child SA を一つしか持ちません。
 explains-one-sided = { $to }がこの SA を { $moment }に削除した後も、{ $who }の ESP が { $took }にわたりその SA で届いています。受信側にはその鍵がありません。
 explains-one-sided-left = { $to }は { $moment }に{ $what ->
@@ -310,6 +318,7 @@ cure-address-changed = { $esp ->
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーは原因ではありません。
+cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。リキーは原因ではありません。
 cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->
     [udp] NAT キープアライブを 20 秒以下の間隔で送り、
    *[plain] {""}
@@ -329,6 +338,8 @@ cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `p
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
 cure-by-turns = { $who }で、クライアントごとに別の識別子（ID）とトンネル内アドレスを割り当てるか、同じ識別子での複数ログインを許可してください（strongSwan: `unique = never`）。リキーは原因ではありません。
+cure-other-tunnel = 同じ NAT アドレスの内側にある二つのクライアントは、トランスポートモード（L2TP）では区別できず、{ $who }は両方に最新の SA を使います。IKEv2 などのトンネルモードを使うか、NAT アドレスごとに L2TP クライアントを一つにするか、{ $who }で SA ごとにマークを付けてください（strongSwan: `connmark` プラグイン）。リキーは原因ではありません。
+cure-other-path = 両方向が同じトンネルを通るようにする（経路、メトリック、BGP）か、破棄しているファイアウォールで、どちらのトンネルから届いたデータも許可してください。リキーは原因ではありません。
 cure-networks-by-turns = 両側とも、二つのネットワークを一つの SA で運ぶ（セレクター 0.0.0.0/0、ルートベース。AWS など Child SA が一つだけのクラウドのゲートウェイ）か、ネットワークの数だけ SA を持つようにしてください。両側が要求するトラフィックセレクターはログで分かります。寿命が原因ではありません。
 cure-one-sided = { $known ->
     [inferred] { $to }にこの SA があるか調べ（strongSwan: `swanctl --list-sas`）、なければ{ $who }でも削除するか更新してください

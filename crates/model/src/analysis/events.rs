@@ -42,9 +42,11 @@ plain_data! {
         /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends. For a
         /// refused login, whether a later one was accepted.
         pub successor: Option<bool>,
-        /// Address and port before a change, ESP number before a step back, or the host whose packets are too big.
+        /// Address and port before a change, or of the end that tells a tunnel from another one; ESP number before a step back; or the host whose
+        /// packets are too big.
         pub from: Option<String>,
-        /// Address and port after a change, ESP number behind a step back, or the host to which packets are too big.
+        /// Address and port after a change, or of that end of the other tunnel; ESP number behind a step back; or the host to which packets are
+        /// too big.
         pub to: Option<String>,
     }
     /// Explanation of a time without delivery.
@@ -80,7 +82,7 @@ plain_data! {
         #[serde(default)]
         pub limit_packets: Option<u64>,
         /// Number by cause: requests that were refused or unanswered; packets that were lost on the new or the old SA, or came too late;
-        /// bytes of the largest packet that still passed; SAs that ended at the same limit.
+        /// bytes of the largest packet that still passed; SAs that ended at the same limit; checks, where the silent side was sent nothing else.
         #[serde(default)]
         pub count: Option<u64>,
         /// Number of connections that stood still, where large packets alone did not pass.

@@ -379,6 +379,8 @@ plain_names! {
         IkeSilent = "ike_silent",
         /// A side sent no ESP while its IKE passed.
         EspSilent = "esp_silent",
+        /// Packets of one direction came through another tunnel, while the other direction went on in this one.
+        OtherTunnel = "other_tunnel",
     }
     /// Certainty of an event or of an explanation.
     pub enum Certainty {
@@ -460,6 +462,8 @@ plain_names! {
         OneSided = "one_sided",
         /// An end sent from another address than the one that its peer sends to.
         AnsweredElsewhere = "answered_elsewhere",
+        /// Packets of one direction came through another tunnel.
+        OtherTunnel = "other_tunnel",
         /// The numbers of an SA were used up, so that its sender had to stop.
         NumbersUsedUp = "numbers_used_up",
         /// Packets came damaged (wrong ICV), so that their receiver dropped them.

@@ -185,6 +185,7 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::Refused if self.is_childless() => Message::new("outage-refused-child"),
             ExplanationCause::ByTurns if self.are_networks() => Message::new("outage-networks-by-turns"),
+            ExplanationCause::OtherTunnel if !self.is_of_an_end() => Message::new("outage-other-path"),
             ExplanationCause::Unexplained if self.explanation.by.is_some() => {
                 Message::new("outage-lost-before")
             }
@@ -215,6 +216,7 @@ impl<'a> Explained<'a> {
             ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
             ExplanationCause::TooBig if self.is_inside() => "explains-too-big-inside",
             ExplanationCause::Unexplained if e.by.is_some() => "explains-lost-before",
+            ExplanationCause::PeerSilent if e.count.is_some() => "explains-silent-at-rest",
             cause => return Message::of("explains", cause.as_str()),
         })
     }
@@ -234,9 +236,11 @@ impl<'a> Explained<'a> {
                 "cure-limit-packets"
             }
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "cure-second-tunnel",
+            ExplanationCause::OtherTunnel if !self.is_of_an_end() => "cure-other-path",
             ExplanationCause::Deleted if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
             ExplanationCause::TooBig if self.is_inside() => "cure-too-big-inside",
             ExplanationCause::LargePackets if self.explanation.by.is_some() => "cure-large-or-all",
+            ExplanationCause::PeerSilent if self.explanation.count.is_some() => "cure-silent-at-rest",
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent if self.brought_back() => {
                 match self.is_without_ike() {
                     true => "cure-silent-without-ike",
@@ -378,6 +382,13 @@ impl<'a> Explained<'a> {
     /// A router inside the tunnel says what is too big for the way behind it.
     fn is_inside(&self) -> bool {
         self.kind() == Some(EventKind::TooBigInside)
+    }
+
+    /// It is about an end of the tunnel, and no third one.
+    fn is_of_an_end(&self) -> bool {
+        let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
+        let ends = tunnel.map(|tunnel| [Some(tunnel.a), Some(tunnel.b)]);
+        ends.is_some_and(|ends| ends.contains(&self.explanation.by))
     }
 
     fn is_childless(&self) -> bool {

@@ -335,6 +335,12 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
     if let Some(explanation) = &mut outage.explanation {
         (explanation.seconds, explanation.certainty) = (None, Certainty::Inferred);
     }
+    let mut at_rest = silent(gateway, None, ExplanationCause::PeerSilent);
+    let outage = &mut at_rest.outages[0];
+    (outage.end, outage.at_least, outage.dead, outage.swallowed) = (None, true, None, 0);
+    if let Some(explanation) = &mut outage.explanation {
+        explanation.count = Some(4);
+    }
     let by_turns = |certainty| {
         let mut document = silent(gateway, Some(0), ExplanationCause::ByTurns);
         document.exchanges[0].initiator = Some([10, 9, 0, 3].into());
@@ -364,6 +370,19 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
     let lines = ("10.9.0.1", "203.0.113.9");
     let elsewhere = ExplanationCause::AnsweredElsewhere;
     let elsewhere = named(EventKind::AnsweredElsewhere, gateway, lines, elsewhere);
+    let other_tunnel = |by: Option<std::net::IpAddr>, places: [&str; 2], certainty| {
+        let mut document = shown(
+            EventKind::OtherTunnel,
+            |event| [event.from, event.to] = places.map(|place| Some(place.into())),
+            Explanation {
+                by,
+                ..of(ExplanationCause::OtherTunnel, certainty)
+            },
+        );
+        let outage = &mut document.outages[0];
+        (outage.end, outage.at_least) = (None, true);
+        document
+    };
     let used_up = document(Explanation {
         by: gateway,
         count: Some(u64::from(u32::MAX)),
@@ -450,6 +469,7 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         silent(gateway, None, ExplanationCause::PeerSilent),
         silent(gateway, Some(0), ExplanationCause::PeerSilent),
         in_udp(silent(gateway, Some(0), ExplanationCause::PeerSilent)),
+        at_rest,
         silent(None, None, ExplanationCause::PathSilent),
         several(ExplanationCause::PeerSilent, gateway),
         silent(gateway, None, ExplanationCause::Unheard),
@@ -460,6 +480,12 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         by_turns(Certainty::Inferred),
         networks,
         elsewhere,
+        other_tunnel(gateway, ["10.9.0.2:4500", "10.9.0.2:61002"], Certainty::Proven),
+        other_tunnel(
+            Some([10, 9, 0, 5].into()),
+            ["10.9.0.1", "10.9.0.5"],
+            Certainty::Inferred,
+        ),
         large(Some(1372), Some(0)),
         large(None, None),
         large_never,

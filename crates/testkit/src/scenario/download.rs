@@ -72,10 +72,15 @@ impl World {
         }
     }
 
-    /// A packet of a call with another host behind the server passes each way.
-    pub fn talk(&mut self, host: [u8; 4]) {
+    /// A packet of a call with another host behind the server passes towards the client.
+    pub fn hear(&mut self, host: [u8; 4]) {
         let voice = udp(5002, 40_002, &[0x63; 160]);
         self.esp_down(&l2tp(&ipv4(host, self.inner_client, 17, &voice)));
+    }
+
+    /// A packet of that call passes each way.
+    pub fn talk(&mut self, host: [u8; 4]) {
+        self.hear(host);
         let voice = udp(40_002, 5002, &[0x64; 160]);
         self.esp_up(&l2tp(&ipv4(self.inner_client, host, 17, &voice)));
     }

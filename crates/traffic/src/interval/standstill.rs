@@ -72,6 +72,8 @@ pub struct Undelivered {
     pub behind_window: u32,
     /// The capture stands beside the receiver, and shows all that it sends.
     pub beside_receiver: bool,
+    /// The receiver lacks none of its numbers when it goes on, and the sender went on all the time: nothing shows that either waited.
+    pub receiver_rests: bool,
     /// Nothing was delivered up to the end of the transfer, or of the capture.
     pub open: bool,
     /// The last connection was closed or reset in it.

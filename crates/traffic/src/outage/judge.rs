@@ -161,6 +161,7 @@ pub(super) fn judge(
         never_larger: around.never_larger,
         behind_window: around.behind_window,
         beside_receiver: before.beside_receiver,
+        receiver_rests: false,
         open: around.open,
         over: candidate.transfer_end != TransferEnd::Open,
     };

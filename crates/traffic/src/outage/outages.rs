@@ -451,13 +451,13 @@ impl Outages {
         {
             let is_answered = tunnel.is_answered(direction);
             let own = PairDelivery::new(PairId::NONE, tunnel.tunnel, direction);
-            for UnreadSilence {
-                candidate,
-                open,
-                small,
-                ..
-            } in &silences
-            {
+            for silence in &silences {
+                let UnreadSilence {
+                    candidate,
+                    open,
+                    small,
+                    ..
+                } = silence;
                 let around = Circumstances {
                     echoes: small.answered,
                     largest_passed: small.largest,
@@ -483,16 +483,19 @@ impl Outages {
                     _ => false,
                 };
                 let told = judged.filter(is_told).map(|(kind, undelivered)| {
-                    let carried = tunnel.carried(direction);
-                    (
-                        kind,
-                        Undelivered {
-                            carried,
-                            ..undelivered
-                        },
-                    )
+                    let of_tunnel = Undelivered {
+                        carried: tunnel.carried(direction),
+                        receiver_rests: silence.receiver_rests(),
+                        ..undelivered
+                    };
+                    interval(&own, candidate, *open, (kind, of_tunnel))
                 });
-                let told = told.map(|judged| interval(&own, candidate, *open, judged));
+                let told = told.map(|mut found| {
+                    let mut others = all.iter();
+                    found.facts.undelivered.receiver_rests &=
+                        !others.any(|other| asks_in_vain(other, &found));
+                    found
+                });
                 // An outage that a pair of addresses shows is told of that pair.
                 all.extend(told.filter(|found| !all.iter().any(|other| is_of_pair(other, found))));
             }
@@ -782,6 +785,14 @@ fn interval(
             undelivered,
         },
     }
+}
+
+/// Whether a pair of addresses sent something in vain in a stretch of its tunnel.
+fn asks_in_vain(own: &Interval, tunnel: &Interval) -> bool {
+    let (one, other) = (&own.facts, &tunnel.facts);
+    let mut lost = one.lost.iter();
+    (one.tunnel, one.direction) == (other.tunnel, other.direction)
+        && lost.any(|lost| tunnel.from < lost.time && lost.time < tunnel.to)
 }
 
 /// Whether a pair of addresses had no delivery in a stretch of its tunnel.

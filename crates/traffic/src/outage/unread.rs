@@ -35,12 +35,28 @@ pub(super) struct UnreadSilence {
     pub(super) candidate: Candidate,
     /// The stretch lasts to the end.
     pub(super) open: bool,
-    /// The sender itself was silent.
-    paused: bool,
+    /// The side that had nothing to send, where that is seen.
+    rests: Option<Resting>,
     pub(super) small: SmallPassed,
 }
 
+/// A side that was silent and lacks none of its numbers when it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Resting {
+    Sender,
+    Receiver,
+}
+
 impl UnreadSilence {
+    /// Whether the receiver merely had nothing to send, and the sender went on all the time, so that it waited for no answer.
+    pub(super) fn receiver_rests(&self) -> bool {
+        self.rests == Some(Resting::Receiver)
+    }
+
+    fn nanos(&self) -> i64 {
+        self.candidate.to.time.nanos_since(self.candidate.from.time)
+    }
+
     fn overlaps(&self, other: &UnreadSilence) -> bool {
         let (own, other) = (&self.candidate, &other.candidate);
         own.from.time < other.to.time && other.from.time < own.to.time
@@ -50,6 +66,7 @@ impl UnreadSilence {
 /// Packets of one side, and how the other one answered.
 #[derive(Debug, Default)]
 struct UnreadSide {
+    first: Option<Timestamp>,
     packets: u64,
     unread: u64,
     datagrams: u64,
@@ -57,8 +74,9 @@ struct UnreadSide {
     largest: u32,
     /// Packets since the other side's last one.
     unanswered: InVain,
-    /// Number of the full-sized ones among them.
+    /// Number of the full-sized ones among them, and the longest time before one of these.
     full: u32,
+    longest_wait: i64,
     /// The stretch of time that is looked at.
     look: Option<Timestamp>,
     in_look: u32,
@@ -124,7 +142,7 @@ impl UnreadTunnel {
             frame: packet.frame,
             esp: packet.esp,
         };
-        self.answer(1 - own, at);
+        self.answer(1 - own, at, missing);
         self.go_on(own, at, missing);
         self.last[own] = Some(at);
         let since = self.last[1 - own];
@@ -142,6 +160,7 @@ impl UnreadTunnel {
             }
             InnerPayload::Echo { .. } => 0,
         };
+        sent.first.get_or_insert(at.time);
         sent.packets += 1;
         sent.bytes += u64::from(bytes);
         sent.largest = sent.largest.max(bytes);
@@ -161,8 +180,10 @@ impl UnreadTunnel {
         }
         if let Some((from, small)) = sent.since_full.only_small(packet.time) {
             let stretch = sent.silence(from, at).without_packets();
-            sent.keep(stretch, false, small);
+            sent.keep(stretch, None, small);
         }
+        let before = sent.since_full.last.map(|(last, _)| last.time);
+        sent.wait(at.time, before.max(since.map(|since| since.time)));
         sent.since_full = SinceFull {
             last: Some((at, sent.arrivals.is_busy())),
             ..SinceFull::default()
@@ -178,7 +199,7 @@ impl UnreadTunnel {
         };
         let ended = sent.backoff.full(lost, since, sent.arrivals.is_busy());
         if let Some((candidate, small)) = ended {
-            sent.keep(candidate, false, small);
+            sent.keep(candidate, None, small);
         }
         if since.is_some() {
             sent.full += u32::from(!overtaken);
@@ -194,12 +215,12 @@ impl UnreadTunnel {
         let paused = at.time.nanos_since(last.time) > LONGEST_ACK_DELAY && sent.arrivals.is_busy();
         if paused && (sent.full < MANY_ATTEMPTS || missing >= INITIAL_WINDOW) {
             let silence = sent.silence(last, at);
-            sent.keep(silence, true, SmallPassed::default());
+            sent.keep(silence, Some(Resting::Sender), SmallPassed::default());
         }
     }
 
-    /// A packet of the other side answers what `own` sent.
-    fn answer(&mut self, own: usize, at: Delivered) {
+    /// A packet of the other side, behind `missing` ones, answers what `own` sent.
+    fn answer(&mut self, own: usize, at: Delivered, missing: u32) {
         let (last, last_sent) = (self.last[1 - own], self.last[own]);
         let sent = &mut self.sides[own];
         sent.answered = true;
@@ -210,9 +231,14 @@ impl UnreadTunnel {
         {
             let esp = last_sent.and_then(|sent| sent.esp);
             let silence = sent.silence(sent.unanswered_since(last), Delivered { esp, ..at });
-            sent.keep(silence, false, SmallPassed::default());
+            let rests = missing == 0 && sent.keeps_its_pace(last.time, at.time);
+            sent.keep(
+                silence,
+                rests.then_some(Resting::Receiver),
+                SmallPassed::default(),
+            );
         }
-        sent.full = 0;
+        (sent.full, sent.longest_wait) = (0, 0);
         sent.unanswered.clear();
     }
 
@@ -262,7 +288,7 @@ impl UnreadTunnel {
         let last = last.map(|(open, (candidate, small))| UnreadSilence {
             candidate,
             open,
-            paused: false,
+            rests: None,
             small,
         });
         let all = sent.silences.iter().cloned().chain(last).collect();
@@ -312,9 +338,24 @@ impl UnreadSide {
     /// The silences of the sender itself. Packets that nobody answers show nothing of what arrived.
     fn paused(&self) -> Vec<UnreadSilence> {
         let mut silences = self.silences.clone();
-        silences.retain(|own| own.paused);
+        silences.retain(|own| own.rests == Some(Resting::Sender));
         silences.iter_mut().for_each(|own| own.candidate.in_vain.clear());
         silences
+    }
+
+    fn wait(&mut self, now: Timestamp, before: Option<Timestamp>) {
+        let waited = before.map_or(0, |before| now.nanos_since(before));
+        self.longest_wait = self.longest_wait.max(waited);
+    }
+
+    /// Whether full-sized packets went on through a silence of the other side, at half of the usual rate or more and without a wait as long as a
+    /// timer. Who waits for an answer stops once its window is full, and tries again by its timer.
+    fn keeps_its_pace(&mut self, from: Timestamp, to: Timestamp) -> bool {
+        let last = self.since_full.last.map(|(last, _)| last.time);
+        self.wait(to, last.max(Some(from)));
+        let all = self.first.map_or(0, |first| to.nanos_since(first));
+        let usual = i128::from(self.packets) * i128::from(to.nanos_since(from));
+        self.longest_wait < LEAST_TIMEOUT && 2 * i128::from(self.full) * i128::from(all) >= usual
     }
 
     fn look_at(&mut self, now: Timestamp) {
@@ -388,12 +429,12 @@ impl UnreadSide {
         }
     }
 
-    fn keep(&mut self, candidate: Candidate, paused: bool, small: SmallPassed) {
+    fn keep(&mut self, candidate: Candidate, rests: Option<Resting>, small: SmallPassed) {
         if self.silences.len() < MOST_SILENCES {
             self.silences.push(UnreadSilence {
                 candidate,
                 open: false,
-                paused,
+                rests,
                 small,
             });
         } else {
@@ -407,10 +448,9 @@ fn longest_of_each(mut all: Vec<UnreadSilence>) -> Vec<UnreadSilence> {
     all.sort_by_key(|silence| silence.candidate.from.time);
     let mut kept: Vec<UnreadSilence> = Vec::with_capacity(all.len());
     for silence in all {
-        let nanos = |own: &UnreadSilence| own.candidate.to.time.nanos_since(own.candidate.from.time);
         match kept.last_mut() {
             Some(last) if silence.overlaps(last) => {
-                if nanos(&silence) > nanos(last) {
+                if silence.nanos() > last.nanos() {
                     *last = silence;
                 }
             }

@@ -1,0 +1,104 @@
+//! Tunnels of which one direction comes through another tunnel: two clients behind one NAT that a gateway takes for one, or two tunnels between two
+//! networks whose routes differ.
+
+use crate::events::sources::EventSources;
+use crate::traffic::GoneOver;
+use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::tunnel::Side;
+use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
+use rekeyscope_model::time::Timestamp;
+use rekeyscope_traffic::{INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, PacketSilence};
+
+/// The events of all tunnels. Inner connections prove them; where no key shows these, the moment tells.
+pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
+    let traffic = &sources.record.traffic;
+    let goes_on = |gone: &GoneOver| {
+        let (tunnel, direction) = gone.from;
+        traffic.last_esp((tunnel, direction.reverse())) > Some(gone.begin.0.plus_nanos(LEAST_TIMEOUT))
+    };
+    let flows = sources.record.flows.gone_over(ends);
+    let read = flows.into_iter().filter(goes_on);
+    let read = read.filter_map(|gone| event(sources, gone, Certainty::Proven, ends));
+    read.chain(sealed(sources, ends)).collect()
+}
+
+/// ESP of one direction stops as that of another tunnel begins towards the same receiver, while the other direction goes on here.
+fn sealed(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
+    let directions = sources.record.meters.directions();
+    let sides = directions.filter_map(|side| Some((first_sa(sources, side)?, side)));
+    let mut sides: Vec<(&Association, Side)> = sides.filter(|(sa, _)| sa.inner_ends().is_empty()).collect();
+    sides.sort_by_key(|(sa, _)| (sa.dst, sa.first));
+    let of = |(old, side): &(&Association, Side)| {
+        let went = |silence: &PacketSilence| {
+            let near = |time: i64| (old.dst, Some((silence.from.plus_nanos(time), 0)));
+            let first = sides.partition_point(|(sa, _)| (sa.dst, sa.first) < near(-LONGEST_ACK_DELAY));
+            let mut begin = sides[first..].iter();
+            let (new, to) = begin.find(|(_, to)| to.0 != side.0)?;
+            ((new.dst, new.first) < near(LONGEST_ACK_DELAY)).then_some(())?;
+            let gone = GoneOver {
+                from: *side,
+                to: *to,
+                begin: new.first?,
+                packets: new.counters.packets,
+            };
+            event(sources, gone, Certainty::Inferred, silence.to)
+        };
+        let whole = (Timestamp(i64::MIN), ends);
+        let silences = sources.record.traffic.silences(side.0, &[side.1], whole);
+        let within = silences.into_iter().filter_map(|silence| silence.within(whole));
+        within
+            .filter(|silence| stops(sources, *side, silence))
+            .find_map(|silence| went(&silence))
+    };
+    match sources.record.tunnels.tunnels.len() {
+        0 | 1 => Vec::new(),
+        _ => sides.iter().filter_map(of).collect(),
+    }
+}
+
+/// Whether a side stops in the middle of what it sends, and the other one goes on, at half of its rate at most: there is less to answer.
+fn stops(sources: &EventSources<'_>, (tunnel, direction): Side, silence: &PacketSilence) -> bool {
+    let packets = |direction: Direction, from, to| {
+        sources
+            .record
+            .meters
+            .packets_within(tunnel, direction, (from, to))
+    };
+    let (from, to) = (silence.from, silence.to);
+    let back = direction.reverse();
+    let answers = packets(back, from, to);
+    to.nanos_since(from) > 2 * LONGEST_ACK_DELAY
+        && packets(direction, from.plus_nanos(-2 * LONGEST_ACK_DELAY), from) >= f64::from(INITIAL_WINDOW)
+        && answers >= LEAST_NOT_BY_CHANCE as f64
+        && 2.0 * answers <= packets(back, from.plus_nanos(-to.nanos_since(from)), from)
+}
+
+/// The SA of a side whose first packet came first.
+fn first_sa<'a>(sources: &EventSources<'a>, (tunnel, direction): Side) -> Option<&'a Association> {
+    let own = sources.used(tunnel).filter(|sa| sa.direction == direction);
+    own.min_by_key(|sa| sa.first)
+}
+
+/// The ends that tell one tunnel from the other: their receivers with the ports, else their senders.
+fn event(sources: &EventSources<'_>, gone: GoneOver, known: Certainty, until: Timestamp) -> Option<Event> {
+    let path = |side| first_sa(sources, side)?.path();
+    let (here, there) = (path(gone.from)?, path(gone.to)?);
+    let begun = |sa: &&Association| sa.first <= Some(gone.begin);
+    let own = sources.used(gone.from.0).filter(|sa| sa.direction == gone.from.1);
+    let newest = own.filter(begun).max_by_key(|sa| sa.first)?;
+    let (from, to) = match here.src == there.src {
+        true => (here.to().to_string(), there.to().to_string()),
+        false => (here.src.to_string(), there.src.to_string()),
+    };
+    Some(Event {
+        tunnel: Some(gone.from.0),
+        by: Some(there.src),
+        until: Some(until),
+        count: Some(gone.packets),
+        spis: vec![newest.spi],
+        from: Some(from),
+        to: Some(to),
+        ..Event::at(EventKind::OtherTunnel, known, gone.begin.0, gone.begin.1)
+    })
+}
