@@ -1,5 +1,6 @@
 //! First lines about what is no rekey: a capture in which it is planted, and where it matters one that looks like it.
 
+use super::played_by_name;
 use super::steps::{AFTER, BEFORE, GENEROUS, rekey_in_silence};
 use crate::support::{analyze_with, analyze_world};
 use rekeyscope_keylog::KeyMaterial;
@@ -967,5 +968,46 @@ fn copies_that_are_lost_before_the_capture_are_missed_by_their_numbers() {
     assert!(
         !line.contains("Nothing was delivered"),
         "nothing was lacking: {line}"
+    );
+}
+
+/// Who can cure it depends on who asked, on the version of IKE, and on what followed.
+#[test]
+fn a_cure_fits_what_happened() {
+    for (name, part) in [
+        ("data overtakes the third message", "or use IKEv2"),
+        ("IKEv2, initiator not ready", "let the gateway begin the renewals"),
+        ("IKEv2, new SA taken back", "let the gateway begin the renewals"),
+        ("IKEv2, client moves, and is followed", "nothing at the VPN"),
+        ("client moves, unnoticed", "use IKEv2 with MOBIKE"),
+        (
+            "given up beside its data",
+            "at the client, let ESP count as a sign of life",
+        ),
+        ("IKEv2, check answered too late", "keep the line from filling"),
+        (
+            "IKEv2, dialled again through another port",
+            "rekey instead of reauthenticating",
+        ),
+    ] {
+        let lines = answer_lines(&played_by_name(name));
+        assert!(lines.remedy.contains(part), "{name}: {lines:?}");
+    }
+    let dialled = answer_lines(&played_by_name("IKEv2, dialled again through another port"));
+    assert!(
+        dialled.why.contains("Answers of the gateway took 2."),
+        "{dialled:?}"
+    );
+}
+
+/// The outage is over when data comes on the new path; how much that carries is no outage.
+#[test]
+fn a_slower_path_behind_a_move_is_no_outage() {
+    let moved = played_by_name("IKEv2, client moves, and is followed");
+    let down = moved.ledger.iter().flat_map(|ledger| &ledger.down);
+    let costs: Vec<f64> = down.map(|down| down.cost_seconds).collect();
+    assert!(
+        !costs.is_empty() && costs.iter().all(|cost| *cost < 1.0),
+        "{costs:?}"
     );
 }

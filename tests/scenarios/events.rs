@@ -242,6 +242,9 @@ fn an_answer_that_was_not_heard_is_asked_for_again() {
         assert_eq!(found.len(), 1, "{:?}", lost.events);
         assert_eq!((found[0].count, found[0].by), (Some(3), Some(SERVER)));
         assert_eq!(of(&lost, EventKind::Unanswered), Vec::<&Event>::new());
+        // The third message of a Quick Mode is the client's answer to the second one, which the server sends again.
+        let third = one("third message lost", EventKind::AnswerLost);
+        assert_eq!(third.by, Some([10, 9, 0, 2].into()));
         // A copy that crossed the answer.
         assert_eq!(kinds(&played(asks_again(&[100]), with_ike_key)), []);
     }

@@ -106,6 +106,108 @@ pub(crate) fn check_answered_too_late(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// The client asks the server again and again, and hears no answer; then it deletes its SAs and begins anew. `alive`: data comes all the time.
+fn given_up(w: &mut World, alive: bool) {
+    w.establish(GENEROUS);
+    w.steady(BEFORE);
+    w.check(true);
+    for _ in 0..4 {
+        if alive {
+            w.steady(2_000);
+        } else {
+            w.acknowledge_all();
+            w.ping_server(false);
+            w.wait(2_000);
+        }
+        w.check(false);
+    }
+    w.wait(20);
+    if alive {
+        w.steady(2_000);
+        w.go_deaf(WINDOW);
+    } else {
+        w.wait(2_000);
+    }
+    w.delete(w.down.spi);
+    w.download = false;
+    w.wait(1_000);
+    w.main_mode();
+    w.download = true;
+    w.establish(GENEROUS);
+    resend_lost(w, if alive { WINDOW } else { 0 });
+    w.steady(AFTER);
+}
+
+pub(crate) fn given_up_beside_its_data(w: &mut World) {
+    given_up(w, true);
+}
+
+pub(crate) fn given_up_when_silent(w: &mut World) {
+    given_up(w, false);
+}
+
+/// The client, behind a NAT, deletes its IKE SA and dials again at once: NAT gives it another port towards the server's port 500, and the server's
+/// answers take long. Another client: the one that dials then is not the one that went.
+fn dialled_again(w: &mut World, by_another: bool) {
+    w.nat_port = Some(40_001);
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.steady(1_000);
+    w.go_deaf(WINDOW);
+    w.delete_ike_sa_v2(true);
+    let mut other = World::new();
+    other.nat_port = Some(40_002);
+    other.name_pair(0xd700_0003, 0xa700_0003);
+    other.now = w.now;
+    let new = if by_another { &mut other } else { &mut *w };
+    new.download = false;
+    new.wait(40);
+    new.begins_at = Some(61_500);
+    new.sa_init_v2();
+    new.begins_at = None;
+    new.authenticate_v2(4, 700);
+    let child = new.make_v2(true);
+    new.switch_up_v2(&child);
+    new.switch_down_v2(&child);
+    new.download = true;
+    new.steady(100);
+    if by_another {
+        w.repeat_oldest(&TIMEOUTS);
+        w.beside(other);
+    } else {
+        resend_lost(w, WINDOW);
+        w.steady(AFTER);
+    }
+}
+
+pub(crate) fn dialled_again_through_another_port(w: &mut World) {
+    dialled_again(w, false);
+}
+
+pub(crate) fn gone_as_another_dials_in(w: &mut World) {
+    dialled_again(w, true);
+}
+
+/// The server sends on a new SA at once; the client does not take it, deletes both, and asks for another one three seconds later.
+pub(crate) fn new_sa_taken_back(w: &mut World) {
+    w.steady(BEFORE);
+    let mut rekey = w.begin_v2(true);
+    w.message_v2(&mut rekey);
+    w.steady(30);
+    w.message_v2(&mut rekey);
+    let old = [w.down.spi, w.up.spi];
+    w.switch_down_v2(&rekey);
+    w.go_deaf(20);
+    w.delete_v2(true, old[0], old[1]);
+    w.delete_v2(true, rekey.down, rekey.up);
+    w.wait(3_000);
+    let anew = w.make_v2(true);
+    w.switch_up_v2(&anew);
+    w.switch_down_v2(&anew);
+    resend_lost(w, 20);
+    w.steady(AFTER);
+}
+
 /// A router on the way says that the server's packets are too big, or one inside the tunnel. Where the server heeds that, it sends smaller ones.
 fn too_big(w: &mut World, inside: bool, heeded: bool) {
     let tell = |w: &mut World| match inside {
@@ -474,6 +576,19 @@ fn client_moves(w: &mut World, silent: bool) {
         resend_lost(w, WINDOW);
     }
     w.client = new;
+    w.steady(AFTER);
+}
+
+/// The client loses one network, says at another one where it is, and the server follows at once (RFC 4555); that network is half as fast.
+pub(crate) fn client_moves_and_is_followed(w: &mut World) {
+    w.steady(BEFORE);
+    w.go_deaf(WINDOW);
+    w.wait(400);
+    w.client = [10, 9, 0, 22];
+    w.check_v2(true);
+    w.wait(20);
+    w.tick *= 2;
+    resend_lost(w, WINDOW);
     w.steady(AFTER);
 }
 

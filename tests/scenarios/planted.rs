@@ -269,6 +269,47 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         check_answered_too_late,
     ),
     scenario(
+        "given up beside its data",
+        &[
+            "event checks_unanswered",
+            "event child_deleted",
+            "event ike_silent",
+            "event new_ike_sa",
+            "given_up_too_soon",
+        ],
+        given_up_beside_its_data,
+    ),
+    Scenario {
+        with_ike_key: false,
+        ..scenario(
+            "given up beside its data, unreadable",
+            &[
+                "event checks_unanswered",
+                "event child_deleted",
+                "event ike_silent",
+                "event new_ike_sa",
+                "given_up_too_soon",
+            ],
+            given_up_beside_its_data,
+        )
+    },
+    scenario("given up when silent", &["peer_silent"], given_up_when_silent),
+    scenario(
+        "IKEv2, dialled again through another port",
+        &["break_before_make", "event ike_sa_deleted", "event new_ike_sa"],
+        dialled_again_through_another_port,
+    ),
+    scenario(
+        "IKEv2, gone as another dials in",
+        &["deleted", "event ike_sa_deleted"],
+        gone_as_another_dials_in,
+    ),
+    scenario(
+        "IKEv2, new SA taken back",
+        &["event child_deleted", "new_sa_lost"],
+        new_sa_taken_back,
+    ),
+    scenario(
         "too big by ICMP, and sent on",
         &["event unreachable", "too_big"],
         too_big_and_sent_on,
@@ -443,6 +484,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "client moves, unnoticed",
         &["address_changed", "event address_changed"],
         client_moves_unnoticed,
+    ),
+    scenario(
+        "IKEv2, client moves, and is followed",
+        &["address_changed", "event address_changed"],
+        client_moves_and_is_followed,
     ),
     scenario(
         "client moves, and data goes on",

@@ -1,12 +1,14 @@
 //! Knowledge of its tunnel that an account needs.
 
 use crate::assembly::children::Known;
+use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{Death, Surroundings};
 use rekeyscope_impact::explain::row_of;
 use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_ipsec::sa::tunnel::Side;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
+use rekeyscope_ipsec::sa::whereabouts::ChangeKind;
 use rekeyscope_model::analysis::{Attempt, AttemptOutcome, ExplanationCause, FlowTcp, Outage};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::ConnectionId;
@@ -28,12 +30,20 @@ pub(super) fn surroundings((tunnel, direction): Side, known: Known<'_>) -> Surro
     let asked = first_asked((tunnel, direction), known);
     Surroundings {
         holes: record.diagnosis.holes_of(tunnel),
+        moves: moves(record, tunnel),
         rests: known.rests.get(&(tunnel, direction)).cloned().unwrap_or_default(),
         died: died(known, (tunnel, published), ends),
         first_asked: asked.filter(|asked| !explained.iter().any(|start| start < asked)),
         first_delivered: asked.and_then(|_| record.traffic.first_delivered((tunnel, direction))),
         left_open: left_open((tunnel, direction), known),
     }
+}
+
+/// Times at which an end of a tunnel came to another address. Another port may be the same network.
+fn moves(record: &Record, tunnel: TunnelIndex) -> Vec<Timestamp> {
+    let changes = record.tunnels.changes().iter();
+    let own = changes.filter(|change| change.tunnel == tunnel && change.kind == ChangeKind::Address);
+    own.map(|change| change.time).collect()
 }
 
 /// The requests in vain after the last renewal, and an outage that nothing ended.

@@ -295,6 +295,7 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
         outages: &events.outages,
         rests: &around.rests,
         holes: &events.holes,
+        moves: &around.moves,
         idle: &idle,
     };
     let beyond = beyond_volume(side, known);

@@ -105,12 +105,11 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
         })
         .collect();
     for child in found.children {
-        let ([Some(one), _], [_, Some(other)]) = (child.sa, child.sa) else {
-            continue;
-        };
-        sas[one].opposite = Some(other);
-        sas[other].opposite = Some(one);
-        for sa in [one, other] {
+        if let [Some(one), Some(other)] = child.sa {
+            sas[one].opposite = Some(other);
+            sas[other].opposite = Some(one);
+        }
+        for sa in child.sa.into_iter().flatten() {
             sas[sa].exchange = sas[sa]
                 .exchange
                 .or_else(|| by_exchange.get(&child.exchange?).copied());

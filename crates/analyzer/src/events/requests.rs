@@ -3,10 +3,10 @@
 use crate::events::fragments::came_in_pieces;
 use crate::events::sources::EventSources;
 use rekeyscope_ipsec::ike::outline::FirstInside;
-use rekeyscope_ipsec::ike::timeline::Exchange;
+use rekeyscope_ipsec::ike::timeline::{Exchange, MessageRecord};
 use rekeyscope_ipsec::rekey::attempt::{AttemptSeen, PEER_SENDS_ESP};
 use rekeyscope_model::analysis::{AttemptOutcome, Certainty, Event, EventKind, ExchangeKind};
-use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
+use rekeyscope_model::time::NANOS_PER_SECOND;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -123,19 +123,25 @@ fn how_refused(exchange: &Exchange, attempt: &AttemptSeen) -> Certainty {
     }
 }
 
-/// The answer is in the capture, and the request comes again long after it: its sender never heard the answer.
+/// The answer is in the capture, and what it answers comes again long after it: its receiver never heard it.
 fn answer_lost(exchange: &Exchange) -> Option<Event> {
     let answer = exchange.answer()?;
-    let waits = |time: Timestamp| time.nanos_since(answer.time) >= LEAST_WAIT;
+    let waits = |r: &&MessageRecord| r.time.nanos_since(answer.time) >= LEAST_WAIT;
     // The third message of a Quick Mode answers the second, and comes again like a request.
     let of_initiator = || exchange.records.iter().filter(|r| !exchange.is_answer(r));
-    let again: Vec<_> = of_initiator().filter(|r| waits(r.time)).collect();
-    let last = again.last()?;
+    let last = of_initiator().filter(waits).last()?;
     if exchange.kind == ExchangeKind::QuickMode && of_initiator().count() < LEAST_OF_QUICK_MODE {
         return None;
     }
+    let mut copies = exchange.records.iter().filter(waits).filter(|r| r.retransmission);
+    let responder_asks = copies.next().is_some_and(|first| exchange.is_answer(first));
+    let third = of_initiator().find(|r| responder_asks && r.time >= answer.time);
+    let (unheard, by) = match third {
+        Some(third) => (third, exchange.initiator),
+        None => (answer, exchange.responder),
+    };
     Some(Event {
-        by: Some(exchange.responder),
+        by: Some(by),
         until: Some(last.time),
         count: Some(exchange.requests().count() as u64),
         spis: exchange.rekeys.clone(),
@@ -145,8 +151,8 @@ fn answer_lost(exchange: &Exchange) -> Option<Event> {
                 _ => EventKind::AnswerLost,
             },
             Certainty::Proven,
-            answer.time,
-            answer.frame,
+            unheard.time,
+            unheard.frame,
         )
     })
 }

@@ -11,14 +11,26 @@ use rekeyscope_model::time::Timestamp;
 pub(super) type Labelled = (AccountLabel, Option<AccountLabel>);
 
 /// Labels of all steps; a wait beyond `gap` is a pause. A step that meets a hole of the capture is of the hole: several waits are 20 ms.
-pub(super) fn labels(track: &mut Track, around: &Surroundings, gap: i64) -> Vec<Labelled> {
+/// `slower`: stretches on a path that carries less than another one; what is lost in the queue before its link says how much that carries.
+pub(super) fn labels(
+    track: &mut Track,
+    around: &Surroundings,
+    slower: &[(Timestamp, Timestamp)],
+    gap: i64,
+) -> Vec<Labelled> {
     track.settle();
     let holes = joined(around.holes.clone());
     let label = |step: &Step| {
-        if meets(&holes, (Timestamp(step.from), Timestamp(step.to))) {
+        let span = (Timestamp(step.from), Timestamp(step.to));
+        if meets(&holes, span) {
             return (AccountLabel::CaptureHole, None);
         }
-        between_full_windows(step.kind.found.unwrap_or(AccountLabel::PathLoss), step, gap)
+        match between_full_windows(step.kind.found.unwrap_or(AccountLabel::PathLoss), step, gap) {
+            (AccountLabel::QueueLoss, None) if meets(slower, span) => {
+                (AccountLabel::Capacity, Some(AccountLabel::QueueLoss))
+            }
+            labelled => labelled,
+        }
     };
     track.steps.iter().map(label).collect()
 }

@@ -28,6 +28,8 @@ impl Death {
 pub struct Surroundings {
     /// Stretches that the capture lacks, or in which its clock was set.
     pub holes: Vec<(Timestamp, Timestamp)>,
+    /// Times at which an end came to another address: the path is another one from then on.
+    pub moves: Vec<Timestamp>,
     /// Rests between transfers: they are in no account.
     pub rests: Vec<(Timestamp, Timestamp)>,
     /// How the tunnel died, if it did.

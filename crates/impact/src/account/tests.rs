@@ -79,6 +79,7 @@ fn accounted(
         rekeys,
         failed: &[],
         outages: &[],
+        moves: &[],
         rests: &around.rests,
         holes: &around.holes,
         idle: &[],

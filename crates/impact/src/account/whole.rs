@@ -1,5 +1,6 @@
 //! The account of one direction of a tunnel: its connections, their labels, what the ledger takes of them, the sums.
 
+use super::capacity::NEAR_BEST;
 use super::carried::{Carried, higher};
 use super::connection::AccountConnection;
 use super::fold::go_on;
@@ -52,8 +53,9 @@ pub fn label(
     let hides_growth = swept.iter().any(|s| s.track.hides_growth);
     let blind = swept.iter().any(|s| s.half.blind);
     let scale_known = swept.iter().all(|s| s.half.scale_known);
+    let slower = slower_paths(&swept, &around.moves, own.0);
     let labelled = swept.into_iter().map(|mut of| LabelledSteps {
-        labels: labels(&mut of.track, around, of.half.times().gap),
+        labels: labels(&mut of.track, around, &slower, of.half.times().gap),
         steps: of.track.steps,
         ended: of.half.ended,
     });
@@ -71,6 +73,23 @@ pub fn label(
         scale_known,
         flows,
     })
+}
+
+/// The stretches between moves of an end in which the transfer stayed far below C: another path is that fast.
+fn slower_paths(swept: &[Carried], moves: &[Timestamp], own: f64) -> Vec<(Timestamp, Timestamp)> {
+    let steps = || swept.iter().flat_map(|of| &of.track.steps);
+    let first = steps().map(|step| step.from).min().unwrap_or_default();
+    let last = steps().map(|step| step.to).max().unwrap_or_default();
+    let within = moves.iter().copied().filter(|at| first < at.0 && at.0 < last);
+    let mut bounds = vec![Timestamp(first)];
+    bounds.extend(within.chain([Timestamp(last)]));
+    let is_slower = |(from, to): &(Timestamp, Timestamp)| {
+        let own_steps = steps().filter(|step| from.0 < step.to && step.to <= to.0);
+        let bytes: u64 = own_steps.map(|step| step.bytes).sum();
+        bounds.len() > 2 && (bytes as f64) < NEAR_BEST * own * to.seconds_since(*from)
+    };
+    let between = bounds.windows(2).map(|pair| (pair[0], pair[1]));
+    between.filter(is_slower).collect()
 }
 
 /// The label of the time that an owner takes.

@@ -2,8 +2,9 @@
 
 use crate::explain::path::address_changed;
 use crate::explain::same_limits::learnt_limit;
+use crate::explain::sas::new_sa_lost;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
-use crate::explain::view::{CHARON_REPEATS, OutageView, seconds};
+use crate::explain::view::{CHARON_REPEATS, DELETES, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -22,12 +23,6 @@ const COLLISION_IS_SETTLED: i64 = seconds(6);
 
 /// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
-
-const DELETES: &[EventKind] = &[
-    EventKind::ChildDeleted,
-    EventKind::IkeSaDeleted,
-    EventKind::Deleted,
-];
 
 /// An explanation by an event.
 fn by_event(view: &OutageView<'_>, cause: ExplanationCause, event: &Event) -> Explanation {
@@ -234,17 +229,48 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// A side sets up a new IKE SA in place of one that lives, and the answer to its check comes only then.
+/// A side takes the tunnel down though its peer lives: the answer to its check comes only when it has begun a new IKE SA, or its checks got no
+/// answer, and ESP of the peer came behind the last of them.
 fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
     let until = view.begin().plus_nanos(view.near());
-    let late = view
+    let answered_late = view
         .events(&[EventKind::ChecksAnsweredLate], Timestamp(i64::MIN), until)
         .filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
-        .last()?;
-    Some(Explanation {
-        seconds: Some(late.until?.seconds_since(late.time)),
-        ..by_event(view, ExplanationCause::GivenUpTooSoon, late)
+        .last();
+    if let Some(late) = answered_late {
+        return Some(Explanation {
+            seconds: Some(late.until?.seconds_since(late.time)),
+            ..by_event(view, ExplanationCause::GivenUpTooSoon, late)
+        });
+    }
+    let since = view.outage.from.plus_nanos(-view.near());
+    let deleted = view
+        .events(DELETES, since, until)
+        .find(|delete| delete.successor != Some(true))?;
+    let checks = checks_in_vain(view, deleted)?;
+    let explanation = by_events(view, ExplanationCause::GivenUpTooSoon, &[deleted, checks])?;
+    (last_esp(view, checks.by?, deleted.time) > checks.until).then_some(Explanation {
+        by: checks.by,
+        count: checks.count,
+        seconds: Some(deleted.time.seconds_since(checks.time)),
+        ..explanation
     })
+}
+
+/// The checks that a side had sent in vain, a wait before it gave its peer up.
+fn checks_in_vain<'a>(view: &OutageView<'a>, gives_up: &Event) -> Option<&'a Event> {
+    let checks = view.events(&[EventKind::ChecksUnanswered], Timestamp(i64::MIN), gives_up.time);
+    checks
+        .filter(|checks| checks.by != gives_up.by && waits_no_longer(checks, gives_up.time))
+        .last()
+}
+
+/// The last packet of an end on the SAs that it had used by a moment.
+fn last_esp(view: &OutageView<'_>, address: IpAddr, by: Timestamp) -> Option<Timestamp> {
+    let direction = view.direction_of(view.side(address)?);
+    let own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
+    let used = own.filter_map(|(_, sa)| sa.used.filter(|(first, _)| *first <= by));
+    used.map(|(_, last)| last).max()
 }
 
 /// A side sets up a new IKE SA in place of one that lives, because its checks got no answer, though its peer answers the new request at once:
@@ -256,15 +282,8 @@ fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
     );
     let mut begins = view.events(&[EventKind::NewIkeSa], since, until);
     let anew = begins.find(|event| event.successor == Some(true))?;
-    let checks = view
-        .events(&[EventKind::ChecksUnanswered], Timestamp(i64::MIN), anew.time)
-        .filter(|checks| checks.by != anew.by && waits_no_longer(checks, anew.time))
-        .last()?;
-    let side = view.side(checks.by?)?;
-    let direction = view.direction_of(side);
-    let of_peer = view.own_sas().filter(|(_, sa)| sa.direction == direction);
-    let of_peer = of_peer.filter_map(|(_, sa)| sa.used.filter(|(first, _)| *first <= anew.time));
-    let last = of_peer.map(|(_, last)| last).max();
+    let checks = checks_in_vain(view, anew)?;
+    let last = last_esp(view, view.side(checks.by?)?.side, anew.time);
     let is_alive = last.is_none_or(|last| last > checks.time.plus_nanos(view.near()));
     let made = view
         .exchanges()
@@ -302,7 +321,8 @@ pub(super) fn asks_no_more(view: &OutageView<'_>, explanation: &Explanation) -> 
             .until
             .is_some_and(|last| last > view.begin().plus_nanos(view.near()))
     });
-    !asks_on && all_silent(view, explanation)
+    let asks = view.other(explanation.by).map(|side| side.side);
+    !asks_on && !view.outage.of_rekey && view.is_silent(asks)
 }
 
 /// Nothing else of the side that did not answer passes either.
@@ -490,8 +510,19 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
+/// An ordinary rekey; or the Delete takes a new SA back on which nothing had arrived, so that the renewal was made before the break.
+pub(super) fn made_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+    let taken_back = || {
+        let delete = event_of(view, explanation)?;
+        let lost_on = new_sa_lost(view)?.exchange?;
+        let (_, made) = view.exchanges().find(|(_, exchange)| exchange.index == lost_on)?;
+        Some(made.end <= delete.time)
+    };
+    rekeyed_just_before(view, explanation) || taken_back() == Some(true)
+}
+
 /// An exchange of this tunnel was answered shortly before the Delete: an ordinary rekey.
-pub(super) fn rekeyed_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
+fn rekeyed_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let Some(delete) = event_of(view, explanation) else {
         return false;
     };

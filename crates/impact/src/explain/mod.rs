@@ -40,7 +40,7 @@ pub use remarks::{
     told_cut_off, told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return,
     told_pause, told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
-pub use renewal::{is_cost_of_renewal, leaves_unused, names_renewal};
+pub use renewal::{is_cost_of_renewal, leaves_unused, names_renewal, slow_answers};
 pub use sas::uses_up_numbers;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,

@@ -45,10 +45,18 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
             .count() as u64
     };
     let held = at_begin && change.until.map_or(0, lost_later) < LEAST_NOT_BY_CHANCE;
+    // The peer followed within a round trip or so, nothing vanished behind that, and data came: the move did what it could. Another port alone
+    // shows that NAT forgot the one before, which keepalives prevent.
+    let followed = change.until.filter(|until| {
+        let at_once = until.nanos_since(change.time) <= view.near();
+        let moved = change.kind == EventKind::AddressChanged;
+        moved && at_once && lost_later(*until) == 0 && !outage.open
+    });
     ((silent || held) && !worked).then(|| {
         let explanation = Explanation {
             by: change.by,
             event: Some(change.index),
+            seconds: followed.map(|until| until.seconds_since(change.time)),
             ..Explanation::of(ExplanationCause::AddressChanged, change.known)
         };
         view.with_frames(explanation, [])

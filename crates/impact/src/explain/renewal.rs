@@ -2,10 +2,16 @@
 
 use crate::explain::table::{CostOfRenewal, row_of};
 use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
-use rekeyscope_model::analysis::{Attempt, Explanation, ExplanationCause, Outage, Rekey};
+use rekeyscope_model::analysis::{
+    Analysis, Attempt, ExchangeKind, Explanation, ExplanationCause, Outage, Rekey,
+};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::INITIAL_RTO;
+use std::net::IpAddr;
+
+/// IKE_SA_INIT and one IKE_AUTH (RFC 7296 §1.2).
+const EXCHANGES_WITHOUT_EAP: usize = 2;
 
 /// The outage is what a renewal costs that succeeds: late, answered late, with a lost message, to a receiver that is not ready, or with an early Delete;
 /// and where only silence shows, what begins at a renewal. Others are failures, and so is one that has not ended, or that an attempt in
@@ -63,4 +69,24 @@ fn begins_at(rekey: &Rekey, outage: &Outage) -> bool {
 /// exchange, which took so many seconds at most, does not explain half of it.
 pub fn leaves_unused(explanation: &Explanation, (silent, swallowed): (f64, u64), took: f64) -> bool {
     explanation.cause == ExplanationCause::LimitReached && swallowed == 0 && 2.0 * took < silent
+}
+
+/// The end that answered while a new IKE SA was set up behind a Delete, the seconds that it took for that, where they are half of the time until the SA
+/// stood, and whether it asked several times (EAP, RFC 7296 §2.16). The shortest answer is the path's part of each.
+pub fn slow_answers(analysis: &Analysis, explanation: &Explanation) -> Option<(IpAddr, f64, bool)> {
+    let deleted = analysis.events.get(explanation.event?)?.time;
+    let made = analysis.exchanges.get(explanation.exchange?)?;
+    let (ike_sa, asked) = (made.ike_sa?, made.initiator?);
+    let ends = analysis.tunnels.get(made.tunnel)?;
+    let sets_up = |kind| matches!(kind, ExchangeKind::IkeSaInit | ExchangeKind::IkeAuth);
+    // A copy shows that a message was lost: the wait was for it.
+    let own = analysis.exchanges.iter().filter(|e| {
+        let is_of_it = e.ike_sa == Some(ike_sa) && e.initiator == Some(asked) && sets_up(e.kind);
+        is_of_it && e.first_time >= deleted && e.last_time <= made.last_time && e.retransmissions == 0
+    });
+    let waits: Vec<f64> = own.map(|e| e.last_time.seconds_since(e.first_time)).collect();
+    let shortest = waits.iter().copied().reduce(f64::min)?;
+    let took: f64 = waits.iter().map(|wait| wait - shortest).sum();
+    let answers = if asked == ends.a { ends.b } else { ends.a };
+    (2.0 * took >= explanation.seconds?).then_some((answers, took, waits.len() > EXCHANGES_WITHOUT_EAP))
 }

@@ -3,7 +3,7 @@
 use crate::explain::control::DELETE_OF_A_REKEY;
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide, SwallowedPacket};
-use crate::explain::view::OutageView;
+use crate::explain::view::{DELETES, OutageView};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -73,9 +73,15 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
                 true => Certainty::Inferred,
                 false => Certainty::Proven,
             };
+            let of_new_sa = of_new_sa(view, sa, certainty);
+            // Who does not take it may delete it, and has none then.
+            let mut deletes = view.events(DELETES, first, view.outage.to);
+            let taken_back =
+                deletes.find(|delete| delete.by == of_new_sa.by && delete.successor == Some(false));
             let explanation = Explanation {
                 count: Some(lost as u64),
-                ..of_new_sa(view, sa, certainty)
+                event: taken_back.map(|delete| delete.index),
+                ..of_new_sa
             };
             view.with_frames(explanation, own().map(|packet| packet.frame))
         })
@@ -238,12 +244,7 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
         if !of_packets && !comes_behind_its_delete(view, place, sa) {
             return None;
         }
-        let kinds: &[EventKind] = &[
-            EventKind::ChildDeleted,
-            EventKind::IkeSaDeleted,
-            EventKind::Deleted,
-        ];
-        let delete = view.events(kinds, deleted, deleted).next();
+        let delete = view.events(DELETES, deleted, deleted).next();
         let explanation = Explanation {
             by: delete.and_then(|event| event.by),
             event: delete.map(|event| event.index),
@@ -379,11 +380,7 @@ pub(super) fn way_was_closed(view: &OutageView<'_>, explanation: &Explanation) -
         let lost = view.outage.undelivered.dead;
         lost.is_some_and(|(first, _)| first.plus_nanos(view.near()) < exchange.begin)
     });
-    let asked = view
-        .outage
-        .silences
-        .iter()
-        .find(|side| Some(side.side) != explanation.by);
+    let asked = view.other(explanation.by);
     asked.is_some_and(|side| {
         !view.outage.of_rekey
             && view.is_silent(Some(side.side))

@@ -88,6 +88,9 @@ const fn row_of_all(cause: ExplanationCause, holds: Test) -> ExplanationRow {
     }
 }
 
+/// Exclusion of a Delete that follows a renewal.
+const MADE_BEFORE: &str = "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey; or the packets of a new SA that it had made were lost until the Delete";
+
 /// Exclusion of a peer that could not answer.
 const SILENT_THEN: &str = "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked";
 
@@ -174,7 +177,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::GivenUp, control::unanswered)
     },
     ExplanationRow {
-        needs: "the answer to a check came when its sender had begun a new IKE SA",
+        needs: "the answer to a check came when its sender had begun a new IKE SA; or its sender deleted an SA a wait after checks without an answer, and ESP of the peer came behind the last of them",
         moment: Moment::Request,
         ..row_of_all(ExplanationCause::GivenUpTooSoon, control::unanswered)
     },
@@ -211,16 +214,16 @@ pub static ROWS: [ExplanationRow; 41] = [
     },
     ExplanationRow {
         needs: "an SA of these inner addresses, or their IKE SA, was deleted up to three round trips (at least 0.3 s) after the begin (or in the 4 s before, by the side that fell silent, or in the 6 s before a refusal for now that crossed it), and no exchange begins until the end",
-        unless: "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey",
+        unless: MADE_BEFORE,
         moment: Moment::Event,
-        excluded: control::rekeyed_just_before,
+        excluded: control::made_just_before,
         ..row_of_all(ExplanationCause::Deleted, control::deleted)
     },
     ExplanationRow {
         needs: "the same, and an exchange begins after the Delete",
-        unless: "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey",
+        unless: MADE_BEFORE,
         moment: Moment::Event,
-        excluded: control::rekeyed_just_before,
+        excluded: control::made_just_before,
         ..row_of_all(ExplanationCause::BreakBeforeMake, control::break_before_make)
     },
     ExplanationRow {

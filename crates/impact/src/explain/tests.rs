@@ -356,7 +356,7 @@ fn a_request_without_an_answer() {
 #[test]
 fn an_answer_that_did_not_arrive() {
     let mut lost = scene();
-    let event = lost.event(EventKind::AnswerLost, 6.0, CLIENT);
+    let event = lost.event(EventKind::AnswerLost, 6.0, GATEWAY);
     event.until = Some(at(13.0));
     is(&lost, AnswerLost);
     let mut asks_on = lost.clone();

@@ -19,6 +19,13 @@ const NEAR_ROUND_TRIPS: i64 = 3;
 /// Frames that an explanation names: as many as a reader looks up.
 pub const MOST_FRAMES: usize = 8;
 
+/// Deletes, as far as they could be read.
+pub(super) const DELETES: &[EventKind] = &[
+    EventKind::ChildDeleted,
+    EventKind::IkeSaDeleted,
+    EventKind::Deleted,
+];
+
 /// An outage in its scene.
 pub(super) struct OutageView<'a> {
     pub(super) scene: &'a Scene,
@@ -57,6 +64,14 @@ impl<'a> OutageView<'a> {
     /// The silences of an end.
     pub(super) fn side(&self, address: IpAddr) -> Option<&'a SilencesOfSide> {
         self.outage.silences.iter().find(|side| side.side == address)
+    }
+
+    /// The end that is not this one.
+    pub(super) fn other(&self, address: Option<IpAddr>) -> Option<&'a SilencesOfSide> {
+        self.outage
+            .silences
+            .iter()
+            .find(|side| Some(side.side) != address)
     }
 
     /// Whether neither ESP nor IKE came from an end for half of the outage.

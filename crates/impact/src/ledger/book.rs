@@ -209,6 +209,13 @@ impl Drafts<'_> {
         &self.ownership.owned
     }
 
+    /// Whether an end came to another address in one of these silences.
+    fn has_moved(&self, owned: &[Owned]) -> bool {
+        let within = |own: &Owned, at: &Timestamp| own.silence.from <= *at && *at <= own.silence.to;
+        let mut moves = self.input.moves.iter();
+        moves.any(|at| owned.iter().any(|own| within(own, at)))
+    }
+
     fn undisturbed(&self, ends: &[Timestamp]) -> Vec<TimeSpan> {
         let starts = self.owned().iter().map(|own| own.silence.from);
         let intervals = starts.zip(ends.iter().copied());
@@ -218,12 +225,24 @@ impl Drafts<'_> {
     /// Computes ends and rates by turns, until they agree.
     fn price(&self) -> Priced {
         let silences: Vec<Timestamp> = self.owned().iter().map(|own| own.silence.to).collect();
-        let mut rates: Vec<f64> = vec![self.usual; silences.len()];
         let mut priced = Priced {
             undisturbed: self.undisturbed(&silences),
             ends: silences,
             rates: Vec::new(),
         };
+        let mut rates: Vec<f64> = self
+            .owned()
+            .iter()
+            .zip(self.rates(&priced))
+            .map(|(own, rate)| {
+                // What a transfer comes back to on another path is the rate there.
+                if self.has_moved(std::slice::from_ref(own)) {
+                    rate.both
+                } else {
+                    self.usual
+                }
+            })
+            .collect();
         for _ in 0..ROUNDS {
             let usual = self.samples.usual(&priced.undisturbed);
             priced.ends = self.ends(&rates, usual);
@@ -259,6 +278,7 @@ impl Drafts<'_> {
                 &priced.undisturbed,
                 (first.silence.from, end),
                 (self.usual, self.input.capacity, self.times),
+                self.has_moved(&owned[from..=last]),
             );
             rates.extend(std::iter::repeat_n(rate, last + 1 - from));
             from = last + 1;

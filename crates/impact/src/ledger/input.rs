@@ -133,6 +133,8 @@ pub struct LedgerInput<'a> {
     pub failed: &'a [FailedSpan],
     /// Outages by delivery that no renewal cost, and their names: a silence is theirs before it is a rekey's.
     pub outages: &'a [Interval<usize>],
+    /// Times at which an end came to another address: the path is another one from then on.
+    pub moves: &'a [Timestamp],
     /// Rests between transfers: they are in no sum.
     pub rests: &'a [(Timestamp, Timestamp)],
     /// Stretches that the capture lacks.

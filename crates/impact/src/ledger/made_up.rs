@@ -177,6 +177,7 @@ impl MadeUpTransfer {
             rekeys: &self.rekeys,
             failed: &self.failed,
             outages: &[],
+            moves: &[],
             rests: &[],
             holes: &self.holes,
             idle: &[],

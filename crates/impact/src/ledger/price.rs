@@ -25,17 +25,20 @@ pub(super) fn rate(bytes: f64, nanos: i64) -> Option<f64> {
     (nanos > 0).then(|| bytes / (nanos as f64 / NANOS_PER_SECOND as f64))
 }
 
-/// The rate of the undisturbed time around a stretch; where that is too short, the usual rate fills it up.
+/// The rate of the undisturbed time around a stretch, of that behind it alone where an end came to another path; where that is too short, the usual rate
+/// fills it up.
 pub(super) fn rate_without(
     arrivals: &ArrivedBytes<'_>,
     undisturbed: &[TimeSpan],
     (from, to): TimeSpan,
     (usual, capacity, times): (f64, Option<f64>, RuleTimes),
+    moved: bool,
 ) -> RateWithout {
     // Sides are whole round trips, as a window is: part of a burst is no rate.
     let side = (RATE_SIDE + times.window - 1) / times.window * times.window;
+    let before = || before(undisturbed, from, FARTHEST, side);
     let sides = [
-        before(undisturbed, from, FARTHEST, side),
+        if moved { Vec::new() } else { before() },
         behind(undisturbed, to, FARTHEST, side),
     ];
     let [mut bytes, mut length] = [0.0, 0.0];

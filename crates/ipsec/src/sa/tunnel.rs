@@ -45,6 +45,8 @@ pub struct Tunnel {
     pub encapsulation: Option<Encapsulation>,
     /// Sign of a NAT: one side used IKE's own port and the other none of them, or a port changed.
     pub port_changed: bool,
+    /// The tunnel that this one was the beginning of.
+    part_of: Option<TunnelIndex>,
 }
 
 impl Tunnel {
@@ -61,6 +63,7 @@ impl Tunnel {
             client: None,
             encapsulation: None,
             port_changed: false,
+            part_of: None,
         }
     }
 
@@ -91,6 +94,12 @@ impl Tunnel {
     pub fn names(&self, internal: Direction) -> (IpAddr, IpAddr) {
         let [a, b] = self.ends;
         internal.pick((a, b), (b, a))
+    }
+
+    /// IKE alone came, and only from or to port 500: where it goes on is not known yet.
+    fn only_begins(&self) -> bool {
+        let stayed = self.whereabouts.iter().any(Whereabouts::is_only_at_500);
+        self.encapsulation.is_none() && stayed
     }
 
     fn client(&self) -> usize {
@@ -166,7 +175,12 @@ impl TunnelTable {
 
     /// The tunnel that this path names already.
     pub fn of_path(&self, path: &OuterPath) -> Option<TunnelIndex> {
-        self.by_key.get(&key_of(path)).copied()
+        self.by_key.get(&key_of(path)).map(|&named| self.whole(named))
+    }
+
+    /// The tunnel that a tunnel turned out to be a part of, or itself.
+    pub fn whole(&self, tunnel: TunnelIndex) -> TunnelIndex {
+        self.tunnels[tunnel].part_of.unwrap_or(tunnel)
     }
 
     /// The tunnel that this path names, else a new one.
@@ -195,11 +209,22 @@ impl TunnelTable {
     }
 
     /// The tunnel of an IKE message. The initiator's cookie holds a client together when NAT moves its ports (RFC 3947
-    /// §4) or its address changes (RFC 4555).
+    /// §4) or its address changes (RFC 4555). A client that dials again begins at port 500, for which NAT may give it another port than
+    /// before; the path on which it goes on at port 4500 tells who it is.
     pub fn of_ike(&mut self, path: &OuterPath, initiator_cookie: IkeSpi) -> Option<TunnelIndex> {
         // A message without a cookie is none of an IKE SA.
         let named = initiator_cookie != IkeSpi::ZERO;
-        if let Some(&tunnel) = self.by_cookie.get(&initiator_cookie).filter(|_| named) {
+        if let Some(&begun) = self.by_cookie.get(&initiator_cookie).filter(|_| named) {
+            let mut tunnel = self.whole(begun);
+            let known = self.of_path(path).filter(|known| *known != tunnel);
+            if let Some(known) = known.filter(|_| self.tunnels[tunnel].only_begins()) {
+                let parts = self.tunnels.iter_mut();
+                parts
+                    .filter(|own| own.part_of == Some(tunnel))
+                    .for_each(|own| own.part_of = Some(known));
+                self.tunnels[tunnel].part_of = Some(known);
+                tunnel = known;
+            }
             let direction = self.tunnels[tunnel].direction_of(path);
             self.join(tunnel, path, direction);
             return Some(tunnel);
@@ -335,6 +360,40 @@ mod tests {
         assert_eq!(t.begin(&path(B, A, None)), first);
         let nameless = [A, AWAY].map(|src| t.of_ike(&path(src, B, Some((500, 500))), IkeSpi::ZERO));
         assert_ne!(nameless[0], nameless[1], "no cookie holds nobody together");
+    }
+
+    #[test]
+    fn a_client_that_dials_again_through_another_port_is_the_same() {
+        let [there, back] =
+            [(A, B, Some((4500, 4500))), (B, A, Some((4500, 4500)))].map(|(s, d, p)| path(s, d, p));
+        let mut t = TunnelTable::default();
+        let known = t.begin(&there).unwrap();
+        for port in [61_500, 61_501] {
+            let (begins, cookie) = (path(A, B, Some((port, 500))), IkeSpi([port as u8; 8]));
+            let begun = t.of_ike(&begins, cookie).unwrap();
+            t.show(
+                begun,
+                &begins,
+                RoleShownBy::Ike,
+                Direction::AToB,
+                (Timestamp(0), 1),
+            );
+            assert_ne!(begun, known, "somebody else, for all that is known");
+            assert_eq!(t.of_ike(&back, cookie), Some(known));
+            assert_eq!((t.whole(begun), t.of_path(&begins)), (known, Some(known)));
+        }
+        // The cookie of a client that already went on at port 4500 holds it together, whatever place it moves to.
+        let other = t
+            .of_ike(&path(AWAY, B, Some((4500, 4500))), IkeSpi([9; 8]))
+            .unwrap();
+        t.show(
+            other,
+            &path(AWAY, B, Some((4500, 4500))),
+            RoleShownBy::Ike,
+            Direction::AToB,
+            (Timestamp(0), 1),
+        );
+        assert_eq!(t.of_ike(&there, IkeSpi([9; 8])), Some(other));
     }
 
     #[test]

@@ -112,6 +112,11 @@ pub(super) struct Whereabouts {
 }
 
 impl Whereabouts {
+    /// Whether it spoke with the peer's port 500, and with no other.
+    pub(super) fn is_only_at_500(&self) -> bool {
+        matches!(self.ports, [Some(_), None])
+    }
+
     /// Takes in a packet from this end, or to it, that shows it at `place`. Returns the kind of a change, and the place before.
     pub(super) fn show(
         &mut self,

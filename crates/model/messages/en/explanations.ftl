@@ -28,14 +28,17 @@ outage-deleted = { $who } { $probably }deleted { $what ->
    *[child] an SA
 } { $at }
 outage-break-before-make = { $who } { $probably }{ $renews ->
-    [other] deleted an SA { $at }
+    [other] deleted { $what ->
+        [ike] the IKE SA
+       *[child] an SA
+    } { $at }
     [later] deleted an SA { $at }
    *[same] renews by deleting first ({ $at })
 }
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-refused-child = { $who } { $probably }refused the new child SA { $at }
 outage-given-up = { $who } { $probably }did not answer checks { $at }
-outage-given-up-too-soon = { $who } was given up too soon { $at }
+outage-given-up-too-soon = { $who } was { $probably }given up too soon { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
 outage-answered-late = the renewal { $at } { $probably }got no answer for { $took }
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
@@ -176,6 +179,10 @@ explains-given-up = { $count ->
    *[other] { $count } checks
 } got no answer, and then a new IKE SA took the place of the old one. { $who } answered the request for it at once, so it was reachable: either checks or their answers were lost, or { $who } had restarted.
 explains-given-up-too-soon = { $who } lives and answered a check after { $took }, when the other side had taken the tunnel down and begun a new IKE SA: the way is slow, as with a full queue.
+explains-given-up-alive = { $count ->
+    [one] one check
+   *[other] { $count } checks
+} got no answer in { $took }, so { $other } deleted its SAs, though ESP of { $who } came all the time: it was alive.
 explains-unanswered = { $count ->
     [0] requests
     [one] one request
@@ -217,6 +224,7 @@ explains-peer-restarted = nothing came from { $who }{ $timed ->
 } until a new IKE SA began: it had lost the old one.
 explains-capture-hole = by their numbers { $count } packets of both sides are missing there; without keys nothing shows whether they were sent again.
 explains-address-changed = it went from { $from } to { $to }, and not all packets followed at once.
+explains-moved = it went from { $from } to { $to }, and { $other } sent there { $took } later: the tunnel moved, and only what was on the way was lost.
 explains-peer-silent = neither ESP nor IKE came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
@@ -282,6 +290,10 @@ explains-unexplained = not known. The capture shows { $count ->
 explains-lost-before = they were lost before this capture: ESP numbers are missing { $count } times in it, and no event of the tunnel would explain that.
 outage-dead = The way was closed for { $dead }; then the sender waited for its retransmission timer.
 outage-timer = After that the sender still waited for its retransmission timer.
+outage-slow-answers = Answers of { $who } took { $took } of that{ $eap ->
+    [yes] {" "}(EAP asks several times, and its RADIUS server may be slow)
+   *[no] {""}
+}.
 outage-crossed = A request to renew that SA crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
@@ -290,6 +302,7 @@ outage-connections = { $n } connections stood still{ $never ->
    *[no] {""}
 }.
 outage-unused = For the rest of the silence nothing was sent on the new SA.
+outage-taken-back = Then { $who } deleted the new SA, too, and had none until the next one.
 outage-renewal-computed = The renewal took { $took }, { $computed } of it for computing keys (DH).
 outage-brought-back = A renewal at { $moment } ended the silence. An SA that had ended there{ $esp ->
     [udp] , a lost NAT mapping, a restart and an interrupted path
@@ -329,9 +342,16 @@ cure-break-before-make = { $what ->
        *[time] let { $who } renew before the lifetime ends (strongSwan: `rekey_time` below `life_time`).
     }
 }
-cure-deleted-and-made-anew = look into the log of { $who } for why it deleted the SA at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`).
+cure-deleted-and-made-anew = look into the log of { $who } for why it deleted { $what ->
+    [ike] the IKE SA
+   *[child] the SA
+} at { $moment }: by hand, an idle timeout, a lifetime. If a lifetime ended, let one side renew before it (strongSwan: `rekey_time`{ $what ->
+    [ike] , and not `reauth_time`
+   *[child] {""}
+}).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
 cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`). The rekeys are not the cause.
+cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter). The rekeys are not the cause.
 cure-unanswered = find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500
@@ -344,6 +364,8 @@ cure-collision = let one side alone renew, with limits well below the other's, a
 cure-limit-reached = give { $who }, which renews, limits below those of the other side, and let it begin well before them (strongSwan: `rekey_bytes` below `life_bytes`, `rekey_time` below `life_time`): a whole exchange must fit in between.
 cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
+cure-new-sa-initiator = let { $other } begin the renewals (raise the limit at { $who }): whoever answers has the new SA before the other side sends on it. Or update { $who }: it takes a new SA into use late.
+cure-new-sa-responder = update { $who }: whoever answers must be able to receive on the new SA by then (RFC 7296 §2.8), and it takes it into use late.
 cure-second-tunnel = let one side alone begin the tunnel (strongSwan: `start_action = none` at the other one), so that there is one IKE SA; and see what drops the SAs of the other one (a router or NAT that knows one tunnel alone).
 cure-first-number = capture at the sender, too. If these packets leave it, look at the router, NAT or firewall before this capture (IPsec passthrough, a state for each SPI) or use UDP encapsulation; else switch the offload of IPsec off there, or the replay check at the receiver.
 cure-deleted-early = let { $who } keep the old SA a few seconds longer (strongSwan: `delete_rekeyed_delay`).
@@ -353,6 +375,7 @@ cure-address-changed = use IKEv2 with MOBIKE{ $esp ->
     [udp] , send NAT keepalives at least every 20 s, and raise the timeout of the NAT
    *[plain] , or keep the address
 }.
+cure-moved = nothing at the VPN: it had moved { $took } after the first message from the new place. What is slower from then on is the new network.
 cure-peer-silent = capture at the end of { $who }, too: that tells whether { $who } or the path fell silent. The rekeys are not the cause.
 cure-silent-at-rest = nothing where { $who } slept, was switched off or left its network; else capture at its end, too. The rekeys are not the cause.
 cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, restarted?){ $esp ->

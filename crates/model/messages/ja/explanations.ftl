@@ -17,7 +17,7 @@ outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
-outage-nothing-to = { $to } 宛ての通信の通信の通信の通信の通信
+outage-nothing-to = { $to } 宛ての通信の通信の通信の通信の通信の通信
 outage-nothing-large = 大きなパケット
 outage-nothing-of-it = そのパケット
 outage-nothing-on-it = その SA
@@ -27,14 +27,17 @@ outage-deleted = { $who }が{ $at } { $what ->
    *[child] SA
 } を削除{ $probably }
 outage-break-before-make = { $who }が{ $renews ->
-    [other] {" "}SA を
+    [other] {" "}{ $what ->
+        [ike] IKE SA
+       *[child] SA
+    } を
     [later] {" "}SA を
    *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
 outage-refused = { $who }が{ $at }リキー（鍵更新）を拒否{ $probably }
 outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
-outage-given-up-too-soon = { $who }を{ $at }早すぎる DPD 判定で切断
+outage-given-up-too-soon = { $who }を{ $at }早すぎる DPD 判定で切断{ $probably }
 outage-unanswered = { $who }が{ $at }リキー（鍵更新）要求に無応答{ $probably }
 outage-answered-late = リキー（鍵更新）要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキー（鍵更新）のメッセージが{ $at }届かず{ $probably }
@@ -162,6 +165,7 @@ explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗
 explains-refused-child = 新しい IKE SA はできましたが、Child SA はできませんでした。{ $who }の応答は以前の応答より短く、Child SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
 explains-given-up = 生存確認が { $count } 回無応答だったため、古い IKE SA の代わりに新しい IKE SA が始まり、{ $who }はその要求にすぐ応答しました。到達性はあるので、生存確認かその応答が失われたか、{ $who }が再起動したかのどちらかです。
 explains-given-up-too-soon = { $who }は動作しており、生存確認に { $took }後に応答しましたが、相手側はすでにトンネルを閉じて新しい IKE SA を始めていました。キューがいっぱいのときのように、経路の遅延が大きくなっています。
+explains-given-up-alive = { $took }の間に生存確認が { $count } 回無応答だったため、{ $other }が SA を削除しました。{ $who }の ESP はその間も届いており、動作していました。
 explains-unanswered = 新しい SA の要求{ $count ->
     [0] { "" }
    *[other] { " " }{ $count } 回
@@ -191,6 +195,7 @@ explains-peer-restarted = 新しい IKE SA が始まるまで{ $timed ->
 }{ $who }からは何も届いていません。古い SA を失っています。
 explains-capture-hole = ESP シーケンス番号から見て両側の { $count } パケットが欠けていますが、鍵がないと再送されたかどうかは分かりません。
 explains-address-changed = { $from } から { $to } に変わり、パケットの一部は古い宛先に送られ続けました。
+explains-moved = { $from } から { $to } に変わり、{ $other }は { $took }後にそこへ送り始めました。トンネルは移動できており、失われたのは途中にあったパケットだけです。
 explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
    *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
@@ -252,6 +257,10 @@ explains-unexplained = 不明です。{ $count ->
 explains-lost-before = キャプチャより手前で失われています。その間に ESP シーケンス番号が { $count } か所で欠けており、説明となるトンネルのイベントはありません。
 outage-dead = 通信できない状態が { $dead }続き、その後は送信側が再送タイマーの満了を待っていました。
 outage-timer = 通れるようになった後も、送信側は再送タイマーの満了を待っていました。
+outage-slow-answers = そのうち { $took }は{ $who }の応答待ちです{ $eap ->
+    [yes] （EAP は何度も往復し、RADIUS サーバーが遅い可能性があります）
+   *[no] {""}
+}。
 outage-crossed = その SA のリキー要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
@@ -260,6 +269,7 @@ outage-connections = 止まった接続は { $n } 本です{ $never ->
    *[no] {""}
 }。
 outage-unused = その後の停止中は、新しい SA で何も送られていません。
+outage-taken-back = その後{ $who }は新しい SA も削除し、次の SA まで SA がありませんでした。
 outage-renewal-computed = リキーには { $took }かかり、そのうち { $computed }は鍵計算（DH）でした。
 outage-brought-back = { $moment }に始まったリキーで途絶は終わりました。{ $esp ->
     [udp] SA の寿命、NAT マッピングの期限切れ、再起動、経路の中断のどれが原因か
@@ -293,9 +303,16 @@ cure-break-before-make = { $what ->
        *[time] { $who }が寿命の前に更新するようにしてください（strongSwan: `rekey_time` を `life_time` より短く）。
     }
 }
-cure-deleted-and-made-anew = { $who }のログで { $moment }に SA を削除した理由（手動、アイドルタイマー、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: `rekey_time`）。
+cure-deleted-and-made-anew = { $who }のログで { $moment }に { $what ->
+    [ike] IKE SA
+   *[child] SA
+} を削除した理由（手動、アイドルタイマー、寿命）を調べてください。寿命の場合は、その前にどちらかが更新するようにしてください（strongSwan: { $what ->
+    [ike] `reauth_time` ではなく `rekey_time`
+   *[child] `rekey_time`
+}）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。リキーは原因ではありません。
+cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。リキーは原因ではありません。
 cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 のフィルター
@@ -308,6 +325,8 @@ cure-collision = リキーを片側だけが行うように寿命に十分な差
 cure-limit-reached = リキーする側（{ $who }）の寿命を相手側より短くし、鍵交換が終わる余裕をとって早めに始めてください（strongSwan: `rekey_bytes` を `life_bytes` より、`rekey_time` を `life_time` より小さく）。
 cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
+cure-new-sa-initiator = { $other }から更新を始めるようにしてください（{ $who }のリミットを上げる）。応答する側は、相手が新しい SA で送る前にそれを持っています。または{ $who }をアップデートしてください。新しい SA を使い始めるのが遅れています。
+cure-new-sa-responder = { $who }をアップデートしてください。応答する側は応答した時点で新しい SA で受信できなければなりませんが（RFC 7296 §2.8）、使い始めるのが遅れています。
 cure-second-tunnel = 一方だけがトンネルを張るようにして（strongSwan: もう一方は `start_action = none`）、IKE SA を一つにしてください。もう一方の SA を破棄するもの（一つのトンネルしか扱わないルーターや NAT）も調べてください。
 cure-first-number = 送信側でもキャプチャしてください。送信側から出ていれば、キャプチャより手前のルーター、NAT、ファイアウォール（IPsec パススルー、SPI ごとの状態）を調べるか、UDP カプセル化を使ってください。出ていなければ、送信側の IPsec オフロードか、受信側のリプレイウィンドウの検査を無効にしてください。
 cure-deleted-early = { $who }が古い SA を数秒長く保つようにしてください（strongSwan: `delete_rekeyed_delay`）。
@@ -317,6 +336,7 @@ cure-address-changed = { $esp ->
     [udp] MOBIKE のある IKEv2 を使い、NAT キープアライブを 20 秒以下の間隔で送り、NAT のタイムアウトを延ばしてください。
    *[plain] MOBIKE のある IKEv2 を使うか、アドレスが変わらないようにしてください。
 }
+cure-moved = VPN でできることはありません。新しい場所からの最初のメッセージの { $took }後には移動が終わっていました。その後の遅さは新しいネットワークのものです。
 cure-peer-silent = { $who }の側でもキャプチャしてください。原因が経路か{ $who }自身かが分かります。リキーは原因ではありません。
 cure-silent-at-rest = { $who }がスリープしたか、電源が切れたか、ネットワークを離れただけなら、対処は不要です。そうでなければ{ $who }の側でもキャプチャしてください。リキーは原因ではありません。
 cure-silent-renewed = { $who }のログで、キャプチャ開始から { $from }前後に SA の削除や再起動がなかったかを調べ、{ $esp ->

@@ -66,7 +66,8 @@ plain_data! {
         /// Index in `exchanges` of the renewal that came too late, took long or brought the way back, or after which the time began.
         #[serde(default)]
         pub exchange: Option<usize>,
-        /// Duration of that exchange, from the Delete on where that came first; or of the silence of the silent side, seconds.
+        /// Duration of that exchange, from the Delete on where that came first; of the silence of the silent side; of checks without an answer; or from
+        /// the move of an end until its peer followed, seconds.
         #[serde(default)]
         pub seconds: Option<f64>,
         /// Part of that exchange in which the two sides computed keys, seconds; `null` where it made none, or that is not known.

@@ -7,7 +7,7 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
-    DELETE_OF_A_REKEY, Moment, leaves_unused, refuses_child, renews_as_windows, row_of,
+    DELETE_OF_A_REKEY, Moment, leaves_unused, refuses_child, renews_as_windows, row_of, slow_answers,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
@@ -211,6 +211,8 @@ impl<'a> Explained<'a> {
                 None => "explains-limit-read",
             },
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "explains-second-tunnel",
+            ExplanationCause::GivenUpTooSoon if self.is_given_up_in_vain() => "explains-given-up-alive",
+            ExplanationCause::AddressChanged if e.seconds.is_some() => "explains-moved",
             ExplanationCause::Deleted if e.exchange.is_some() => "explains-deleted-elsewhere",
             ExplanationCause::LargePackets if e.by.is_some() => "explains-large-or-all",
             ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
@@ -237,6 +239,10 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "cure-second-tunnel",
             ExplanationCause::OtherTunnel if !self.is_of_an_end() => "cure-other-path",
+            ExplanationCause::NewSaLost if self.asked_itself() => "cure-new-sa-initiator",
+            ExplanationCause::NewSaLost if self.is_ikev2() => "cure-new-sa-responder",
+            ExplanationCause::GivenUpTooSoon if self.is_given_up_in_vain() => "cure-given-up-alive",
+            ExplanationCause::AddressChanged if self.explanation.seconds.is_some() => "cure-moved",
             ExplanationCause::Deleted if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
             ExplanationCause::TooBig if self.is_inside() => "cure-too-big-inside",
             ExplanationCause::LargePackets if self.explanation.by.is_some() => "cure-large-or-all",
@@ -290,6 +296,7 @@ impl<'a> Explained<'a> {
                 "router",
                 said(event.and_then(|event| Some(event.by?.to_string()))),
             )
+            .with("other", self.other())
             .with("known", e.certainty.as_str())
             .with("what", self.what())
             .with("renews", self.who_renews())
@@ -363,6 +370,26 @@ impl<'a> Explained<'a> {
         self.kind() == Some(EventKind::NetworksByTurns)
     }
 
+    /// The end that it is not about, in words.
+    fn other(&self) -> String {
+        side(self.t(), self.tunnel(), self.peer())
+    }
+
+    /// The end that it is about began the exchange.
+    fn asked_itself(&self) -> bool {
+        let asked = self.exchange().and_then(|exchange| exchange.initiator);
+        asked.is_some() && asked == self.explanation.by
+    }
+
+    fn is_ikev2(&self) -> bool {
+        self.tunnel().is_some_and(|tunnel| tunnel.ike_version == Some(2))
+    }
+
+    /// Checks got no answer at all, and ESP came.
+    fn is_given_up_in_vain(&self) -> bool {
+        self.kind() != Some(EventKind::ChecksAnsweredLate)
+    }
+
     /// The new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
     fn is_of_second_tunnel(&self) -> bool {
         let Some(own) = self.exchange() else { return false };
@@ -373,10 +400,22 @@ impl<'a> Explained<'a> {
         };
         let of_own = || all().filter(|e| e.ike_sa == own.ike_sa);
         let mut others = all().filter(|e| e.ike_sa != own.ike_sa);
-        others.any(|other| {
-            of_own().any(|e| e.first_time < other.first_time)
-                && of_own().any(|e| e.first_time > other.first_time)
-        })
+        self.both_began(own)
+            || others.any(|other| {
+                of_own().any(|e| e.first_time < other.first_time)
+                    && of_own().any(|e| e.first_time > other.first_time)
+            })
+    }
+
+    /// Both ends began an IKE SA at once, and the exchange is of one of these.
+    fn both_began(&self, own: &Exchange) -> bool {
+        let begins = || {
+            let events = self.focus.analysis.events.iter();
+            events.filter(|e| e.kind == EventKind::NewIkeSa && e.tunnel == Some(own.tunnel))
+        };
+        let meet = |a: &Event, b: &Event| Some(a.time) <= b.until && Some(b.time) <= a.until && a.by != b.by;
+        let of_own = |e: &&Event| (e.by, e.until) == (own.initiator, Some(own.last_time));
+        begins().any(|one| of_own(&one) && begins().any(|other| meet(one, other)))
     }
 
     /// A router inside the tunnel says what is too big for the way behind it.
@@ -562,7 +601,11 @@ impl<'a> Explained<'a> {
                 let took = self
                     .spread(|e| e.seconds)
                     .filter(|took| !format::is_nothing(took.1))?;
-                let unused = self.is_left_unused(took.1).then(|| t.word("outage-unused"));
+                let taken_back = self.event().filter(|_| self.is(ExplanationCause::NewSaLost));
+                let unused = match taken_back {
+                    Some(_) => Some(fill!(t, "outage-taken-back", who = self.who())),
+                    None => self.is_left_unused(took.1).then(|| t.word("outage-unused")),
+                };
                 let took = range(t, took);
                 let computed = self.explanation.computed_seconds;
                 let all = self.spread(|e| e.computed_seconds);
@@ -579,6 +622,12 @@ impl<'a> Explained<'a> {
                 self.brought_back().then(said)
             }
             ExplanationCause::BreakBeforeMake => {
+                let analysis = self.focus.analysis;
+                if let Some((who, took, eap)) = slow_answers(analysis, self.explanation) {
+                    let who = side(t, analysis.tunnels.get(self.silent_time.tunnel), Some(who));
+                    let (took, eap) = (format::seconds(took), if eap { "yes" } else { "no" });
+                    return Some(fill!(t, "outage-slow-answers", who, took, eap));
+                }
                 let event = self.event()?;
                 let crossed = |other: &Event| {
                     other.kind == EventKind::Refused

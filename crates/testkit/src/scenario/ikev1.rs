@@ -97,12 +97,32 @@ impl World {
 
     /// The client deletes one of its inbound SAs.
     pub fn delete(&mut self, spi: u32) {
+        let body = [&[0, 0, 0, 1, 3, 4, 0, 1][..], &spi.to_be_bytes()].concat();
+        self.inform(true, 12, body);
+    }
+
+    /// The client asks whether the server lives (R-U-THERE, RFC 3706), and `answered` tells whether it hears that it does.
+    pub fn check(&mut self, answered: bool) {
+        for (from_client, kind) in [(true, 36_136_u16), (false, 36_137)]
+            .into_iter()
+            .take(1 + usize::from(answered))
+        {
+            let head = [&[0, 0, 0, 1, 1, 16][..], &kind.to_be_bytes()].concat();
+            self.inform(
+                from_client,
+                11,
+                [&head[..], &self.cookie, b"responds", &[0, 0, 0, 7]].concat(),
+            );
+        }
+    }
+
+    /// One side says something, in an Informational of its own.
+    fn inform(&mut self, from_client: bool, payload: u8, body: Vec<u8>) {
         self.next_message_id += 0x101;
         let id = self.next_message_id;
-        let body = [&[0, 0, 0, 1, 3, 4, 0, 1][..], &spi.to_be_bytes()].concat();
-        let (first, mut body) = chain(&[(8, vec![6; 20]), (12, body)]);
+        let (first, mut body) = chain(&[(8, vec![6; 20]), (payload, body)]);
         phase1_cipher().encrypt_padded(&[4; 16], &mut body);
-        self.ike(true, 5, id, 1, first, &body);
+        self.ike(from_client, 5, id, 1, first, &body);
     }
 
     /// The first pair of SAs is made by a captured exchange, before any data.

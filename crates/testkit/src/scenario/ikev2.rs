@@ -8,6 +8,7 @@ use crate::scenario::world::World;
 use rekeyscope_model::algorithm::{Encryption, Integrity};
 
 const CREATE_CHILD_SA: u8 = 36;
+const IKE_AUTH: u8 = 35;
 const INFORMATIONAL: u8 = 37;
 /// SK_e and SK_a of the initiator's and of the responder's messages.
 pub(super) const SK_E: [[u8; 16]; 2] = [[0x1e; 16], [0x2e; 16]];
@@ -56,6 +57,20 @@ impl World {
             };
             self.ike_datagram(from_client, &header.message(&[7; 64]));
             self.steady(10);
+        }
+    }
+
+    /// The client authenticates itself to the server, in so many IKE_AUTH exchanges (EAP, RFC 7296 §2.16), of which the server answers each after so
+    /// many milliseconds.
+    pub fn authenticate_v2(&mut self, exchanges: u32, millis: u64) {
+        for _ in 0..exchanges {
+            let id = self.next_v2_id(true);
+            let [request, answer] =
+                [false, true].map(|response| self.seal_v2(!response, IKE_AUTH, response, id, &[]));
+            self.ike_datagram(true, &request);
+            self.wait(millis);
+            self.ike_datagram(false, &answer);
+            self.wait(20);
         }
     }
 

@@ -50,6 +50,8 @@ pub struct World {
     pub inner_client: [u8; 4],
     /// UDP encapsulation with this port at the client's side.
     pub nat_port: Option<u16>,
+    /// The client's port towards the server's port 500, where IKE goes meanwhile: NAT maps the two ports of IKE apart.
+    pub begins_at: Option<u16>,
     /// AH instead of ESP.
     pub ah: bool,
     /// Split ESP packets that are longer than this (IP packet).
@@ -103,6 +105,7 @@ impl World {
             answers_from: SERVER,
             inner_client: [10, 66, 0, 2],
             nat_port: None,
+            begins_at: None,
             ah: false,
             mtu: None,
             rest_dropped: None,
@@ -239,11 +242,15 @@ impl World {
         } else {
             (self.answers_from, self.client)
         };
-        let datagram = match self.nat_port {
-            None => udp(500, 500, message),
-            Some(port) => {
-                let (from, to) = if from_client { (port, 4500) } else { (4500, port) };
+        let between = |port, own: u16| if from_client { (port, own) } else { (own, port) };
+        let datagram = match (self.begins_at, self.nat_port) {
+            (None, Some(port)) => {
+                let (from, to) = between(port, 4500);
                 udp(from, to, &[&[0; 4][..], message].concat())
+            }
+            (port, _) => {
+                let (from, to) = between(port.unwrap_or(500), 500);
+                udp(from, to, message)
             }
         };
         self.capture(ipv4(src, dst, 17, &datagram));

@@ -108,6 +108,7 @@ impl SimulatedTransfer {
             rekeys: &self.rekeys,
             failed: &[],
             outages: &[],
+            moves: &[],
             rests: &[],
             holes: &[],
             idle: &[],

@@ -131,8 +131,12 @@ impl Analyzer {
         })
     }
 
-    /// The side that began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one.
+    /// The side that began IKE, by the first exchange of each tunnel that tells: the capture may begin in the middle of one. Exchanges of a tunnel
+    /// that turned out to be the beginning of another one are that one's.
     pub(super) fn settle_initiators(&mut self) {
+        for tunnel in self.record.exchange_tunnels.iter_mut().flatten() {
+            *tunnel = self.record.tunnels.whole(*tunnel);
+        }
         for (exchange, tunnel) in self
             .record
             .timeline

@@ -1,10 +1,10 @@
 use super::*;
 use crate::account::made_up::{at, span, step};
-use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, ReceiveWindow, SendBuffer};
+use AccountLabel::{Application, Capacity, CaptureHole, PathLoss, QueueLoss, ReceiveWindow, SendBuffer};
 
 /// A pause has 60 ms.
 fn labels(steps: Vec<Step>, around: &Surroundings) -> Vec<Labelled> {
-    super::labels(&mut track(steps), around, at(60))
+    super::labels(&mut track(steps), around, &[], at(60))
 }
 
 fn track(steps: Vec<Step>) -> Track {
@@ -42,4 +42,19 @@ fn between_full_windows_everything_waits_for_the_receiver() {
     buffer.kind.at_capacity = true;
     let found = labels(vec![buffer], &Surroundings::default());
     assert_eq!(found, [(Capacity, Some(SendBuffer))]);
+}
+
+#[test]
+fn a_full_queue_before_a_slower_path_is_that_path() {
+    let steps = || {
+        vec![
+            step(0, 20, QueueLoss),
+            step(30, 40, QueueLoss),
+            step(40, 50, Application),
+        ]
+    };
+    let around = Surroundings::default();
+    let found = super::labels(&mut track(steps()), &around, &[span(30, 60)], at(60));
+    let of_path = (Capacity, Some(QueueLoss));
+    assert_eq!(found, [(QueueLoss, None), of_path, (Application, None)]);
 }

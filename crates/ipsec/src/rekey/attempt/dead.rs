@@ -84,10 +84,14 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
                 ..check
             };
             match unread.get_mut(&own).filter(|run| run.goes_on(len, &check)) {
-                Some(run) => run.check.go_on(&check),
+                Some(run) => {
+                    run.earlier = run.check.last_time;
+                    run.check.go_on(&check);
+                }
                 None => {
-                    let before = unread.insert(own, UnreadRun { len, check });
-                    found.extend(before.map(|run| run.check).filter(is_dead));
+                    let (now, earlier) = (check.first_time, check.first_time);
+                    let before = unread.insert(own, UnreadRun { len, earlier, check });
+                    found.extend(before.map(|run| run.until(now)).filter(is_dead));
                 }
             }
         }
@@ -102,6 +106,8 @@ pub fn unanswered_checks(evidence: &Evidence<'_>, ike_sas: &[IkeSa]) -> Vec<Unan
 #[derive(Debug)]
 struct UnreadRun {
     len: u32,
+    /// The question before the last one.
+    earlier: Timestamp,
     check: UnansweredCheck,
 }
 
@@ -109,6 +115,18 @@ impl UnreadRun {
     /// A check is repeated after a wait, while Deletes of several SAs, which may be as long, come at once.
     fn goes_on(&self, len: u32, next: &UnansweredCheck) -> bool {
         self.len == len && next.first_time.nanos_since(self.check.last_time) >= LEAST_WAIT
+    }
+
+    /// The checks before another message at `now`. A message right before that one is no check: who gives up sends its Deletes at once, and one of them
+    /// may be as long as a check.
+    fn until(self, now: Timestamp) -> UnansweredCheck {
+        let mut check = self.check;
+        if now.nanos_since(check.last_time) < LEAST_WAIT && check.asked > 1 {
+            check.asked -= 1;
+            check.frames.truncate(check.asked as usize);
+            check.last_time = self.earlier;
+        }
+        check
     }
 }
 

@@ -411,3 +411,22 @@ fn a_client_without_a_child_is_refused_where_another_has_one() {
     assert_eq!(outcomes(2, 50, false), Some(Completed), "a child has room");
     assert_eq!(outcomes(2, 100, true), Some(Completed), "EAP goes on");
 }
+
+#[test]
+fn a_delete_as_long_as_a_check_is_none() {
+    let mut story = Story::new(1, 60_000, 60_000);
+    for second in [5, 7, 9, 11] {
+        story.tell(Informational, CLIENT, &format!("{second}000 > 92"));
+    }
+    let asked = |story: &Story| -> Vec<(u64, Timestamp)> {
+        let checks = story.with(unanswered_checks);
+        checks
+            .iter()
+            .map(|check| (check.asked, check.last_time))
+            .collect()
+    };
+    assert_eq!(asked(&story), [(4, at(11_000))]);
+    // Whoever gives up deletes the child SA and the IKE SA at once.
+    story.tell(Informational, CLIENT, "11001 > 108");
+    assert_eq!(asked(&story), [(3, at(9_000))]);
+}
