@@ -252,13 +252,13 @@ fn the_first_line_says_what_happened() {
         ),
         (
             "invalid_spi",
-            "The gateway lost its SAs at 19.86 s: nothing passed for 63.7 s.",
-            "The gateway lost its SAs at 19.86 s: nothing passed for 63.7 s.",
+            "The gateway lost an SA at 19.86 s: nothing passed for 63.7 s.",
+            "The gateway lost an SA at 19.86 s: nothing passed for 63.7 s.",
         ),
         (
             "mtu_sender",
-            "Large packets, or all to the gateway, stopped arriving at 19.81 s: none since\n(36.1 s).",
-            "Data probably did not arrive since 19.93 s (36.0 s)",
+            "Large packets probably stopped passing at 19.81 s: none since (36.1 s).",
+            "Data has probably not arrived since 19.93 s (36.0 s)",
         ),
     ];
     for (name, keyed, keyless) in lines {

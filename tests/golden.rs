@@ -103,7 +103,7 @@ fn an_answer_has_at_most_thirty_lines() {
 /// A **synthetic** capture of a rekey that is refused.
 #[test]
 fn the_report_of_a_rekey_that_failed() {
-    compare_reports(&played_by_name("refused"), "synthetic_refused", render);
+    compare_reports(played_by_name("refused"), "synthetic_refused", render);
 }
 
 /// In Japanese no line begins with what ends a word, a sentence or a bracket (JIS X 4051).

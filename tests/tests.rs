@@ -23,7 +23,6 @@ mod encapsulation;
 mod events;
 mod failures;
 mod faults;
-mod findings;
 mod formats;
 mod golden;
 mod house;

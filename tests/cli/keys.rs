@@ -12,7 +12,9 @@ fn without_keys_it_says_so_and_measures_esp_bytes() {
     let d = document(&out.stdout);
     assert_eq!(d["impact"][0]["counted"], "outer_bytes");
     assert!(
-        run(&[text(&path)]).stdout.contains("counted in ESP bytes"),
+        run(&[text(&path)])
+            .stdout
+            .contains("so their ESP bytes are counted"),
         "the report says where its rates come from"
     );
 }
@@ -159,7 +161,7 @@ fn keys_of_another_run_are_told_apart_from_no_keys() {
     };
     let wrong = told(&["--keys", text(&keys)]);
     assert!(wrong.contains("The keys that were read fit none of"), "{wrong}");
-    assert!(told(&[]).contains("Without keys for"));
+    assert!(told(&[]).contains("Keys are missing for"));
 }
 
 /// The ICV does not depend on the encryption key: a wrong one has to show by what it decrypts to.

@@ -55,7 +55,7 @@ fn what_failed_is_line_1() {
             "limit without a rekey",
             &[Completed],
             OutageEnd::NewSa,
-            "An SA probably reached its limit at",
+            "An SA reached its limit at",
         ),
         (
             "deleted before negotiated",

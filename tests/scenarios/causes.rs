@@ -1,10 +1,10 @@
 //! The table `docs/evidence/causes.md` puts what is named beside what holds.
 
 use super::planted::{SCENARIOS, Scenario};
-use super::{played, played_by_name};
+use super::played_by_name;
 use crate::support::repository;
-use rekeyscope_impact::explain::ROWS;
-use rekeyscope_model::analysis::{AccountLabel, Analysis, Explanation, ExplanationCause};
+use rekeyscope_impact::explain::{COSTS, FINDINGS, ROWS};
+use rekeyscope_model::analysis::{Analysis, Explanation, ExplanationCause};
 use std::fmt::Write;
 
 /// Lists the explanations of the rekeys and of the outages.
@@ -16,7 +16,7 @@ fn explanations(analysis: &Analysis) -> impl Iterator<Item = &Explanation> {
         .chain(of_outages)
 }
 
-/// Causes and events that are named anywhere. A rekey whose cost nothing explains names nothing.
+/// Causes, events and findings that are named anywhere. A rekey whose cost nothing explains names nothing.
 fn named(analysis: &Analysis) -> Vec<String> {
     let of_outage = |e: &&Explanation| {
         let mut outages = analysis.outages.iter();
@@ -30,6 +30,7 @@ fn named(analysis: &Analysis) -> Vec<String> {
             .iter()
             .map(|e| format!("event {}", e.kind.as_str())),
     );
+    list.extend(analysis.findings.iter().map(|f| format!("finding {}", f.id)));
     list.sort();
     list.dedup();
     list
@@ -45,8 +46,11 @@ fn assert_evidence(name: &str, analysis: &Analysis) {
     }
 }
 
+/// The name of what is told, a scenario in which it is true, and one that looks like it and in which it is not.
+type Planted = (&'static str, &'static str, &'static str);
+
 /// The rows of the table of explanations, each with a scenario in which it holds, and one that looks like it and in which it does not.
-const ROWS_PLANTED: [(&str, &str, &str); 41] = [
+const ROWS_PLANTED: [Planted; 41] = [
     ("capture_hole", "capture stops", "capture drops frames"),
     ("numbers_back", "counter goes back", "deep reordering"),
     ("numbers_used_up", "numbers used up", "numbers left"),
@@ -174,6 +178,73 @@ const ROWS_PLANTED: [(&str, &str, &str); 41] = [
     ("unexplained", "one of two transfers dies", "burst lost"),
 ];
 
+/// The labels of the account, each with a scenario in which it takes a hundredth of the time, and one that looks like it and in which it does not.
+const LABELS_PLANTED: [Planted; 13] = [
+    ("capture_hole", "capture drops frames", "burst lost"),
+    ("tunnel_down", "no answer", "first message repeated"),
+    ("rekey", "hard limit", "first message repeated"),
+    ("zero_window", "receiver stops", "application pauses"),
+    ("receive_window", "window full", "buffer full"),
+    ("send_buffer", "buffer full", "window full"),
+    ("application", "application pauses", "receiver stops"),
+    ("path_loss", "lost without a queue", "queue overflows"),
+    ("queue_loss", "queue overflows", "lost without a queue"),
+    ("reordering", "segments overtaken", "as many segments lost"),
+    ("growth", "slow start", "as many segments lost"),
+    ("capacity", "link full", "window full"),
+    ("unexplained", "buffer full, begun before", "buffer full"),
+];
+
+/// The findings, each with a scenario in which it is made, and one that looks like it and in which it is not.
+const FINDINGS_PLANTED: [Planted; 18] = [
+    ("fragmentation_cliff", "writes a byte too long", "signs of life"),
+    (
+        "path_mtu",
+        "packets too long",
+        "datagrams too long for the tunnel",
+    ),
+    ("duplicate_sas", "two pairs by turns", "a pair for each host"),
+    (
+        "redundant_sas",
+        "pairs that nobody uses",
+        "pairs of an idle tunnel",
+    ),
+    (
+        "behind_window",
+        "datagrams far overtaken",
+        "segments far overtaken, and taken",
+    ),
+    ("damaged", "packets damaged", "key of another SA"),
+    ("capture_drops", "data not captured", "as many segments lost"),
+    ("lost_fragments", "later fragments lost", "packets lost whole"),
+    ("one_direction_loss", "as many segments lost", "data not captured"),
+    (
+        "both_directions_loss",
+        "lost in both directions",
+        "any packets not captured",
+    ),
+    ("packet_loss", "datagrams lost", "datagrams overtaken"),
+    (
+        "packets_missing",
+        "lost, without keys",
+        "begun later, without keys",
+    ),
+    (
+        "clock_trouble",
+        "files merged by hand",
+        "stamped by two processors",
+    ),
+    ("clock_step", "clock set forward", "a long standstill"),
+    ("out_of_order", "halves swapped", "clock set back"),
+    ("silence_or_clock_step", "datagrams stop", "a long rest"),
+    (
+        "cleartext_leak",
+        "IKEv2, refused, fails open",
+        "captured inside too",
+    ),
+    ("l2tp_in_clear", "cleartext leak", "L2TP of another client"),
+];
+
 fn words<S: AsRef<str>>(list: impl IntoIterator<Item = S>) -> String {
     let words = list.into_iter().map(|id| id.as_ref().replace('_', " "));
     words.collect::<Vec<_>>().join(", ")
@@ -183,12 +254,22 @@ fn page(results: &[(&Scenario, Vec<String>)]) -> String {
     let mut text = String::from(
         "# What is named in which scenario\n\nMade by `BLESS=1 cargo test --test tests every_cause` from synthetic captures \
          (`tests/scenarios/planted.rs`).\n\n\
-         ## Rows of the table of explanations\n\n\
-         A scenario in which the row holds, and one that looks like it and in which it does not.\n\n\
-         | row | holds | looks like it |\n|---|---|---|\n",
+         Of each row of the [table of explanations](../explanations.md): a scenario in which it holds, and one that looks like it and in which it does not.\n",
     );
-    for (row, holds, twin) in ROWS_PLANTED {
-        writeln!(text, "| {row} | {holds} | {twin} |").unwrap();
+    let parts: [(&str, &str, &[Planted]); 3] = [
+        ("Rows of outages", "row", &ROWS_PLANTED),
+        ("Labels of the account", "label", &LABELS_PLANTED),
+        ("Findings", "finding", &FINDINGS_PLANTED),
+    ];
+    for (title, name, planted) in parts {
+        write!(
+            text,
+            "\n## {title}\n\n| {name} | holds | looks like it |\n|---|---|---|\n"
+        )
+        .unwrap();
+        for (id, holds, twin) in planted {
+            writeln!(text, "| {id} | {holds} | {twin} |").unwrap();
+        }
     }
     text.push_str(
         "\n## Scenarios\n\nAll that is named and holds; *missed* holds and is not named, *false* is named and does not hold.\n\n\
@@ -205,85 +286,60 @@ fn page(results: &[(&Scenario, Vec<String>)]) -> String {
     text
 }
 
-#[test]
-fn every_row_is_planted_beside_one_that_looks_like_it() {
-    let ids = ROWS_PLANTED.map(|(row, ..)| row);
-    assert_eq!(Vec::from_iter(ROWS.iter().map(|row| row.cause.as_str())), ids);
-    for (id, planted, twin) in ROWS_PLANTED {
-        let rows = |name| Vec::from_iter(explanations(&played_by_name(name)).map(|e| e.cause));
-        let [holds, looks_alike] = [planted, twin].map(rows);
-        let is_it = |cause: &ExplanationCause| cause.as_str() == id;
-        assert!(
-            holds.iter().any(is_it) && !looks_alike.iter().any(is_it),
-            "{id}: {holds:?}, {looks_alike:?}"
-        );
+/// `ids` are all planted, and each `is_told` in its scenario and not in the other.
+fn assert_planted<'a>(
+    planted: &[Planted],
+    ids: impl Iterator<Item = &'a str>,
+    is_told: fn(&Analysis, &str) -> bool,
+) {
+    assert_eq!(Vec::from_iter(planted.iter().map(|of| of.0)), Vec::from_iter(ids));
+    for (id, holds, twin) in planted {
+        let told = [holds, twin].map(|name| is_told(played_by_name(name), id));
+        assert_eq!(told, [true, false], "{id}: {holds}, {twin}");
     }
 }
 
-/// Labels of the account, each with a scenario in which it takes a hundredth of the time, and one that looks like it and in which it does not.
-/// Windows, buffers, growth, queues and reordering take more than a scenario's one connection: `rekeyscope_impact` has their tests.
-const LABELS_PLANTED: [(AccountLabel, &str, &str); 6] = [
-    (AccountLabel::CaptureHole, "capture drops frames", "burst lost"),
-    (AccountLabel::TunnelDown, "no answer", "first message repeated"),
-    (AccountLabel::Rekey, "hard limit", "first message repeated"),
-    (AccountLabel::ZeroWindow, "receiver stops", "application pauses"),
-    (AccountLabel::Application, "application pauses", "receiver stops"),
-    (
-        AccountLabel::PathLoss,
-        "one segment lost",
-        "packets damaged now and then",
-    ),
-];
+#[test]
+fn every_row_is_planted_beside_one_that_looks_like_it() {
+    assert_planted(
+        &ROWS_PLANTED,
+        ROWS.iter().map(|row| row.cause.as_str()),
+        |analysis, id| explanations(analysis).any(|e| e.cause.as_str() == id),
+    );
+}
 
 #[test]
-fn labels_are_planted_beside_what_looks_like_them() {
-    for (label, planted, twin) in LABELS_PLANTED {
-        let is_it = |name: &str| {
-            let analysis = played_by_name(name);
+fn every_label_is_planted_beside_one_that_looks_like_it() {
+    assert_planted(
+        &LABELS_PLANTED,
+        COSTS.iter().map(|row| row.label.as_str()),
+        |analysis, id| {
             let mut lines = analysis.account.iter().flat_map(|account| &account.labels);
-            lines.any(|line| line.label == label && line.share >= 0.01)
-        };
-        assert!(is_it(planted) && !is_it(twin), "{label}: {planted}, {twin}");
-    }
+            lines.any(|line| line.label.as_str() == id && line.share >= 0.01)
+        },
+    );
+}
+
+#[test]
+fn every_finding_is_planted_beside_one_that_looks_like_it() {
+    assert_planted(
+        &FINDINGS_PLANTED,
+        FINDINGS.iter().map(|row| row.kind.as_str()),
+        |analysis, id| analysis.findings.iter().any(|f| f.id == id),
+    );
 }
 
 #[test]
 fn every_cause_is_named_where_it_holds_and_nowhere_else() {
-    let results: Vec<(&Scenario, Vec<String>)> = SCENARIOS
-        .iter()
-        .map(|scenario| {
-            let analysis = played(scenario);
-            let told = analysis.rekeys.len()
-                + analysis.attempts.len()
-                + analysis.outages.len()
-                + analysis.events.len();
-            assert!(
-                told > 0 || scenario.holds.is_empty(),
-                "{}: nothing is told",
-                scenario.name
-            );
-            assert_evidence(scenario.name, &analysis);
-            let found = named(&analysis);
-            if std::env::var_os("SHOW").is_some() {
-                let hurt: Vec<_> = analysis
-                    .rekeys
-                    .iter()
-                    .flat_map(|r| &r.impact)
-                    .map(|i| (i.hurt, i.silence_ms, i.why))
-                    .collect();
-                println!(
-                    "{}: {found:?} {hurt:?} {:?}",
-                    scenario.name,
-                    analysis.findings.iter().map(|f| &f.id).collect::<Vec<_>>()
-                );
-            }
-            (scenario, found)
-        })
-        .collect();
+    let told = |scenario: &'static Scenario| {
+        let analysis = played_by_name(scenario.name);
+        assert_evidence(scenario.name, analysis);
+        (scenario, named(analysis))
+    };
+    let results = Vec::from_iter(SCENARIOS.iter().map(told));
     let text = page(&results);
     let path = repository().join("docs/evidence/causes.md");
     if std::env::var_os("BLESS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &text).unwrap();
     }
     for (scenario, named) in &results {

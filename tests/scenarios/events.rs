@@ -34,7 +34,7 @@ fn where_nothing_was_planted_nothing_happened() {
         "directions far apart",
         "application pauses",
     ] {
-        assert_eq!(kinds(&played_by_name(name)), [], "{name}");
+        assert_eq!(kinds(played_by_name(name)), [], "{name}");
     }
 }
 
@@ -74,7 +74,7 @@ fn requests_without_an_answer_are_counted_together() {
     let lasts = late.until.unwrap().seconds_since(late.time);
     assert!((5.5..6.0).contains(&lasts), "{lasts}");
     assert_eq!(
-        of(&played_by_name("answered late"), EventKind::Unanswered),
+        of(played_by_name("answered late"), EventKind::Unanswered),
         Vec::<&Event>::new()
     );
 }
@@ -94,11 +94,11 @@ fn exchanges_that_cross_are_one_collision() {
         one(name, EventKind::Collision);
     }
     assert_eq!(
-        kinds(&played_by_name("IKEv2, by the server")),
+        kinds(played_by_name("IKEv2, by the server")),
         [EventKind::ChildDeleted]
     );
     // The server says four times that it is busy.
-    assert_eq!(of(&played_by_name("IKEv2, storm"), EventKind::Collision).len(), 4);
+    assert_eq!(of(played_by_name("IKEv2, storm"), EventKind::Collision).len(), 4);
 }
 
 #[test]
@@ -440,7 +440,7 @@ fn echoes_without_a_reply_are_one_event_and_answered_ones_none() {
         }
     };
     assert_eq!(kinds(&played(hellos, true)), [EventKind::EchoUnanswered]);
-    assert_eq!(kinds(&played_by_name("Hello with answer")), []);
+    assert_eq!(kinds(played_by_name("Hello with answer")), []);
 }
 
 #[test]
@@ -475,7 +475,7 @@ fn a_limit_that_was_reached_is_an_event_and_one_that_was_not_is_none() {
     let reached = one("limit without a rekey", EventKind::LimitReached);
     assert_eq!(reached.count, Some(6_000 * 1_000));
     assert_eq!(
-        of(&played_by_name("nothing"), EventKind::LimitReached),
+        of(played_by_name("nothing"), EventKind::LimitReached),
         Vec::<&Event>::new()
     );
 }

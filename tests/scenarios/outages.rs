@@ -579,19 +579,6 @@ fn client_moves(w: &mut World, silent: bool) {
     w.steady(AFTER);
 }
 
-/// The client loses one network, says at another one where it is, and the server follows at once (RFC 4555); that network is half as fast.
-pub(crate) fn client_moves_and_is_followed(w: &mut World) {
-    w.steady(BEFORE);
-    w.go_deaf(WINDOW);
-    w.wait(400);
-    w.client = [10, 9, 0, 22];
-    w.check_v2(true);
-    w.wait(20);
-    w.tick *= 2;
-    resend_lost(w, WINDOW);
-    w.steady(AFTER);
-}
-
 pub(crate) fn client_moves_unnoticed(w: &mut World) {
     client_moves(w, true);
 }

@@ -132,7 +132,7 @@ fn an_sa_ended_after_its_renewal_had_been_refused() {
     let analysis = analyze_world(w, true);
     assert_eq!(
         headline(&analysis),
-        "The gateway refused a renewal: the SA ended at 13.60 s without successor."
+        "The gateway refused a renewal: the SA ended at 13.55 s without a successor."
     );
 }
 

@@ -1,8 +1,11 @@
 //! The scenarios: what is planted in each, and what truly holds then.
 
+use super::costs_planted::*;
 use super::exchange::*;
 use super::failure::*;
+use super::findings::*;
 use super::ikev2::*;
+use super::limits::*;
 use super::one_sided::*;
 use super::outages::*;
 use super::path::*;
@@ -10,21 +13,45 @@ use super::sas::*;
 use super::steps::nothing;
 use super::transport::*;
 use rekeyscope_testkit::scenario::World;
+use std::path::Path;
 
 /// What was planted, what truly holds, and how it is done.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) holds: &'static [&'static str],
-    pub(super) with_ike_key: bool,
+    pub(super) keys: Keys,
     pub(super) play: fn(&mut World),
+    /// What happens to the files of the capture and of its keys, in this folder, behind that.
+    pub(super) rewrite: fn(&Path),
+}
+
+/// The keys that the program has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    All,
+    OfEsp,
+    None,
 }
 
 const fn scenario(name: &'static str, holds: &'static [&'static str], play: fn(&mut World)) -> Scenario {
     Scenario {
         name,
         holds,
-        with_ike_key: true,
+        keys: Keys::All,
         play,
+        rewrite: |_| (),
+    }
+}
+
+const fn rewritten(
+    name: &'static str,
+    holds: &'static [&'static str],
+    play: fn(&mut World),
+    rewrite: fn(&Path),
+) -> Scenario {
+    Scenario {
+        rewrite,
+        ..scenario(name, holds, play)
     }
 }
 
@@ -62,7 +89,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         hard_limit,
     ),
     Scenario {
-        with_ike_key: false,
+        keys: Keys::OfEsp,
         ..scenario("hard limit, unreadable", &["limit_reached"], hard_limit)
     },
     scenario(
@@ -93,7 +120,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("one segment lost", &[], one_segment_lost),
     scenario("receiver stops", &[], receiver_stops),
     scenario("application pauses", &[], application_pauses),
-    scenario("fragments begin", &[], fragments_begin),
+    scenario(
+        "fragments begin",
+        &["finding fragmentation_cliff", "finding path_mtu"],
+        fragments_begin,
+    ),
     scenario("NAT port changes", &["event port_changed"], nat_port_changes),
     scenario("NAT port stays", &[], nat_port_stays),
     scenario("phase 1 renewed", &["event new_ike_sa"], phase_1_renewed),
@@ -101,10 +132,10 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("Hello with answer", &[], hello_with_answer),
     scenario(
         "capture drops frames",
-        &["event capture_hole"],
+        &["event capture_hole", "finding capture_drops"],
         capture_drops_frames,
     ),
-    scenario("cleartext leak", &[], cleartext_leak),
+    scenario("cleartext leak", &["finding l2tp_in_clear"], cleartext_leak),
     scenario("IKEv2", &["event child_deleted"], renewed_v2),
     scenario(
         "IKEv2, hard limit",
@@ -152,7 +183,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario("IKEv2, refused", &["event refused", "refused"], refused_v2),
     Scenario {
-        with_ike_key: false,
+        keys: Keys::OfEsp,
         ..scenario(
             "IKEv2, refused, unreadable",
             &["event refused", "refused"],
@@ -161,7 +192,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     scenario("refused", &["event refused", "refused"], refused),
     Scenario {
-        with_ike_key: false,
+        keys: Keys::OfEsp,
         ..scenario("refused, unreadable", &["event refused", "refused"], refused)
     },
     scenario(
@@ -171,7 +202,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "IKEv2, refused, fails open",
-        &["event refused", "refused"],
+        &["event refused", "refused", "finding cleartext_leak"],
         refused_and_open,
     ),
     scenario(
@@ -180,7 +211,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         unanswered,
     ),
     Scenario {
-        with_ike_key: false,
+        keys: Keys::OfEsp,
         ..scenario(
             "no answer, unreadable",
             &["event ike_silent", "event unanswered", "unanswered"],
@@ -220,7 +251,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("IKEv2, storm", &["event collision", "event refused"], rekey_storm),
     scenario(
         "capture stops",
-        &["capture_hole", "event capture_hole"],
+        &["capture_hole", "event capture_hole", "finding capture_drops"],
         capture_stops,
     ),
     scenario(
@@ -273,40 +304,53 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &[
             "event checks_unanswered",
             "event child_deleted",
+            "event esp_silent",
+            "event everything_silent",
             "event ike_silent",
             "event new_ike_sa",
             "given_up_too_soon",
         ],
         given_up_beside_its_data,
     ),
-    Scenario {
-        with_ike_key: false,
-        ..scenario(
-            "given up beside its data, unreadable",
-            &[
-                "event checks_unanswered",
-                "event child_deleted",
-                "event ike_silent",
-                "event new_ike_sa",
-                "given_up_too_soon",
-            ],
-            given_up_beside_its_data,
-        )
-    },
-    scenario("given up when silent", &["peer_silent"], given_up_when_silent),
+    scenario(
+        "given up when silent",
+        &[
+            "event checks_unanswered",
+            "event child_deleted",
+            "event esp_silent",
+            "event new_ike_sa",
+            "peer_silent",
+        ],
+        given_up_when_silent,
+    ),
     scenario(
         "IKEv2, dialled again through another port",
-        &["break_before_make", "event ike_sa_deleted", "event new_ike_sa"],
+        &[
+            "break_before_make",
+            "event esp_silent",
+            "event ike_sa_deleted",
+            "event new_ike_sa",
+        ],
         dialled_again_through_another_port,
     ),
     scenario(
         "IKEv2, gone as another dials in",
-        &["deleted", "event ike_sa_deleted"],
+        &[
+            "deleted",
+            "event ike_sa_deleted",
+            "event new_ike_sa",
+            "path_silent",
+        ],
         gone_as_another_dials_in,
     ),
     scenario(
         "IKEv2, new SA taken back",
-        &["event child_deleted", "new_sa_lost"],
+        &[
+            "event child_deleted",
+            "event esp_silent",
+            "event everything_silent",
+            "new_sa_lost",
+        ],
         new_sa_taken_back,
     ),
     scenario(
@@ -346,7 +390,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "IKEv2, first packets of new SAs lost before the capture",
-        &["event first_number", "first_number"],
+        &["event first_number", "first_number", "finding one_direction_loss"],
         first_packets_lost_before_the_capture,
     ),
     scenario(
@@ -424,7 +468,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "IKEv2, one side of a call lost before the capture",
-        &["event child_deleted", "peer_silent"],
+        &["event child_deleted", "finding one_direction_loss", "peer_silent"],
         one_side_of_a_call_lost,
     ),
     scenario("large packets lost", &["large_packets"], large_packets_lost),
@@ -435,7 +479,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     ),
     scenario(
         "nothing passes behind small answers",
-        &["peer_silent"],
+        &["event esp_silent", "peer_silent"],
         nothing_passes_any_more,
     ),
     scenario("server stalls", &[], server_stalls),
@@ -459,36 +503,46 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("numbers left", &[], numbers_left),
     scenario(
         "large packets damaged",
-        &["bad_icv", "event bad_icv"],
+        &["bad_icv", "event bad_icv", "finding damaged"],
         large_packets_damaged,
     ),
     scenario("packets damaged now and then", &[], packets_damaged_now_and_then),
     scenario("connection dropped", &["connection_dead"], connection_dropped),
     scenario(
         "later fragments dropped",
-        &["event only_small_pass", "first_fragments"],
+        &[
+            "event only_small_pass",
+            "finding fragmentation_cliff",
+            "finding lost_fragments",
+            "finding path_mtu",
+            "first_fragments",
+        ],
         later_fragments_dropped,
     ),
+    scenario("echoes lost beside data", &[], echoes_lost_beside_data),
     scenario(
-        "echoes lost beside data",
-        &["event echo_unanswered"],
-        echoes_lost_beside_data,
+        "later fragments not captured",
+        &[
+            "finding capture_drops",
+            "finding fragmentation_cliff",
+            "finding path_mtu",
+        ],
+        later_fragments_not_captured,
     ),
-    scenario("later fragments not captured", &[], later_fragments_not_captured),
     scenario(
         "first packets of new SAs not captured",
-        &["capture_hole", "event capture_hole", "event first_number"],
+        &[
+            "capture_hole",
+            "event capture_hole",
+            "event first_number",
+            "finding capture_drops",
+        ],
         first_packets_not_captured,
     ),
     scenario(
         "client moves, unnoticed",
         &["address_changed", "event address_changed"],
         client_moves_unnoticed,
-    ),
-    scenario(
-        "IKEv2, client moves, and is followed",
-        &["address_changed", "event address_changed"],
-        client_moves_and_is_followed,
     ),
     scenario(
         "client moves, and data goes on",
@@ -533,4 +587,149 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &[],
         granted_with_another_group,
     ),
+    scenario("window full", &[], window_full),
+    scenario("buffer full", &[], buffer_full),
+    scenario("buffer full, begun before", &[], buffer_full_begun_before),
+    scenario("link full", &[], link_full),
+    scenario("slow start", &[], slow_start),
+    scenario("queue overflows", &[], queue_overflows),
+    scenario("lost without a queue", &[], lost_without_a_queue),
+    scenario("segments overtaken", &[], segments_overtaken),
+    scenario(
+        "as many segments lost",
+        &["finding one_direction_loss"],
+        as_many_lost,
+    ),
+    scenario(
+        "later fragments lost",
+        &["finding lost_fragments", "finding path_mtu"],
+        later_fragments_lost,
+    ),
+    scenario(
+        "packets lost whole",
+        &["finding one_direction_loss", "finding path_mtu"],
+        packets_lost_whole,
+    ),
+    scenario(
+        "packets too long",
+        &["finding path_mtu", "finding fragmentation_cliff"],
+        packets_too_long,
+    ),
+    scenario(
+        "packets a little too long",
+        &["finding path_mtu", "finding fragmentation_cliff"],
+        packets_a_little_too_long,
+    ),
+    scenario(
+        "datagrams too long for the tunnel",
+        &[],
+        datagrams_too_long_for_the_tunnel,
+    ),
+    scenario(
+        "writes a byte too long",
+        &["finding fragmentation_cliff"],
+        writes_a_byte_too_long,
+    ),
+    scenario("signs of life", &[], signs_of_life),
+    scenario(
+        "two pairs by turns",
+        &["finding duplicate_sas"],
+        two_pairs_by_turns,
+    ),
+    scenario("a pair for each host", &[], a_pair_for_each_host),
+    scenario(
+        "pairs that nobody uses",
+        &["finding redundant_sas"],
+        pairs_that_nobody_uses,
+    ),
+    scenario(
+        "pairs of an idle tunnel",
+        &["event esp_silent"],
+        pairs_of_an_idle_tunnel,
+    ),
+    scenario(
+        "datagrams far overtaken",
+        &["finding behind_window"],
+        datagrams_far_overtaken,
+    ),
+    scenario("datagrams overtaken", &[], datagrams_overtaken),
+    scenario(
+        "segments far overtaken, and taken",
+        &[],
+        segments_far_overtaken_and_taken,
+    ),
+    scenario("packets damaged", &["finding damaged"], packets_damaged),
+    rewritten("key of another SA", &[], nothing, last_key_is_wrong),
+    rewritten(
+        "data not captured",
+        &["finding capture_drops"],
+        download,
+        data_not_captured,
+    ),
+    rewritten(
+        "any packets not captured",
+        &["finding capture_drops"],
+        download,
+        any_not_captured,
+    ),
+    scenario(
+        "lost in one direction",
+        &["finding one_direction_loss"],
+        lost_in_one_direction,
+    ),
+    scenario(
+        "lost in both directions",
+        &["finding both_directions_loss"],
+        lost_in_both_directions,
+    ),
+    scenario("datagrams lost", &["finding packet_loss"], datagrams_lost),
+    Scenario {
+        keys: Keys::None,
+        ..scenario(
+            "lost, without keys",
+            &["finding packets_missing"],
+            lost_in_one_direction,
+        )
+    },
+    Scenario {
+        keys: Keys::None,
+        ..rewritten("begun later, without keys", &[], steady, begun_later)
+    },
+    rewritten(
+        "files merged by hand",
+        &["finding clock_trouble"],
+        steady,
+        merged_by_hand,
+    ),
+    rewritten("stamped by two processors", &[], steady, stamped_by_two),
+    rewritten(
+        "clock set forward",
+        &["finding clock_step"],
+        steady,
+        clock_set_forward,
+    ),
+    rewritten("clock set back", &["finding clock_step"], steady, clock_set_back),
+    scenario(
+        "a long standstill",
+        &["event everything_silent", "path_silent"],
+        a_long_standstill,
+    ),
+    rewritten(
+        "halves swapped",
+        &["finding out_of_order"],
+        steady,
+        halves_swapped,
+    ),
+    scenario(
+        "datagrams stop",
+        &["event everything_silent", "finding silence_or_clock_step"],
+        datagrams_stop,
+    ),
+    scenario("a long rest", &["event everything_silent"], a_long_rest),
+    scenario(
+        "captured inside too",
+        &["event refused", "refused"],
+        captured_inside_too,
+    ),
+    scenario("L2TP of another client", &[], l2tp_of_another_client),
 ];

@@ -278,7 +278,7 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
     let died = around.died.is_some() && last.1 < span.1;
     let end = if died { span.1 } else { span.1.min(last.1) };
     let idle = match &carried {
-        CarriedLine::Read(line) if lineages(known, tunnel).is_empty() => {
+        CarriedLine::Read(line) if line.datagrams && lineages(known, tunnel).is_empty() => {
             open_ways(record, side, &line.arrived)
         }
         _ => Vec::new(),
@@ -339,9 +339,8 @@ fn judge_traffic(known: Known<'_>, side: Side, carried: Option<CarriedLine>) -> 
     kept
 }
 
-/// Stretches between data in which packets passed both ways for most of the time: the way was open. The sender of datagrams rested; that of TCP did, or
-/// its acknowledgements wait behind other packets. The datagrams of calls, and of protocols that wait for answers, are apart from those of names and
-/// keepalives.
+/// Stretches between datagrams in which packets passed both ways for most of the time: the way was open, and their sender rested. The datagrams of
+/// calls, and of protocols that wait for answers, are apart from those of names and keepalives.
 fn open_ways(record: &Record, side: Side, data: &[TransmissionRun]) -> Vec<Interval<Idle>> {
     let (tunnel, direction) = side;
     let pairs = data.iter().zip(data.iter().skip(1));

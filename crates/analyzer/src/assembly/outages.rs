@@ -190,11 +190,17 @@ fn holds(longer: &Interval, other: &Interval) -> bool {
     side(longer) == side(other) && longer.from <= other.from && other.to <= longer.to
 }
 
-/// Several connections, hosts and pings of one SA suffer the same: the one that tried most stands for all.
+/// Several connections, hosts and pings of one SA suffer the same: the one that tried most stands for all, but for one whose receiver may rest.
 fn one_of_each(mut stretches: Vec<Interval>) -> Vec<Interval> {
     let weight = |interval: &Interval| {
         let long = interval.facts.kind == StandstillKind::Outage;
-        (long, interval.facts.undelivered.swallowed, interval.nanos())
+        let undelivered = &interval.facts.undelivered;
+        (
+            long,
+            !undelivered.receiver_rests,
+            undelivered.swallowed,
+            interval.nanos(),
+        )
     };
     stretches.sort_by_key(|stretch| std::cmp::Reverse(weight(stretch)));
     let mut kept: Vec<Interval> = Vec::new();

@@ -1,12 +1,14 @@
 //! Packets in clear with addresses that were inside a tunnel: a tunnel that fails open.
 //!
-//! A capture on a peer may show what it has just taken out of ESP once more, in clear; so only what comes while that direction
-//! of the tunnel is silent counts. Whether it came after an outage is decided when the outages are known.
+//! A capture on a peer may show what it has just taken out of ESP, or what it is about to protect, once more in clear; so only what comes while that
+//! direction of the tunnel is silent counts, and nothing of addresses that were seen in turn with ESP: the capture sees them inside, whatever becomes of
+//! the tunnel. Whether a packet came after an outage is decided when the outages are known.
 
 use crate::decode::ClearMark;
 use crate::diagnosis::whole_run::{Examples, LONG_SILENCE};
 use foldhash::HashMap;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
@@ -30,7 +32,8 @@ pub(crate) struct ClearPackets {
 
 #[derive(Debug, Default)]
 pub(crate) struct ClearTraffic {
-    inside: HashMap<InnerEnds, (TunnelIndex, usize)>,
+    /// Tunnel and direction of each pair, how often it came in clear and in ESP by turns, and when it last came in clear meanwhile.
+    inside: HashMap<InnerEnds, (TunnelIndex, usize, u64, Option<Timestamp>)>,
     /// The last of each direction: many packets between the same ends come in a row.
     newest: [Option<(TunnelIndex, InnerEnds)>; 2],
     found: HashMap<InnerEnds, ClearPackets>,
@@ -47,7 +50,8 @@ impl ClearTraffic {
         self.newest[slot] = Some((tunnel, ends));
         let own = outer.contains(&ends.0) || outer.contains(&ends.1);
         if !own && (self.inside.len() < MOST_PAIRS || self.inside.contains_key(&ends)) {
-            self.inside.insert(ends, (tunnel, slot));
+            let known = self.inside.entry(ends).or_default();
+            (known.0, known.1) = (tunnel, slot);
         }
     }
 
@@ -58,16 +62,17 @@ impl ClearTraffic {
         packet: &ClearMark,
         last: impl Fn(TunnelIndex, usize) -> Option<Timestamp>,
     ) {
-        let ClearMark {
-            ends,
-            bytes,
-            time,
-            frame,
-        } = *packet;
-        let Some(&(tunnel, slot)) = self.inside.get(&ends) else {
+        let (ends, time) = (packet.ends, packet.time);
+        let Some(&mut (tunnel, slot, ref mut turns, ref mut seen)) = self.inside.get_mut(&ends) else {
             return;
         };
-        if last(tunnel, slot).is_some_and(|last| time.nanos_since(last) < LONG_SILENCE) {
+        let last = last(tunnel, slot);
+        if last.is_some_and(|last| time.nanos_since(last) < LONG_SILENCE) {
+            *turns += u64::from(last > *seen);
+            *seen = Some(time);
+            return;
+        }
+        if *turns >= LEAST_NOT_BY_CHANCE {
             return;
         }
         let found = self.found.entry(ends).or_insert_with(|| ClearPackets {
@@ -79,8 +84,8 @@ impl ClearTraffic {
             frames: Examples::default(),
         });
         found.packets += 1;
-        found.bytes += u64::from(bytes);
-        found.frames.push(frame);
+        found.bytes += u64::from(packet.bytes);
+        found.frames.push(packet.frame);
     }
 
     pub(crate) fn found(&self) -> Vec<&ClearPackets> {

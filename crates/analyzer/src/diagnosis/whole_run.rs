@@ -50,7 +50,8 @@ pub(crate) struct LaneCounters {
     /// Remainders of at most [`TINY_FRAGMENT`] among those.
     pub(crate) tiny_remainders: u64,
     pub(crate) fragment_frames: Examples,
-    /// A full segment followed by a tiny one of the same connection.
+    /// A full segment followed by a tiny one of the same connection, which waited for no more than the acknowledgement of it (RFC 9293 §3.7.4): what
+    /// comes later was written later.
     pub(crate) full_and_tiny: u64,
     pub(crate) full_and_tiny_frames: Examples,
     /// Largest IP packet that was not fragmented, and largest fragment.
@@ -63,7 +64,7 @@ pub(crate) struct LaneCounters {
     pub(crate) return_frames: Examples,
     /// SA and time of the packet before.
     previous: Option<(SaIndex, Timestamp)>,
-    previous_data: Option<(rekeyscope_traffic::ConnectionId, u16)>,
+    previous_data: Option<(rekeyscope_traffic::ConnectionId, u16, Timestamp)>,
     other_sa: Option<(SaIndex, Timestamp)>,
     sa_began: Option<Timestamp>,
 }
@@ -94,15 +95,16 @@ impl LaneCounters {
         self.largest_payload = self.largest_payload.max(p.payload);
         let full = |payload: u16| payload.saturating_mul(10) / 9 >= self.largest_payload;
         if p.payload <= TINY_PAYLOAD
-            && let Some((connection, payload)) = self.previous_data
+            && let Some((connection, payload, time)) = self.previous_data
             && connection == p.connection
+            && p.time.nanos_since(time) <= LONGEST_ACK_DELAY
             && payload > TINY_PAYLOAD
             && full(payload)
         {
             self.full_and_tiny += 1;
             self.full_and_tiny_frames.push(p.frame);
         }
-        self.previous_data = Some((p.connection, p.payload));
+        self.previous_data = Some((p.connection, p.payload, p.time));
     }
 
     /// A renewal leaves its old SA for good, and deletes it. One that is used again later, sooner than a sender's timer ends, lives beside the

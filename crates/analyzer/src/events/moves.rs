@@ -65,7 +65,7 @@ fn messages(record: &Record, tunnel: TunnelIndex) -> impl Iterator<Item = (IpAdd
 }
 
 /// A tunnel with ESP of one way alone.
-struct Half<'a> {
+struct OneWay<'a> {
     tunnel: TunnelIndex,
     first: &'a Association,
     last: Timestamp,
@@ -73,10 +73,10 @@ struct Half<'a> {
     speak: HashSet<IpAddr>,
 }
 
-impl Half<'_> {
+impl OneWay<'_> {
     /// Whether another half is the way back of this one. Keys show that the same addresses are inside; else IKE of both ways, and none of the other
     /// half, shows that one is missing here.
-    fn is_answered_by(&self, other: &Half<'_>) -> bool {
+    fn is_answered_by(&self, other: &OneWay<'_>) -> bool {
         let (client, asked) = (self.first.src, self.first.dst);
         let is_read = [self, other]
             .iter()
@@ -97,14 +97,14 @@ impl Half<'_> {
     }
 }
 
-fn half(record: &Record, tunnel: TunnelIndex) -> Option<Half<'_>> {
+fn half(record: &Record, tunnel: TunnelIndex) -> Option<OneWay<'_>> {
     let associations = record.sas.associations();
     let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
     let used = || own.clone().filter(|sa| sa.first.is_some());
     let first = used().min_by_key(|sa| sa.first)?;
     let last = used().filter_map(|sa| sa.last).max()?.0;
     let one_way = used().all(|sa| sa.direction == first.direction);
-    (one_way && record.wants(tunnel)).then(|| Half {
+    (one_way && record.wants(tunnel)).then(|| OneWay {
         tunnel,
         first,
         last,
@@ -114,7 +114,7 @@ fn half(record: &Record, tunnel: TunnelIndex) -> Option<Half<'_>> {
 
 /// ESP of one way alone, and ESP that comes the other way from an address to which nothing goes: two halves of one tunnel.
 pub(super) fn halves(record: &Record) -> Vec<Event> {
-    let mut all: Vec<Half<'_>> = (0..record.tunnels.tunnels.len())
+    let mut all: Vec<OneWay<'_>> = (0..record.tunnels.tunnels.len())
         .filter_map(|tunnel| half(record, tunnel))
         .collect();
     if all.len() < 2 {
@@ -124,7 +124,7 @@ pub(super) fn halves(record: &Record) -> Vec<Event> {
         half.speak
             .extend(messages(record, half.tunnel).map(|message| message.0));
     }
-    let event = |asks: &Half<'_>| {
+    let event = |asks: &OneWay<'_>| {
         let mut answers = all.iter().filter(|other| asks.is_answered_by(other));
         let only = answers.next().filter(|_| answers.next().is_none())?;
         let (time, frame) = only.first.first?;

@@ -3,7 +3,7 @@
 use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
 use rekeyscope_capture::framing::CutPackets;
 use rekeyscope_ipsec::sa::association::Association;
-use rekeyscope_model::analysis::{Direction, Finding, FindingKind};
+use rekeyscope_model::analysis::{Finding, FindingKind};
 use rekeyscope_model::text::grouped;
 use rekeyscope_traffic::REPLAY_WINDOWS;
 
@@ -22,21 +22,29 @@ const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
 const MOSTLY_CUT: f64 = 0.75;
 
 impl Lane<'_> {
-    fn loss(&self, direction: Direction) -> (u64, u64) {
-        let lane = Lane { direction, ..*self };
-        lane.associations().fold((0, 0), |(missing, packets), a| {
+    /// Packets that are missing, and those that came.
+    fn loss(&self) -> (u64, u64) {
+        self.associations().fold((0, 0), |(missing, packets), a| {
             (missing + a.missing(), packets + a.counters.packets)
         })
     }
 
+    /// The receiver acknowledged most of so many packets that the capture lacks. A capture loses packets without regard to what is in them: they
+    /// had as many bytes as others.
+    fn arrived(&self, packets: u64) -> bool {
+        let mean = self.record.flows.mean_payload(self.tunnel, self.direction);
+        self.never_captured() as f64 / mean.max(1.0) >= MOSTLY_ACKNOWLEDGED * packets as f64
+    }
+
+    fn never_captured(&self) -> u64 {
+        self.record.traffic.never_captured(self.tunnel, self.direction)
+    }
+
     /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.
     pub(crate) fn dropped_by_the_capture(&self) -> Option<Finding> {
-        let (missing, packets) = self.loss(self.direction);
-        let bytes = self.record.traffic.never_captured(self.tunnel, self.direction);
-        let mean = self.record.flows.mean_payload(self.tunnel, self.direction);
-        // Packets are lost by a capture without regard to what is in them: as many bytes as the missing ones would carry.
-        let explained = bytes as f64 / mean.max(1.0);
-        if missing < ENOUGH_LOST || explained < MOSTLY_ACKNOWLEDGED * missing as f64 {
+        let (missing, packets) = self.loss();
+        let bytes = self.never_captured();
+        if missing < ENOUGH_LOST || !self.arrived(missing) {
             return None;
         }
         let message = self
@@ -54,7 +62,7 @@ impl Lane<'_> {
         let steps = self.associations().filter_map(|a| a.steps_back.longest());
         let back: u64 = steps.map(|step| step.packets).sum();
         late.packets = late.packets.map(|packets| packets.saturating_sub(back));
-        let (_, packets) = self.loss(self.direction);
+        let (_, packets) = self.loss();
         let is_seen = |k: &usize| late.lost[*k] >= ENOUGH_LOST;
         let is_dropped = |k: &usize| {
             let all = late.packets[*k];
@@ -80,14 +88,8 @@ impl Lane<'_> {
         })
     }
 
-    /// Payload was read in both directions: the data and its acknowledgements.
-    fn both_ways_are_open(&self) -> bool {
-        [self.direction, self.direction.reverse()]
-            .iter()
-            .all(|&direction| {
-                let lane = Lane { direction, ..*self };
-                lane.associations().any(|a| a.counters.opened > 0)
-            })
+    fn is_open(&self) -> bool {
+        self.associations().any(|a| a.counters.opened > 0)
     }
 
     /// Shows the SAs of which packets are missing, late or damaged, those with most first.
@@ -105,14 +107,12 @@ impl Lane<'_> {
     /// Packets came with a wrong ICV under a key that others prove.
     pub(crate) fn damaged(&self) -> Option<Finding> {
         let damaged = self.record.meters.damaged(self.tunnel, self.direction);
-        let (_, packets) = self.loss(self.direction);
+        let (_, packets) = self.loss();
         let share = damaged as f64 / packets.max(1) as f64;
         if damaged < ENOUGH_LOST || share < LOSSY {
             return None;
         }
-        let bytes = self.record.traffic.never_captured(self.tunnel, self.direction);
-        let mean = self.record.flows.mean_payload(self.tunnel, self.direction);
-        let arrived = bytes as f64 / mean.max(1.0) >= MOSTLY_ACKNOWLEDGED * damaged as f64;
+        let arrived = self.arrived(damaged);
         let message = self
             .about("finding-damaged")
             .with("damaged", grouped(damaged))
@@ -127,7 +127,7 @@ impl Lane<'_> {
     /// Later fragments alone are missing: a path that loses packets whatever they are loses as many first ones, and leaves half of the
     /// packets without either.
     pub(crate) fn lost_fragments(&self) -> Option<Finding> {
-        let (missing, packets) = self.loss(self.direction);
+        let (missing, packets) = self.loss();
         let tunnels = &self.record.tunnels;
         let is_own = |cut: &&CutPackets| {
             tunnels.known(cut.src, cut.dst, cut.udp) == Some(self.tunnel)
@@ -152,8 +152,10 @@ impl Lane<'_> {
 
     /// Numbers are missing: more than in the other direction, as many, or against one too quiet to compare with.
     pub(crate) fn packet_loss(&self) -> Option<Finding> {
-        let (missing, packets) = self.loss(self.direction);
-        let (other_missing, other_packets) = self.loss(self.direction.reverse());
+        let direction = self.direction.reverse();
+        let reverse = Lane { direction, ..*self };
+        let (missing, packets) = self.loss();
+        let (other_missing, other_packets) = reverse.loss();
         let share = |missing: u64, packets: u64| missing as f64 / (missing + packets).max(1) as f64;
         let (own, other) = (share(missing, packets), share(other_missing, other_packets));
         if missing < ENOUGH_LOST || own < LOSSY {
@@ -161,17 +163,13 @@ impl Lane<'_> {
         }
         let compared = other_packets >= ENOUGH_PACKETS;
         let one_sided = compared && other <= ONE_SIDED * own;
-        let reverse = Lane {
-            direction: self.direction.reverse(),
-            ..*self
-        };
         // A capture that lost data lost acknowledgements too.
         if !one_sided && reverse.dropped_by_the_capture().is_some() {
             return None;
         }
         let percent = |share: f64| format!("{:.2} %", share * 100.0);
         // Acknowledgements of TCP inside would tell a loss of the capture; without keys nobody sees it.
-        let (kind, message) = match self.both_ways_are_open() {
+        let (kind, message) = match self.is_open() && reverse.is_open() {
             true if one_sided => (
                 FindingKind::OneDirectionLoss,
                 self.about("finding-one-direction-loss"),

@@ -4,11 +4,12 @@ use crate::diagnosis::MOST_FRAMES;
 use crate::findings::lane::{Lane, finding};
 use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::slot;
+use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Finding, FindingKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::text::Message;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::net::IpAddr;
 
 /// Returns to an older SA after a renewal was over.
@@ -35,35 +36,31 @@ impl Lane<'_> {
     }
 }
 
-/// Pairs that were negotiated and never used, the newest one left out (it may be used later).
+/// Pairs that were negotiated and never used although older ones were, behind that; the newest one left out (it may be used later).
 pub(crate) fn unused_sas(record: &Record, tunnel: TunnelIndex) -> Option<Finding> {
-    let associations = record.sas.associations();
+    let (associations, exchanges) = (record.sas.associations(), record.timeline.exchanges());
     let own = || record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
-    let carried = || own().filter(|a| a.first.is_some());
-    let used: HashSet<usize> = carried().filter_map(|a| a.exchange).collect();
-    let captured = |d: usize| carried().any(|a| slot(a.direction) == d);
-    if !captured(0) || !captured(1) {
+    let of = |d: usize| own().filter(move |a| slot(a.direction) == d);
+    if !(0..2).all(|d| of(d).any(|a| a.first.is_some())) {
         return None; // the packets of a direction went past the capture point
     }
-    // An exchange of which only one side was captured names the SA of one direction.
-    let whole = |&e: &usize| !record.timeline.exchanges()[e].lacks_messages();
-    let named = own().filter_map(|a| a.exchange);
-    let mut exchanges: Vec<usize> = named.filter(whole).collect();
-    exchanges.sort_unstable();
-    exchanges.dedup();
-    exchanges.pop();
-    let unused: Vec<usize> = exchanges.iter().copied().filter(|e| !used.contains(e)).collect();
-    if (unused.len() as u64) < LEAST_NOT_BY_CHANCE {
+    // A refused exchange names the SA of one direction, and so does one of which the capture lacks a side.
+    let [one, other] = [0, 1].map(|d| BTreeSet::from_iter(of(d).filter_map(|a| a.exchange)));
+    let mut granted = Vec::from_iter(&one & &other);
+    granted.pop();
+    let carried = own().filter(|a| a.last.is_some());
+    let used: HashSet<usize> = carried.filter_map(|a| a.exchange).collect();
+    let until = |a: &Association| a.last.map(|last| last.0);
+    let outlived = |e: usize| own().any(|a| a.exchange < Some(e) && until(a) > exchanges[e].first_time());
+    let unused = granted.iter().filter(|e| !used.contains(e) && outlived(**e));
+    let frames = unused.filter_map(|&e| exchanges[e].records.first());
+    let mut frames: Vec<u64> = frames.map(|r| r.frame).collect();
+    if (frames.len() as u64) < LEAST_NOT_BY_CHANCE {
         return None;
     }
-    let frames: Vec<u64> = unused
-        .iter()
-        .filter_map(|&e| record.timeline.exchanges()[e].records.first())
-        .map(|r| r.frame)
-        .take(MOST_FRAMES)
-        .collect();
     let message = Message::new("finding-unused-sas")
-        .with("unused", unused.len())
-        .with("negotiated", exchanges.len());
+        .with("unused", frames.len())
+        .with("negotiated", granted.len());
+    frames.truncate(MOST_FRAMES);
     Some(finding(FindingKind::RedundantSas, message, &frames))
 }

@@ -4,14 +4,11 @@ use crate::explain::path::address_changed;
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::sas::new_sa_lost;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
-use crate::explain::view::{CHARON_REPEATS, DELETES, OutageView, seconds};
+use crate::explain::view::{CHARON_REPEATS, DELETE_OF_A_REKEY, DELETES, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
 
-/// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: charon waits for 5 s
-/// (`delete_rekeyed_delay`).
-pub const DELETE_OF_A_REKEY: i64 = seconds(5);
 /// A refusal takes effect so soon, and a successor carries packets by then: who gives up deletes the SA after one more try, and daemons try again after a second or two.
 pub const REFUSAL_TAKES_EFFECT: i64 = seconds(3);
 /// The longest wait between two copies of a request that daemons choose by default (charon: 4, 7, 13, 23 s): until then the request
@@ -26,13 +23,7 @@ const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
 /// An explanation by an event.
 fn by_event(view: &OutageView<'_>, cause: ExplanationCause, event: &Event) -> Explanation {
-    let explanation = Explanation {
-        by: event.by,
-        event: Some(event.index),
-        count: event.count,
-        ..Explanation::of(cause, event.known)
-    };
-    view.with_frames(explanation, [])
+    view.with_frames(Explanation::shown(cause, event), [])
 }
 
 /// An explanation by several events; the first one is named.

@@ -145,8 +145,8 @@ pub static COSTS: [CostRow; 13] = [
     without_cure(AccountLabel::Unexplained, "nothing of these holds"),
 ];
 
-/// The row of a label.
+/// The row of a label; every one has its own.
 pub fn cost_row(label: AccountLabel) -> &'static CostRow {
-    static NONE: CostRow = without_cure(AccountLabel::Unexplained, "");
-    COSTS.iter().find(|row| row.label == label).unwrap_or(&NONE)
+    let row = COSTS.iter().find(|row| row.label == label);
+    row.unwrap_or(&COSTS[COSTS.len() - 1])
 }

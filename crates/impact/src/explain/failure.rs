@@ -1,9 +1,11 @@
 //! Failures: outages that cost a tunnel more than its rekeys, and renewals that failed for good. The verdict of such a tunnel is *failed*.
 
 use crate::explain::renewal::is_cost_of_renewal;
+use crate::explain::view::MOST_FRAMES;
 use crate::verdict::{is_all_clear, named_loss};
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, AttemptOutcome, EventKind, ExplanationCause, Impact, Ledger, Outage, Verdict,
+    Analysis, Attempt, AttemptOutcome, Certainty, EventKind, Explanation, ExplanationCause, Impact, Ledger,
+    Outage, Verdict,
 };
 use rekeyscope_model::text::{Message, Said};
 use rekeyscope_model::time::Timestamp;
@@ -66,12 +68,12 @@ fn failed_for_good(analysis: &Analysis, tunnel: usize) -> Option<&Attempt> {
 }
 
 /// A renewal that failed for good, and shows no outage.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ToldRenewal<'a> {
     /// The attempt.
     pub attempt: &'a Attempt,
-    /// Attempts of the tunnel that were refused likewise, or copies of the request that nobody answered.
-    pub count: u64,
+    /// The row that holds for it.
+    pub explanation: Explanation,
     /// The end of the old SA that came after the request: a Delete, a limit, or ESP of one side that stops while its IKE comes.
     pub ended: Option<Timestamp>,
 }
@@ -86,23 +88,47 @@ pub fn told_failed_renewal(analysis: &Analysis) -> Option<ToldRenewal<'_>> {
         Some(headline) => renewal(headline.tunnel).filter(|_| headline.verdict == Verdict::Failed),
         None => analysis.tunnels.iter().find_map(|tunnel| renewal(tunnel.id)),
     }?;
-    let own = analysis.attempts.iter().filter(|a| a.tunnel == attempt.tunnel);
-    let after = analysis
-        .events
-        .iter()
-        .filter(|event| event.tunnel == Some(attempt.tunnel) && event.time > attempt.first_time);
-    let ends = after.filter(|event| match event.kind {
+    let events = || {
+        analysis
+            .events
+            .iter()
+            .filter(|e| e.tunnel == Some(attempt.tunnel))
+    };
+    let ends = events().filter(|event| match event.kind {
         EventKind::ChildDeleted => event.successor != Some(true),
         EventKind::LimitReached | EventKind::EspSilent => true,
         _ => false,
     });
+    let alike = |a: &&Attempt| (a.tunnel, a.outcome) == (attempt.tunnel, attempt.outcome);
+    let (cause, count) = match (attempt.outcome, attempt.reason.as_deref()) {
+        (AttemptOutcome::Refused, _) => {
+            let count = analysis.attempts.iter().filter(alike).count();
+            (ExplanationCause::Refused, count as u64)
+        }
+        (_, Some("peer_silent")) => (ExplanationCause::PeerSilent, attempt.transmissions),
+        _ => (ExplanationCause::Unanswered, attempt.transmissions),
+    };
+    let refusal = events().find(|e| e.kind == EventKind::Refused && e.exchange == attempt.exchange);
+    let tunnel = analysis.tunnels.get(attempt.tunnel)?;
+    let mut both = [tunnel.a, tunnel.b].into_iter();
     Some(ToldRenewal {
         attempt,
-        count: match attempt.outcome {
-            AttemptOutcome::Refused => own.filter(|a| a.outcome == attempt.outcome).count() as u64,
-            _ => attempt.transmissions,
+        explanation: Explanation {
+            by: both.find(|end| Some(*end) != attempt.initiator),
+            event: refusal.map(|event| event.index),
+            frames: attempt
+                .evidence_frames
+                .iter()
+                .copied()
+                .take(MOST_FRAMES)
+                .collect(),
+            count: Some(count),
+            ..Explanation::of(cause, Certainty::Proven)
         },
-        ended: ends.map(|event| event.time).min(),
+        ended: ends
+            .map(|event| event.time)
+            .filter(|time| *time > attempt.first_time)
+            .min(),
     })
 }
 

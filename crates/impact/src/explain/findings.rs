@@ -31,7 +31,7 @@ const fn warning(kind: FindingKind, needs: &'static str) -> FindingRow {
 pub static FINDINGS: [FindingRow; 18] = [
     warning(
         FindingKind::FragmentationCliff,
-        "one of ten packets of a direction (100 or more) is split so that a few bytes are left, by IP or by TCP",
+        "one of ten packets of a direction (100 or more) is split so that a few bytes are left, by IP or by TCP (which sends them within half a second: later ones are another write)",
     ),
     warning(
         FindingKind::PathMtu,
@@ -50,7 +50,7 @@ pub static FINDINGS: [FindingRow; 18] = [
         unless: "the packets of one direction went past the capture",
         ..warning(
             FindingKind::RedundantSas,
-            "three pairs of SAs or more were negotiated and never used",
+            "three pairs of SAs or more were negotiated and never used, while older ones still were",
         )
     },
     FindingRow {
@@ -124,7 +124,7 @@ pub static FINDINGS: [FindingRow; 18] = [
     },
     warning(
         FindingKind::CleartextLeak,
-        "packets between addresses that had been inside the tunnel go in clear, behind an outage or a Delete without a successor",
+        "packets between addresses that had been inside the tunnel, and not in clear beside it, go in clear, behind an outage or a Delete without a successor",
     ),
     warning(
         FindingKind::L2tpInClear,

@@ -29,7 +29,7 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
-pub use control::{DELETE_OF_A_REKEY, REFUSAL_TAKES_EFFECT};
+pub use control::REFUSAL_TAKES_EFFECT;
 pub use costs::{BesideRekeys, COSTS, CostRow, cost_row};
 pub use failure::{ToldRenewal, failures_first, told_failed_renewal};
 pub use findings::{FINDINGS, FindingRow, finding_row};
@@ -49,5 +49,6 @@ pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
 pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
+pub use view::DELETE_OF_A_REKEY;
 pub use view::MOST_FRAMES;
 pub use windows::{WindowsClient, is_of_windows, renews_as_windows, told_windows};

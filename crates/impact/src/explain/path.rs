@@ -14,12 +14,7 @@ pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
     let hole = view
         .events(&[EventKind::CaptureHole], Timestamp(i64::MIN), view.outage.to)
         .find(|event| view.lasts_half(event))?;
-    let explanation = Explanation {
-        event: Some(hole.index),
-        count: hole.count,
-        ..Explanation::of(ExplanationCause::CaptureHole, hole.known)
-    };
-    Some(view.with_frames(explanation, []))
+    Some(view.with_frames(Explanation::shown(ExplanationCause::CaptureHole, hole), []))
 }
 
 pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
@@ -54,10 +49,9 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
     });
     ((silent || held) && !worked).then(|| {
         let explanation = Explanation {
-            by: change.by,
-            event: Some(change.index),
+            count: None,
             seconds: followed.map(|until| until.seconds_since(change.time)),
-            ..Explanation::of(ExplanationCause::AddressChanged, change.known)
+            ..Explanation::shown(ExplanationCause::AddressChanged, change)
         };
         view.with_frames(explanation, [])
     })

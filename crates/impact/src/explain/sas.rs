@@ -1,9 +1,8 @@
 //! Rows about the SAs: limit, new SA lost, deleted too early, slow exchange, replay window.
 
-use crate::explain::control::DELETE_OF_A_REKEY;
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide, SwallowedPacket};
-use crate::explain::view::{DELETES, OutageView};
+use crate::explain::view::{DELETE_OF_A_REKEY, DELETES, OutageView};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -112,15 +111,9 @@ fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
     let reverse = view.outage.direction.reverse();
     let (_, sa) = view.own_sas().find(|(_, sa)| {
         let opposite = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
-        // Beside the receiver, what it acknowledges is acknowledged by the last delivery.
-        let latest = match undelivered.beside_receiver {
-            true => view.outage.from,
-            false => view.outage.to,
-        };
         sa.direction == reverse
             && sa.used.is_some_and(|(first, _)| {
                 first >= since
-                    && first <= latest
                     && view.fills_half((first, view.outage.to))
                     && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
             })
@@ -362,7 +355,7 @@ pub(super) fn slow_exchange(view: &OutageView<'_>) -> Option<Explanation> {
     };
     let (_, exchange) = view.exchanges().find(|(place, exchange)| {
         exchange.made != MadeByExchange::Nothing
-            && (view.stopped_on_its_sa() && back_on.is_none_or(|made| made == *place) || when_done(exchange))
+            && (back_on.is_none_or(|made| made == *place) || when_done(exchange))
             && exchange.begin >= since
             && exchange.end <= view.outage.to.plus_nanos(view.near())
             && exchange.end.nanos_since(exchange.begin) > view.near()
@@ -480,13 +473,7 @@ fn by_run(
 ) -> Option<Explanation> {
     let mut runs = view.events(kinds, Timestamp(i64::MIN), view.outage.to);
     let run = runs.find(|event| view.lasts_half(event))?;
-    let explanation = Explanation {
-        by: run.by,
-        event: Some(run.index),
-        count: run.count,
-        ..Explanation::of(cause, run.known)
-    };
-    Some(view.with_frames(explanation, []))
+    Some(view.with_frames(Explanation::shown(cause, run), []))
 }
 
 /// Nothing of two hosts comes any more since an SA replaced theirs that others use: nobody sends, so nothing is lost either.

@@ -477,6 +477,7 @@ fn only_small_packets_pass() {
     is(&replies, Unexplained);
     replies.outage().undelivered.beside_receiver = false;
     replies.outage().sa = Some(1);
+    replies.sas.iter_mut().for_each(|sa| sa.opposite = None);
     is(&replies, Unexplained);
 
     let mut one_echo = large.clone();

@@ -9,6 +9,9 @@ use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{ShownBy, doubled_timer};
 use std::net::IpAddr;
 
+/// An ordinary rekey deletes the old SA right after its exchange, or as soon as packets on their way have arrived: charon waits for 5 s
+/// (`delete_rekeyed_delay`).
+pub const DELETE_OF_A_REKEY: i64 = seconds(5);
 /// A delayed acknowledgement (usual hosts wait up to 0.2 s) and the handling of one IKE message.
 pub(super) const NEAR_AT_LEAST: i64 = 300 * NANOS_PER_MILLI;
 /// charon repeats a request first after this. A daemon keeps the SAs that it deletes for the answer, until it would repeat the Delete at the

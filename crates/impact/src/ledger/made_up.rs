@@ -79,15 +79,6 @@ impl MadeUpTransfer {
             .extend((from..to).step_by(step).map(|ms| packet(ms, 0)));
     }
 
-    /// Adds a copy of what had arrived.
-    pub(super) fn repeat(&mut self, ms: i64) {
-        let copy = packet(ms, 0);
-        self.in_vain.push(TransmissionRun {
-            superfluous: 1,
-            ..copy
-        });
-    }
-
     /// Adds a rekey whose last message and switch end what it swallows.
     pub(super) fn rekey(&mut self, asked: i64, switched: i64) {
         self.rekeys.push(RekeySpan {

@@ -1,9 +1,6 @@
 //! Owners of silences: the rekey or failure that a silence belongs to, if any.
 
-use super::input::{
-    BEFORE, FailedSpan, Idle, LEAST_COST, LEAST_GAP, LedgerInput, RekeySpan, RuleTimes, TimeSpan, pause,
-};
-use super::price::FARTHEST;
+use super::input::{BEFORE, FailedSpan, Idle, LEAST_GAP, LedgerInput, RekeySpan, RuleTimes, TimeSpan, pause};
 use super::silence::{Silence, VainTransmissions, usual};
 use super::spans::{joined, meets, nanos, without};
 use rekeyscope_model::analysis::LedgerWhy;
@@ -63,29 +60,24 @@ struct OwnershipRules<'a> {
     elsewhere: SilencesElsewhere,
 }
 
-/// Silences outside of all rekeys and failures in which nothing was lost, and the time in which they lie.
+/// Silences outside of all rekeys and failures in which nothing was sent in vain, and the time in which they lie.
 struct SilencesElsewhere {
-    /// The silences in order of time.
-    silences: Vec<Silence>,
-    /// Lengths in order of those in which nothing was sent in vain, nanoseconds.
+    /// Lengths of the silences in order, nanoseconds.
     lengths: Vec<i64>,
-    /// Time in which the silences lie.
-    around: Vec<TimeSpan>,
+    /// Time in which the silences lie, nanoseconds.
+    time: i64,
 }
 
 impl SilencesElsewhere {
     fn of(input: &LedgerInput<'_>, silences: &[Silence], windows: &[TimeSpan]) -> Self {
         let own = silences.iter();
-        let own = own.filter(|silence| silence.facts.swallowed == 0 && silence.facts.ended_by.is_some());
+        let own = own.filter(|silence| silence.facts.in_vain() == 0 && silence.facts.ended_by.is_some());
         let own = own.filter(|silence| !meets(windows, silence.span()));
-        let silences: Vec<Silence> = own.copied().collect();
-        let in_peace = silences.iter().filter(|silence| silence.facts.in_vain() == 0);
-        let mut lengths: Vec<i64> = in_peace.map(Silence::nanos).collect();
+        let mut lengths: Vec<i64> = own.map(Silence::nanos).collect();
         lengths.sort_unstable();
         SilencesElsewhere {
-            silences,
             lengths,
-            around: without(input.transfer, windows),
+            time: nanos(&without(input.transfer, windows)),
         }
     }
 
@@ -94,25 +86,15 @@ impl SilencesElsewhere {
         (self.lengths.len() - self.lengths.partition_point(|length| *length < silence)) as f64
     }
 
-    /// Chance that a window touches a silence of this length, of which so many lie in some time.
-    fn touches(silence: i64, window: TimeSpan, elsewhere: f64, time: i64) -> f64 {
+    /// Chance that a window touches a silence of this length, of which so many lie elsewhere.
+    fn touches(&self, silence: i64, window: TimeSpan, elsewhere: f64) -> f64 {
         let reach = window.1.nanos_since(window.0) + silence;
-        1.0 - libm::exp(-elsewhere * reach as f64 / time.max(1) as f64)
+        1.0 - libm::exp(-elsewhere * reach as f64 / self.time.max(1) as f64)
     }
 
-    /// Chance that a window touches a silence like this one, with superfluous copies or without, and as long but for less than a cost that counts. A
-    /// queue that stands makes the path another one for a while, so those near it count.
-    fn by_chance(&self, silence: &Silence, window: TimeSpan) -> f64 {
-        let near = (window.0.plus_nanos(-FARTHEST), window.1.plus_nanos(FARTHEST));
-        let is_near = |span: TimeSpan| near.0 < span.1 && span.0 < near.1;
-        let is_alike = |other: &&Silence| {
-            let same_kind = (other.facts.superfluous > 0) == (silence.facts.superfluous > 0);
-            same_kind && is_near(other.span()) && silence.nanos() - other.nanos() < LEAST_COST
-        };
-        let count = self.silences.iter().filter(is_alike).count();
-        let around = self.around.iter().filter(|span| is_near(**span));
-        let time = around.map(|span| span.1.min(near.1).nanos_since(span.0.max(near.0)));
-        Self::touches(silence.nanos(), window, count as f64, time.sum())
+    /// Chance that a window touches a silence of at least this length.
+    fn by_chance(&self, silence: i64, window: TimeSpan) -> f64 {
+        self.touches(silence, window, self.as_long(silence))
     }
 
     /// Chance that so many of `windows`, or more, touch a silence of at least this length. Where none elsewhere is as long, silences become
@@ -120,10 +102,9 @@ impl SilencesElsewhere {
     fn by_chance_in(&self, silence: i64, touched: usize, windows: &[TimeSpan]) -> f64 {
         let longest = self.lengths.last().copied().unwrap_or(FINEST);
         let elsewhere = self.as_long(silence) + (longest as f64 / silence as f64).min(1.0);
-        let time = nanos(&self.around);
         let each = windows
             .iter()
-            .map(|window| Self::touches(silence, *window, elsewhere, time));
+            .map(|window| self.touches(silence, *window, elsewhere));
         let mean = each.sum::<f64>() / windows.len().max(1) as f64;
         let fewer = touched.saturating_sub(1) as u64;
         Binomial::new(mean.min(1.0), windows.len() as u64).map_or(1.0, |all| all.sf(fewer))
@@ -247,12 +228,9 @@ impl Ownership {
     }
 }
 
-/// Whether acknowledgements went on an SA that the sender did not have yet, before the exchange was over. What had been acknowledged before went on
-/// the old one.
+/// Whether acknowledgements went on an SA that the sender did not have yet, before the exchange was over.
 fn is_unheard(rekey: &RekeySpan, silence: &Silence) -> bool {
-    let is_late = |first: Timestamp| silence.facts.acknowledged.is_none_or(|at| first <= at);
-    rekey.first_on_new[1]
-        .is_some_and(|first| first < silence.to && first < rekey.last_message && is_late(first))
+    rekey.first_on_new[1].is_some_and(|first| first < silence.to && first < rekey.last_message)
 }
 
 impl OwnershipRules<'_> {
@@ -284,18 +262,13 @@ impl OwnershipRules<'_> {
             let margin = BEFORE + self.input.round_trip;
             !rekey.steps_in(silence.span(), margin) && !is_unheard(rekey, silence)
         };
-        // Answers that come late bring superfluous copies.
-        let arrived = silence.facts.swallowed == 0 && !silence.facts.beyond_gap;
-        if is_of_the_sender(silence, rekey, self.times.timeout) || arrived && beside() {
+        if is_of_the_sender(silence, rekey, self.times.timeout) || !silence.facts.is_loss() && beside() {
             return Ruling::Acquitted;
         }
-        // The SAs carry what passes both ways meanwhile: late answers wait in a queue, and not for a rekey.
-        let is_open = || self.is_idle(silence, |idle| idle.facts.open);
-        if arrived && !is_unheard(rekey, silence) && is_open() {
+        if !silence.facts.is_loss() && self.is_idle(silence, |idle| idle.facts.open) {
             return Ruling::Acquitted;
         }
-        let lost_nothing = silence.facts.swallowed == 0 && !without_sa;
-        if lost_nothing && self.elsewhere.by_chance(silence, rekey.window()) > BY_CHANCE {
+        if sent_nothing && self.elsewhere.by_chance(silence.nanos(), rekey.window()) > BY_CHANCE {
             return Ruling::Chance;
         }
         if failed.is_none() && !without_sa && is_of_the_path(silence, rekey) {
@@ -381,13 +354,13 @@ impl OwnershipRules<'_> {
     }
 
     /// A [`pause`] by the least time that acknowledgements took in the second before a silence in which nothing was lost: the path may have
-    /// become longer, or a queue may stand. What is under way when the capture ends is not lost yet.
+    /// become longer, or a queue may stand.
     fn pause_then(&self, silence: &Silence) -> i64 {
-        let last = match silence.facts.ended_by {
-            Some(ended_by) if !silence.facts.is_loss() => ended_by,
-            Some(_) => 0,
-            None => self.input.arrived.len(),
-        };
+        let last = silence
+            .facts
+            .ended_by
+            .filter(|_| !silence.facts.is_loss())
+            .unwrap_or(0);
         let before = self.input.arrived[..last].iter().rev();
         let within = before.take_while(|run| silence.from.nanos_since(run.to) <= NANOS_PER_SECOND);
         let took = within.filter_map(|run| Some(run.acknowledged?.nanos_since(run.to)));

@@ -8,7 +8,7 @@ use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 /// Undisturbed time on each side of a rekey that gives the rate there, nanoseconds.
 pub const RATE_SIDE: i64 = 4 * NANOS_PER_SECOND;
 /// Longest distance of undisturbed time from a rekey: farther away the path may be another one.
-pub(super) const FARTHEST: i64 = 20 * NANOS_PER_SECOND;
+const FARTHEST: i64 = 20 * NANOS_PER_SECOND;
 
 /// The rate that an interval would have had, bytes a second.
 #[derive(Debug, Clone, Copy, PartialEq)]

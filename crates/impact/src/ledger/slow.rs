@@ -60,29 +60,14 @@ fn inside(spans: &[TimeSpan], (from, to): TimeSpan) -> Vec<TimeSpan> {
 }
 
 impl RateGround<'_> {
-    fn sides(&self, (from, to): TimeSpan) -> [Vec<TimeSpan>; 2] {
-        let sides = [(from.plus_nanos(-BESIDE), from), (to, to.plus_nanos(BESIDE))];
-        sides.map(|side| inside(self.beside, side))
-    }
-
-    /// Additional time that a window took, compared with its bytes at the rate of some time beside it, nanoseconds.
-    fn lost_to(&self, window: TimeSpan, beside: &[TimeSpan]) -> Option<f64> {
-        let rate = rate(self.arrivals.within(beside), nanos(beside)).filter(|rate| *rate > 0.0)?;
-        let own = inside(self.open, window);
+    /// Additional time that a window took, compared with its bytes at the rate beside it, nanoseconds.
+    fn lost(&self, (from, to): TimeSpan) -> Option<f64> {
+        let mut sides = inside(self.beside, (from.plus_nanos(-BESIDE), from));
+        sides.extend(inside(self.beside, (to, to.plus_nanos(BESIDE))));
+        let rate = rate(self.arrivals.within(&sides), nanos(&sides)).filter(|rate| *rate > 0.0)?;
+        let own = inside(self.open, (from, to));
         let seconds = self.arrivals.within(&own) / rate;
         Some(nanos(&own) as f64 - seconds * NANOS_PER_SECOND as f64)
-    }
-
-    /// The same by the rate of both sides.
-    fn lost(&self, window: TimeSpan) -> Option<f64> {
-        self.lost_to(window, &self.sides(window).concat())
-    }
-
-    /// The same by the rate of the slower side: a transfer that is as slow before or behind a window has become so without it.
-    fn least_lost(&self, window: TimeSpan) -> f64 {
-        let sides = self.sides(window);
-        let lost = sides.iter().filter_map(|side| self.lost_to(window, side));
-        lost.fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -117,9 +102,7 @@ pub(super) fn slow(
     // A slow-down that chance hid, and what was measured.
     let bound = by_byte.quantile.max(by_time.quantile) + sum.max(0.0);
     let positive: f64 = own.iter().map(|one| one.2.max(0.0)).sum();
-    let least = least.max(own.len() as f64 * LEAST_COST as f64);
-    let least_lost = || own.iter().map(|one| ground.least_lost(one.1)).sum::<f64>();
-    let is_slow = p <= LEVEL && sum >= least && least_lost() >= least;
+    let is_slow = p <= LEVEL && sum >= least.max(own.len() as f64 * LEAST_COST as f64);
     let share = |one: &(usize, TimeSpan, f64)| (one.0, (one.2.max(0.0) / positive * sum).round() as i64);
     Some(SlowRekeys {
         nanos: sum.round() as i64,

@@ -213,7 +213,7 @@ fn a_timeout_after_a_loss_of_the_path_is_nobodys() {
     let timeout = |reverse: i64| {
         let mut transfer = MadeUpTransfer::new();
         transfer.even(0, 10_000, 1);
-        transfer.rekey(10_005, 10_200);
+        transfer.rekey(10_050, 10_200);
         transfer.rekeys[0].first_on_new[1] = Some(at(reverse));
         transfer.even(10_300, 20_000, 1);
         let ending = transfer
@@ -227,11 +227,10 @@ fn a_timeout_after_a_loss_of_the_path_is_nobodys() {
     };
     assert_eq!(timeout(10_200), (0, None));
     assert_eq!(
-        timeout(10_010),
+        timeout(10_100),
         (1, Some(LedgerWhy::Reverse)),
         "the exchange was not over"
     );
-    assert_eq!(timeout(10_100), (0, None), "all was acknowledged before");
 }
 
 #[test]
@@ -535,53 +534,4 @@ fn a_sender_makes_up_for_no_more_than_it_missed() {
     assert_eq!(costs.len(), 2, "{costs:?}");
     // Both silences, from the last packets before them: at 9,999 and at 11,999.7 ms.
     assert_eq!(costs, [101.0, 100.3]);
-}
-
-/// A sender that waits a second for each of its windows, and whose timer ends too soon or not. A rekey is no cause of one of these silences; it is
-/// of one that is longer than those near it, wherever else there are such.
-#[test]
-fn silences_as_long_beside_a_rekey_are_nobodys() {
-    let rekeyed_in = |silences: [i64; 2], copies: bool| {
-        let mut transfer = MadeUpTransfer::new();
-        transfer.even(0, 40_000, 1);
-        for k in 0..10 {
-            let begin = 40_000 + 1_100 * k;
-            transfer.even(begin, begin + 100, 1);
-            if copies {
-                transfer.repeat(begin + 600);
-            }
-        }
-        let begin = 51_000 + silences[0] - 1_000;
-        transfer.even(begin, begin + 100, 1);
-        if copies {
-            transfer.repeat(begin + 600);
-        }
-        transfer.rekey(begin + 120, begin + 1_050);
-        let back = begin + 100 + silences[1];
-        transfer.even(back, back + 100, 1);
-        for k in 1..10 {
-            let next = back + 1_100 * k;
-            transfer.even(next, next + 100, 1);
-        }
-        transfer.ledger().rekeys.len()
-    };
-    for copies in [false, true] {
-        assert_eq!(rekeyed_in([1_000, 1_000], copies), 0, "{copies}");
-    }
-    assert_eq!(rekeyed_in([1_000, 1_500], false), 1);
-}
-
-/// The path is slower from a rekey on, or up to it: the rekey is over or has not begun there.
-#[test]
-fn a_transfer_that_is_as_slow_on_one_side_is_not_slowed_by_the_rekey() {
-    let slowed = |before: i64, behind: i64| {
-        let mut transfer = MadeUpTransfer::new();
-        transfer.even(0, 20_000, before);
-        transfer.even(20_000, 21_000, 1);
-        transfer.rekey(20_020, 20_750);
-        transfer.even(21_000, 40_000, behind);
-        transfer.ledger().rekeys.len()
-    };
-    assert_eq!(slowed(4, 4), 1);
-    assert_eq!((slowed(4, 1), slowed(1, 4)), (0, 0));
 }

@@ -137,12 +137,12 @@ fn nothing_is_cleared_without_a_bound_that_means_something() {
     assert_eq!(clear.verdict, Verdict::Bounded);
     assert_eq!(
         clear.sentence,
-        "None of 7 rekeys slowed this download: at most 68 ms each."
+        "None of 7 rekeys slowed this download by more than 68 ms."
     );
     for (unclear, sentence) in [
         (
             Some(69.0),
-            "None of 7 rekeys is seen to stop this download; a cost below 69 ms each would not show.",
+            "None of 7 rekeys is seen to stop this download; a cost below 69 ms each would not be seen.",
         ),
         (None, "What 7 rekeys cost this download cannot be told."),
     ] {
@@ -159,7 +159,7 @@ fn nothing_is_cleared_without_a_bound_that_means_something() {
     assert!(
         judge(&none)
             .sentence
-            .starts_with("None of the 7 rekeys fell into this download")
+            .starts_with("All 7 rekeys happened outside this download")
     );
 }
 

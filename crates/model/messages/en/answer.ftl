@@ -10,9 +10,9 @@ client-of-tunnel = { $client } (tunnel { $tunnel })
 ## Line 1 where something else cost more
 
 # $label: what cost more than the rekeys, which cost hardly anything
-headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }, and { $cost } to { $hurt } of { $used } rekeys.
+headline-more = This { $direction } lost { $lost } of { $transfer } to { $to }; { $cost } to { $hurt } of { $used } rekeys.
 lost-to = { $kind ->
-    [receive_window] the receiver's window
+    [receive_window] the receive window
     [zero_window] a closed window
     [send_buffer] the sender's buffer
     [capacity] a slower path
@@ -152,8 +152,8 @@ orphan-line = { $who } { $what ->
     [refused] refused a renewal
    *[unanswered] did not answer a renewal
 }: { $ended ->
-    [orphan] SA { $spi } ended at { $moment }, and no new one followed
-    [seen] the SA ended at { $moment }, and no new one followed
+    [orphan] SA { $spi } ended at { $moment } without a successor
+    [seen] the SA ended at { $moment } without a successor
    *[unseen] no outage is seen in this capture
 }.
 do-orphan-deleted = Do: find why { $who } deleted it (a lifetime, a command), and give the keys: they show whose traffic it carried.

@@ -61,19 +61,19 @@ outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = both sides { $probably }fell silent { $at }
 outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
 outage-large-packets = large packets { $probably }stopped passing { $at }
-outage-large-or-all = large packets, or all to { $who }, stopped arriving { $at }
+outage-large-or-all = large packets probably stopped passing { $at }
 outage-large-never-passed = large packets sent from { $moment } on { $probably }never passed
 outage-numbers-back = ESP numbers of { $who } { $probably }went back by { $bytes } { $at }
 outage-left-out = { $who } { $probably }fell out of a new SA { $at }
 outage-by-turns = traffic { $probably }went over to { $to } { $at }
-outage-other-tunnel = { $who } { $probably }put the data for { $from } into the tunnel of { $to } { $at }
-outage-other-path = the data of { $from } { $probably }went over to the tunnel of { $to } { $at }
+outage-other-tunnel = data { $probably }went into another tunnel { $at }
+outage-other-path = data { $probably }came by another tunnel { $at }
 outage-networks-by-turns = { $from } and { $to } { $probably }take turns on one SA { $at }
 outage-one-sided = { $who } { $known ->
     [inferred] probably sends on a dead SA
    *[read] went on upon a deleted SA
 } { $at }
-outage-answered-elsewhere = { $who } { $probably }answers from { $to }, asked at { $from } { $at }
+outage-answered-elsewhere = { $who } { $probably }answered from { $to } { $at }
 outage-numbers-used-up = ESP numbers of { $who } { $probably }were used up { $at }
 outage-bad-icv = packets of { $who } { $probably }came damaged { $at }
 outage-too-big = large packets of { $who } { $probably }stopped passing { $at }
@@ -252,8 +252,8 @@ explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this 
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
 explains-other-tunnel = { $known ->
-    [inferred] ESP towards that end stopped here as it began in the other tunnel
-   *[proven] packets of connections that had come here came in the SAs of the other tunnel
+    [inferred] ESP towards that end stopped here as it began in the tunnel of { $to }
+   *[proven] packets of connections that had come here came in the SAs of the tunnel of { $to }
 }, and the other direction went on here: what answers it lacks what came there.
 explains-networks-by-turns = each new SA ends the one before and carries the other of the two alone, by turns, far sooner than any lifetime: one end keeps one pair of SAs where the other end has one for each network.
 explains-one-sided = { $to } deleted this SA at { $moment }, and ESP of { $who } came on it for { $took } after that: its receiver has no key for it.
@@ -392,7 +392,7 @@ cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
 cure-large-packets = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If it began with a renewal, compare suite and encapsulation before and after it.
-cure-large-or-all = see at { $who } whether its echoes (`ping`) are answered. If they are, large packets alone are lost: set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If not, see whether { $who } has the SA that they come on (its log, its list of SAs), and what drops them on the way.
+cure-large-or-all = find the largest packet that passes between the tunnel's ends outside the tunnel (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives. If small packets do not reach { $who } either (its `ping` through the tunnel gets no answer), see whether it has the SA that they come on (its log, its list of SAs).
 cure-large-never-passed = find the largest packet that passes (`ping` with DF), and set the MSS that `rekeyscope overhead{ $suite } --mtu LIMIT` gives, for both directions; or let ICMP 'fragmentation needed' pass. The rekeys are not the cause.
 cure-numbers-back = at { $who }, let the cluster synchronise ESP sequence numbers (or begin well above the last one known), or let the node that takes over rekey at once. The rekeys are not the cause.
 cure-left-out = see in the logs which traffic selectors the renewal negotiated, and let both ends ask for the same ones each time, with { $who } in them.

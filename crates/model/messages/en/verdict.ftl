@@ -45,8 +45,8 @@ verdict-inconclusive = { $used ->
 }
 # $bound: what one that cost less would not have shown
 verdict-none-seen = { $used ->
-    [one] The only rekey is not seen to stop this { $direction }; a cost below { $bound } would not show.
-   *[other] None of { $used } rekeys is seen to stop this { $direction }; a cost below { $bound } each would not show.
+    [one] The only rekey measured is not seen to stop this { $direction }; a cost below { $bound } would not be seen.
+   *[other] None of { $used } rekeys is seen to stop this { $direction }; a cost below { $bound } each would not be seen.
 }
 verdict-unanswered = These packets cannot show what rekeys cost this { $direction }: nothing answers it.
 verdict-datagrams = What rekeys cost this { $direction } cannot be told: nobody acknowledges its datagrams.

@@ -7,7 +7,7 @@ watch-rekey-silence = nothing arrived for { $time }
 watch-rekey-cost-so-far = cost so far { $time }
 watch-failed = A rekey failed: { $outcome }, { $copies }
 watch-unanswered = A rekey is not answered: { $outcome }, { $copies }
-watch-copies = { $n ->
+watch-copies = { $count ->
     [one] asked once
    *[other] asked { $n } times
  }
@@ -31,15 +31,15 @@ watch-kernel-hard-limit = packets on an SA past its hard limit
 watch-kernel-wrong-key = ICV or format wrong: another key or algorithm
 watch-kernel-other = packets dropped
 watch-summary = { $rekeys }, { $failures }, { $outages }, { $packets }
-watch-count-rekeys = { $n ->
+watch-count-rekeys = { $count ->
     [one] 1 rekey
-   *[other] { $count } rekeys
+   *[other] { $n } rekeys
  }
-watch-count-failures = { $n ->
+watch-count-failures = { $count ->
     [one] 1 failed
-   *[other] { $count } failed
+   *[other] { $n } failed
  }
-watch-count-outages = { $n ->
+watch-count-outages = { $count ->
     [one] 1 outage
-   *[other] { $count } outages
+   *[other] { $n } outages
  }

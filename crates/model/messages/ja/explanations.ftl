@@ -6,19 +6,19 @@ outage-line = { $clause }: { $down }
 outage-client = クライアント
 outage-gateway = ゲートウェイ
 outage-someone = 片側
-outage-at = {" "}{ $moment }の時点で
+outage-at = {" "}{ $moment }に
 outage-times = {" "}{ $n } 回
 outage-probably = （推定）
 outage-hole-line = { $clause }
 outage-down = { $nothing }が { $seconds }間途絶
 outage-down-from = { $from }の時点から{ $nothing }が { $seconds }間途絶
 outage-down-over = { $nothing }が最後まで { $seconds }間途絶
-outage-down-open = 以後 { $seconds }間、{ $nothing }が途絶えたまま
+outage-down-open = 以後 { $seconds }間、{ $nothing }なし
 outage-down-since = { $from }の時点から { $seconds }間、{ $receiver }不通のまま
 outage-down-each = { $nothing }が各 { $seconds }間途絶
 outage-nothing = 通信
 outage-nothing-to = { $to } 宛ての通信の通信の通信の通信の通信の通信
-outage-nothing-large = 大きなパケット
+outage-nothing-large = 該当パケット
 outage-nothing-of-it = そのパケット
 outage-nothing-on-it = その SA
 
@@ -60,19 +60,19 @@ outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
 outage-large-packets = 大きなパケットだけが{ $at }途絶{ $probably }
-outage-large-or-all = { $who }宛ての大きなパケットまたは全パケットが{ $at }届かず
-outage-large-never-passed = { $moment }以降に送られた大きなパケットが一度も通らず{ $probably }
+outage-large-or-all = 大きなパケットだけが{ $at }途絶（推定）
+outage-large-never-passed = { $moment }以降の大きなパケットが通らず{ $probably }
 outage-numbers-back = { $who }の ESP 番号が{ $at } { $bytes } 戻り{ $probably }
-outage-left-out = { $who }が{ $at }新しい SA の対象から脱落{ $probably }
+outage-left-out = { $who }が{ $at } SA から脱落{ $probably }
 outage-by-turns = 通信が{ $at } { $to } 側に切り替わり{ $probably }
-outage-other-tunnel = { $who }が { $from } 宛てのデータを{ $at } { $to } のトンネルに送信{ $probably }
-outage-other-path = { $from } からのデータが{ $at } { $to } のトンネルに移動{ $probably }
-outage-networks-by-turns = { $from } と { $to } が{ $at }1 つの SA を交互に使用{ $probably }
+outage-other-tunnel = データが{ $at }別トンネルへ{ $probably }
+outage-other-path = データが{ $at }別トンネルへ{ $probably }
+outage-networks-by-turns = { $from } と { $to } が{ $at } SA を交互に使用{ $probably }
 outage-one-sided = { $who }が{ $at }{ $known ->
     [inferred] 無効な SA で送信（推定）
    *[read] 削除済みの SA で送信を継続
 }
-outage-answered-elsewhere = { $who }が{ $at } { $from } 宛てに { $to } から応答{ $probably }
+outage-answered-elsewhere = { $who }が{ $at } { $to } から応答{ $probably }
 outage-numbers-used-up = { $who }の ESP 番号が{ $at }枯渇{ $probably }
 outage-bad-icv = { $who }のパケットが{ $at }破損{ $probably }
 outage-too-big = { $who }の大きなパケットが{ $at }途絶{ $probably }
@@ -200,7 +200,7 @@ explains-peer-silent = { $span ->
     [part] { $who }からは ESP も IKE も { $took }間届きませんでした。
    *[all] その間、{ $who }からは ESP も IKE も届きませんでした。
 }
-explains-silent-at-rest = { $count } 回の生存確認に一度も応答していません。ほかに送られたものはなく、失われたデータはありません。
+explains-silent-at-rest = { $who }は { $count } 回の生存確認に一度も応答していません。ほかに送られたものはなく、失われたデータはありません。
 explains-unheard = { $who }のパケットはこのキャプチャにありますが、相手側は{ $who }が応答済みのメッセージを再送しています。{ $who }のパケットは、キャプチャ地点より先で失われています。
 explains-esp-silent = { $span ->
     [part] { $who }から ESP は { $took }間届かず
@@ -223,8 +223,8 @@ explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始�
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
 explains-other-tunnel = { $known ->
-    [inferred] その向きの ESP が、別のトンネルで始まったときにこちらで途絶えました。
-   *[proven] こちらで届いていたコネクションのパケットが、別のトンネルの SA で届くようになりました。
+    [inferred] その向きの ESP が、{ $to } のトンネルで始まったときにこちらで途絶えました。
+   *[proven] こちらで届いていたコネクションのパケットが、{ $to } のトンネルの SA で届くようになりました。
 }逆向きはこのトンネルで続いており、応答する側にはそのデータが届いていません。
 explains-networks-by-turns = 新しい SA ができるたびに前の SA が終わり、二つのうちもう一方だけを交互に運んでいます。どの寿命よりもはるかに早い交替です。一方はネットワークごとに Child SA を持ち、もう一方は Child SA を一つしか持ちません。
 explains-one-sided = { $to }がこの SA を { $moment }に削除した後も、{ $who }の ESP が { $took }にわたりその SA で届いています。受信側にはその鍵がありません。
@@ -264,7 +264,7 @@ outage-slow-answers = そのうち { $took }は{ $who }の応答待ちです{ $e
 outage-crossed = その SA のリキー要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
-outage-connections = 止まった接続は { $n } 本です{ $never ->
+outage-connections = 止まったコネクションは { $n } 本です{ $never ->
     [yes] （いずれも最初の最大長パケットから）
    *[no] {""}
 }。
@@ -353,7 +353,7 @@ cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
 cure-large-packets = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。リキーの時から始まっている場合は、その前後の暗号スイートとカプセル化を比べてください。
-cure-large-or-all = { $who }で、自身のエコー要求（`ping`）に応答があるか確認してください。あれば、失われているのは大きなパケットだけです。`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。なければ、それらが届く SA を { $who }が持っているか（ログ、SA の一覧）、経路で何が破棄しているかを調べてください。
+cure-large-or-all = トンネルの外側で両端の間を通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を設定してください。小さなパケットも{ $who }に届かない（トンネル内の `ping` に応答がない）場合は、それらが届く SA を{ $who }が持っているか（ログ、SA の一覧）を調べてください。
 cure-large-never-passed = 通る最大のパケットを調べ（DF 付きの `ping`）、`rekeyscope overhead{ $suite } --mtu LIMIT` が示す MSS を両方向に設定してください。または ICMP「fragmentation needed」を通してください。リキーは原因ではありません。
 cure-numbers-back = { $who }のクラスターで ESP シーケンス番号を同期させる（または最後の番号より十分大きい値から始める）か、引き継いだノードがすぐに鍵を更新するようにしてください。リキーは原因ではありません。
 cure-left-out = リキーで合意されたトラフィックセレクターをログで調べ、毎回 { $who }を含む同じものを両側が要求するようにしてください。
@@ -364,8 +364,8 @@ cure-networks-by-turns = 両側とも、二つのネットワークを一つの 
 cure-one-sided = { $known ->
     [inferred] { $to }にこの SA があるか調べ（strongSwan: `swanctl --list-sas`）、なければ{ $who }でも削除するか更新してください
    *[read] { $who }でその SA を削除するか更新し（strongSwan: `swanctl --terminate --child-id`）、{ $to }が削除した理由をログで調べてください
-}。Child SA が重複するのは、両側から接続した場合や再認証の場合です。接続は片側だけから始め（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
-cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の接続先を { $to } にしてください。リキーは原因ではありません。
+}。Child SA が重複するのは、両側からトンネルを張った場合や再認証の場合です。トンネルは片側だけから張り（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
+cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の宛先を { $to } にしてください。リキーは原因ではありません。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
 cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。
 cure-too-big = { $who }で ICMP 'fragmentation needed' を通して従うようにするか、`rekeyscope overhead{ $suite } --mtu { $mtu }` が示す、より小さい MSS か MTU を設定してください。リキーは原因ではありません。

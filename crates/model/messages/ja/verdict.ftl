@@ -12,9 +12,9 @@ verdict-no-traffic = { $total ->
 }
 verdict-no-rekeys = リキー（鍵更新）なし、{ $direction }は { $volume } を { $rate } で転送
 verdict-unused = リキー（鍵更新）{ $renewals } 回の SA は未使用、{ $direction }は { $volume } を { $rate } で転送
-verdict-stopped = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が { $silence } 停止、遅れは計 { $cost }（{ $transfer }の { $share }）
+verdict-stopped = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が { $silence } 停止: { $cost }（{ $transfer }の { $share }）
 verdict-made-up = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が { $silence } 停止したが、{ $cost }を除いて取り戻した
-verdict-slowed = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が停止せずに遅くなった: 遅れは計 { $cost }（{ $transfer }の { $share }）
+verdict-slowed = { $used } 回中 { $hurt } 回のリキー（鍵更新）で{ $direction }が停止せずに遅くなった: 遅れ { $cost }（{ $transfer }の { $share }）
 verdict-just = { $cost }
 verdict-at-least = { $cost } 以上
 verdict-bounded = 測定できたリキー（鍵更新）{ $used } 回で{ $direction }に 1 回あたり { $bound } を超える遅れなし

@@ -93,6 +93,16 @@ plain_data! {
 }
 
 impl Explanation {
+    /// An explanation by an event.
+    pub fn shown(cause: ExplanationCause, event: &Event) -> Explanation {
+        Explanation {
+            by: event.by,
+            event: Some(event.index),
+            count: event.count,
+            ..Explanation::of(cause, event.known)
+        }
+    }
+
     /// An explanation with its cause, and nothing else yet.
     pub fn of(cause: ExplanationCause, certainty: Certainty) -> Explanation {
         Explanation {

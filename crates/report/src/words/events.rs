@@ -74,7 +74,7 @@ fn about(focus: &Focus, event: &Event) -> Message {
         )
 }
 
-pub(super) fn probably(t: &Catalogue, event: &Event) -> String {
+pub(crate) fn probably(t: &Catalogue, event: &Event) -> String {
     match event.known {
         Certainty::Inferred => t.word("outage-probably"),
         Certainty::Read | Certainty::Proven => String::new(),

@@ -84,6 +84,28 @@ impl<'a> Explained<'a> {
         })
     }
 
+    /// The same of a time from `start` on of which no outage tells.
+    pub(crate) fn since(
+        focus: &'a Focus<'a>,
+        explanation: &'a Explanation,
+        (tunnel, start): (usize, Timestamp),
+    ) -> Self {
+        let silent_time = SilentTime {
+            tunnel,
+            direction: Direction::AToB,
+            start,
+            end: focus.analysis.capture.last_time.unwrap_or(start),
+            swallowed: 0,
+            ended_by_renewal: false,
+        };
+        Explained {
+            focus,
+            silent_time,
+            explanation,
+            alike: Vec::new(),
+        }
+    }
+
     /// The same for a sentence that speaks of others, too.
     pub(crate) fn of_all(&self, alike: impl Iterator<Item = &'a Explanation>) -> Self {
         Explained {

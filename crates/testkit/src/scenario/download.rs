@@ -1,6 +1,6 @@
 //! The download and the passing of time: segments of the server, acknowledgements of the client.
 
-use crate::headers::{Tcp, ipv4, udp};
+use crate::headers::{Ipv4, Tcp, ipv4, udp};
 use crate::scenario::packets::l2tp;
 use crate::scenario::world::{MILLI, RTT, SEGMENT, SERVER, World};
 use std::collections::VecDeque;
@@ -69,6 +69,28 @@ impl World {
                 self.esp_up(&l2tp(&ipv4(self.inner_client, server, 17, &up)));
             }
             self.step(self.tick);
+        }
+    }
+
+    /// Datagrams that are too long for the tunnel flow for a while: IP splits them before they are encrypted.
+    pub fn long_datagrams(&mut self, millis: u64) {
+        let end = self.now + millis * MILLI;
+        let datagram = udp(5201, 40_000, &[0x61; SEGMENT + 600]);
+        for id in 1.. {
+            let header = Ipv4 {
+                src: [10, 66, 0, 1],
+                dst: self.inner_client,
+                protocol: 17,
+                id,
+                ..Ipv4::default()
+            };
+            for piece in header.fragments(&datagram, SEGMENT / 8 * 8) {
+                self.esp_down(&l2tp(&piece));
+            }
+            self.step(self.tick);
+            if self.now >= end {
+                return;
+            }
         }
     }
 

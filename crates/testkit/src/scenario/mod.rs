@@ -12,6 +12,7 @@ mod failure;
 mod ikev1;
 mod ikev2;
 mod packets;
+mod reno;
 mod sa;
 mod upload;
 mod world;
@@ -19,5 +20,6 @@ mod write;
 
 pub use ikev1::QuickMode;
 pub use ikev2::ChildRekey;
+pub use reno::Reno;
 pub use sa::{Carried, Sa};
 pub use world::{MILLI, RTT, SEGMENT, TICK, World};

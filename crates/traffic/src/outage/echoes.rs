@@ -38,8 +38,10 @@ impl EchoRequest {
 #[derive(Debug, Default)]
 pub(super) struct Echoes {
     waiting: VecDeque<EchoRequest>,
-    /// The last packet between the two hosts that is known to have arrived: a request that was answered, or data that was acknowledged.
+    /// The last request that was answered.
     delivered: Option<Delivered>,
+    /// The last data between the two hosts that was acknowledged.
+    data: Option<Delivered>,
     /// Something came from the other side before the first request: the way was open, and the host was there.
     heard_before: bool,
     /// Requests that were answered: when they were sent, when the reply came, and their bytes.
@@ -61,15 +63,14 @@ impl Echoes {
 
     /// Data arrived, so the way was open when it was sent: a request that was lost before was lost alone, as in a full queue.
     pub(super) fn passes(&mut self, data: Delivered) {
-        if self.delivered.is_none_or(|last| last.time < data.time) {
-            self.delivered = Some(data);
-        }
+        self.data = Some(data);
     }
 
-    /// Begin of a stretch without replies: the last packet that arrived, else the first request.
+    /// Begin of a stretch without replies: the last request that was answered, else the first one; or data that arrived after that.
     fn begin(&self) -> Option<Delivered> {
         let first = || self.waiting.front().filter(|_| self.heard_before);
-        self.delivered.or_else(|| first().map(|request| request.sent))
+        let begin = self.delivered.or_else(|| first().map(|request| request.sent))?;
+        Some(self.data.filter(|data| data.time > begin.time).unwrap_or(begin))
     }
 
     /// A reply comes. Gives the stretch without any that it ends.
@@ -87,7 +88,7 @@ impl Echoes {
             self.answered.pop_front();
         }
         self.answered.push_back((sent.time, now, bytes));
-        self.passes(sent);
+        self.delivered = Some(sent);
         let candidate = Candidate {
             from: from?,
             to: sent,

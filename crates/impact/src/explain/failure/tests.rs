@@ -72,7 +72,7 @@ fn a_renewal_failed_for_good_where_none_succeeded_later() {
         let failed = impact[0].verdict == Verdict::Failed;
         assert_eq!(failed, count.is_some(), "{outcomes:?}");
         let document = Analysis { impact, ..document };
-        let told = told_failed_renewal(&document).map(|told| told.count);
+        let told = told_failed_renewal(&document).and_then(|told| told.explanation.count);
         assert_eq!(told, count, "{outcomes:?}");
     }
     let mut elsewhere = attempts(&[Refused]);

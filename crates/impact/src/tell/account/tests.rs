@@ -140,7 +140,9 @@ fn what_could_not_be_told_is_said() {
     (account.scale_known, account.window_bytes) = (false, None);
     let said = english(&account);
     assert!(
-        said.ends_with("These packets do not show: receiver's window and sender's buffer."),
+        said.ends_with(
+            "These packets do not show how much of the time went to: receiver's window and sender's buffer."
+        ),
         "{said}"
     );
     account.d2_from = D2Source::Pattern;
@@ -153,7 +155,7 @@ fn what_could_not_be_told_is_said() {
     account.d2_from = D2Source::None;
     let said = english(&account);
     assert!(
-        said.ends_with("so this is not told: receiver's window and sender's buffer."),
+        said.ends_with("so these are not told apart: receiver's window and sender's buffer."),
         "{said}"
     );
     account.rtt_ms = None;

@@ -3,14 +3,13 @@
 
 use crate::words::answer::change::of_attempt;
 use crate::words::answer::lines::Answer;
-use crate::words::clean;
 use crate::words::ends::{opposite, side};
+use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
 use rekeyscope_impact::explain::{MOST_FRAMES, OrphanReason, ToldOrphan, told_failed_renewal, told_orphan};
-use rekeyscope_model::analysis::{AttemptOutcome, Verdict};
-use rekeyscope_model::text::Message;
+use rekeyscope_model::analysis::Verdict;
 
 /// The answer where rekeys did no harm that is seen.
 pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
@@ -66,37 +65,21 @@ pub(super) fn of_failed_renewal(focus: &Focus) -> Option<Answer> {
     let t = focus.t;
     let told = told_failed_renewal(focus.analysis)?;
     let attempt = told.attempt;
-    let tunnel = focus.analysis.tunnels.get(attempt.tunnel)?;
-    let who = side(t, Some(tunnel), opposite(tunnel, attempt.initiator));
     let headline = fill!(
         t,
         "orphan-line",
-        who,
+        who = side(t, focus.analysis.tunnels.get(attempt.tunnel), told.explanation.by),
         what = attempt.outcome.as_str(),
         ended = if told.ended.is_some() { "seen" } else { "unseen" },
         spi = "",
         moment = told.ended.map_or_else(String::new, |end| moment(focus, end))
     );
-    let why = match (attempt.outcome, attempt.reason.as_deref()) {
-        (AttemptOutcome::Refused, Some(_)) => "explains-refused",
-        (AttemptOutcome::Refused, None) => "explains-refused-encrypted",
-        (_, Some("peer_silent")) => "explains-peer-silent",
-        _ => "explains-unanswered",
-    };
-    let why = Message::new(why)
-        .with("who", who)
-        .with(
-            "notify",
-            clean::line(attempt.reason.as_deref().unwrap_or_default()),
-        )
-        .with("count", told.count)
-        .with("span", "all");
-    let shown = attempt.evidence_frames.iter().copied().take(MOST_FRAMES);
-    let frames = frames(t, &Vec::from_iter(shown));
+    let explained = Explained::since(focus, &told.explanation, (attempt.tunnel, attempt.first_time));
+    let why = fill!(t, "why-outage", text = explained.why());
     Some(Answer {
         tunnel: Some(attempt.tunnel),
         headline: format::capitalised(&headline),
-        why: t.sentences(&[fill!(t, "why-outage", text = t.say(&why)), frames]),
-        change: fill!(t, "do", text = of_attempt(focus, attempt)),
+        why: t.sentences(&[why, frames(t, &told.explanation.frames)]),
+        change: fill!(t, "do", text = explained.cure()),
     })
 }

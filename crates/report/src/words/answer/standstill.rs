@@ -6,6 +6,7 @@ use crate::words::answer::lines::Answer;
 use crate::words::answer::why::one_way;
 use crate::words::ends::{esp, opposite, side};
 use crate::words::events::probably;
+use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
 use crate::words::{KeysFit, clean, format, keys_fit};
@@ -13,7 +14,7 @@ use rekeyscope_impact::explain::{
     ToldStandstill, told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_left_behind,
     told_no_return, told_pause, told_silent_esp, told_standstill, told_torn_down,
 };
-use rekeyscope_model::analysis::{Event, EventKind, Verdict};
+use rekeyscope_model::analysis::{Event, EventKind, Explanation, ExplanationCause, Verdict};
 
 /// The answer where one side alone sent ESP, too little to measure or what asks for an answer, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
@@ -135,55 +136,30 @@ pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
 
 /// The answer where no key opens the packets, and ESP of one side stopped for good though its IKE comes and the other side goes on.
 pub(super) fn of_silent_esp(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let silent = told_silent_esp(analysis, headline)?;
-    let tunnel = analysis.tunnels.get(headline.tunnel)?;
-    let (who, esp) = (side(t, Some(tunnel), silent.by), esp(tunnel));
-    let clause = fill!(
-        t,
-        "outage-esp-silent",
-        who,
-        probably = "",
-        at = fill!(t, "outage-at", moment = moment(focus, silent.time))
-    );
-    let why = fill!(t, "explains-esp-silent", who, span = "all");
-    Some(Answer {
-        tunnel: Some(headline.tunnel),
-        headline: nothing_since(focus, &clause, silent)?,
-        why: fill!(t, "why-outage", text = why),
-        change: fill!(t, "do", text = fill!(t, "cure-esp-silent", who, esp)),
-    })
-}
-
-/// Line 1 where nothing came from an event on.
-fn nothing_since(focus: &Focus, clause: &str, event: &Event) -> Option<String> {
-    let t = focus.t;
-    let seconds = format::seconds(focus.analysis.capture.last_time?.seconds_since(event.time));
-    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
-    let clause = format::capitalised(clause);
-    Some(fill!(t, "outage-line", clause, down))
+    let headline = focus.analysis.impact.first()?;
+    let silent = told_silent_esp(focus.analysis, headline)?;
+    nothing_since(focus, headline.tunnel, ExplanationCause::EspSilent, silent)
 }
 
 /// The answer where a new IKE SA came about without a child SA, and no outage shows it: no key opens the packets, or nobody acknowledges them.
 pub(super) fn of_childless(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let tunnel = analysis.impact.first()?.tunnel;
-    let refused = told_childless(analysis, tunnel)?;
-    let who = side(t, analysis.tunnels.get(tunnel), refused.by);
-    let at = fill!(t, "outage-at", moment = moment(focus, refused.time));
-    let clause = fill!(
-        t,
-        "outage-refused-child",
-        who,
-        probably = probably(t, refused),
-        at
-    );
+    let tunnel = focus.analysis.impact.first()?.tunnel;
+    let refused = told_childless(focus.analysis, tunnel)?;
+    nothing_since(focus, tunnel, ExplanationCause::Refused, refused)
+}
+
+/// The answer where nothing came from an event on, by the row of its cause.
+fn nothing_since(focus: &Focus, tunnel: usize, cause: ExplanationCause, event: &Event) -> Option<Answer> {
+    let t = focus.t;
+    let explanation = Explanation::shown(cause, event);
+    let explained = Explained::since(focus, &explanation, (tunnel, event.time));
+    let seconds = format::seconds(focus.analysis.capture.last_time?.seconds_since(event.time));
+    let down = fill!(t, "outage-down-open", nothing = t.word("outage-nothing"), seconds);
     Some(Answer {
         tunnel: Some(tunnel),
-        headline: nothing_since(focus, &clause, refused)?,
-        why: fill!(t, "why-outage", text = fill!(t, "explains-refused-child", who)),
-        change: fill!(t, "do", text = fill!(t, "cure-refused", who)),
+        headline: fill!(t, "outage-line", clause = explained.clause(1), down),
+        why: fill!(t, "why-outage", text = explained.why()),
+        change: fill!(t, "do", text = explained.cure()),
     })
 }
 
@@ -195,17 +171,16 @@ pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
         told_torn_down(analysis, headline.tunnel).filter(|_| headline.verdict == Verdict::NoTraffic)?;
     let first = told.deletes.first()?;
     let who = side(t, analysis.tunnels.get(headline.tunnel), first.by);
-    let at = match told.deletes.len() {
-        1 => fill!(t, "outage-at", moment = moment(focus, first.time)),
-        n => fill!(t, "outage-times", n),
-    };
     let seconds = range(t, told.range_s);
     let by = if told.by_another { "another" } else { "itself" };
     let line = if told.by_another {
-        let probably = probably(t, first);
-        let clause = fill!(t, "outage-deleted", who, what = "ike", probably, at);
+        let clause = deleted(focus, first, told.deletes.len());
         fill!(t, "torn-down-by-another", clause, seconds)
     } else {
+        let at = match told.deletes.len() {
+            1 => fill!(t, "outage-at", moment = moment(focus, first.time)),
+            n => fill!(t, "outage-times", n),
+        };
         fill!(t, "torn-down-line", who, at, seconds)
     };
     let list = moments(focus, told.deletes.iter().map(|delete| delete.time));
@@ -227,6 +202,13 @@ pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
     })
 }
 
+/// The clause of a Delete that came so many times.
+fn deleted(focus: &Focus, delete: &Event, times: usize) -> String {
+    let explanation = Explanation::shown(ExplanationCause::Deleted, delete);
+    let tunnel = delete.tunnel.unwrap_or_default();
+    Explained::since(focus, &explanation, (tunnel, delete.time)).clause(times)
+}
+
 /// The answer where data still came behind the Delete that ends the tunnel, and the capture ends.
 pub(super) fn of_cut_off(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
@@ -238,18 +220,10 @@ pub(super) fn of_cut_off(focus: &Focus) -> Option<Answer> {
     let delete = told_cut_off(analysis, headline).filter(|_| harmless)?;
     let who = side(t, analysis.tunnels.get(headline.tunnel), delete.by);
     let moment = moment(focus, delete.time);
-    let clause = fill!(
-        t,
-        "outage-deleted",
-        who,
-        what = "ike",
-        probably = probably(t, delete),
-        at = fill!(t, "outage-at", moment)
-    );
     let rekeys = clean::first_said(t, &headline.sentence, &headline.messages);
     Some(Answer {
         tunnel: Some(headline.tunnel),
-        headline: fill!(t, "cut-off-line", clause = format::capitalised(&clause)),
+        headline: fill!(t, "cut-off-line", clause = deleted(focus, delete, 1)),
         why: t.sentences(&[t.word("cut-off-why"), rekeys]),
         change: fill!(t, "do-cut-off", who, moment),
     })

@@ -154,7 +154,14 @@ fn a_renewal_that_failed_for_good_is_told_without_an_outage() {
         document.outages.clear();
         document.ledger[0].down.clear();
         let attempt = document.attempts.last_mut().unwrap();
-        (attempt.outcome, attempt.reason, attempt.outage) = (outcome, reason.map(str::to_owned), None);
+        (attempt.outcome, attempt.outage, attempt.exchange) = (outcome, None, Some(0));
+        attempt.reason = reason.map(str::to_owned);
+        document.events.push(Event {
+            tunnel: Some(0),
+            exchange: Some(0),
+            notify: reason.map(str::to_owned),
+            ..Event::at(EventKind::Refused, Certainty::Read, attempt.first_time, 9)
+        });
         let answer = said(&document, Language::English);
         assert_eq!(answer.tunnel, Some(0));
         format!("{}\n{}\n{}", answer.headline, answer.why, answer.change)
