@@ -989,10 +989,10 @@ fn a_cure_fits_what_happened() {
             "rekey instead of reauthenticating",
         ),
     ] {
-        let lines = answer_lines(&played_by_name(name));
+        let lines = answer_lines(played_by_name(name));
         assert!(lines.remedy.contains(part), "{name}: {lines:?}");
     }
-    let dialled = answer_lines(&played_by_name("IKEv2, dialled again through another port"));
+    let dialled = answer_lines(played_by_name("IKEv2, dialled again through another port"));
     assert!(
         dialled.why.contains("Answers of the gateway took 2."),
         "{dialled:?}"

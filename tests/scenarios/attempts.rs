@@ -73,8 +73,8 @@ fn what_failed_is_line_1() {
     ] {
         let analysis = played_by_name(name);
         let headline = &analysis.impact[0];
-        assert_eq!(outcomes(&analysis), expected, "{name}");
-        let line = answer_lines(&analysis).headline;
+        assert_eq!(outcomes(analysis), expected, "{name}");
+        let line = answer_lines(analysis).headline;
         assert_eq!(headline.verdict, Verdict::Failed, "{name}: {line}");
         assert!(line.contains(says), "{name}: {line}");
         assert_eq!(analysis.outages.len(), 1, "{name}: {:?}", analysis.outages);
@@ -86,7 +86,7 @@ fn what_failed_is_line_1() {
 fn failures_that_heal_do_not_make_the_headline() {
     use AttemptOutcome::*;
     let storm = played_by_name("IKEv2, storm");
-    assert_eq!(outcomes(&storm), [Refused, Refused, Refused, Refused, Completed]);
+    assert_eq!(outcomes(storm), [Refused, Refused, Refused, Refused, Completed]);
     assert_ne!(
         storm.impact[0].verdict,
         Verdict::Failed,
@@ -94,9 +94,9 @@ fn failures_that_heal_do_not_make_the_headline() {
         storm.impact[0].sentence
     );
     let collision = played_by_name("IKEv2, collision");
-    assert_eq!(outcomes(&collision), [Completed, Superseded]);
+    assert_eq!(outcomes(collision), [Completed, Superseded]);
     let plain = played_by_name("nothing");
-    assert_eq!((outcomes(&plain), plain.outages.len()), (vec![Completed], 0));
+    assert_eq!((outcomes(plain), plain.outages.len()), (vec![Completed], 0));
 }
 
 /// The outage begins with the last segment that was acknowledged, and ends with the first that is again.

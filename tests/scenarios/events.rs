@@ -21,7 +21,7 @@ fn kinds(analysis: &Analysis) -> Vec<EventKind> {
 /// The one event of this kind in a scenario.
 fn one(name: &str, kind: EventKind) -> Event {
     let analysis = played_by_name(name);
-    let found = of(&analysis, kind);
+    let found = of(analysis, kind);
     assert_eq!(found.len(), 1, "{name}: {:?}", analysis.events);
     found[0].clone()
 }

@@ -321,7 +321,7 @@ impl BeyondLimits<'_> {
     }
 }
 
-/// Whether a peer answers neither checks nor requests.
+/// Tells whether a peer answers neither checks nor requests.
 fn shows_silent_peer(event: &&Event) -> bool {
     matches!(event.kind, EventKind::ChecksUnanswered | EventKind::Unanswered)
         && event.known != Certainty::Inferred

@@ -74,7 +74,7 @@ struct OneWay<'a> {
 }
 
 impl OneWay<'_> {
-    /// Whether another half is the way back of this one. Keys show that the same addresses are inside; else IKE of both ways, and none of the other
+    /// Tells whether another half is the way back of this one. Keys show that the same addresses are inside; else IKE of both ways, and none of the other
     /// half, shows that one is missing here.
     fn is_answered_by(&self, other: &OneWay<'_>) -> bool {
         let (client, asked) = (self.first.src, self.first.dst);
@@ -87,7 +87,7 @@ impl OneWay<'_> {
         };
         let meanwhile = other.first.first.is_some_and(|first| first.0 <= self.last)
             && self.first.first.is_some_and(|first| first.0 <= other.last);
-        // Where neither speaks IKE, the half that began asks.
+        // If neither speaks IKE, the half that began asks.
         let asks = !self.speak.is_empty() || self.first.first < other.first.first;
         asks && other.first.dst == client
             && other.first.src != asked

@@ -68,7 +68,7 @@ fn one_sided(
         let is_unused = back.is_none_or(|back| back.last.is_none());
         (is_unused && older() && lasts(event.time.plus_nanos(DELETE_OF_A_REKEY))).then(|| by_delete(event))
     };
-    // Who has lost a pair of SAs and has data goes on upon another one.
+    // A side that has lost a pair of SAs and has data goes on upon another one.
     let left = || {
         let back = back.filter(|back| back.last.is_some_and(|left| goes_on(left.0)))?;
         let (left, frame) = back.last?;
@@ -96,7 +96,7 @@ fn one_sided(
     })
 }
 
-/// Whether an SA carried packets until a moment, as far as its rate tells.
+/// Tells whether an SA carried packets until a moment, as far as its rate tells.
 fn ends_at(sa: &Association, time: Timestamp) -> bool {
     let Some(((first, _), (last, _))) = sa.first.zip(sa.last) else {
         return false;

@@ -57,7 +57,7 @@ fn sealed(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     }
 }
 
-/// Whether a side stops in the middle of what it sends, and the other one goes on, at half of its rate at most: there is less to answer.
+/// Tells whether a side stops in the middle of what it sends, and the other one goes on, at half of its rate at most: there is less to answer.
 fn stops(sources: &EventSources<'_>, (tunnel, direction): Side, silence: &PacketSilence) -> bool {
     let packets = |direction: Direction, from, to| {
         sources

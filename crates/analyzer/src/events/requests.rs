@@ -129,7 +129,7 @@ fn answer_lost(exchange: &Exchange) -> Option<Event> {
     let waits = |r: &&MessageRecord| r.time.nanos_since(answer.time) >= LEAST_WAIT;
     // The third message of a Quick Mode answers the second, and comes again like a request.
     let of_initiator = || exchange.records.iter().filter(|r| !exchange.is_answer(r));
-    let last = of_initiator().filter(waits).next_back()?;
+    let last = of_initiator().rfind(waits)?;
     if exchange.kind == ExchangeKind::QuickMode && of_initiator().count() < LEAST_OF_QUICK_MODE {
         return None;
     }

@@ -59,7 +59,7 @@ type IcmpKey = (
     Option<(IpAddr, IpAddr)>,
 );
 
-/// The same error once or more often.
+/// An error, seen once or more often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IcmpRun {
     pub(crate) notice: IcmpNotice,

@@ -51,7 +51,7 @@ pub(crate) struct GoneOver {
 }
 
 impl FlowState {
-    /// Whether a flow came at half of its rate here, at most, in the `other` tunnel: a sender of TCP that is not answered.
+    /// Tells whether a flow came at half of its rate here, at most, in the `other` tunnel: a sender of TCP that is not answered.
     fn falls(&self, other: &FlowState, ends: Timestamp) -> bool {
         let [first, last] = self.seen;
         let here = i128::from(last.0.nanos_since(first.0));

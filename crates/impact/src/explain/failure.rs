@@ -10,7 +10,7 @@ use rekeyscope_model::analysis::{
 use rekeyscope_model::text::{Message, Said};
 use rekeyscope_model::time::Timestamp;
 
-/// What failed in a tunnel.
+/// A failure in a tunnel.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Failure<'a> {
     /// The longest of the outages that cost more than the rekeys, or of which one has not ended.

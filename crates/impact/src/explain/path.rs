@@ -156,7 +156,7 @@ fn is_lost_on_new_sa(view: &OutageView<'_>, end: Timestamp) -> bool {
     late.next().is_some()
 }
 
-/// Whether the receiver had nothing to send, and that is all: none of its packets is missing, nobody asked it for anything in vain, and it goes
+/// Tells whether the receiver had nothing to send, and that is all: none of its packets is missing, nobody asked it for anything in vain, and it goes
 /// on upon an SA that it had all the time.
 pub(super) fn receiver_rests(view: &OutageView<'_>) -> bool {
     let outage = view.outage;
@@ -301,7 +301,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
     Some(view.with_frames(explanation, []))
 }
 
-/// Whether the receiver has the SAs of what did not arrive: it took packets of them before, or sends on those of the way back.
+/// Tells whether the receiver has the SAs of what did not arrive: it took packets of them before, or sends on those of the way back.
 fn takes_it(view: &OutageView<'_>) -> bool {
     let outage = view.outage;
     let in_use = |place: usize| {

@@ -73,7 +73,7 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
                 false => Certainty::Proven,
             };
             let of_new_sa = of_new_sa(view, sa, certainty);
-            // Who does not take it may delete it, and has none then.
+            // A side that does not take it may delete it, and has none then.
             let mut deletes = view.events(DELETES, first, view.outage.to);
             let taken_back =
                 deletes.find(|delete| delete.by == of_new_sa.by && delete.successor == Some(false));
@@ -429,7 +429,7 @@ fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// What is sent on an SA is lost for longer than a receiver takes to have a new one; nothing comes back on its pair, and ESP of the receiver goes
+/// Packets on an SA are lost for longer than a receiver takes to have a new one; nothing comes back on its pair, and ESP of the receiver goes
 /// on upon an older one alone.
 fn lost_while_older_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;

@@ -209,7 +209,7 @@ impl Drafts<'_> {
         &self.ownership.owned
     }
 
-    /// Whether an end came to another address in one of these silences.
+    /// Tells whether an end came to another address in one of these silences.
     fn has_moved(&self, owned: &[Owned]) -> bool {
         let within = |own: &Owned, at: &Timestamp| own.silence.from <= *at && *at <= own.silence.to;
         let mut moves = self.input.moves.iter();
@@ -235,7 +235,7 @@ impl Drafts<'_> {
             .iter()
             .zip(self.rates(&priced))
             .map(|(own, rate)| {
-                // What a transfer comes back to on another path is the rate there.
+                // On another path a transfer comes back to the rate of that path.
                 if self.has_moved(std::slice::from_ref(own)) {
                     rate.both
                 } else {

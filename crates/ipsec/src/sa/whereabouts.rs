@@ -112,7 +112,7 @@ pub(super) struct Whereabouts {
 }
 
 impl Whereabouts {
-    /// Whether it spoke with the peer's port 500, and with no other.
+    /// Tells whether it spoke with the peer's port 500, and with no other.
     pub(super) fn is_only_at_500(&self) -> bool {
         matches!(self.ports, [Some(_), None])
     }

@@ -204,7 +204,7 @@ do-dialled-again = Do: look into the log of { $peer } before { $moment } (restar
 no-return-line = No ESP came from { $to }: { $packets } packets of { $from } have no answer.
 do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.
 elsewhere-line = { $who } { $probably }answers from { $to }, and { $peer } asks { $from }.
-elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and all that came back had the source { $to }. A NAT, a firewall or { $peer } drops that as a stranger's; these packets do not show whether it arrived.
+elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
 turns-line = { $from } and { $to } take turns on one SA: { $count } new ones in { $seconds }.
 
 ## An end moved, and its peer went on sending to the old place

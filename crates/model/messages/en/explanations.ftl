@@ -262,7 +262,7 @@ explains-one-sided-left = { $what ->
    *[unknown] { $to } left its SA of this pair at { $moment }
 } and goes on upon another SA, as who has lost the pair; ESP of { $who } came on it for { $took } after that. These packets do not show what { $to } deleted.
 explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
-explains-answered-elsewhere = ESP or IKE went to { $from }, and all that came back had the source { $to }: a NAT, a firewall or the other end drops it as a stranger's.
+explains-answered-elsewhere = ESP or IKE went to { $from } and came back with the source { $to }: a NAT, a firewall or the other end drops such packets as a stranger's.
 explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
 explains-bad-icv = { $bytes } ESP packets of { $who } came with a wrong ICV under a key that other packets prove: their receiver drops them. Smaller packets may have passed.
 explains-too-big = a router said by ICMP that packets of { $bytes } bytes at most pass{ $timed ->
@@ -384,8 +384,8 @@ cure-silent-renewed = look into the log of { $who } at { $from } (SA deleted, re
 } and capture there, too.
 cure-silent-without-ike = capture IKE (UDP 500 and 4500), too: its messages tell why the SA ended before the next one began.
 cure-unheard = capture at the other end, and look at the way from { $who } to it: a filter, a NAT mapping, the path. The rekeys are not the cause.
-cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`). { $esp ->
-    [udp] Send NAT keepalives at least every 20 s.
+cure-esp-silent = capture at the end of { $who }, too: that tells whether it sent ESP, and see there whether it still has its SAs (strongSwan: `swanctl --list-sas`).{ $esp ->
+    [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
 }
 cure-silent-on-new-sa = { cure-esp-silent }

@@ -180,7 +180,7 @@ do-dialled-again = 対策: { $peer }のログで、キャプチャ開始から {
 no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケットに無応答
 do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
 elsewhere-line = { $peer }は { $from } に送り、{ $who }は { $to } から応答{ $probably }
-elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきたものの送信元はすべて { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
+elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
 turns-line = { $from } と { $to } が 1 つの SA を交互に使用: { $seconds }に新しい SA { $count } 個
 
 ## 片側が移動し、相手は古い宛先へ送り続けた

@@ -233,7 +233,7 @@ explains-one-sided-left = { $to }は { $moment }に{ $what ->
    *[unknown] 対になる SA での送信をやめ
 }、別の SA で送り続けています。Child SA を失ったときの動きです。その後も{ $who }の ESP が { $took }にわたり元の SA で届いています。何を削除したかはこのキャプチャでは分かりません。
 explains-one-sided-alone = { $who }が送っている SA では何も返らず、{ $to }の ESP は古い SA で続いています。{ $to }は新しい SA をまだ持っていないか、すでに失っています。どちらかはこのキャプチャでは分かりません。
-explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元はすべて { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
+explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元は { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
 explains-numbers-used-up = ESP シーケンス番号が { $bytes } に達し、新しい SA なしでは次の番号がありません。リキーは間に合いませんでした。
 explains-bad-icv = { $who }の ESP パケット { $bytes } 個の ICV が、ほかのパケットで確認済みの鍵に合いません。受信側はこれらを破棄します。より小さいパケットは通った可能性があります。
 explains-too-big = ルーターが ICMP で、通るのは { $bytes } バイトまでと{ $timed ->

@@ -787,7 +787,7 @@ fn interval(
     }
 }
 
-/// Whether a pair of addresses sent something in vain in a stretch of its tunnel.
+/// Tells whether a pair of addresses sent something in vain in a stretch of its tunnel.
 fn asks_in_vain(own: &Interval, tunnel: &Interval) -> bool {
     let (one, other) = (&own.facts, &tunnel.facts);
     let mut lost = one.lost.iter();
@@ -805,7 +805,7 @@ fn is_of_pair(own: &Interval, tunnel: &Interval) -> bool {
         && tunnel.from < own.to
 }
 
-/// Whether a stretch without any delivery lies in one without large ones: it ends in it, and nothing was lost in it before.
+/// Tells whether a stretch without any delivery lies in one without large ones: it ends in it, and nothing was lost in it before.
 fn is_part(part: &Interval, whole: &Interval) -> bool {
     let first = |of: &Interval| of.facts.lost.first().map_or(of.from, |lost| lost.time);
     whole.from < part.to && part.to <= whole.to && first(part) >= first(whole)

@@ -48,7 +48,7 @@ enum Resting {
 }
 
 impl UnreadSilence {
-    /// Whether the receiver merely had nothing to send, and the sender went on all the time, so that it waited for no answer.
+    /// Tells whether the receiver merely had nothing to send, and the sender went on all the time, so that it waited for no answer.
     pub(super) fn receiver_rests(&self) -> bool {
         self.rests == Some(Resting::Receiver)
     }
@@ -348,7 +348,7 @@ impl UnreadSide {
         self.longest_wait = self.longest_wait.max(waited);
     }
 
-    /// Whether full-sized packets went on through a silence of the other side, at half of the usual rate or more and without a wait as long as a
+    /// Tells whether full-sized packets went on through a silence of the other side, at half of the usual rate or more and without a wait as long as a
     /// timer. Who waits for an answer stops once its window is full, and tries again by its timer.
     fn keeps_its_pace(&mut self, from: Timestamp, to: Timestamp) -> bool {
         let last = self.since_full.last.map(|(last, _)| last.time);
