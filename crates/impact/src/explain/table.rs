@@ -248,7 +248,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::LargePackets, path::large_packets)
     },
     ExplanationRow {
-        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use (beside their receiver: the new SA was in use by the last delivery); or the new SA ends at once and nothing comes back on it",
+        needs: "half of the lost packets are of a new SA, from number 3 or lower on, for half of the outage; or acknowledgements on a new SA were not heard by a sender that had not taken it into use; or the new SA ends at once and nothing comes back on it",
         unless: "the capture lacks packets; only small packets pass",
         cost_of_renewal: CostOfRenewal::Always,
         at_each_renewal: true,
