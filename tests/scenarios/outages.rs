@@ -838,6 +838,20 @@ pub(crate) fn data_in_the_tunnel_of_another(w: &mut World) {
     data_in_another_tunnel(w, false);
 }
 
+/// A client stops to answer at the moment when another one, at another address, begins its transfer with the same server.
+pub(crate) fn silent_as_another_begins(w: &mut World) {
+    let mut second = World::new();
+    second.client = [10, 9, 0, 3];
+    second.name_pair(0xd700_0005, 0xa700_0005);
+    second.begin_ike_sa(5);
+    w.steady(BEFORE);
+    second.now = w.now;
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS);
+    second.steady(AFTER);
+    w.beside(second);
+}
+
 pub(crate) fn tunnel_replaced(w: &mut World) {
     data_in_another_tunnel(w, true);
 }

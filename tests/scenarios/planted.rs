@@ -460,6 +460,22 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event other_tunnel", "other_tunnel"],
         data_in_the_tunnel_of_another,
     ),
+    Scenario {
+        keys: Keys::None,
+        ..scenario(
+            "data in the tunnel of another client, without keys",
+            &["event other_tunnel", "other_tunnel"],
+            data_in_the_tunnel_of_another,
+        )
+    },
+    Scenario {
+        keys: Keys::None,
+        ..scenario(
+            "silent as another client begins, without keys",
+            &["peer_silent"],
+            silent_as_another_begins,
+        )
+    },
     scenario("tunnel replaced by another one", &[], tunnel_replaced),
     scenario(
         "IKEv2, one side of a call pauses",

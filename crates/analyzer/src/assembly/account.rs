@@ -54,7 +54,9 @@ fn died(known: Known<'_>, (tunnel, published): Side, ends: Timestamp) -> Option<
         .map(|a| a.last_time)
         .max();
     let vain = attempts().filter(|a| a.outcome.failed() && renewed.is_none_or(|t| a.last_time > t));
-    let own = |o: &&Outage| (o.tunnel, o.direction) == (tunnel, published) && o.end.is_none();
+    let own = |o: &&Outage| {
+        (o.tunnel, o.direction) == (tunnel, published) && o.end.is_none() && !is_of_nothing_sent(o)
+    };
     let open = known.outages.iter().filter(own).map(|o| (o.start, o.start));
     let spans: Vec<(Timestamp, Timestamp)> = vain.map(|a| (a.first_time, a.last_time)).chain(open).collect();
     Some(Death {
@@ -103,6 +105,12 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
     let is_of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     let mut attempts = known.attempts.iter().filter(is_of_it);
     (!is_explained(outage) && !attempts.any(|a| is_over(a, ends))).then_some(outage.start)
+}
+
+/// Tells whether only checks were sent to a side that fell silent: the transfer was over.
+fn is_of_nothing_sent(outage: &Outage) -> bool {
+    let explanation = outage.explanation.as_ref();
+    explanation.is_some_and(|e| e.cause == ExplanationCause::PeerSilent && e.count.is_some())
 }
 
 /// The packets show why nothing passed, so nothing outside of the capture decides it. A request that is out may still be answered, and a side

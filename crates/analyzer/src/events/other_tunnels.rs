@@ -23,7 +23,8 @@ pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     read.chain(sealed(sources, ends)).collect()
 }
 
-/// ESP of one direction stops as that of another tunnel begins towards the same receiver, while the other direction goes on here.
+/// ESP of one direction stops as that of another tunnel begins towards the same receiver, while the other direction goes on here. Another sender
+/// that is answered there is a peer of its own, as each client of a gateway is.
 fn sealed(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     let directions = sources.record.meters.directions();
     let sides = directions.filter_map(|side| Some((first_sa(sources, side)?, side)));
@@ -31,11 +32,15 @@ fn sealed(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     sides.sort_by_key(|(sa, _)| (sa.dst, sa.first));
     let of = |(old, side): &(&Association, Side)| {
         let went = |silence: &PacketSilence| {
-            let near = |time: i64| (old.dst, Some((silence.from.plus_nanos(time), 0)));
+            let near = |nanos: i64| (old.dst, Some((silence.from.plus_nanos(nanos), 0)));
             let first = sides.partition_point(|(sa, _)| (sa.dst, sa.first) < near(-LONGEST_ACK_DELAY));
-            let mut begin = sides[first..].iter();
-            let (new, to) = begin.find(|(_, to)| to.0 != side.0)?;
-            ((new.dst, new.first) < near(LONGEST_ACK_DELAY)).then_some(())?;
+            let beside = sides[first..].iter();
+            let mut beside = beside.take_while(|(sa, _)| (sa.dst, sa.first) < near(LONGEST_ACK_DELAY));
+            let takes_over = |sa: &Association, (tunnel, direction): Side| {
+                let answered = || first_sa(sources, (tunnel, direction.reverse())).is_some();
+                tunnel != side.0 && (sa.src == old.src || !answered())
+            };
+            let (new, to) = beside.find(|(sa, to)| takes_over(sa, *to))?;
             let gone = GoneOver {
                 from: *side,
                 to: *to,

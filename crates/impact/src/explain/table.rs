@@ -195,7 +195,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::ByTurns, sas::by_turns)
     },
     ExplanationRow {
-        needs: "one direction of an inner connection comes through another tunnel for half of it, and the other direction goes on in this one; or, where no key shows connections, ESP of one side stops as it begins in another tunnel towards the same receiver, and the other side goes on here, at half of its rate at most",
+        needs: "one direction of an inner connection comes through another tunnel for half of it, and the other direction goes on in this one; or, where no key shows connections, ESP of one side stops as it begins in another tunnel between the same addresses, or in one towards the same receiver that answers nothing there, and the other side goes on here, at half of its rate at most",
         unless: "both directions went over: another tunnel took the place of this one",
         moment: Moment::Event,
         ..row(ExplanationCause::OtherTunnel, sas::other_tunnel)

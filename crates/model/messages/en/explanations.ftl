@@ -252,9 +252,9 @@ explains-by-turns = each time { $to } sets up a new SA, ESP of { $who } to this 
    *[inferred] They may have the same identity or the same address inside the tunnel.
 }
 explains-other-tunnel = { $known ->
-    [inferred] ESP towards that end stopped here as it began in the tunnel of { $to }
-   *[proven] packets of connections that had come here came in the SAs of the tunnel of { $to }
-}, and the other direction went on here: what answers it lacks what came there.
+    [inferred] ESP of that direction stopped here as it began in the tunnel of { $to }
+   *[proven] packets of connections that had come through this tunnel came through that of { $to } from then on
+}, and the other direction still goes through this one.
 explains-networks-by-turns = each new SA ends the one before and carries the other of the two alone, by turns, far sooner than any lifetime: one end keeps one pair of SAs where the other end has one for each network.
 explains-one-sided = { $to } deleted this SA at { $moment }, and ESP of { $who } came on it for { $took } after that: its receiver has no key for it.
 explains-one-sided-left = { $what ->

@@ -223,9 +223,9 @@ explains-by-turns = { $who }からの ESP は、{ $to } の新しい SA が始�
    *[inferred] 識別子（ID）かトンネル内アドレスが同じ可能性があります。
 }
 explains-other-tunnel = { $known ->
-    [inferred] その向きの ESP が、{ $to } のトンネルで始まったときにこちらで途絶えました。
-   *[proven] こちらで届いていたコネクションのパケットが、{ $to } のトンネルの SA で届くようになりました。
-}逆向きはこのトンネルで続いており、応答する側にはそのデータが届いていません。
+    [inferred] その向きの ESP は、{ $to } のトンネルで始まったときにこのトンネルで途絶えました。
+   *[proven] このトンネルで届いていたコネクションのパケットが、{ $to } のトンネルで届くようになりました。
+}逆向きは今もこのトンネルを通っています。
 explains-networks-by-turns = 新しい SA ができるたびに前の SA が終わり、二つのうちもう一方だけを交互に運んでいます。どの寿命よりもはるかに早い交替です。一方はネットワークごとに Child SA を持ち、もう一方は Child SA を一つしか持ちません。
 explains-one-sided = { $to }がこの SA を { $moment }に削除した後も、{ $who }の ESP が { $took }にわたりその SA で届いています。受信側にはその鍵がありません。
 explains-one-sided-left = { $to }は { $moment }に{ $what ->
