@@ -3,7 +3,7 @@
 use crate::assembly::children::Known;
 use crate::pipeline::record::Record;
 use rekeyscope_impact::account::{Death, Surroundings};
-use rekeyscope_impact::explain::row_of;
+use rekeyscope_impact::explain::{is_at_rest, row_of};
 use rekeyscope_ipsec::rekey::attempt::FIRST_REPEAT_NANOS;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
@@ -55,7 +55,8 @@ fn died(known: Known<'_>, (tunnel, published): Side, ends: Timestamp) -> Option<
         .max();
     let vain = attempts().filter(|a| a.outcome.failed() && renewed.is_none_or(|t| a.last_time > t));
     let own = |o: &&Outage| {
-        (o.tunnel, o.direction) == (tunnel, published) && o.end.is_none() && !is_of_nothing_sent(o)
+        let is_of_transfer = !o.explanation.as_ref().is_some_and(is_at_rest);
+        (o.tunnel, o.direction) == (tunnel, published) && o.end.is_none() && is_of_transfer
     };
     let open = known.outages.iter().filter(own).map(|o| (o.start, o.start));
     let spans: Vec<(Timestamp, Timestamp)> = vain.map(|a| (a.first_time, a.last_time)).chain(open).collect();
@@ -105,12 +106,6 @@ pub(super) fn left_open((tunnel, direction): Side, known: Known<'_>) -> Option<T
     let is_of_it = |a: &&Attempt| a.outage.as_ref().is_some_and(|o| o.index == outage.index);
     let mut attempts = known.attempts.iter().filter(is_of_it);
     (!is_explained(outage) && !attempts.any(|a| is_over(a, ends))).then_some(outage.start)
-}
-
-/// Tells whether only checks were sent to a side that fell silent: the transfer was over.
-fn is_of_nothing_sent(outage: &Outage) -> bool {
-    let explanation = outage.explanation.as_ref();
-    explanation.is_some_and(|e| e.cause == ExplanationCause::PeerSilent && e.count.is_some())
 }
 
 /// The packets show why nothing passed, so nothing outside of the capture decides it. A request that is out may still be answered, and a side

@@ -21,17 +21,12 @@ const COLLISION_IS_SETTLED: i64 = seconds(6);
 /// Errors of ICMP that a host sends where no daemon listens, and no protocol ESP is known (RFC 792).
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
-/// An explanation by an event.
-fn by_event(view: &OutageView<'_>, cause: ExplanationCause, event: &Event) -> Explanation {
-    view.with_frames(Explanation::shown(cause, event), [])
-}
-
 /// An explanation by several events; the first one is named.
 fn by_events(view: &OutageView<'_>, cause: ExplanationCause, events: &[&Event]) -> Option<Explanation> {
     let (first, others) = events.split_first()?;
     let explanation = Explanation {
         evidence: others.iter().map(|event| event.index).collect(),
-        ..by_event(view, cause, first)
+        ..view.by_event(cause, first)
     };
     Some(view.with_frames(explanation, others.iter().map(|event| event.frame)))
 }
@@ -127,7 +122,7 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
     let ended = view.events(L2TP_ENDS, since, until).next()?;
     Some(Explanation {
         count: None,
-        ..by_event(view, ExplanationCause::L2tpClosed, ended)
+        ..view.by_event(ExplanationCause::L2tpClosed, ended)
     })
 }
 
@@ -216,7 +211,7 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
     Some(Explanation {
         exchange: late.exchange,
         seconds: Some(took),
-        ..by_event(view, ExplanationCause::AnsweredLate, late)
+        ..view.by_event(ExplanationCause::AnsweredLate, late)
     })
 }
 
@@ -231,7 +226,7 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
     if let Some(late) = answered_late {
         return Some(Explanation {
             seconds: Some(late.until?.seconds_since(late.time)),
-            ..by_event(view, ExplanationCause::GivenUpTooSoon, late)
+            ..view.by_event(ExplanationCause::GivenUpTooSoon, late)
         });
     }
     let since = view.outage.from.plus_nanos(-view.near());
@@ -459,7 +454,7 @@ pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let explanation = Explanation {
         exchange: anew.map(|exchange| exchange.index),
         seconds: anew.map(|exchange| exchange.end.seconds_since(delete.time)),
-        ..by_event(view, ExplanationCause::Deleted, delete)
+        ..view.by_event(ExplanationCause::Deleted, delete)
     };
     exchanges_since(view, delete.time)
         .next()
@@ -493,7 +488,7 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     let exchanges: Vec<&ExchangeInScene> = exchanges_since(view, delete.time).collect();
     let mut from_last = exchanges.iter().rev();
     let made = from_last.find(|exchange| exchange.made != MadeByExchange::Nothing);
-    let explanation = by_event(view, ExplanationCause::BreakBeforeMake, delete);
+    let explanation = view.by_event(ExplanationCause::BreakBeforeMake, delete);
     Some(Explanation {
         exchange: Some(made.or(exchanges.first())?.index),
         seconds: made.map(|exchange| exchange.end.seconds_since(delete.time)),

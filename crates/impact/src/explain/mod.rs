@@ -4,6 +4,7 @@
 //! scene ─→ view ─→ control, sas, path ─→ table     the questions, the rows, their order
 //!                                costs, findings   the rows of the same table for time that is no outage, and for what else is found
 //! document ─→ failure                              the tunnels that failed, whose verdicts come first
+//! document ─→ variant                              the words of a row that has several
 //! document ─→ told, orphan, set_up, remarks, loss   which of them an answer speaks of, and what it says where there is none
 //! ```
 
@@ -23,6 +24,7 @@ mod set_up;
 mod slow_sa;
 mod table;
 mod told;
+mod variant;
 mod view;
 mod windows;
 
@@ -36,11 +38,11 @@ pub use findings::{FINDINGS, FindingRow, finding_row};
 pub use loss::{leads, share_of_transfer, told_idle_beside, told_loss, told_loss_beside};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
-    ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, refuses_child, told_childless,
-    told_cut_off, told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return,
-    told_pause, told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
+    ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off,
+    told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return, told_pause,
+    told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
-pub use renewal::{is_cost_of_renewal, leaves_unused, names_renewal, slow_answers};
+pub use renewal::{is_cost_of_renewal, is_crossed, leaves_unused, names_renewal, slow_answers};
 pub use sas::uses_up_numbers;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
@@ -49,6 +51,7 @@ pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
 pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
+pub use variant::{AsksBehindDelete, asks_behind_delete, brought_back, is_at_rest, variant};
 pub use view::DELETE_OF_A_REKEY;
 pub use view::MOST_FRAMES;
 pub use windows::{WindowsClient, is_of_windows, renews_as_windows, told_windows};

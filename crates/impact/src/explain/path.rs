@@ -14,7 +14,7 @@ pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
     let hole = view
         .events(&[EventKind::CaptureHole], Timestamp(i64::MIN), view.outage.to)
         .find(|event| view.lasts_half(event))?;
-    Some(view.with_frames(Explanation::shown(ExplanationCause::CaptureHole, hole), []))
+    Some(view.by_event(ExplanationCause::CaptureHole, hole))
 }
 
 pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
@@ -67,15 +67,7 @@ pub(super) fn answered_elsewhere(view: &OutageView<'_>) -> Option<Explanation> {
         .dead
         .is_some_and(|(first, _)| first == outage.from);
     let at_begin = outage.from <= event.time.plus_nanos(view.near());
-    (at_begin || in_vain_from_the_first).then(|| {
-        let explanation = Explanation {
-            by: event.by,
-            event: Some(event.index),
-            count: event.count,
-            ..Explanation::of(ExplanationCause::AnsweredElsewhere, event.known)
-        };
-        view.with_frames(explanation, [])
-    })
+    (at_begin || in_vain_from_the_first).then(|| view.by_event(ExplanationCause::AnsweredElsewhere, event))
 }
 
 /// Events that belong to a silence: ICMP errors, and checks and echoes without an answer.

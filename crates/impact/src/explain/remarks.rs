@@ -252,7 +252,7 @@ pub fn told_silent_esp<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<
 }
 
 /// Whether an event is an unread answer to IKE_AUTH that makes no child SA: the IKE SA stands.
-pub fn refuses_child(analysis: &Analysis, event: &Event) -> bool {
+pub(super) fn refuses_child(analysis: &Analysis, event: &Event) -> bool {
     let mut exchanges = analysis.exchanges.iter();
     event.kind == EventKind::Refused
         && event.known == Certainty::Inferred

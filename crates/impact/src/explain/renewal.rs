@@ -3,7 +3,7 @@
 use crate::explain::table::{CostOfRenewal, row_of};
 use crate::explain::view::{CHARON_REPEATS, NEAR_AT_LEAST};
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, ExchangeKind, Explanation, ExplanationCause, Outage, Rekey,
+    Analysis, Attempt, Event, EventKind, ExchangeKind, Explanation, ExplanationCause, Outage, Rekey,
 };
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
@@ -89,4 +89,18 @@ pub fn slow_answers(analysis: &Analysis, explanation: &Explanation) -> Option<(I
     let took: f64 = waits.iter().map(|wait| wait - shortest).sum();
     let answers = if asked == ends.a { ends.b } else { ends.a };
     (2.0 * took >= explanation.seconds?).then_some((answers, took, waits.len() > EXCHANGES_WITHOUT_EAP))
+}
+
+/// Whether a request to renew the SA crossed its Delete, and was refused until the outage had ended.
+pub fn is_crossed(analysis: &Analysis, explanation: &Explanation, end: Timestamp) -> bool {
+    let crosses = |event: &Event| {
+        let of_same =
+            |e: &&Event| e.kind == EventKind::Refused && (e.tunnel, e.by) == (event.tunnel, event.by);
+        let mut refusals = analysis.events.iter().filter(of_same);
+        refusals.any(|refusal| (event.time..=end).contains(&refusal.time))
+    };
+    explanation
+        .event
+        .and_then(|index| analysis.events.get(index))
+        .is_some_and(crosses)
 }

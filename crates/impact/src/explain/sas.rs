@@ -473,7 +473,7 @@ fn by_run(
 ) -> Option<Explanation> {
     let mut runs = view.events(kinds, Timestamp(i64::MIN), view.outage.to);
     let run = runs.find(|event| view.lasts_half(event))?;
-    Some(view.with_frames(Explanation::shown(cause, run), []))
+    Some(view.by_event(cause, run))
 }
 
 /// Nothing of two hosts comes any more since an SA replaced theirs that others use: nobody sends, so nothing is lost either.
@@ -542,12 +542,7 @@ fn networks_by_turns(view: &OutageView<'_>) -> Option<Explanation> {
         view.begin().plus_nanos(view.near()),
     );
     let event = turns.find(|event| event.until >= Some(view.outage.from))?;
-    let explanation = Explanation {
-        event: Some(event.index),
-        count: event.count,
-        ..Explanation::of(ExplanationCause::ByTurns, event.known)
-    };
-    Some(view.with_frames(explanation, []))
+    Some(view.by_event(ExplanationCause::ByTurns, event))
 }
 
 /// Packets of one side came through another tunnel, and the other side went on in this one.

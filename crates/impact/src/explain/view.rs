@@ -3,7 +3,7 @@
 use crate::explain::scene::{
     ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation};
+use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{ShownBy, doubled_timer};
@@ -256,6 +256,11 @@ impl<'a> OutageView<'a> {
         let made = self.outage.sa.and_then(|place| made(self.sa(place)?));
         let age = made.map(|made| self.outage.from.seconds_since(made));
         (self.outage.sa_bytes.map(|bytes| bytes as f64), age)
+    }
+
+    /// An explanation by an event.
+    pub(super) fn by_event(&self, cause: ExplanationCause, event: &Event) -> Explanation {
+        self.with_frames(Explanation::shown(cause, event), [])
     }
 
     /// Names frames, those of an event first.

@@ -40,6 +40,7 @@ outage-refused-child = { $who } { $probably }refused the new child SA { $at }
 outage-given-up = { $who } { $probably }did not answer checks { $at }
 outage-given-up-too-soon = { $who } was { $probably }given up too soon { $at }
 outage-unanswered = { $who } { $probably }did not answer the renewal { $at }
+outage-fragments-lost-behind = { outage-unanswered }
 outage-answered-late = the renewal { $at } { $probably }got no answer for { $took }
 outage-answer-lost = a message of the renewal { $at } was { $probably }lost
 outage-collision = both sides { $probably }renewed at once { $at }
@@ -192,8 +193,10 @@ explains-answered-late = a request for a new SA was sent { $count } times before
 explains-ike-fragments = of a large IKE message only some fragments came, so it could not be answered.
 explains-answer-lost = a message of the renewal was sent again although its answer is in this capture: that answer did not reach the sender in time.
 explains-collision = each side asked for a new SA before the other had answered, and they did not keep the same one.
-explains-limit-read = data stopped when the SA had reached the negotiated { $limit }.
-explains-limit-stated = data stopped when the SA had reached { $limit }, its lifetime by { $source }.
+explains-limit-read = { $stated ->
+    [yes] data stopped when the SA had reached { $limit }, its lifetime by { $source }.
+   *[no] data stopped when the SA had reached the negotiated { $limit }.
+}
 explains-limit-reached = data stopped when an SA had reached about { $limit }.
 explains-limit-late = data stopped on the old SA before the new one was in use.
 explains-new-sa-lost = { $count ->
@@ -334,6 +337,7 @@ cure-deleted = look into the log of { $who } for why it deleted { $what ->
    *[child] the SA
 }. If a lifetime ended, let a renewal begin before it (strongSwan: `rekey_time` above 0 and below the lifetime), or let the other side renew first; if it was a command or an idle timeout, change that.
 cure-behind-another = at the gateway, look for a limit of tunnels (licence, pool of addresses) and for clients that share one name or certificate (strongSwan: `unique`). The rekeys are not the cause.
+cure-deleted-at-limit = { cure-deleted }
 cure-break-before-make = { $what ->
     [ike] let { $who } make before it breaks (strongSwan: `make_before_break = yes`), or rekey instead of reauthenticating.
    *[child] { $by ->
@@ -361,8 +365,10 @@ cure-answered-late = find what loses IKE messages between the ends (a full queue
 cure-ike-fragments = switch IKE fragmentation on at both ends (strongSwan: `fragmentation = yes`), or use a group with smaller keys (an elliptic curve).
 cure-given-up = find what drops checks (INFORMATIONAL, UDP 500 and 4500) or the answers of { $who } to them; a dead peer detection that waits longer (strongSwan: `retransmit_tries`) only hides it. The log of { $who } tells whether it restarted.
 cure-collision = let one side alone renew, with limits well below the other's, and keep random margins.
-cure-limit-reached = give { $who }, which renews, limits below those of the other side, and let it begin well before them (strongSwan: `rekey_bytes` below `life_bytes`, `rekey_time` below `life_time`): a whole exchange must fit in between.
-cure-limit-packets = let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
+cure-limit-reached = { $by ->
+    [packets] let { $who } renew earlier, or raise the limit of { $limit } (strongSwan: `rekey_packets` further below `life_packets`): a whole exchange must pass between the two.
+   *[volume] give { $who }, which renews, limits below those of the other side, and let it begin well before them (strongSwan: `rekey_bytes` below `life_bytes`, `rekey_time` below `life_time`): a whole exchange must fit in between.
+}
 cure-new-sa-lost = let the initiator send on a new SA a little later, or use IKEv2: { $who } takes it into use late.
 cure-new-sa-initiator = let { $other } begin the renewals (raise the limit at { $who }): whoever answers has the new SA before the other side sends on it. Or update { $who }: it takes a new SA into use late.
 cure-new-sa-responder = update { $who }: whoever answers must be able to receive on the new SA by then (RFC 7296 §2.8), and it takes it into use late.

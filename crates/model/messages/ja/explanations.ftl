@@ -39,6 +39,7 @@ outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
 outage-given-up-too-soon = { $who }を{ $at }早すぎる DPD 判定で切断{ $probably }
 outage-unanswered = { $who }が{ $at }リキー（鍵更新）要求に無応答{ $probably }
+outage-fragments-lost-behind = { outage-unanswered }
 outage-answered-late = リキー（鍵更新）要求が{ $at } { $took }無応答{ $probably }
 outage-answer-lost = リキー（鍵更新）のメッセージが{ $at }届かず{ $probably }
 outage-collision = 両側が{ $at }同時にリキー（鍵更新）{ $probably }
@@ -174,8 +175,10 @@ explains-answered-late = 新しい SA の要求が { $count } 回送られ、{ $
 explains-ike-fragments = 大きな IKE メッセージのフラグメントが一部しか届かなかったため、応答できませんでした。
 explains-answer-lost = 応答はこのキャプチャにあるのに、リキーのメッセージが再送されています。その応答が送信側に間に合っていません。
 explains-collision = 相手の応答より先に両側が新しい SA を要求し、残した SA が一致しませんでした。
-explains-limit-read = SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
-explains-limit-stated = SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
+explains-limit-read = { $stated ->
+    [yes] SA が { $source } に記載された寿命（{ $limit }）に達したところでデータが止まりました。
+   *[no] SA がネゴシエートされた寿命（{ $limit }）に達したところでデータが止まりました。
+}
 explains-limit-reached = SA が約 { $limit } に達したところでデータが止まりました。
 explains-limit-late = 新しい SA が使われる前に、古い SA でデータが止まりました。
 explains-new-sa-lost = 新しい SA のパケットが先頭から{ $count ->
@@ -295,6 +298,7 @@ cure-deleted = { $who }のログで{ $what ->
    *[child] { " " }SA
 } を削除した理由を調べてください。寿命の場合は、その前にリキーが始まるようにする（strongSwan: `rekey_time` を 0 より大きく、寿命より短く）か、相手側から先にリキーさせてください。手動やアイドルタイマーの場合は、それを変更してください。
 cure-behind-another = ゲートウェイでトンネル数の制限（ライセンス、アドレスプール）と、同じ名前や証明書を使うクライアント（strongSwan: `unique`）を調べてください。リキーは原因ではありません。
+cure-deleted-at-limit = { cure-deleted }
 cure-break-before-make = { $what ->
     [ike] { $who }で古い SA を削除する前に新しい SA を作るようにする（strongSwan: `make_before_break = yes`）か、再認証の代わりにリキーしてください。
    *[child] { $by ->
@@ -322,8 +326,10 @@ cure-answered-late = IKE メッセージが両端の間で失われる箇所（�
 cure-ike-fragments = 両側で IKE フラグメンテーションを有効にする（strongSwan: `fragmentation = yes`）か、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。
 cure-given-up = 生存確認（INFORMATIONAL、UDP 500 と 4500）か{ $who }の応答が失われる箇所を探してください。DPD のタイムアウトを延ばしても（strongSwan: `retransmit_tries`）、問題が隠れるだけです。再起動したかどうかは{ $who }のログで分かります。
 cure-collision = リキーを片側だけが行うように寿命に十分な差をつけ、リキー時刻のランダムなずれは残してください。
-cure-limit-reached = リキーする側（{ $who }）の寿命を相手側より短くし、鍵交換が終わる余裕をとって早めに始めてください（strongSwan: `rekey_bytes` を `life_bytes` より、`rekey_time` を `life_time` より小さく）。
-cure-limit-packets = { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
+cure-limit-reached = { $by ->
+    [packets] { $who }が早めに更新するか、SA の上限（{ $limit }）を増やしてください（strongSwan: `rekey_packets` を `life_packets` より十分小さく）。両者の間に鍵交換が終わる余裕が必要です。
+   *[volume] リキーする側（{ $who }）の寿命を相手側より短くし、鍵交換が終わる余裕をとって早めに始めてください（strongSwan: `rekey_bytes` を `life_bytes` より、`rekey_time` を `life_time` より小さく）。
+}
 cure-new-sa-lost = 始動側が新しい SA で送り始めるのを少し遅らせるか、IKEv2 にしてください。{ $who }が新しい SA を使い始めるのが遅れています。
 cure-new-sa-initiator = { $other }から更新を始めるようにしてください（{ $who }のリミットを上げる）。応答する側は、相手が新しい SA で送る前にそれを持っています。または{ $who }をアップデートしてください。新しい SA を使い始めるのが遅れています。
 cure-new-sa-responder = { $who }をアップデートしてください。応答する側は応答した時点で新しい SA で受信できなければなりませんが（RFC 7296 §2.8）、使い始めるのが遅れています。

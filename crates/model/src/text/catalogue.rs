@@ -89,6 +89,11 @@ impl Catalogue {
         self.say(&Message::new(id))
     }
 
+    /// Whether it has a message.
+    pub fn has(&self, message: &Message) -> bool {
+        self.bundle.has_message(&message.id)
+    }
+
     /// The label of a value that the document names; see [`Message::of`].
     pub fn name(&self, kind: &str, name: &str) -> String {
         self.say(&Message::of(kind, name))

@@ -7,12 +7,13 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
-    DELETE_OF_A_REKEY, Moment, leaves_unused, refuses_child, renews_as_windows, row_of, slow_answers,
+    AsksBehindDelete, Moment, asks_behind_delete, brought_back, is_crossed, leaves_unused, renews_as_windows,
+    row_of, slow_answers, variant,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
-    Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause, Ledger,
-    LedgerInterval, LedgerRekey, Mode, Outage, OutageEnd, Tunnel,
+    Certainty, Direction, Event, EventKind, Exchange, Explanation, ExplanationCause, Ledger, LedgerInterval,
+    LedgerRekey, Mode, Outage, OutageEnd, Tunnel,
 };
 use rekeyscope_model::text::{Catalogue, Message};
 use rekeyscope_model::time::Timestamp;
@@ -84,7 +85,7 @@ impl<'a> Explained<'a> {
         })
     }
 
-    /// The same of a time from `start` on of which no outage tells.
+    /// A time from `start` on of which no outage tells.
     pub(crate) fn since(
         focus: &'a Focus<'a>,
         explanation: &'a Explanation,
@@ -106,7 +107,7 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// The same for a sentence that speaks of others, too.
+    /// An explanation in a sentence that speaks of others, too.
     pub(crate) fn of_all(&self, alike: impl Iterator<Item = &'a Explanation>) -> Self {
         Explained {
             alike: alike.collect(),
@@ -150,26 +151,26 @@ impl<'a> Explained<'a> {
         self.clause_with(at)
     }
 
-    /// The same without its moment: `The gateway refused the renewal`.
+    /// The event without its moment: `The gateway refused the renewal`.
     pub(crate) fn clause_alone(&self) -> String {
         self.clause_with(String::new())
     }
 
     fn clause_with(&self, at: String) -> String {
-        let said = self.t().say(&self.about(self.clause_message()).with("at", at));
+        let said = self.t().say(&self.about(self.message("outage")).with("at", at));
         // A sentence has two blanks where its moment is left out.
         let words: Vec<&str> = said.split_whitespace().collect();
         format::capitalised(&words.join(" "))
     }
 
-    /// The same for a list that says the length anyway; nothing where nothing explains it.
+    /// The event for a list that says the length anyway; nothing where nothing explains it.
     pub(crate) fn item(&self) -> Option<String> {
         (!self.is(ExplanationCause::Unexplained)).then(|| self.clause(1))
     }
 
     /// The evidence in plain words.
     pub(crate) fn why(&self) -> String {
-        let mut sentences = vec![self.t().say(&self.about(self.why_message()))];
+        let mut sentences = vec![self.t().say(&self.about(self.message("explains")))];
         sentences.extend(self.alike());
         sentences.extend(self.renewal());
         sentences.extend(self.connections());
@@ -183,7 +184,7 @@ impl<'a> Explained<'a> {
             return advice.instruction(self.t());
         }
         self.of_windows()
-            .unwrap_or_else(|| self.t().say(&self.about(self.cure_message())))
+            .unwrap_or_else(|| self.t().say(&self.about(self.message("cure"))))
     }
 
     fn is(&self, cause: ExplanationCause) -> bool {
@@ -198,85 +199,13 @@ impl<'a> Explained<'a> {
         self.event().map(|event| event.kind)
     }
 
-    /// The message of the cause, but where a row has several.
-    fn clause_message(&self) -> Message {
-        match self.explanation.cause {
-            // The side that splits its messages is named where the capture stands behind the loss.
-            ExplanationCause::IkeFragments if self.exchange_of_event().is_some() => {
-                Message::new("outage-unanswered")
-            }
-            ExplanationCause::Refused if self.is_childless() => Message::new("outage-refused-child"),
-            ExplanationCause::ByTurns if self.are_networks() => Message::new("outage-networks-by-turns"),
-            ExplanationCause::OtherTunnel if !self.is_of_an_end() => Message::new("outage-other-path"),
-            ExplanationCause::Unexplained if self.explanation.by.is_some() => {
-                Message::new("outage-lost-before")
-            }
-            ExplanationCause::LargePackets if self.explanation.by.is_some() => {
-                Message::new("outage-large-or-all")
-            }
-            cause => Message::of("outage", cause.as_str()),
-        }
-    }
-
-    /// The same of line 2.
-    fn why_message(&self) -> Message {
-        let e = self.explanation;
-        Message::new(match e.cause {
-            ExplanationCause::Refused if self.is_childless() => "explains-refused-child",
-            ExplanationCause::Refused if self.notification().is_none() => "explains-refused-encrypted",
-            ExplanationCause::ByTurns if self.are_networks() => "explains-networks-by-turns",
-            ExplanationCause::OneSided if e.event.is_none() => "explains-one-sided-alone",
-            ExplanationCause::OneSided if e.certainty == Certainty::Inferred => "explains-one-sided-left",
-            ExplanationCause::LimitReached if self.limit().is_none() => "explains-limit-late",
-            ExplanationCause::LimitReached if e.certainty == Certainty::Read => match self.limit_source() {
-                Some(_) => "explains-limit-stated",
-                None => "explains-limit-read",
-            },
-            ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "explains-second-tunnel",
-            ExplanationCause::GivenUpTooSoon if self.is_given_up_in_vain() => "explains-given-up-alive",
-            ExplanationCause::AddressChanged if e.seconds.is_some() => "explains-moved",
-            ExplanationCause::Deleted if e.exchange.is_some() => "explains-deleted-elsewhere",
-            ExplanationCause::LargePackets if e.by.is_some() => "explains-large-or-all",
-            ExplanationCause::LargePackets if e.count.is_none() => "explains-large-packets-only",
-            ExplanationCause::TooBig if self.is_inside() => "explains-too-big-inside",
-            ExplanationCause::Unexplained if e.by.is_some() => "explains-lost-before",
-            ExplanationCause::PeerSilent if e.count.is_some() => "explains-silent-at-rest",
-            cause => return Message::of("explains", cause.as_str()),
-        })
-    }
-
-    /// The same of the cure.
-    fn cure_message(&self) -> Message {
-        Message::new(match self.explanation.cause {
-            ExplanationCause::BreakBeforeMake if self.who_renews() != "same" => {
-                match (self.limit(), self.kind()) {
-                    (None, _) => "cure-deleted-and-made-anew",
-                    (Some(_), Some(EventKind::ChildDeleted)) => "cure-break-before-make",
-                    (Some(_), _) => "cure-deleted",
-                }
-            }
-            ExplanationCause::ByTurns if self.are_networks() => "cure-networks-by-turns",
-            ExplanationCause::LimitReached if self.explanation.limit_packets.is_some() => {
-                "cure-limit-packets"
-            }
-            ExplanationCause::NewSaLost if self.is_of_second_tunnel() => "cure-second-tunnel",
-            ExplanationCause::OtherTunnel if !self.is_of_an_end() => "cure-other-path",
-            ExplanationCause::NewSaLost if self.asked_itself() => "cure-new-sa-initiator",
-            ExplanationCause::NewSaLost if self.is_ikev2() => "cure-new-sa-responder",
-            ExplanationCause::GivenUpTooSoon if self.is_given_up_in_vain() => "cure-given-up-alive",
-            ExplanationCause::AddressChanged if self.explanation.seconds.is_some() => "cure-moved",
-            ExplanationCause::Deleted if self.explanation.exchange.is_some() => "cure-deleted-elsewhere",
-            ExplanationCause::TooBig if self.is_inside() => "cure-too-big-inside",
-            ExplanationCause::LargePackets if self.explanation.by.is_some() => "cure-large-or-all",
-            ExplanationCause::PeerSilent if self.explanation.count.is_some() => "cure-silent-at-rest",
-            ExplanationCause::PeerSilent | ExplanationCause::PathSilent if self.brought_back() => {
-                match self.is_without_ike() {
-                    true => "cure-silent-without-ike",
-                    false => "cure-silent-renewed",
-                }
-            }
-            cause => return Message::of("cure", cause.as_str()),
-        })
+    /// The message of a kind: that of the row's variant where the catalogue has one, else that of its cause.
+    fn message(&self, kind: &str) -> Message {
+        let (analysis, time) = (self.focus.analysis, &self.silent_time);
+        let variant = variant(analysis, time.tunnel, self.explanation, time.ended_by_renewal);
+        let own = variant.map(|variant| Message::of(kind, variant));
+        own.filter(|message| self.t().has(message))
+            .unwrap_or_else(|| Message::of(kind, self.explanation.cause.as_str()))
     }
 
     /// A message with everything that the messages here ask for.
@@ -350,6 +279,14 @@ impl<'a> Explained<'a> {
             .with("span", self.span())
             .with("timed", if e.seconds.is_some() { "yes" } else { "no" })
             .with("limit", said(self.limit()))
+            .with(
+                "stated",
+                if self.limit_source().is_some() {
+                    "yes"
+                } else {
+                    "no"
+                },
+            )
             .with("source", name(self.limit_source()))
             .with("moment", self.began())
             .with("from", from)
@@ -387,74 +324,9 @@ impl<'a> Explained<'a> {
         ends.find(|end| Some(*end) != self.explanation.by)
     }
 
-    /// Two networks take turns, not two clients.
-    fn are_networks(&self) -> bool {
-        self.kind() == Some(EventKind::NetworksByTurns)
-    }
-
     /// The end that it is not about, in words.
     fn other(&self) -> String {
         side(self.t(), self.tunnel(), self.peer())
-    }
-
-    /// The end that it is about began the exchange.
-    fn asked_itself(&self) -> bool {
-        let asked = self.exchange().and_then(|exchange| exchange.initiator);
-        asked.is_some() && asked == self.explanation.by
-    }
-
-    fn is_ikev2(&self) -> bool {
-        self.tunnel().is_some_and(|tunnel| tunnel.ike_version == Some(2))
-    }
-
-    /// Checks got no answer at all, and ESP came.
-    fn is_given_up_in_vain(&self) -> bool {
-        self.kind() != Some(EventKind::ChecksAnsweredLate)
-    }
-
-    /// The new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
-    fn is_of_second_tunnel(&self) -> bool {
-        let Some(own) = self.exchange() else { return false };
-        let all = || {
-            let of_tunnel = self.focus.analysis.exchanges.iter();
-            let makes = |kind| matches!(kind, ExchangeKind::CreateChildSa | ExchangeKind::QuickMode);
-            of_tunnel.filter(move |e| e.tunnel == own.tunnel && e.ike_sa.is_some() && makes(e.kind))
-        };
-        let of_own = || all().filter(|e| e.ike_sa == own.ike_sa);
-        let mut others = all().filter(|e| e.ike_sa != own.ike_sa);
-        self.both_began(own)
-            || others.any(|other| {
-                of_own().any(|e| e.first_time < other.first_time)
-                    && of_own().any(|e| e.first_time > other.first_time)
-            })
-    }
-
-    /// Both ends began an IKE SA at once, and the exchange is of one of these.
-    fn both_began(&self, own: &Exchange) -> bool {
-        let begins = || {
-            let events = self.focus.analysis.events.iter();
-            events.filter(|e| e.kind == EventKind::NewIkeSa && e.tunnel == Some(own.tunnel))
-        };
-        let meet = |a: &Event, b: &Event| Some(a.time) <= b.until && Some(b.time) <= a.until && a.by != b.by;
-        let of_own = |e: &&Event| (e.by, e.until) == (own.initiator, Some(own.last_time));
-        begins().any(|one| of_own(&one) && begins().any(|other| meet(one, other)))
-    }
-
-    /// A router inside the tunnel says what is too big for the way behind it.
-    fn is_inside(&self) -> bool {
-        self.kind() == Some(EventKind::TooBigInside)
-    }
-
-    /// It is about an end of the tunnel, and no third one.
-    fn is_of_an_end(&self) -> bool {
-        let tunnel = self.focus.analysis.tunnels.get(self.silent_time.tunnel);
-        let ends = tunnel.map(|tunnel| [Some(tunnel.a), Some(tunnel.b)]);
-        ends.is_some_and(|ends| ends.contains(&self.explanation.by))
-    }
-
-    fn is_childless(&self) -> bool {
-        let event = self.event();
-        event.is_some_and(|event| refuses_child(self.focus.analysis, event))
     }
 
     /// The thing that was deleted, or that changed.
@@ -469,14 +341,12 @@ impl<'a> Explained<'a> {
         }
     }
 
-    /// The side that asked for the next SA: the same that deleted the old one, the other one, or the same so much later that it renewed nothing.
+    /// The side that asked for the next SA.
     fn who_renews(&self) -> &'static str {
-        let asked = self.exchange().and_then(|exchange| exchange.initiator);
-        let since = |event: &Event| Some(self.exchange()?.first_time.nanos_since(event.time));
-        match asked.zip(self.explanation.by) {
-            Some((asked, by)) if asked != by => "other",
-            _ if self.event().and_then(since) > Some(DELETE_OF_A_REKEY) => "later",
-            _ => "same",
+        match asks_behind_delete(self.focus.analysis, self.explanation) {
+            AsksBehindDelete::Deleter => "same",
+            AsksBehindDelete::Peer => "other",
+            AsksBehindDelete::DeleterLater => "later",
         }
     }
 
@@ -641,7 +511,12 @@ impl<'a> Explained<'a> {
             }
             ExplanationCause::PeerSilent | ExplanationCause::PathSilent => {
                 let said = || fill!(t, "outage-brought-back", moment = back(), esp = self.esp());
-                self.brought_back().then(said)
+                brought_back(
+                    self.focus.analysis,
+                    self.explanation,
+                    self.silent_time.ended_by_renewal,
+                )
+                .then(said)
             }
             ExplanationCause::BreakBeforeMake => {
                 let analysis = self.focus.analysis;
@@ -650,15 +525,8 @@ impl<'a> Explained<'a> {
                     let (took, eap) = (format::seconds(took), if eap { "yes" } else { "no" });
                     return Some(fill!(t, "outage-slow-answers", who, took, eap));
                 }
-                let event = self.event()?;
-                let crossed = |other: &Event| {
-                    other.kind == EventKind::Refused
-                        && (other.tunnel, other.by) == (event.tunnel, event.by)
-                        && event.time <= other.time
-                        && other.time <= self.silent_time.end
-                };
-                let is_crossed = self.focus.analysis.events.iter().any(crossed);
-                is_crossed.then(|| t.word("outage-crossed"))
+                let crossed = is_crossed(analysis, self.explanation, self.silent_time.end);
+                crossed.then(|| t.word("outage-crossed"))
             }
             ExplanationCause::LargePackets
             | ExplanationCause::FirstFragments
@@ -681,15 +549,6 @@ impl<'a> Explained<'a> {
             "no"
         };
         Some(fill!(self.t(), "outage-connections", n, never))
-    }
-
-    /// A renewal ended it: its exchange, or another SA where no IKE was captured.
-    fn brought_back(&self) -> bool {
-        self.exchange().is_some() || self.silent_time.ended_by_renewal && self.is_without_ike()
-    }
-
-    fn is_without_ike(&self) -> bool {
-        self.focus.analysis.capture.ike_packets == 0
     }
 
     /// Windows' built-in client cannot be changed: what can be won lies in the exchange, or at the other side.

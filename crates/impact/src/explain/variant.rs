@@ -1,0 +1,157 @@
+//! Words of rows that have several, by what else the packets show.
+
+use crate::explain::remarks::refuses_child;
+use crate::explain::view::DELETE_OF_A_REKEY;
+use rekeyscope_model::analysis::{
+    Analysis, Certainty, Event, EventKind, Exchange, ExchangeKind, Explanation, ExplanationCause,
+};
+
+/// The name that stands for that of the cause in the messages `outage-…`, `explains-…` and `cure-…`, where the row has words of its own for what is
+/// known; a kind of message without such words keeps those of the cause. `ended_by_renewal` says that a new SA ended the silence.
+pub fn variant(
+    analysis: &Analysis,
+    tunnel: usize,
+    explanation: &Explanation,
+    ended_by_renewal: bool,
+) -> Option<&'static str> {
+    use ExplanationCause as Cause;
+    let event = explanation.event.and_then(|index| analysis.events.get(index));
+    let exchange = explanation
+        .exchange
+        .and_then(|index| analysis.exchanges.get(index));
+    let is = |kind| event.is_some_and(|event| event.kind == kind);
+    let ends = analysis.tunnels.get(tunnel);
+    match explanation.cause {
+        // The side that splits its messages is named where the capture stands behind the loss.
+        Cause::IkeFragments if event.is_some_and(|e| e.exchange.is_some()) => Some("fragments-lost-behind"),
+        Cause::Refused if event.is_some_and(|e| refuses_child(analysis, e)) => Some("refused-child"),
+        Cause::Refused if event.is_none_or(|e| e.notify.is_none()) => Some("refused-encrypted"),
+        Cause::ByTurns if is(EventKind::NetworksByTurns) => Some("networks-by-turns"),
+        Cause::OneSided if event.is_none() => Some("one-sided-alone"),
+        Cause::OneSided if explanation.certainty == Certainty::Inferred => Some("one-sided-left"),
+        Cause::OtherTunnel if !ends.is_some_and(|t| [Some(t.a), Some(t.b)].contains(&explanation.by)) => {
+            Some("other-path")
+        }
+        Cause::LimitReached if !has_limit(explanation) => Some("limit-late"),
+        Cause::LimitReached if explanation.certainty == Certainty::Read => Some("limit-read"),
+        Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
+        Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
+        Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
+        Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
+        Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {
+            match has_limit(explanation) {
+                false => Some("deleted-and-made-anew"),
+                true => (!is(EventKind::ChildDeleted)).then_some("deleted-at-limit"),
+            }
+        }
+        Cause::TooBig if is(EventKind::TooBigInside) => Some("too-big-inside"),
+        Cause::LargePackets if explanation.by.is_some() => Some("large-or-all"),
+        Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
+        Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
+        Cause::PeerSilent if is_at_rest(explanation) => Some("silent-at-rest"),
+        Cause::PeerSilent | Cause::PathSilent if brought_back(analysis, explanation, ended_by_renewal) => {
+            Some(match is_without_ike(analysis) {
+                true => "silent-without-ike",
+                false => "silent-renewed",
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The side that asks for an SA behind a Delete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AsksBehindDelete {
+    /// The side that deleted: it renews by deleting first.
+    Deleter,
+    /// Its peer, which had not renewed before.
+    Peer,
+    /// The side that deleted, but so late that it renewed nothing.
+    DeleterLater,
+}
+
+/// The side that asked for the next SA behind the Delete of an explanation.
+pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> AsksBehindDelete {
+    let exchange = explanation
+        .exchange
+        .and_then(|index| analysis.exchanges.get(index));
+    let event = explanation.event.and_then(|index| analysis.events.get(index));
+    let asked = exchange.and_then(|exchange| exchange.initiator);
+    let later = exchange
+        .zip(event)
+        .is_some_and(|(made, event)| made.first_time.nanos_since(event.time) > DELETE_OF_A_REKEY);
+    match asked.zip(explanation.by) {
+        Some((asked, by)) if asked != by => AsksBehindDelete::Peer,
+        _ if later => AsksBehindDelete::DeleterLater,
+        _ => AsksBehindDelete::Deleter,
+    }
+}
+
+/// Whether only checks were sent to a side that fell silent: the transfer was over.
+pub fn is_at_rest(explanation: &Explanation) -> bool {
+    explanation.cause == ExplanationCause::PeerSilent && explanation.count.is_some()
+}
+
+/// Whether a renewal ended the silence: its exchange, or another SA where no IKE was captured.
+pub fn brought_back(analysis: &Analysis, explanation: &Explanation, ended_by_renewal: bool) -> bool {
+    explanation.exchange.is_some() || ended_by_renewal && is_without_ike(analysis)
+}
+
+fn is_without_ike(analysis: &Analysis) -> bool {
+    analysis.capture.ike_packets == 0
+}
+
+fn has_limit(explanation: &Explanation) -> bool {
+    let limits = [
+        explanation.limit_packets,
+        explanation.limit_kilobytes,
+        explanation.limit_seconds,
+    ];
+    limits.iter().any(Option::is_some)
+}
+
+/// The words of a new SA on which what was sent is lost.
+fn of_new_sa(analysis: &Analysis, made: &Exchange, explanation: &Explanation) -> Option<&'static str> {
+    let is_ikev2 = || {
+        analysis
+            .tunnels
+            .get(made.tunnel)
+            .is_some_and(|t| t.ike_version == Some(2))
+    };
+    if is_of_second_tunnel(analysis, made) {
+        Some("second-tunnel")
+    } else if made.initiator.is_some() && made.initiator == explanation.by {
+        Some("new-sa-initiator")
+    } else {
+        is_ikev2().then_some("new-sa-responder")
+    }
+}
+
+/// Whether the new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
+fn is_of_second_tunnel(analysis: &Analysis, own: &Exchange) -> bool {
+    let makes = |e: &&Exchange| matches!(e.kind, ExchangeKind::CreateChildSa | ExchangeKind::QuickMode);
+    let of_tunnel = || {
+        analysis
+            .exchanges
+            .iter()
+            .filter(|e| e.tunnel == own.tunnel && e.ike_sa.is_some())
+    };
+    let of_own = || of_tunnel().filter(makes).filter(|e| e.ike_sa == own.ike_sa);
+    let mut others = of_tunnel().filter(makes).filter(|e| e.ike_sa != own.ike_sa);
+    both_began(analysis, own)
+        || others.any(|other| {
+            of_own().any(|e| e.first_time < other.first_time)
+                && of_own().any(|e| e.first_time > other.first_time)
+        })
+}
+
+/// Whether both ends began an IKE SA at once, and the exchange is of one of these.
+fn both_began(analysis: &Analysis, own: &Exchange) -> bool {
+    let begins = || {
+        let events = analysis.events.iter();
+        events.filter(|e| e.kind == EventKind::NewIkeSa && e.tunnel == Some(own.tunnel))
+    };
+    let meet = |a: &Event, b: &Event| Some(a.time) <= b.until && Some(b.time) <= a.until && a.by != b.by;
+    let of_own = |e: &&Event| (e.by, e.until) == (own.initiator, Some(own.last_time));
+    begins().any(|one| of_own(&one) && begins().any(|other| meet(one, other)))
+}
