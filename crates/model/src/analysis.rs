@@ -120,10 +120,46 @@ plain_data! {
     }
 }
 
+macro_rules! of_tunnel {
+    ($($of:ident: $field:ident, $item:ty;)*) => {
+        impl Analysis {$(
+            #[doc = concat!("Those of `", stringify!($field), "` that belong to a tunnel.")]
+            pub fn $of(&self, tunnel: usize) -> impl DoubleEndedIterator<Item = &$item> + Clone {
+                self.$field.iter().filter(move |item| item.tunnel == tunnel)
+            }
+        )*}
+    };
+}
+
+of_tunnel! {
+    sas_of: security_associations, SecurityAssociation;
+    exchanges_of: exchanges, Exchange;
+    rekeys_of: rekeys, Rekey;
+    attempts_of: attempts, Attempt;
+    outages_of: outages, Outage;
+    flows_of: flows, Flow;
+    ledgers_of: ledger, Ledger;
+    accounts_of: account, Account;
+    verdicts_of: impact, Impact;
+}
+
 impl Analysis {
+    /// Those of `events` that belong to a tunnel.
+    pub fn events_of(&self, tunnel: usize) -> impl DoubleEndedIterator<Item = &Event> + Clone {
+        self.events
+            .iter()
+            .filter(move |event| event.tunnel == Some(tunnel))
+    }
+
+    /// The account of one direction of a tunnel, where it has a transfer.
+    pub fn account_of(&self, tunnel: usize, direction: Direction) -> Option<&Account> {
+        self.accounts_of(tunnel)
+            .find(|account| account.direction == direction)
+    }
+
     /// The ledger of one direction of a tunnel, where it has a transfer.
     pub fn ledger_of(&self, tunnel: usize, direction: Direction) -> Option<&Ledger> {
-        let mut all = self.ledger.iter();
-        all.find(|ledger| (ledger.tunnel, ledger.direction) == (tunnel, direction))
+        self.ledgers_of(tunnel)
+            .find(|ledger| ledger.direction == direction)
     }
 }

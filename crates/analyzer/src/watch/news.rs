@@ -253,12 +253,7 @@ impl News {
         let ends = look.ends(impact.tunnel)?;
         let (now, last) = (look.now, look.last);
         let (lane, verdict) = ((ends, impact.direction), impact.verdict);
-        let says_something = |verdict| {
-            matches!(
-                verdict,
-                Verdict::Failed | Verdict::Shown | Verdict::Some | Verdict::Bounded
-            )
-        };
+        let says_something = |verdict: Verdict| verdict.is_harm() || verdict == Verdict::Bounded;
         let known = self.verdicts.entry(lane).or_insert(KnownVerdict {
             told: None,
             last: verdict,

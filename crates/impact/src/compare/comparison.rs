@@ -191,9 +191,8 @@ fn ends(analysis: &Analysis, headline: &Impact) -> Option<(IpAddr, IpAddr)> {
 /// tunnel's own ends are those of its first packets.)
 fn of_direction<'a>(analysis: &'a Analysis, headline: &Impact) -> Vec<&'a SecurityAssociation> {
     let dst = ends(analysis, headline).map(|e| e.1);
-    let own = analysis.security_associations.iter();
-    own.filter(|sa| sa.tunnel == headline.tunnel && Some(sa.dst) == dst && sa.packets > 0)
-        .collect()
+    let own = analysis.sas_of(headline.tunnel);
+    own.filter(|sa| Some(sa.dst) == dst && sa.packets > 0).collect()
 }
 
 /// Inner bytes, outer bytes and packets of the SAs whose every packet was opened: of others the two are no pair.

@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 
 /// The account of one direction, without its stretches: what a comparison keeps of it.
 pub(crate) fn of_direction(analysis: &Analysis, tunnel: usize, direction: Direction) -> Option<Account> {
-    let mut all = analysis.account.iter();
-    let found = all.find(|a| a.tunnel == tunnel && a.direction == direction)?;
+    let found = analysis.account_of(tunnel, direction)?;
     Some(Account {
         runs: Vec::new(),
         ..found.clone()

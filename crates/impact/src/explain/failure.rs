@@ -22,10 +22,10 @@ pub(super) enum Failure<'a> {
 /// The failure of a tunnel, if it has one.
 pub(super) fn failure(analysis: &Analysis, tunnel: usize) -> Option<Failure<'_>> {
     let failures = || {
-        let own = analysis.outages.iter().filter(|o| o.tunnel == tunnel);
+        let own = analysis.outages_of(tunnel);
         own.filter(|outage| is_failure(analysis, outage))
     };
-    let ledgers = analysis.ledger.iter().filter(|ledger| ledger.tunnel == tunnel);
+    let ledgers = analysis.ledgers_of(tunnel);
     let rekeys = ledgers.map(|ledger| ledger.cost_seconds).fold(0.0, f64::max);
     let counts = failures().any(|outage| outage.end.is_none())
         || failures().map(|outage| outage.seconds).sum::<f64>() > rekeys;
@@ -59,7 +59,7 @@ fn is_down_before(analysis: &Analysis, outage: &Outage) -> bool {
 }
 
 fn failed_for_good(analysis: &Analysis, tunnel: usize) -> Option<&Attempt> {
-    let own = analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
+    let own = analysis.attempts_of(tunnel);
     let own: Vec<&Attempt> = own.collect();
     let succeeded = [AttemptOutcome::Completed, AttemptOutcome::CompletedUnused];
     let last = own.iter().rposition(|a| succeeded.contains(&a.outcome));
@@ -88,12 +88,7 @@ pub fn told_failed_renewal(analysis: &Analysis) -> Option<ToldRenewal<'_>> {
         Some(headline) => renewal(headline.tunnel).filter(|_| headline.verdict == Verdict::Failed),
         None => analysis.tunnels.iter().find_map(|tunnel| renewal(tunnel.id)),
     }?;
-    let events = || {
-        analysis
-            .events
-            .iter()
-            .filter(|e| e.tunnel == Some(attempt.tunnel))
-    };
+    let events = || analysis.events_of(attempt.tunnel);
     let ends = events().filter(|event| match event.kind {
         EventKind::ChildDeleted => event.successor != Some(true),
         EventKind::LimitReached | EventKind::EspSilent => true,
@@ -147,7 +142,7 @@ pub fn failures_first(analysis: &Analysis) -> Vec<Impact> {
             continue;
         };
         failed.verdict = Verdict::Failed;
-        let mut attempts = analysis.attempts.iter().filter(|a| a.tunnel == tunnel.id);
+        let mut attempts = analysis.attempts_of(tunnel.id);
         if attempts.any(|a| a.rekey.is_some() && a.outage.is_some()) {
             // No all-clear of rekeys of which one is the outage.
             let mut messages = std::mem::take(&mut failed.messages);

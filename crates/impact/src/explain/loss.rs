@@ -5,8 +5,7 @@ use crate::verdict::{INTEREST, LEAST_SHARE};
 use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis, Impact, Ledger, Verdict};
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
-    let mut all = analysis.account.iter();
-    all.find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))
+    analysis.account_of(headline.tunnel, headline.direction)
 }
 
 /// Finds the lines that may be told. A sender with nothing to send, or whose rate grows as that of every new connection, is no fault beside

@@ -39,8 +39,8 @@ pub use loss::{leads, share_of_transfer, told_idle_beside, told_loss, told_loss_
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off,
-    told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return, told_pause,
-    told_queue, told_silent_esp, told_standstill, told_stop, told_torn_down,
+    told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return, told_queue,
+    told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
 pub use renewal::{is_cost_of_renewal, is_crossed, leaves_unused, names_renewal, slow_answers};
 pub use sas::uses_up_numbers;

@@ -34,12 +34,7 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
     if ledger.basis == LedgerBasis::Acknowledgements {
         return None;
     }
-    let own = || {
-        analysis
-            .security_associations
-            .iter()
-            .filter(|sa| sa.tunnel == headline.tunnel)
-    };
+    let own = || analysis.sas_of(headline.tunnel);
     let orphan = |sa: &'_ &SecurityAssociation| -> Option<Timestamp> {
         let end = sa.last_time?;
         let replaced = analysis
@@ -54,9 +49,7 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
     };
     let failed = |end: Timestamp| {
         let mut attempts: Vec<&Attempt> = analysis
-            .attempts
-            .iter()
-            .filter(|a| a.tunnel == headline.tunnel)
+            .attempts_of(headline.tunnel)
             .filter(|a| matches!(a.outcome, AttemptOutcome::Refused | AttemptOutcome::Unanswered))
             .filter(|a| a.first_time <= end.plus_nanos(REFUSAL_TAKES_EFFECT))
             .filter(|a| a.last_time >= end.plus_nanos(-REQUEST_IS_OUT))
@@ -65,10 +58,7 @@ pub fn told_orphan(analysis: &Analysis) -> Option<ToldOrphan<'_>> {
         attempts.pop()
     };
     let deleted = |end: Timestamp| {
-        let mut events = analysis
-            .events
-            .iter()
-            .filter(|event| event.tunnel == Some(headline.tunnel));
+        let mut events = analysis.events_of(headline.tunnel);
         events.find(|event| {
             matches!(event.kind, EventKind::ChildDeleted | EventKind::Deleted)
                 && event.successor == Some(false)

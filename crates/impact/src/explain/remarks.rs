@@ -18,11 +18,9 @@ const TALKING_SUFFERS_MS: f64 = 150.0;
 /// The longest that a queue delays packets, milliseconds, where it stands: it is longer than the least round trip, which is all that a full
 /// rate needs, for half of the transfer, and long enough to be heard.
 pub fn told_queue(analysis: &Analysis, headline: &Impact) -> Option<f64> {
-    let of_headline = |tunnel, direction| (tunnel, direction) == (headline.tunnel, headline.direction);
-    let mut accounts = analysis.account.iter();
-    let account = accounts.find(|own| of_headline(own.tunnel, own.direction))?;
-    let flows = analysis.flows.iter();
-    let flows = flows.filter(|flow| of_headline(flow.tunnel, flow.direction));
+    let account = analysis.account_of(headline.tunnel, headline.direction)?;
+    let flows = analysis.flows_of(headline.tunnel);
+    let flows = flows.filter(|flow| flow.direction == headline.direction);
     let tcp = flows.max_by_key(|flow| flow.new_bytes)?.tcp.as_ref()?;
     let least = account.rtt_ms?.min(tcp.handshake_rtt_ms.unwrap_or(f64::INFINITY));
     let usual = tcp.rtt_ms?;
@@ -75,8 +73,8 @@ pub fn told_stop(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, f
     let last = analysis.capture.last_time?;
     let tunnel = analysis.tunnels.get(headline.tunnel)?;
     let sender = headline.direction.pick(tunnel.a, tunnel.b);
-    let own = analysis.security_associations.iter();
-    let mut own = own.filter(|sa| sa.tunnel == headline.tunnel && sa.src == sender);
+    let own = analysis.sas_of(headline.tunnel);
+    let mut own = own.filter(|sa| sa.src == sender);
     let goes_on = own.any(|sa| {
         sa.last_time
             .is_some_and(|last| last.nanos_since(stopped) > LEAST_TIMEOUT)
@@ -101,6 +99,18 @@ pub struct ToldStandstill {
 /// key opens the packets, or nobody acknowledges them. A program that sends datagrams rests as it likes, so that a new IKE SA behind
 /// checks in vain, or a renewal that it cannot know of, has to show that it did not.
 pub fn told_standstill(analysis: &Analysis, headline: &Impact) -> Option<ToldStandstill> {
+    match headline.verdict {
+        Verdict::NoTraffic => pause(analysis, headline).map(|stood| ToldStandstill {
+            stood,
+            checks: 0,
+            renewed: true,
+        }),
+        verdict if verdict.is_harmless() => standstill(analysis, headline),
+        _ => None,
+    }
+}
+
+fn standstill(analysis: &Analysis, headline: &Impact) -> Option<ToldStandstill> {
     let ledger = analysis.ledger_of(headline.tunnel, headline.direction)?;
     let cost: f64 = ledger.down.iter().map(|down| down.cost_seconds).sum();
     let longest = ledger
@@ -130,43 +140,35 @@ fn renewed_at(rekey: &Rekey) -> Option<Timestamp> {
 
 /// The longest time without a packet from the last one on an SA to the first one on its successor, of datagrams or of packets that no key opens:
 /// longer than a sender at the rate of that SA pauses, and they came again as soon as the renewal was over.
-pub fn told_pause(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, Timestamp)> {
-    let mut flows = analysis
-        .flows
-        .iter()
-        .filter(|flow| flow.tunnel == headline.tunnel);
+fn pause(analysis: &Analysis, headline: &Impact) -> Option<(Timestamp, Timestamp)> {
+    let mut flows = analysis.flows_of(headline.tunnel);
     if flows.any(|flow| flow.tcp.is_some()) {
         return None;
     }
-    let pause = |rekey: &Rekey| {
+    let between = |rekey: &Rekey| {
         let direction = headline.direction;
         let spi = *direction.pick(&rekey.old.a_to_b, &rekey.old.b_to_a);
         let back = (*direction.pick(&rekey.switched.a_to_b, &rekey.switched.b_to_a))?;
-        let mut own = analysis.security_associations.iter();
-        let old = own.find(|sa| sa.tunnel == rekey.tunnel && Some(sa.spi) == spi)?;
+        let mut own = analysis.sas_of(rekey.tunnel);
+        let old = own.find(|sa| Some(sa.spi) == spi)?;
         let (first, last) = old.first_time.zip(old.last_time)?;
         let window = window_takes((first, last), old.packets)?;
         let at_once =
             back.nanos_since(renewed_at(rekey)?) <= LEAST_TIMEOUT.max(window / i64::from(INITIAL_WINDOW));
         (back.nanos_since(last) >= window && rekey.started? > last && at_once).then_some((last, back))
     };
-    let own = analysis
-        .rekeys
-        .iter()
-        .filter(|rekey| rekey.tunnel == headline.tunnel);
-    own.filter_map(pause)
+    let own = analysis.rekeys_of(headline.tunnel);
+    own.filter_map(between)
         .max_by_key(|(last, back)| back.nanos_since(*last))
 }
 
 /// The Delete that ends a tunnel, behind which data still came: the transfer was not over, and the capture ends before a sender's timer could show
 /// an outage.
 pub fn told_cut_off<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Event> {
-    let tunnel = analysis.tunnels.get(headline.tunnel)?;
+    let harmless = headline.verdict.is_harmless();
+    let tunnel = analysis.tunnels.get(headline.tunnel).filter(|_| harmless)?;
     let sender = headline.direction.pick(tunnel.a, tunnel.b);
-    let mut own = analysis
-        .events
-        .iter()
-        .filter(|event| event.tunnel == Some(headline.tunnel));
+    let mut own = analysis.events_of(headline.tunnel);
     let is_end = |event: &&Event| matches!(event.kind, EventKind::IkeSaDeleted | EventKind::NewIkeSa);
     let delete = own.rfind(is_end).filter(|event| {
         event.kind == EventKind::IkeSaDeleted
@@ -180,12 +182,7 @@ pub fn told_cut_off<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a
 
 /// Copies of the check right before a silence, or in it, that its sender gave up on, where a new IKE SA was negotiated in the silence.
 fn checks_in_vain(analysis: &Analysis, tunnel: usize, (from, to): (Timestamp, Timestamp)) -> u64 {
-    let events = || {
-        analysis
-            .events
-            .iter()
-            .filter(|event| event.tunnel == Some(tunnel))
-    };
+    let events = || analysis.events_of(tunnel);
     let anew = |event: &Event| event.kind == EventKind::NewIkeSa && event.time >= from && event.time <= to;
     let is_recent = |event: &&Event| {
         matches!(event.kind, EventKind::ChecksUnanswered | EventKind::ChecksUnheard)
@@ -207,14 +204,10 @@ pub struct ToldTornDown<'a> {
     pub by_another: bool,
 }
 
-/// The IKE SAs of a tunnel that were deleted before the next one was made; `None` where there is none.
-pub fn told_torn_down<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldTornDown<'a>> {
-    let own = || {
-        analysis
-            .events
-            .iter()
-            .filter(|event| event.tunnel == Some(tunnel))
-    };
+/// The IKE SAs of a tunnel that were deleted before the next one was made; `None` where there is none, or where a verdict tells what that costs.
+pub fn told_torn_down<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<ToldTornDown<'a>> {
+    let tunnel = Some(headline.tunnel).filter(|_| headline.verdict == Verdict::NoTraffic)?;
+    let own = || analysis.events_of(tunnel);
     let anew = own().filter(|event| event.kind == EventKind::NewIkeSa);
     let pair = |anew: &'a Event| -> Option<(&'a Event, f64, bool)> {
         let before = own().take_while(|event| event.index < anew.index);
@@ -270,16 +263,16 @@ pub fn told_childless(analysis: &Analysis, tunnel: usize) -> Option<&Event> {
             )
     })?;
     let is_childless = refuses_child(analysis, last);
-    let mut own = analysis
-        .security_associations
-        .iter()
-        .filter(|sa| sa.tunnel == tunnel);
+    let mut own = analysis.sas_of(tunnel);
     (is_childless && own.all(|sa| sa.last_time.is_none_or(|end| end <= last.time))).then_some(last)
 }
 
 /// The change of an end's address or port, in any tunnel, after which its peer went on sending to the old place; `None` where it followed before
 /// a sender of TCP would have tried three times, or where acknowledgements show what arrived there.
-pub fn told_left_behind(analysis: &Analysis) -> Option<(&Tunnel, &Event)> {
+pub fn told_left_behind<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<(&'a Tunnel, &'a Event)> {
+    if headline.verdict.is_harm() {
+        return None;
+    }
     let changes = analysis.events.iter().filter(|event| {
         matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
             && event.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
@@ -302,11 +295,13 @@ pub fn told_left_behind(analysis: &Analysis) -> Option<(&Tunnel, &Event)> {
 /// An end that sends from another address than the one that its peer went on sending to; `None` where acknowledgements show that it is heard.
 pub fn told_elsewhere(analysis: &Analysis) -> Option<(&Tunnel, &Event)> {
     let is_acknowledged = |tunnel: &Tunnel| {
-        let mut own = analysis.ledger.iter().filter(|ledger| ledger.tunnel == tunnel.id);
+        let mut own = analysis.ledgers_of(tunnel.id);
         own.any(|ledger| ledger.basis == LedgerBasis::Acknowledgements)
     };
+    let harmed = analysis.impact.iter().any(|impact| impact.verdict.is_harm());
     let mut events = analysis.events.iter().filter(|event| {
-        event.kind == EventKind::AnsweredElsewhere
+        !harmed
+            && event.kind == EventKind::AnsweredElsewhere
             && event.count.is_some_and(|sent| sent >= LEAST_NOT_BY_CHANCE)
     });
     events.find_map(|event| {
@@ -331,18 +326,14 @@ pub struct ToldDialledAgain<'a> {
 
 /// The check that a side repeated in vain before it began a new IKE SA on which its ESP goes on, where the capture has nothing of its peer: who hears
 /// an answer repeats nothing.
-pub fn told_dialled_again(analysis: &Analysis, tunnel: usize) -> Option<ToldDialledAgain<'_>> {
+pub fn told_dialled_again<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<ToldDialledAgain<'a>> {
+    let tunnel = Some(headline.tunnel).filter(|_| !headline.verdict.is_harm())?;
     let used = || {
-        let own = analysis.security_associations.iter();
-        own.filter(|sa| sa.tunnel == tunnel && sa.packets > 0)
+        let own = analysis.sas_of(tunnel);
+        own.filter(|sa| sa.packets > 0)
     };
     let src = used().next()?.src;
-    let own = || {
-        analysis
-            .exchanges
-            .iter()
-            .filter(|exchange| exchange.tunnel == tunnel)
-    };
+    let own = || analysis.exchanges_of(tunnel);
     let one_sided = |exchange: &Exchange| {
         exchange.initiator == Some(src) && exchange.messages == exchange.retransmissions + 1
     };
@@ -381,11 +372,18 @@ pub struct ToldNoReturn {
     pub asks: bool,
 }
 
+impl ToldNoReturn {
+    /// Whether the answer speaks of it, and not of a harm that is seen.
+    pub fn is_told_of(&self, headline: &Impact) -> bool {
+        !headline.verdict.is_harm() && (self.asks || headline.verdict == Verdict::NoTraffic)
+    }
+}
+
 /// The ESP of a tunnel in which one direction alone carried any, though IKE came both ways.
 pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn> {
     let used = || {
-        let own = analysis.security_associations.iter();
-        own.filter(|sa| sa.tunnel == tunnel && sa.packets > 0)
+        let own = analysis.sas_of(tunnel);
+        own.filter(|sa| sa.packets > 0)
     };
     let first = used().next()?;
     // One side alone sends two messages of a Quick Mode and three of a Main Mode; of IKEv2 a second one is the answer.
@@ -406,8 +404,7 @@ pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn
         to: first.dst,
         packets: used().map(|sa| sa.packets).sum(),
         asks: analysis
-            .flows
-            .iter()
-            .any(|flow| flow.tunnel == tunnel && ["tcp", "1", "58"].contains(&flow.protocol.as_str())),
+            .flows_of(tunnel)
+            .any(|flow| ["tcp", "1", "58"].contains(&flow.protocol.as_str())),
     })
 }

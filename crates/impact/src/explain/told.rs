@@ -137,7 +137,7 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
         .filter(|(_, others)| by_silence && !others.is_empty())?;
     let mut hit = Vec::new();
     for tunnel in &used {
-        let own = analysis.outages.iter().filter(|o| o.tunnel == tunnel.id);
+        let own = analysis.outages_of(tunnel.id);
         let same = own.filter(|o| o.start < end(outage) && outage.start < end(o));
         hit.push(same.max_by(|a, b| a.seconds.total_cmp(&b.seconds))?);
     }
@@ -159,7 +159,7 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
 /// one for each name.
 fn is_behind_another(analysis: &Analysis, outages: &[&Outage]) -> bool {
     let delete = |outage: &Outage| {
-        let event = analysis.events.get(outage.explanation.as_ref()?.event?)?;
+        let event = outage.explanation.as_ref()?.event_in(analysis)?;
         (event.kind == EventKind::IkeSaDeleted).then_some(event)
     };
     let has_end = |tunnel: Option<usize>, end| {

@@ -15,10 +15,8 @@ pub fn variant(
     ended_by_renewal: bool,
 ) -> Option<&'static str> {
     use ExplanationCause as Cause;
-    let event = explanation.event.and_then(|index| analysis.events.get(index));
-    let exchange = explanation
-        .exchange
-        .and_then(|index| analysis.exchanges.get(index));
+    let event = explanation.event_in(analysis);
+    let exchange = explanation.exchange_in(analysis);
     let is = |kind| event.is_some_and(|event| event.kind == kind);
     let ends = analysis.tunnels.get(tunnel);
     match explanation.cause {
@@ -72,10 +70,8 @@ pub enum AsksBehindDelete {
 
 /// The side that asked for the next SA behind the Delete of an explanation.
 pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> AsksBehindDelete {
-    let exchange = explanation
-        .exchange
-        .and_then(|index| analysis.exchanges.get(index));
-    let event = explanation.event.and_then(|index| analysis.events.get(index));
+    let exchange = explanation.exchange_in(analysis);
+    let event = explanation.event_in(analysis);
     let asked = exchange.and_then(|exchange| exchange.initiator);
     let later = exchange
         .zip(event)
@@ -130,12 +126,7 @@ fn of_new_sa(analysis: &Analysis, made: &Exchange, explanation: &Explanation) ->
 /// Whether the new SA is of one of two IKE SAs that go on beside each other: each makes SAs when the other has made some, too.
 fn is_of_second_tunnel(analysis: &Analysis, own: &Exchange) -> bool {
     let makes = |e: &&Exchange| matches!(e.kind, ExchangeKind::CreateChildSa | ExchangeKind::QuickMode);
-    let of_tunnel = || {
-        analysis
-            .exchanges
-            .iter()
-            .filter(|e| e.tunnel == own.tunnel && e.ike_sa.is_some())
-    };
+    let of_tunnel = || analysis.exchanges_of(own.tunnel).filter(|e| e.ike_sa.is_some());
     let of_own = || of_tunnel().filter(makes).filter(|e| e.ike_sa == own.ike_sa);
     let mut others = of_tunnel().filter(makes).filter(|e| e.ike_sa != own.ike_sa);
     both_began(analysis, own)

@@ -19,14 +19,11 @@ pub enum WindowsClient {
 /// How the packets show that the client of this tunnel is Windows, if they do.
 pub fn told_windows(analysis: &Analysis, tunnel: usize) -> Option<WindowsClient> {
     let client = analysis.tunnels.get(tunnel)?;
-    let exchanges = analysis.exchanges.iter().filter(|e| e.tunnel == tunnel);
+    let exchanges = analysis.exchanges_of(tunnel);
     let mut proposed = exchanges.filter_map(|e| e.lifetime?.kilobytes);
-    let rekeys = analysis.rekeys.iter().filter(|r| r.tunnel == tunnel);
+    let rekeys = analysis.rekeys_of(tunnel);
     let mut limits = rekeys.filter_map(|r| r.trigger.limit_kilobytes);
-    let sas = analysis
-        .security_associations
-        .iter()
-        .filter(|sa| sa.tunnel == tunnel);
+    let sas = analysis.sas_of(tunnel);
     let mut modes = sas.filter_map(|sa| sa.mode);
     if proposed.any(|kilobytes| kilobytes == KILOBYTES) || limits.any(|limit| limit == KILOBYTES) {
         Some(WindowsClient::Proposes)
@@ -46,7 +43,7 @@ pub fn is_of_windows(kilobytes: u64) -> bool {
 
 /// The client of this tunnel is Windows or may be, and its SAs end at the volume that no setting moves.
 pub fn renews_as_windows(analysis: &Analysis, tunnel: usize, explained_kilobytes: Option<u64>) -> bool {
-    let rekeys = analysis.rekeys.iter().filter(|r| r.tunnel == tunnel);
+    let rekeys = analysis.rekeys_of(tunnel);
     let by_volume = rekeys.filter(|r| r.trigger.kind == TriggerKind::Volume);
     let mut limits =
         by_volume.filter_map(|r| r.trigger.bytes.map(|b| b / 1_000).or(r.trigger.limit_kilobytes));

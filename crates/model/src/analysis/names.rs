@@ -551,6 +551,18 @@ impl Protocol {
     }
 }
 
+impl Verdict {
+    /// Something failed, or rekeys cost something.
+    pub fn is_harm(self) -> bool {
+        matches!(self, Verdict::Failed | Verdict::Shown | Verdict::Some)
+    }
+
+    /// There was traffic, and no harm of rekeys is seen in it.
+    pub fn is_harmless(self) -> bool {
+        matches!(self, Verdict::Bounded | Verdict::Inconclusive | Verdict::NoRekeys)
+    }
+}
+
 impl AttemptOutcome {
     /// No SA came of it that carries packets, and the capture was long enough to tell.
     pub fn failed(self) -> bool {

@@ -78,7 +78,7 @@ impl Entry {
 
     fn mark(&self) -> Mark {
         match self.verdict {
-            Some(Verdict::Failed | Verdict::Shown | Verdict::Some) => Mark::Alert,
+            Some(verdict) if verdict.is_harm() => Mark::Alert,
             None if self.link.is_none() => Mark::Faint,
             _ => Mark::None,
         }

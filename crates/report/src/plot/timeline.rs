@@ -83,12 +83,7 @@ fn most(of: usize, width: u32) -> usize {
 
 /// A lane of the first picture: a direction with a transfer, or one that stalls; either of them where no direction has an account.
 fn has_something(focus: &Focus, tunnel: usize, direction: Direction) -> bool {
-    let mut accounts = focus
-        .analysis
-        .account
-        .iter()
-        .filter(|a| a.tunnel == tunnel)
-        .peekable();
+    let mut accounts = focus.analysis.accounts_of(tunnel).peekable();
     accounts.peek().is_none()
         || accounts.any(|a| a.direction == direction)
         || !stalls(focus, tunnel, direction).is_empty()

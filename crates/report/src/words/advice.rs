@@ -13,7 +13,7 @@ use crate::words::causes::causes;
 use crate::words::focus::Focus;
 use crate::words::format;
 use rekeyscope_impact::explain::{WindowsClient, told_windows};
-use rekeyscope_model::analysis::{Analysis, TriggerKind, Verdict};
+use rekeyscope_model::analysis::{Analysis, TriggerKind};
 use rekeyscope_model::text::Message;
 
 /// Says what to change, a sentence each: first line 3 of the answer; then other cures of the causes that were found, the costliest first; where rekeys by volume cost
@@ -34,12 +34,11 @@ pub(crate) fn advice(focus: &Focus, line: &str) -> Vec<String> {
 }
 
 fn of_volume(analysis: &Analysis) -> Vec<Advice> {
-    let costs = |v: Verdict| matches!(v, Verdict::Failed | Verdict::Shown | Verdict::Some);
     let by_volume = || {
         let mut rekeys = analysis.rekeys.iter();
         rekeys.any(|r| r.trigger.kind == TriggerKind::Volume)
     };
-    if !analysis.impact.iter().any(|i| costs(i.verdict)) || !by_volume() {
+    if !analysis.impact.iter().any(|i| i.verdict.is_harm()) || !by_volume() {
         return Vec::new();
     }
     let mut systems = of_systems(analysis);

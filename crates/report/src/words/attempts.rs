@@ -37,7 +37,7 @@ pub(crate) fn outage_length(t: &Catalogue, o: &Outage) -> String {
 
 /// The outages of a tunnel, an item each, at most `most`.
 pub(crate) fn outages(focus: &Focus, tunnel: usize, most: usize) -> Vec<String> {
-    let own = focus.analysis.outages.iter().filter(|o| o.tunnel == tunnel);
+    let own = focus.analysis.outages_of(tunnel);
     own.take(most)
         .map(|o| {
             let from = format::or_unknown(focus.seconds(o.start), format::clock);

@@ -119,10 +119,7 @@ pub(crate) fn trigger_rules(t: &Catalogue, analysis: &Analysis, tunnel: usize) -
 
 /// The first lifetime of a tunnel that a text states, because IKE does not tell it.
 pub(crate) fn stated_lifetime(analysis: &Analysis, tunnel: usize) -> Option<&StatedLifetime> {
-    let mut sas = analysis
-        .security_associations
-        .iter()
-        .filter(|sa| sa.tunnel == tunnel);
+    let mut sas = analysis.sas_of(tunnel);
     sas.find_map(|sa| sa.stated_lifetime.as_ref())
 }
 

@@ -17,12 +17,10 @@ pub(crate) fn events(focus: &Focus) -> Vec<String> {
 /// The first change of an address or port while the headline's transfer ran, and how many more came; `None` where line 2 tells of it.
 pub(crate) fn change_of_address(focus: &Focus) -> Option<String> {
     let headline = focus.analysis.impact.first()?;
-    let mut accounts = focus.analysis.account.iter();
-    let transfer = accounts.find(|a| (a.tunnel, a.direction) == (headline.tunnel, headline.direction))?;
+    let transfer = focus.analysis.account_of(headline.tunnel, headline.direction)?;
     let told = told_outages(focus.analysis).and_then(|told| told.explanation.event);
-    let mut changes = focus.analysis.events.iter().filter(|event| {
+    let mut changes = focus.analysis.events_of(transfer.tunnel).filter(|event| {
         matches!(event.kind, EventKind::AddressChanged | EventKind::PortChanged)
-            && event.tunnel == Some(transfer.tunnel)
             && (transfer.start..=transfer.end).contains(&event.time)
             && Some(event.index) != told
     });

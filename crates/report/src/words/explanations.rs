@@ -127,11 +127,11 @@ impl<'a> Explained<'a> {
     }
 
     pub(crate) fn event(&self) -> Option<&'a Event> {
-        self.focus.analysis.events.get(self.explanation.event?)
+        self.explanation.event_in(self.focus.analysis)
     }
 
     fn exchange(&self) -> Option<&'a Exchange> {
-        self.focus.analysis.exchanges.get(self.explanation.exchange?)
+        self.explanation.exchange_in(self.focus.analysis)
     }
 
     fn exchange_of_event(&self) -> Option<usize> {
@@ -377,9 +377,8 @@ impl<'a> Explained<'a> {
             let inside = match self
                 .focus
                 .analysis
-                .flows
-                .iter()
-                .any(|flow| flow.tunnel == sa.tunnel && flow.dst != sa.dst)
+                .flows_of(sa.tunnel)
+                .any(|flow| flow.dst != sa.dst)
             {
                 true => "l2tp",
                 false => "transport",

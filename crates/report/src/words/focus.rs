@@ -104,7 +104,7 @@ impl<'a> Focus<'a> {
 
     /// The rekeys of a tunnel.
     pub(crate) fn rekeys(&self, tunnel: usize) -> impl Iterator<Item = &'a Rekey> + use<'a> {
-        self.analysis.rekeys.iter().filter(move |r| r.tunnel == tunnel)
+        self.analysis.rekeys_of(tunnel)
     }
 
     /// `7 rekeys, 5 hurt, 1 in an outage, 1 outside the transfer, 2 more refused`, of a tunnel.
@@ -119,7 +119,7 @@ impl<'a> Focus<'a> {
         let not_observed = ledger.map_or(0, |ledger| ledger.not_observed.len());
         let outside = all.saturating_sub(measured + not_observed);
         let failed = |outcome| {
-            let own = self.analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
+            let own = self.analysis.attempts_of(tunnel);
             own.filter(|a| a.outcome == outcome).count()
         };
         let none = hurt + measured + outage == 0;

@@ -47,8 +47,8 @@ pub(crate) fn messages(analysis: &Analysis) -> Vec<Message> {
 /// Lines of a log that would open the negotiations that stay closed, where SAs lack keys: of the first such IKE SA of each version.
 pub(crate) fn lines_that_would_open(analysis: &Analysis) -> Vec<Message> {
     let lacks = |tunnel: usize| {
-        let sas = analysis.security_associations.iter();
-        sas.filter(|sa| sa.tunnel == tunnel && sa.packets > 0)
+        let sas = analysis.sas_of(tunnel);
+        sas.filter(|sa| sa.packets > 0)
             .any(|sa| sa.key.status != KeyStatus::Verified)
     };
     let negotiates = |exchange: &&Exchange| {

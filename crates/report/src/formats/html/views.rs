@@ -83,9 +83,9 @@ impl<'a> TunnelView<'a> {
     /// Explains the lanes of the second picture.
     pub(super) fn detail_caption(&self) -> String {
         let (t, analysis, tunnel) = (self.focus.t, self.focus.analysis, self.plots.tunnel);
-        let mut accounts = analysis.account.iter().filter(|a| a.tunnel == tunnel);
+        let mut accounts = analysis.accounts_of(tunnel);
         let strips = accounts.any(|a| !a.runs.is_empty());
-        let flows = analysis.flows.iter().filter(|f| f.tunnel == tunnel);
+        let flows = analysis.flows_of(tunnel);
         let courses = flows.filter_map(|f| f.tcp.as_ref()?.course.as_ref()).count() > 0;
         let mut sentences = Vec::new();
         sentences.extend((strips && courses).then(|| t.word("page-courses")));

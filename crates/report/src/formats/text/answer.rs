@@ -156,11 +156,7 @@ fn rekeys(page: &mut TerminalPage, focus: &Focus, tunnel: usize, room: Room) {
     page.table(&table);
     let (n, all) = (table.rows.len(), focus.rekeys(tunnel).count());
     if n < all {
-        let own = focus
-            .analysis
-            .impact
-            .iter()
-            .filter(|impact| impact.tunnel == tunnel);
+        let own = focus.analysis.verdicts_of(tunnel);
         let are_all = own.map(|impact| impact.rekeys_hurt.len()).max() == Some(n);
         let message = Message::new("answer-costliest")
             .with("n", n)

@@ -13,12 +13,9 @@ use std::fmt::Write as _;
 
 /// The accounts of a tunnel that have stretches to draw, in the order of the lanes.
 pub(super) fn strips<'a>(focus: &Focus<'a>, tunnel: usize) -> Vec<&'a Account> {
-    let all = &focus.analysis.account;
-    let of = |direction| {
-        all.iter()
-            .find(|a| a.tunnel == tunnel && a.direction == direction && !a.runs.is_empty())
-    };
-    focus.directions(tunnel).into_iter().filter_map(of).collect()
+    let of = |direction| focus.analysis.account_of(tunnel, direction);
+    let all = focus.directions(tunnel).into_iter().filter_map(of);
+    all.filter(|account| !account.runs.is_empty()).collect()
 }
 
 impl RunDrawing<'_> {

@@ -44,10 +44,7 @@ impl RunDrawing<'_> {
         {
             return Ok(());
         }
-        let failed = analysis
-            .attempts
-            .iter()
-            .filter(|a| a.tunnel == self.tunnel && is_trouble(a));
+        let failed = analysis.attempts_of(self.tunnel).filter(|a| is_trouble(a));
         let requests = failed.take(MOST_DRAWN).flat_map(|a| &a.requests);
         for at in requests
             .filter_map(|time| self.focus.seconds(*time))

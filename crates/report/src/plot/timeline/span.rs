@@ -14,10 +14,7 @@ const LEAST_LEFT_OUT: f64 = 0.1;
 pub(super) fn span(focus: &Focus, tunnel: usize, end: f64) -> (f64, f64) {
     let analysis = focus.analysis;
     let main = focus.main_direction(tunnel);
-    let accounts = analysis
-        .account
-        .iter()
-        .filter(|a| (a.tunnel, a.direction) == (tunnel, main));
+    let accounts = analysis.account_of(tunnel, main).into_iter();
     let mut times: Vec<Timestamp> = accounts.flat_map(|a| [a.start, a.end]).collect();
     if times.is_empty() {
         return (0.0, end);
@@ -26,13 +23,10 @@ pub(super) fn span(focus: &Focus, tunnel: usize, end: f64) -> (f64, f64) {
         times.extend(began(rekey));
         times.extend(Direction::BOTH.iter().filter_map(|d| rekey.switched.get(*d)));
     }
-    let outages = || analysis.outages.iter().filter(|o| o.tunnel == tunnel);
+    let outages = || analysis.outages_of(tunnel);
     times.extend(outages().flat_map(|o| [Some(o.start), o.end]).flatten());
     let is_open = outages().any(|o| o.end.is_none());
-    let attempts = analysis
-        .attempts
-        .iter()
-        .filter(|a| a.tunnel == tunnel && is_trouble(a));
+    let attempts = analysis.attempts_of(tunnel).filter(|a| is_trouble(a));
     times.extend(attempts.flat_map(|a| [a.first_time, a.last_time]));
     let seconds = times.into_iter().filter_map(|t| focus.seconds(t));
     let (first, last) = seconds

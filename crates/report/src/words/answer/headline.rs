@@ -72,12 +72,12 @@ fn renewals(analysis: &Analysis) -> usize {
                 .filter(|e| e.kind == EventKind::IkeSaRekeyed);
             renewed.any(|e| e.exchange == exchange)
         };
-        let own = analysis.attempts.iter().filter(|a| a.tunnel == tunnel);
+        let own = analysis.attempts_of(tunnel);
         own.filter(|a| completed.contains(&a.outcome) && !of_ike(a.exchange))
             .count()
     };
     let begins = |tunnel: usize| {
-        let mut own = analysis.exchanges.iter().filter(|e| e.tunnel == tunnel);
+        let mut own = analysis.exchanges_of(tunnel);
         own.any(|e| matches!(e.kind, ExchangeKind::MainMode | ExchangeKind::AggressiveMode))
     };
     let of = |tunnel: usize| made(tunnel).saturating_sub(usize::from(begins(tunnel)));

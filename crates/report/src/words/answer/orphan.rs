@@ -9,18 +9,12 @@ use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment};
 use rekeyscope_impact::explain::{MOST_FRAMES, OrphanReason, ToldOrphan, told_failed_renewal, told_orphan};
-use rekeyscope_model::analysis::Verdict;
 
 /// The answer where rekeys did no harm that is seen.
 pub(super) fn of_orphan(focus: &Focus) -> Option<Answer> {
     let (t, headline) = (focus.t, focus.analysis.impact.first()?);
-    if !matches!(
-        headline.verdict,
-        Verdict::Bounded | Verdict::Inconclusive | Verdict::NoRekeys
-    ) {
-        return None;
-    }
-    let ToldOrphan { reason, sa, end } = told_orphan(focus.analysis)?;
+    let ToldOrphan { reason, sa, end } =
+        told_orphan(focus.analysis).filter(|_| headline.verdict.is_harmless())?;
     let tunnel = focus.analysis.tunnels.get(sa.tunnel)?;
     let (what, by, shown_by) = match reason {
         OrphanReason::Failed(attempt) => {

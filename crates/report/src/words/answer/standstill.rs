@@ -11,20 +11,16 @@ use crate::words::focus::Focus;
 use crate::words::lengths::{moment, moments, range};
 use crate::words::{KeysFit, clean, format, keys_fit};
 use rekeyscope_impact::explain::{
-    ToldStandstill, told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_left_behind,
-    told_no_return, told_pause, told_silent_esp, told_standstill, told_torn_down,
+    told_childless, told_cut_off, told_dialled_again, told_elsewhere, told_left_behind, told_no_return,
+    told_silent_esp, told_standstill, told_torn_down,
 };
-use rekeyscope_model::analysis::{Event, EventKind, Explanation, ExplanationCause, Verdict};
+use rekeyscope_model::analysis::{Event, EventKind, Explanation, ExplanationCause};
 
 /// The answer where one side alone sent ESP, too little to measure or what asks for an answer, though IKE came both ways.
 pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let told = told_no_return(analysis, headline.tunnel)?;
-    let is_harmed = matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some);
-    if is_harmed || !told.asks && headline.verdict != Verdict::NoTraffic {
-        return None;
-    }
+    let told = told_no_return(analysis, headline.tunnel).filter(|told| told.is_told_of(headline))?;
     let tunnel = analysis.tunnels.get(headline.tunnel);
     let (from, to) = (side(t, tunnel, Some(told.from)), side(t, tunnel, Some(told.to)));
     let packets = format::count(told.packets);
@@ -41,10 +37,7 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
 pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let told = told_dialled_again(analysis, headline.tunnel)?;
-    if matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some) {
-        return None;
-    }
+    let told = told_dialled_again(analysis, headline)?;
     let tunnel = analysis.tunnels.get(headline.tunnel)?;
     let by = told.check.initiator;
     let [who, peer] = [by, opposite(tunnel, by)].map(|end| side(t, Some(tunnel), end));
@@ -61,13 +54,9 @@ pub(super) fn of_dialled_again(focus: &Focus) -> Option<Answer> {
 
 /// The answer where an end sends from another address than the one that its peer sends to, and nothing shows that it is heard.
 pub(super) fn of_elsewhere(focus: &Focus) -> Option<Answer> {
-    let (t, analysis) = (focus.t, focus.analysis);
-    let mut verdicts = analysis.impact.iter().map(|impact| impact.verdict);
-    let harmed = verdicts.any(|verdict| matches!(verdict, Verdict::Failed | Verdict::Shown | Verdict::Some));
-    let (tunnel, event) = told_elsewhere(analysis).filter(|_| !harmed)?;
-    let mut ends = [tunnel.a, tunnel.b].into_iter();
-    let peer = ends.find(|end| Some(*end) != event.by);
-    let [who, peer] = [event.by, peer].map(|end| side(t, Some(tunnel), end));
+    let t = focus.t;
+    let (tunnel, event) = told_elsewhere(focus.analysis)?;
+    let [who, peer] = [event.by, opposite(tunnel, event.by)].map(|end| side(t, Some(tunnel), end));
     let [from, to] =
         [&event.from, &event.to].map(|place| place.as_deref().map(clean::line).unwrap_or_default());
     let count = format::count(event.count.unwrap_or(0));
@@ -104,9 +93,7 @@ pub(super) fn of_turns(focus: &Focus) -> Option<Answer> {
 /// The answer where an end moved, and its peer went on sending to the old place.
 pub(super) fn of_left_behind(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
-    let headline = analysis.impact.first()?;
-    let harmed = matches!(headline.verdict, Verdict::Failed | Verdict::Shown | Verdict::Some);
-    let (tunnel, change) = told_left_behind(analysis).filter(|_| !harmed)?;
+    let (tunnel, change) = told_left_behind(analysis, analysis.impact.first()?)?;
     let [who, peer] = [change.by, opposite(tunnel, change.by)].map(|end| side(t, Some(tunnel), end));
     let (from, to) = [&change.from, &change.to]
         .map(|place| place.as_deref().map(clean::line).unwrap_or_default())
@@ -167,8 +154,7 @@ fn nothing_since(focus: &Focus, tunnel: usize, cause: ExplanationCause, event: &
 pub(super) fn of_torn_down(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let told =
-        told_torn_down(analysis, headline.tunnel).filter(|_| headline.verdict == Verdict::NoTraffic)?;
+    let told = told_torn_down(analysis, headline)?;
     let first = told.deletes.first()?;
     let who = side(t, analysis.tunnels.get(headline.tunnel), first.by);
     let seconds = range(t, told.range_s);
@@ -213,11 +199,7 @@ fn deleted(focus: &Focus, delete: &Event, times: usize) -> String {
 pub(super) fn of_cut_off(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let harmless = matches!(
-        headline.verdict,
-        Verdict::Bounded | Verdict::Inconclusive | Verdict::NoRekeys
-    );
-    let delete = told_cut_off(analysis, headline).filter(|_| harmless)?;
+    let delete = told_cut_off(analysis, headline)?;
     let who = side(t, analysis.tunnels.get(headline.tunnel), delete.by);
     let moment = moment(focus, delete.time);
     let rekeys = clean::first_said(t, &headline.sentence, &headline.messages);
@@ -233,15 +215,7 @@ pub(super) fn of_cut_off(focus: &Focus) -> Option<Answer> {
 pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
     let (t, analysis) = (focus.t, focus.analysis);
     let headline = analysis.impact.first()?;
-    let told = match headline.verdict {
-        Verdict::Failed | Verdict::Shown | Verdict::Some => None,
-        Verdict::NoTraffic => told_pause(analysis, headline).map(|stood| ToldStandstill {
-            stood,
-            checks: 0,
-            renewed: true,
-        }),
-        Verdict::Bounded | Verdict::Inconclusive | Verdict::NoRekeys => told_standstill(analysis, headline),
-    }?;
+    let told = told_standstill(analysis, headline)?;
     let (start, end) = told.stood;
     let direction = t.word(headline.direction.pick("verdict-upload", "verdict-download"));
     let (from, seconds) = (moment(focus, start), format::seconds(end.seconds_since(start)));
@@ -280,7 +254,7 @@ pub(super) fn of_standstill(focus: &Focus) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rekeyscope_model::analysis::{Analysis, Certainty, Event, ExchangeKind, LedgerBasis};
+    use rekeyscope_model::analysis::{Analysis, Certainty, Event, ExchangeKind, LedgerBasis, Verdict};
     use rekeyscope_model::text::Language;
     use rekeyscope_testkit::example;
 
