@@ -157,6 +157,12 @@ fn a_tunnel_that_fails_open_is_told_and_one_that_does_not_is_not() {
         said.contains("5 packets (6,340 bytes) from 10.66.0.1 to 10.66.0.2"),
         "{said}"
     );
+    // GRE and an IP header around each of them.
+    let said = leaks("IKEv2, refused, fails open in GRE").unwrap();
+    assert!(
+        said.contains("5 packets (6,460 bytes) from 10.66.0.1 to 10.66.0.2"),
+        "{said}"
+    );
     assert_eq!(leaks("IKEv2, refused"), None);
     assert_eq!(leaks("cleartext leak"), None, "L2TP in clear is another finding");
 }

@@ -46,10 +46,19 @@ pub(crate) fn refused_by_message_id(w: &mut World) {
 
 /// The tunnel fails open: the data goes on without it.
 pub(crate) fn refused_and_open(w: &mut World) {
+    goes_on_in_clear(w, false);
+}
+
+/// The tunnel fails open, and GRE that it protected goes on alone.
+pub(crate) fn refused_and_open_gre(w: &mut World) {
+    goes_on_in_clear(w, true);
+}
+
+fn goes_on_in_clear(w: &mut World, in_gre: bool) {
     refused_v2(w);
     for _ in 0..5 {
         w.wait(1_000);
-        w.send_in_clear();
+        w.send_in_clear(in_gre);
     }
 }
 

@@ -206,6 +206,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         refused_and_open,
     ),
     scenario(
+        "IKEv2, refused, fails open in GRE",
+        &["event refused", "refused", "finding cleartext_leak"],
+        refused_and_open_gre,
+    ),
+    scenario(
         "no answer",
         &["event ike_silent", "event unanswered", "unanswered"],
         unanswered,

@@ -31,12 +31,14 @@ use crate::notices::{IcmpNotice, about_ipsec};
 use awaited_sas::AwaitedKeys;
 use clock::CaptureClock;
 use duplicates::Duplicates;
+use etherparse::ip_number;
 use key_files::key_files;
 use nested::NestedFrames;
 use rekeyscope_capture::file::{Frame, InFlight, ReadBlock};
 use rekeyscope_capture::framing::tcp_stream::{CarrierSegment, TcpStreams};
 use rekeyscope_capture::framing::{AH, Datagram, DatagramKind, Framing};
 use rekeyscope_capture::layers::l2tp_control;
+use rekeyscope_ipsec::esp::inner;
 use rekeyscope_ipsec::overhead::UDP_HEADER;
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::seen::SeenPackets;
@@ -48,6 +50,7 @@ use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::text::Message;
 use rekeyscope_model::time::Timestamp;
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 /// A frame with more bytes than this was merged by the network card: no link between IPsec peers carries it (jumbo
 /// Ethernet ends at 9,018 bytes).
@@ -215,7 +218,7 @@ impl Analyzer {
     fn note_leak(&mut self, datagram: &Datagram<'_>, name: &str) {
         if self.nested.depth == 0 && !name.starts_with("ICMP") {
             let packet = ClearMark {
-                ends: (datagram.src, datagram.dst),
+                ends: ends_in_clear(datagram, name),
                 bytes: datagram.outer_bytes,
                 time: datagram.time,
                 frame: datagram.frame,
@@ -310,4 +313,18 @@ impl Analyzer {
         let sentence = || Message::new(id).with("name", named(layer));
         self.record.diagnostics.count(kind, layer, Some(frame), sentence);
     }
+}
+/// The innermost addresses of a packet in clear: what ESP protects in transport mode goes between the same ends as ESP itself.
+fn ends_in_clear(datagram: &Datagram<'_>, name: &str) -> (IpAddr, IpAddr) {
+    let ends = (datagram.src, datagram.dst);
+    let is_version_6 = datagram.payload.first().is_some_and(|byte| byte >> 4 == 6);
+    let protocol = match name {
+        "GRE" => ip_number::GRE,
+        "IP in IP" if is_version_6 => ip_number::IPV6,
+        "IP in IP" => ip_number::IPV4,
+        "L2TP in clear" => ip_number::UDP,
+        _ => return ends,
+    };
+    let walked = inner::walk(protocol.0, datagram.payload, datagram.payload.len(), Some(ends));
+    walked.flow.map_or(ends, |flow| (flow.src, flow.dst))
 }

@@ -1,6 +1,6 @@
 //! What goes wrong for good: refusals, checks without an answer, an SA that its receiver lost, data in clear.
 
-use crate::headers::Tcp;
+use crate::headers::{Tcp, gre, ipv4};
 use crate::ike::chain;
 use crate::scenario::ikev1::{QuickMode, phase1_cipher};
 use crate::scenario::ikev2::ChildRekey;
@@ -81,13 +81,17 @@ impl World {
         }
     }
 
-    /// The server sends the oldest segment without any tunnel around it.
-    pub fn send_in_clear(&mut self) {
+    /// The server sends the oldest segment without any tunnel around it, or in GRE that ESP would have protected.
+    pub fn send_in_clear(&mut self, in_gre: bool) {
         let tcp = Tcp {
             seq: self.expected,
             window: 0xffff,
             ..Tcp::default()
         };
-        self.capture(self.tcp_packet(0, false, tcp, self.segment_len));
+        let packet = self.tcp_packet(0, false, tcp, self.segment_len);
+        self.capture(match in_gre {
+            true => ipv4(self.server, self.client, 47, &gre(0, 0x0800, &packet)),
+            false => packet,
+        });
     }
 }
