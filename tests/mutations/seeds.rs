@@ -161,7 +161,7 @@ fn worlds() -> Vec<Recorded> {
     stalled.steady(400);
     stalled.go_deaf(4);
     stalled.repeat_oldest(&[200, 400]);
-    stalled.send_in_clear();
+    stalled.send_in_clear(false);
     [
         quick_mode(small(|_| {})),
         quick_mode(small(|w| (w.nat_port, w.upload) = (Some(31_000), true))),

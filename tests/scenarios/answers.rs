@@ -164,7 +164,7 @@ fn data_in_clear_comes_first() {
             w.delete_ike_sa_v2(false);
             w.wait(1_500);
             for _ in 0..packets {
-                w.send_in_clear();
+                w.send_in_clear(false);
                 w.wait(20);
             }
         }
@@ -197,6 +197,12 @@ fn esp_of_one_side_alone_beside_ike_of_both() {
     let lines = without_keys(asks(true));
     assert!(lines.headline.starts_with("No ESP came from "), "{lines:?}");
     assert!(lines.headline.contains("10 packets"), "{lines:?}");
+    assert!(lines.why.contains("a filter lets IKE pass alone"), "{lines:?}");
+    let lines = without_keys(|w| {
+        w.nat_port = Some(4_500);
+        asks(true)(w);
+    });
+    assert!(lines.why.contains("through the same UDP ports"), "{lines:?}");
     let lines = without_keys(asks(false));
     assert!(lines.why.contains("what came back is not seen"), "{lines:?}");
     // The client's half of a Quick Mode is no answer.

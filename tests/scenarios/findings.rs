@@ -236,7 +236,7 @@ pub(crate) fn a_long_standstill(w: &mut World) {
 /// The capture is on all interfaces of the gateway, and has the packets before they are encrypted. The tunnel dies, and the sender goes on.
 pub(crate) fn captured_inside_too(w: &mut World) {
     for _ in 0..1_500 {
-        w.send_in_clear();
+        w.send_in_clear(false);
         w.segment();
         w.step(w.tick);
     }

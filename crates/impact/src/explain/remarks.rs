@@ -3,9 +3,10 @@
 use crate::explain::control::waits_no_longer;
 use crate::explain::path::CHANGE_TAKES_EFFECT;
 use crate::explain::sas::FIRST_NUMBERS;
+use rekeyscope_model::algorithm::Integrity;
 use rekeyscope_model::analysis::{
-    Analysis, Attempt, Certainty, Direction, Event, EventKind, Exchange, ExchangeKind, Impact, Ledger,
-    LedgerBasis, Rekey, Tunnel, Verdict,
+    Analysis, Attempt, Certainty, Direction, Encapsulation, Event, EventKind, Exchange, ExchangeKind, Impact,
+    Ledger, LedgerBasis, Rekey, Tunnel, Verdict,
 };
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::Timestamp;
@@ -370,6 +371,10 @@ pub struct ToldNoReturn {
     pub packets: u64,
     /// Some of them ask for an answer: TCP, or an echo. Datagrams may go one way by intent.
     pub asks: bool,
+    /// Their ICVs are cut to 96 bits, as a draft said of HMAC-SHA2-256, and not to the 128 of RFC 4868: a receiver that goes by it takes none.
+    pub cut_icv: bool,
+    /// IKE goes both ways through the UDP ports that ESP has, so the way is open.
+    pub same_ports: bool,
 }
 
 impl ToldNoReturn {
@@ -406,5 +411,7 @@ pub fn told_no_return(analysis: &Analysis, tunnel: usize) -> Option<ToldNoReturn
         asks: analysis
             .flows_of(tunnel)
             .any(|flow| ["tcp", "1", "58"].contains(&flow.protocol.as_str())),
+        cut_icv: used().all(|sa| sa.integrity.as_deref() == Some(Integrity::HmacSha256_96.row().name)),
+        same_ports: used().all(|sa| sa.encapsulation == Encapsulation::Udp),
     })
 }

@@ -68,6 +68,23 @@ impl AssignedKey {
         })
     }
 
+    /// The keys with an ICV that is cut to another length, where peers are known to disagree on it.
+    pub(super) fn cut_otherwise(&self) -> Option<Self> {
+        let Transform {
+            encryption,
+            integrity,
+            ..
+        } = self.transform;
+        let keys = (&self.encryption_key, &self.integrity_key);
+        Self::new(
+            encryption,
+            keys.0,
+            integrity.cut_otherwise()?,
+            keys.1,
+            &self.origin,
+        )
+    }
+
     /// Tells whether these are its keys, as far as both hold one.
     fn holds(&self, encryption_key: &SecretBytes, integrity_key: &SecretBytes) -> bool {
         let unknown = self.integrity_key.is_empty() || integrity_key.is_empty();

@@ -219,6 +219,22 @@ fn padding_in_another_way_is_no_obstacle_where_headers_fit() {
     assert!(world.show(&packet));
 }
 
+/// A server's table says 128 bits, and its old client sends the 96 of a draft; and the other way round.
+#[test]
+fn an_icv_of_another_length_than_the_table_says_proves_the_key() {
+    let lengths = [Integrity::HmacSha256_96, Integrity::HmacSha256_128];
+    for (sent, told) in [(lengths[0], lengths[1]), (lengths[1], lengths[0])] {
+        let suite = |integrity| Suite::new(Encryption::AesCbc, 16, integrity, 7);
+        let mut world = World::new(&suite(told).esp_sa_row(SPI));
+        let packets = seal(&suite(sent), 2, IPV4, inner);
+        assert_eq!(world.decided_at(&packets), Some(1), "{sent}");
+        assert_eq!(world.status(), KeyStatus::Verified, "{sent}");
+        let others = seal(&Suite::new(Encryption::AesCbc, 16, sent, 8), 2, IPV4, inner);
+        let mut world = World::new(&suite(told).esp_sa_row(SPI));
+        assert_eq!(world.decided_at(&others), None, "{sent}, wrong keys");
+    }
+}
+
 /// RFC 2104 takes any key; the ICV says that it is right.
 #[test]
 fn hmac_keys_of_unusual_length() {

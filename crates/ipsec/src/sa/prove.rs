@@ -93,8 +93,9 @@ pub fn search<'k>(
             }
         }
     }
-    for derived in derived {
-        if round.is_decided() || !round.weigh(derived.clone(), true, budget) {
+    let cut = derived.iter().filter_map(AssignedKey::cut_otherwise);
+    for derived in derived.iter().cloned().chain(cut) {
+        if round.is_decided() || !round.weigh(derived, true, budget) {
             break;
         }
     }
@@ -289,8 +290,13 @@ fn readings(claim: &EspKey, negotiated: Option<Transform>) -> Vec<AssignedKey> {
         transforms.extend(UNKNOWN_ICVS.map(|icv| (encryption, Integrity::Unknown { icv })));
     }
     // A Wireshark table has no name for implicit IVs (RFC 8750): the row says the form with an explicit one.
-    let implicit = |t: &(Encryption, Integrity)| Some((t.0.with_implicit_iv()?, t.1));
-    transforms.extend(transforms.iter().filter_map(implicit).collect::<Vec<_>>());
+    let implicit =
+        |(encryption, integrity): (Encryption, Integrity)| Some((encryption.with_implicit_iv()?, integrity));
+    let cut =
+        |(encryption, integrity): (Encryption, Integrity)| Some((encryption, integrity.cut_otherwise()?));
+    let others = transforms.iter().flat_map(|t| [implicit(*t), cut(*t)]).flatten();
+    let others: Vec<_> = others.filter(|t| !transforms.contains(t)).collect();
+    transforms.extend(others);
     transforms
         .into_iter()
         .filter_map(|(encryption, integrity)| {

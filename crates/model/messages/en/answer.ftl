@@ -46,7 +46,11 @@ why-slow = nothing stopped, but it was slower there than elsewhere
 why-no-cause = these packets show no cause.
 why-no-cause-without-keys = without keys these packets show no cause.
 why-no-cause-wrong-keys = the keys that were read fit none of these packets, which show no cause without them.
-why-no-return = ESP came only { $direction }, and IKE both ways: nothing was sent back, or a filter lets IKE pass alone.
+why-no-return = ESP came only { $direction }, and IKE both ways{ $by ->
+    [icv] . The ICVs of these packets have the 96 bits of an old draft for HMAC-SHA2-256: if { $to } expects the 128 bits of RFC 4868, it drops them all.
+    [ports] {" "}through the same UDP ports, so no filter of ports takes ESP alone: { $to } takes none of these packets, or has nothing to send back.
+   *[nothing] : nothing was sent back, or a filter lets IKE pass alone.
+}
 why-one-way = only { $direction } was captured: what came back is not seen.
 why-at-the-limit = it ran at { $observed }{ $how ->
     [proven] ; { $own } is all that this path carries
@@ -202,7 +206,11 @@ dialled-again-line = { $who } probably got no answer from { $moment } on at the 
 dialled-again-why = Why: only packets of { $who } were captured. It sent one check { $count } times, as who hears no answer does, and asked for a new IKE SA at { $anew }.
 do-dialled-again = Do: look into the log of { $peer } before { $moment } (restarted, SAs cleared?), let { $who } check more often (strongSwan: `dpd_delay`), and capture both directions.
 no-return-line = No ESP came from { $to }: { $packets } packets of { $from } have no answer.
-do-no-return = Do: let ESP (IP protocol 50, or UDP 4500) of { $to } pass, and capture there, too: that tells whether it sends any.
+do-no-return = Do: { $by ->
+    [icv] use another integrity for ESP (AES-GCM, HMAC-SHA1), or let { $to } take 96 bits (libreswan: `sha2-truncbug = yes`; strongSwan: `sha256_96` in the ESP proposal); update { $from }.
+    [ports] at { $to }, see whether these packets are decrypted (its counters of ESP, its log) and whether answers go into the tunnel (routes, exceptions from NAT, firewall).
+   *[nothing] let ESP (IP protocol 50) of { $to } pass, and capture there, too: that tells whether it sends any.
+}
 elsewhere-line = { $who } { $probably }answers from { $to }, and { $peer } asks { $from }.
 elsewhere-why = Why: { $packets } packets of { $peer } went to { $from }, and ESP or IKE came back with the source { $to }. A NAT, a firewall or { $peer } drops such packets as a stranger's; these packets do not show whether they arrived.
 turns-line = { $from } and { $to } take turns on one SA: { $count } new ones in { $seconds }.

@@ -33,7 +33,11 @@ why-slow = 停止はしていないが、ほかの時間より遅かったため
 why-no-cause = これらのパケットからは分かりません。
 why-no-cause-without-keys = 鍵がないため、これらのパケットからは分かりません。
 why-no-cause-wrong-keys = 読み込んだ鍵はどのパケットにも合わず、これらのパケットからは分かりません。
-why-no-return = ESP は { $direction } だけで、IKE は双方向です。返信が何も送られていないか、フィルターが IKE だけを通しています。
+why-no-return = ESP は { $direction } だけで、IKE は{ $by ->
+    [icv] 双方向です。これらのパケットの ICV は HMAC-SHA2-256 の旧ドラフトの 96 ビットで、{ $to }が RFC 4868 の 128 ビットを想定していれば、すべて破棄されます。
+    [ports] 同じ UDP ポートで双方向に届いているため、ポートのフィルターが ESP だけを落としているのではありません。{ $to }がこれらのパケットを受け付けていないか、返すものがありません。
+   *[nothing] 双方向です。返信が何も送られていないか、フィルターが IKE だけを通しています。
+}
 why-one-way = キャプチャされているのは { $direction } だけで、逆方向は見えていません。
 why-at-the-limit = レートは { $observed } でした。{ $how ->
     [proven] この経路の上限は { $own } です。
@@ -178,7 +182,11 @@ dialled-again-line = { $who }は遅くとも { $moment }から、新しい IKE S
 dialled-again-why = 原因: キャプチャには{ $who }のパケットだけがあります。応答がないときのように生存確認を { $count } 回送り、{ $anew }に新しい IKE SA を要求しました。
 do-dialled-again = 対策: { $peer }のログで、キャプチャ開始から { $moment }より前（再起動、SA の削除など）を調べ、{ $who }の DPD の間隔を短くし（strongSwan: `dpd_delay`）、両方向をキャプチャしてください。
 no-return-line = { $to }から ESP が来ず: { $from }の { $packets } パケットに無応答
-do-no-return = 対策: { $to }の ESP（IP プロトコル 50 または UDP 4500）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
+do-no-return = 対策: { $by ->
+    [icv] ESP の認証アルゴリズムを変える（AES-GCM、HMAC-SHA1）か、{ $to }に 96 ビットを受け付けさせ（libreswan: `sha2-truncbug = yes`、strongSwan: ESP のプロポーザルに `sha256_96`）、{ $from }を更新してください。
+    [ports] { $to }でこれらのパケットが復号されているか（ESP のカウンター、ログ）、返信がトンネルに入るか（経路、NAT の除外、ファイアウォール）を確認してください。
+   *[nothing] { $to }の ESP（IP プロトコル 50）を通し、そちらでもキャプチャしてください。送信の有無が分かります。
+}
 elsewhere-line = { $peer }は { $from } に送り、{ $who }は { $to } から応答{ $probably }
 elsewhere-why = 原因: { $peer }の { $packets } パケットは { $from } 宛てで、返ってきた ESP や IKE の送信元は { $to } でした。NAT、ファイアウォール、または{ $peer }が、知らない相手のものとして破棄します。届いたかどうかはこのキャプチャでは分かりません。
 turns-line = { $from } と { $to } が 1 つの SA を交互に使用: { $seconds }に新しい SA { $count } 個

@@ -213,6 +213,16 @@ impl Integrity {
         self.row().key_len
     }
 
+    /// The transform of the same hash whose ICV is cut to another length: implementations of a draft, such as old Android and Linux, send 96 bits
+    /// where RFC 4868 has 128, and their key tables may name either.
+    pub fn cut_otherwise(self) -> Option<Integrity> {
+        match self {
+            Integrity::HmacSha256_96 => Some(Integrity::HmacSha256_128),
+            Integrity::HmacSha256_128 => Some(Integrity::HmacSha256_96),
+            _ => None,
+        }
+    }
+
     /// ICV length in bytes (0 for [`Integrity::None`]).
     pub fn icv_len(self) -> usize {
         match self {

@@ -3,7 +3,7 @@
 
 use crate::words::answer::change::see_inside;
 use crate::words::answer::lines::Answer;
-use crate::words::answer::why::one_way;
+use crate::words::answer::why::{no_return_by, one_way};
 use crate::words::ends::{esp, opposite, side};
 use crate::words::events::probably;
 use crate::words::explanations::Explained;
@@ -29,7 +29,7 @@ pub(super) fn of_no_return(focus: &Focus) -> Option<Answer> {
         tunnel: Some(headline.tunnel),
         headline: format::capitalised(&line),
         why: fill!(t, "why-outage", text = one_way(focus, headline)?),
-        change: fill!(t, "do-no-return", from, to, packets),
+        change: fill!(t, "do-no-return", from, to, by = no_return_by(&told)),
     })
 }
 

@@ -1,12 +1,13 @@
 //! Line 2: why.
 
 use crate::words::answer::loss::{leads, loses_more, lost_as_much, lost_most};
+use crate::words::ends::side;
 use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::{self, KeysFit, account_label, clean, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
-    names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue, told_stop,
+    ToldNoReturn, names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue, told_stop,
 };
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_impact::verdict::LEAST_SHARE;
@@ -369,11 +370,30 @@ pub(super) fn one_way(focus: &Focus, headline: &Impact) -> Option<String> {
     let ([Some(only), None] | [None, Some(only)]) = captured else {
         return None;
     };
-    // IKE of both ends shows that both directions pass the capture.
-    let id = match told_no_return(focus.analysis, headline.tunnel) {
-        Some(_) => "why-no-return",
-        None => "why-one-way",
-    };
     let direction = words::direction(focus.t, focus.analysis, headline.tunnel, only);
-    Some(fill!(focus.t, id, direction))
+    // IKE of both ends shows that both directions pass the capture.
+    let Some(told) = told_no_return(focus.analysis, headline.tunnel) else {
+        return Some(fill!(focus.t, "why-one-way", direction));
+    };
+    let to = side(
+        focus.t,
+        focus.analysis.tunnels.get(headline.tunnel),
+        Some(told.to),
+    );
+    Some(fill!(
+        focus.t,
+        "why-no-return",
+        direction,
+        to,
+        by = no_return_by(&told)
+    ))
+}
+
+/// What the packets of one side without an answer show beside that.
+pub(super) fn no_return_by(told: &ToldNoReturn) -> &'static str {
+    match (told.cut_icv, told.same_ports) {
+        (true, _) => "icv",
+        (false, true) => "ports",
+        (false, false) => "nothing",
+    }
 }
