@@ -29,7 +29,6 @@ pub(crate) fn events(sources: &EventSources<'_>) -> EventList {
     events.extend(collisions::of(sources));
     events.extend(checks::of(sources));
     events.extend(moves::moves(record));
-    events.extend(moves::halves(record));
     events.extend(reconnections::events(record));
     events.extend(other_tunnels::of(sources, ends));
     events.extend(fragments::of(sources, ends));

@@ -1,24 +1,37 @@
 //! Ends of tunnels that have another address, or another port, or send from another address than the one that is asked.
 
 use crate::pipeline::record::Record;
+use rekeyscope_ipsec::ike::exchange::Exchange;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_ipsec::sa::whereabouts::{ChangeKind, OuterPlace, TunnelChange};
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
-/// The changes of the chosen tunnels, in the order of the capture. Headers in clear show them.
-pub(crate) fn moves(record: &Record) -> Vec<Event> {
+/// The changes, in the order of the capture, and the tunnels in two halves. Headers in clear show them.
+pub(super) fn moves(record: &Record) -> Vec<Event> {
+    let exchanges = exchanges(record);
     let changes = record.tunnels.changes().iter();
-    changes
-        .filter(|change| record.wants(change.tunnel))
-        .map(|change| event(record, change))
-        .collect()
+    let moved = changes.map(|change| event(record, &exchanges, change));
+    moved.chain(halves(record, &exchanges)).collect()
 }
 
-fn event(record: &Record, change: &TunnelChange) -> Event {
+/// The IKE exchanges of each tunnel.
+type Exchanges<'a> = HashMap<TunnelIndex, Vec<&'a Exchange>>;
+
+fn exchanges(record: &Record) -> Exchanges<'_> {
+    let mut all = Exchanges::new();
+    for (exchange, tunnel) in record.timeline.exchanges().iter().zip(&record.exchange_tunnels) {
+        if let Some(tunnel) = tunnel {
+            all.entry(*tunnel).or_default().push(exchange);
+        }
+    }
+    all
+}
+
+fn event(record: &Record, exchanges: &Exchanges<'_>, change: &TunnelChange) -> Event {
     let kind = match change.kind {
         ChangeKind::Source if change.followed.is_none() => EventKind::AnsweredElsewhere,
         ChangeKind::Address | ChangeKind::Source => EventKind::AddressChanged,
@@ -36,7 +49,7 @@ fn event(record: &Record, change: &TunnelChange) -> Event {
     let sent = until.map(|until| meters.packets_within(change.tunnel, towards, (change.time, until)));
     // A set-up has messages of IKE alone.
     let asks = match kind {
-        EventKind::AnsweredElsewhere => messages(record, change.tunnel)
+        EventKind::AnsweredElsewhere => messages(exchanges, change.tunnel)
             .filter(|(src, time)| *src == tunnel.ends[1 - change.end] && *time >= change.time)
             .count() as u64,
         _ => 0,
@@ -58,10 +71,9 @@ fn event(record: &Record, change: &TunnelChange) -> Event {
 }
 
 /// IKE messages of a tunnel: sender and time.
-fn messages(record: &Record, tunnel: TunnelIndex) -> impl Iterator<Item = (IpAddr, Timestamp)> {
-    let exchanges = record.timeline.exchanges().iter().zip(&record.exchange_tunnels);
-    let own = exchanges.filter(move |(_, of)| **of == Some(tunnel));
-    own.flat_map(|(exchange, _)| exchange.records.iter().map(|message| (message.src, message.time)))
+fn messages(exchanges: &Exchanges<'_>, tunnel: TunnelIndex) -> impl Iterator<Item = (IpAddr, Timestamp)> {
+    let own = exchanges.get(&tunnel).into_iter().flatten();
+    own.flat_map(|exchange| exchange.records.iter().map(|message| (message.src, message.time)))
 }
 
 /// A tunnel with ESP of one way alone.
@@ -74,30 +86,27 @@ struct OneWay<'a> {
 }
 
 impl OneWay<'_> {
-    /// Tells whether another half is the way back of this one. Keys show that the same addresses are inside; else IKE of both ways, and none of the other
-    /// half, shows that one is missing here.
+    /// Tells whether another half, whose packets go to the sender of these, is the way back of this one. Keys show that the same addresses are inside;
+    /// else IKE of both ways, and none of the other half, shows that one is missing here.
     fn is_answered_by(&self, other: &OneWay<'_>) -> bool {
-        let (client, asked) = (self.first.src, self.first.dst);
         let is_read = [self, other]
             .iter()
             .all(|half| !half.first.inner_ends().is_empty());
         let fits = match is_read {
             true => other.first.answers(self.first),
-            false => self.speak.contains(&client) && self.speak.contains(&asked),
+            false => [self.first.src, self.first.dst]
+                .iter()
+                .all(|end| self.speak.contains(end)),
         };
         let meanwhile = other.first.first.is_some_and(|first| first.0 <= self.last)
             && self.first.first.is_some_and(|first| first.0 <= other.last);
         // If neither speaks IKE, the half that began asks.
         let asks = !self.speak.is_empty() || self.first.first < other.first.first;
-        asks && other.first.dst == client
-            && other.first.src != asked
-            && other.speak.is_empty()
-            && meanwhile
-            && fits
+        asks && other.first.src != self.first.dst && meanwhile && fits
     }
 }
 
-fn half(record: &Record, tunnel: TunnelIndex) -> Option<OneWay<'_>> {
+fn half<'a>(record: &'a Record, exchanges: &Exchanges<'_>, tunnel: TunnelIndex) -> Option<OneWay<'a>> {
     let associations = record.sas.associations();
     let own = record.sas.of_tunnel(tunnel).iter().map(|&sa| &associations[sa]);
     let used = || own.clone().filter(|sa| sa.first.is_some());
@@ -108,24 +117,23 @@ fn half(record: &Record, tunnel: TunnelIndex) -> Option<OneWay<'_>> {
         tunnel,
         first,
         last,
-        speak: HashSet::new(),
+        speak: messages(exchanges, tunnel).map(|message| message.0).collect(),
     })
 }
 
 /// ESP of one way alone, and ESP that comes the other way from an address to which nothing goes: two halves of one tunnel.
-pub(super) fn halves(record: &Record) -> Vec<Event> {
-    let mut all: Vec<OneWay<'_>> = (0..record.tunnels.tunnels.len())
-        .filter_map(|tunnel| half(record, tunnel))
+fn halves(record: &Record, exchanges: &Exchanges<'_>) -> Vec<Event> {
+    let tunnels = 0..record.tunnels.tunnels.len();
+    let all: Vec<OneWay<'_>> = tunnels
+        .filter_map(|tunnel| half(record, exchanges, tunnel))
         .collect();
-    if all.len() < 2 {
-        return Vec::new();
-    }
-    for half in &mut all {
-        half.speak
-            .extend(messages(record, half.tunnel).map(|message| message.0));
+    let mut silent: HashMap<IpAddr, Vec<&OneWay<'_>>> = HashMap::new();
+    for half in all.iter().filter(|half| half.speak.is_empty()) {
+        silent.entry(half.first.dst).or_default().push(half);
     }
     let event = |asks: &OneWay<'_>| {
-        let mut answers = all.iter().filter(|other| asks.is_answered_by(other));
+        let back = silent.get(&asks.first.src)?;
+        let mut answers = back.iter().filter(|other| asks.is_answered_by(other));
         let only = answers.next().filter(|_| answers.next().is_none())?;
         let (time, frame) = only.first.first?;
         let known = match only.first.answers(asks.first) {
