@@ -1,25 +1,17 @@
 //! ESP packets that are missing: lost on the path, or by the capture.
 
-use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
+use crate::findings::lane::{ENOUGH, Lane, finding};
 use rekeyscope_capture::framing::CutPackets;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::{Finding, FindingKind};
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::text::grouped;
 use rekeyscope_traffic::REPLAY_WINDOWS;
 
-/// Loss at which TCP (Mathis et al. 1997: rate = 1.22·MSS/(RTT·√p)) stays under 14 Mbit/s at 20 ms …
+/// Loss at which TCP (Mathis et al. 1997: rate = 1.22·MSS/(RTT·√p)) stays under 14 Mbit/s at 20 ms.
 const LOSSY: f64 = 1e-3;
-/// … that the other direction does not have: a tenth of it at most.
-const ONE_SIDED: f64 = 0.1;
-/// Lost packets that make a share of all say something.
-const ENOUGH_LOST: u64 = 20;
 /// SAs in a display filter.
 const MOST_SPIS: usize = 8;
-/// The capture lost packets where acknowledged bytes account for most of the missing ones.
-const MOSTLY_ACKNOWLEDGED: f64 = 0.5;
-
-/// Fragments alone are lost where so much of what is missing came in part: the middle between half and all.
-const MOSTLY_CUT: f64 = 0.75;
 
 impl Lane<'_> {
     /// Packets that are missing, and those that came.
@@ -33,7 +25,7 @@ impl Lane<'_> {
     /// had as many bytes as others.
     fn arrived(&self, packets: u64) -> bool {
         let mean = self.record.flows.mean_payload(self.tunnel, self.direction);
-        self.never_captured() as f64 / mean.max(1.0) >= MOSTLY_ACKNOWLEDGED * packets as f64
+        2.0 * self.never_captured() as f64 / mean.max(1.0) >= packets as f64
     }
 
     fn never_captured(&self) -> u64 {
@@ -44,7 +36,7 @@ impl Lane<'_> {
     pub(crate) fn dropped_by_the_capture(&self) -> Option<Finding> {
         let (missing, packets) = self.loss();
         let bytes = self.never_captured();
-        if missing < ENOUGH_LOST || !self.arrived(missing) {
+        if missing < ENOUGH || !self.arrived(missing) {
             return None;
         }
         let message = self
@@ -63,10 +55,10 @@ impl Lane<'_> {
         let back: u64 = steps.map(|step| step.packets).sum();
         late.packets = late.packets.map(|packets| packets.saturating_sub(back));
         let (_, packets) = self.loss();
-        let is_seen = |k: &usize| late.lost[*k] >= ENOUGH_LOST;
+        let is_seen = |k: &usize| late.lost[*k] >= ENOUGH;
         let is_dropped = |k: &usize| {
             let all = late.packets[*k];
-            all >= ENOUGH_LOST && all as f64 >= LOSSY * packets as f64 && late.arrived[*k] <= late.lost[*k]
+            all >= ENOUGH && all as f64 >= LOSSY * packets as f64 && late.arrived[*k] <= late.lost[*k]
         };
         let mut windows = 0..REPLAY_WINDOWS.len();
         let k = windows
@@ -109,7 +101,7 @@ impl Lane<'_> {
         let damaged = self.record.meters.damaged(self.tunnel, self.direction);
         let (_, packets) = self.loss();
         let share = damaged as f64 / packets.max(1) as f64;
-        if damaged < ENOUGH_LOST || share < LOSSY {
+        if damaged < ENOUGH || share < LOSSY {
             return None;
         }
         let arrived = self.arrived(damaged);
@@ -124,8 +116,8 @@ impl Lane<'_> {
         })
     }
 
-    /// Later fragments alone are missing: a path that loses packets whatever they are loses as many first ones, and leaves half of the
-    /// packets without either.
+    /// Most of what is missing was lost because it was a later fragment. A path that loses packets whatever they are loses as many first fragments
+    /// as later ones: of the packets that came in part, as many as those that did not come at all are its work.
     pub(crate) fn lost_fragments(&self) -> Option<Finding> {
         let (missing, packets) = self.loss();
         let tunnels = &self.record.tunnels;
@@ -136,7 +128,8 @@ impl Lane<'_> {
         let own = self.record.cut_packets.iter().filter(is_own);
         let cut: u64 = own.map(|cut| cut.count).sum();
         let share = missing as f64 / (missing + packets).max(1) as f64;
-        if missing < ENOUGH_LOST || share < LOSSY || (cut as f64) < MOSTLY_CUT * missing as f64 {
+        let because_later = cut.saturating_sub(missing.saturating_sub(cut));
+        if missing < ENOUGH || share < LOSSY || 2 * because_later < missing {
             return None;
         }
         let message = self
@@ -158,11 +151,12 @@ impl Lane<'_> {
         let (other_missing, other_packets) = reverse.loss();
         let share = |missing: u64, packets: u64| missing as f64 / (missing + packets).max(1) as f64;
         let (own, other) = (share(missing, packets), share(other_missing, other_packets));
-        if missing < ENOUGH_LOST || own < LOSSY {
+        if missing < ENOUGH || own < LOSSY {
             return None;
         }
-        let compared = other_packets >= ENOUGH_PACKETS;
-        let one_sided = compared && other <= ONE_SIDED * own;
+        // At the same share the other direction would lack so many that chance does not leave out all of them.
+        let compared = own * other_packets as f64 >= LEAST_NOT_BY_CHANCE as f64;
+        let one_sided = compared && other < LOSSY;
         // A capture that lost data lost acknowledgements too.
         if !one_sided && reverse.dropped_by_the_capture().is_some() {
             return None;

@@ -1,7 +1,7 @@
 //! More SAs than the tunnel needs.
 
 use crate::diagnosis::MOST_FRAMES;
-use crate::findings::lane::{Lane, finding};
+use crate::findings::lane::{ENOUGH, Lane, finding};
 use crate::pipeline::record::Record;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
@@ -12,13 +12,10 @@ use rekeyscope_model::text::Message;
 use std::collections::{BTreeSet, HashSet};
 use std::net::IpAddr;
 
-/// Returns to an older SA after a renewal was over.
-const ENOUGH_RETURNS: u64 = 20;
-
 impl Lane<'_> {
     pub(crate) fn parallel_sas(&self) -> Option<Finding> {
         let c = self.counters;
-        (c.returns >= ENOUGH_RETURNS && !self.has_several_children()).then(|| {
+        (c.returns >= ENOUGH && !self.has_several_children()).then(|| {
             let message = self.about("finding-parallel-sas").with("returns", c.returns);
             finding(FindingKind::DuplicateSas, message, c.return_frames.frames())
         })

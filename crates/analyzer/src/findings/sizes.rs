@@ -1,6 +1,6 @@
 //! Packet sizes: fragments, and writes that are a few bytes too long.
 
-use crate::findings::lane::{ENOUGH_PACKETS, Lane, finding};
+use crate::findings::lane::{ENOUGH, Lane, finding};
 use rekeyscope_ipsec::overhead::EspSizes;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_model::analysis::{Encapsulation, Finding, FindingKind};
@@ -9,13 +9,16 @@ use rekeyscope_model::text::{Message, grouped};
 /// Share of a direction's packets that makes a pattern.
 const PATTERN_SHARE: f64 = 0.1;
 
+fn is_pattern(part: u64, of: u64) -> bool {
+    part >= ENOUGH && part as f64 >= PATTERN_SHARE * of as f64
+}
+
 impl Lane<'_> {
     /// One full and one tiny packet per write: the write is a few bytes larger than what fits, as with 1,461 bytes into
     /// segments of 1,460; or the ESP packet is a few bytes larger than the path takes.
     pub(crate) fn fragmentation_cliff(&self) -> Option<Finding> {
         let c = self.counters;
-        let share = |part: u64, of: u64| of >= ENOUGH_PACKETS && part as f64 >= PATTERN_SHARE * of as f64;
-        if share(c.tiny_remainders, c.packets) {
+        if is_pattern(c.tiny_remainders, c.packets) {
             let message = self
                 .about("finding-tiny-fragments")
                 .with("split", grouped(c.tiny_remainders))
@@ -24,7 +27,7 @@ impl Lane<'_> {
             let frames = c.fragment_frames.frames();
             return Some(finding(FindingKind::FragmentationCliff, message, frames));
         }
-        if !share(c.full_and_tiny, c.data_segments) {
+        if !is_pattern(c.full_and_tiny, c.data_segments) {
             return None;
         }
         let message = self
@@ -39,7 +42,7 @@ impl Lane<'_> {
     /// Outer fragments: how large may the payload be, and which MSS follows.
     pub(crate) fn path_mtu(&self) -> Option<Finding> {
         let c = self.counters;
-        if c.packets < ENOUGH_PACKETS || (c.fragmented as f64) < PATTERN_SHARE * c.packets as f64 {
+        if !is_pattern(c.fragmented, c.packets) {
             return None;
         }
         let mtu = u64::from(c.largest_whole.max(c.largest_fragment));

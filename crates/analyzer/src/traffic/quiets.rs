@@ -11,8 +11,6 @@ use rekeyscope_traffic::{
     ConnectionId, Fate, InnerPayload, Interval, LEAST_REST, Packet, Segment, SegmentKind, Tracker,
 };
 
-/// Acknowledgements say what a direction delivered where inner TCP brings at least one in so many of its bytes.
-const ALL_OF_TCP: u64 = 2;
 /// Most silences that are kept, some 80 bytes each; what comes after later ones goes on with the transfer before.
 const MOST_SILENCES: usize = 1 << 13;
 /// Tunnels that are watched, 1 KB each.
@@ -156,10 +154,10 @@ impl QuietWatch {
         quiet
     }
 
-    /// Inner TCP says what was delivered, and nothing waits.
+    /// Inner TCP, which brings most of the bytes, says what was delivered, and nothing waits.
     fn tells(&self) -> bool {
         let (tcp, all) = self.bytes;
-        self.waiting.is_empty() && ALL_OF_TCP * tcp >= all && tcp > 0
+        self.waiting.is_empty() && 2 * tcp >= all && tcp > 0
     }
 
     /// Notes whether data of a connection is in flight. Gives whether all of it has just been acknowledged.

@@ -5,11 +5,6 @@ use rekeyscope_model::analysis::{Analysis, FlowTcp, Impact, Rekey, TunnelSeries}
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// The rate is compared with at most so many seconds on each neighbour: farther away the path may be another one.
-const NEAREST: usize = 20;
-/// Hardware carries several times what a processor does; less than half is no matter of another cipher, or of more bytes in each packet.
-const SLOWER: f64 = 0.5;
-
 /// A transfer on such an SA.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ToldSlowSa<'a> {
@@ -92,12 +87,14 @@ pub fn told_slow_sa<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<Tol
         let here = rates.between(settled(from), to);
         let before = rates.between(begun, from);
         let behind = rates.between(settled(to), ends);
-        let before = &before[before.len().saturating_sub(NEAREST)..];
-        let behind = &behind[..behind.len().min(NEAREST)];
+        // Farther away than the SA lasts the path may be another one.
+        let before = &before[before.len().saturating_sub(here.len())..];
+        let behind = &behind[..behind.len().min(here.len())];
         let enough = |side: &[f64]| side.len() as u64 >= LEAST_NOT_BY_CHANCE;
         let beside = [before, behind].concat();
         let fastest = here.iter().copied().fold(0.0, f64::max);
-        let is_slow = beside.iter().all(|other| fastest < *other) && mean(&here) < SLOWER * mean(&beside);
+        // Another cipher, or more bytes in each packet, do not take half of the rate; a processor in the place of hardware takes more.
+        let is_slow = beside.iter().all(|other| fastest < *other) && 2.0 * mean(&here) < mean(&beside);
         if !is_slow || ![before, &here, behind].into_iter().all(enough) {
             return None;
         }

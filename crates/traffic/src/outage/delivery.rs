@@ -7,13 +7,11 @@ use super::large::LargeSegments;
 use crate::interval::{CarriedKind, LostPacket};
 use crate::run::FINEST;
 use crate::segment::{Fate, PairId, Settlement};
-use crate::tcp::{INITIAL_RTO, LEAST_TIMEOUT};
+use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
 use crate::tracker::{BESIDE_RECEIVER, SenderState, Tap};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// A direction with so many arrivals within a second or two carries a transfer.
-const LEAST_BUSY: u32 = 10;
 /// Before anything is known.
 const UNKNOWN: Before = Before {
     round_trip: 0,
@@ -48,9 +46,9 @@ impl Arrivals {
         self.now += 1;
     }
 
-    /// A transfer was going on at its last arrival.
+    /// A transfer was going on at its last arrival: within a second or two came as much as the first flight of a sender.
     pub(super) fn is_busy(&self) -> bool {
-        self.now + self.before >= LEAST_BUSY
+        self.now + self.before >= INITIAL_WINDOW
     }
 }
 
