@@ -22,13 +22,13 @@ const COLLISION_IS_SETTLED: i64 = seconds(6);
 const NO_DAEMON: [&str; 2] = ["port unreachable", "protocol unreachable"];
 
 /// An explanation by several events; the first one is named.
-fn by_events(view: &OutageView<'_>, cause: ExplanationCause, events: &[&Event]) -> Option<Explanation> {
+fn by_events(cause: ExplanationCause, events: &[&Event]) -> Option<Explanation> {
     let (first, others) = events.split_first()?;
-    let explanation = Explanation {
+    Some(Explanation {
         evidence: others.iter().map(|event| event.index).collect(),
-        ..view.by_event(cause, first)
-    };
-    Some(view.with_frames(explanation, others.iter().map(|event| event.frame)))
+        frames: others.iter().map(|event| event.frame).collect(),
+        ..Explanation::shown(cause, first)
+    })
 }
 
 fn event_of<'a>(view: &OutageView<'a>, explanation: &Explanation) -> Option<&'a Event> {
@@ -40,7 +40,7 @@ pub(super) fn invalid_spi(view: &OutageView<'_>) -> Option<Explanation> {
     let told: Vec<&Event> = view
         .events(&[EventKind::InvalidSpi], since, view.outage.to)
         .collect();
-    let explanation = by_events(view, ExplanationCause::InvalidSpi, &told)?;
+    let explanation = by_events(ExplanationCause::InvalidSpi, &told)?;
     Some(Explanation {
         count: Some(told.iter().map(|event| event.count.unwrap_or(1)).sum()),
         ..explanation
@@ -69,7 +69,7 @@ pub(super) fn collision(view: &OutageView<'_>) -> Option<Explanation> {
         .events(&[EventKind::Collision], since, until)
         .filter(|event| delete_crossed(view, event).is_none())
         .collect();
-    let explanation = by_events(view, ExplanationCause::Collision, &both)?;
+    let explanation = by_events(ExplanationCause::Collision, &both)?;
     Some(Explanation {
         by: None,
         ..explanation
@@ -122,7 +122,7 @@ pub(super) fn l2tp_closed(view: &OutageView<'_>) -> Option<Explanation> {
     let ended = view.events(L2TP_ENDS, since, until).next()?;
     Some(Explanation {
         count: None,
-        ..view.by_event(ExplanationCause::L2tpClosed, ended)
+        ..Explanation::shown(ExplanationCause::L2tpClosed, ended)
     })
 }
 
@@ -141,7 +141,7 @@ pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
         );
         refusals.retain(|event| event.time >= soonest && event.time <= latest);
     }
-    let explanation = by_events(view, ExplanationCause::Refused, &refusals)?;
+    let explanation = by_events(ExplanationCause::Refused, &refusals)?;
     Some(Explanation {
         count: Some(refusals.len() as u64),
         ..explanation
@@ -187,7 +187,7 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
         EventKind::FragmentsIncomplete => ExplanationCause::IkeFragments,
         _ => ExplanationCause::Unanswered,
     };
-    let explanation = by_events(view, cause, &requests)?;
+    let explanation = by_events(cause, &requests)?;
     let copies = |event: &&&Event| event.kind == EventKind::Unanswered;
     let sent: u64 = requests
         .iter()
@@ -211,7 +211,7 @@ fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
     Some(Explanation {
         exchange: late.exchange,
         seconds: Some(took),
-        ..view.by_event(ExplanationCause::AnsweredLate, late)
+        ..Explanation::shown(ExplanationCause::AnsweredLate, late)
     })
 }
 
@@ -226,7 +226,7 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
     if let Some(late) = answered_late {
         return Some(Explanation {
             seconds: Some(late.until?.seconds_since(late.time)),
-            ..view.by_event(ExplanationCause::GivenUpTooSoon, late)
+            ..Explanation::shown(ExplanationCause::GivenUpTooSoon, late)
         });
     }
     let since = view.outage.from.plus_nanos(-view.near());
@@ -234,7 +234,7 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
         .events(DELETES, since, until)
         .find(|delete| delete.successor != Some(true))?;
     let checks = checks_in_vain(view, deleted)?;
-    let explanation = by_events(view, ExplanationCause::GivenUpTooSoon, &[deleted, checks])?;
+    let explanation = by_events(ExplanationCause::GivenUpTooSoon, &[deleted, checks])?;
     (last_esp(view, checks.by?, deleted.time) > checks.until).then_some(Explanation {
         by: checks.by,
         count: checks.count,
@@ -278,7 +278,7 @@ fn given_up(view: &OutageView<'_>) -> Option<Explanation> {
     let at_once = made
         .answered
         .is_some_and(|answered| answered.nanos_since(made.begin) <= view.near());
-    let explanation = by_events(view, ExplanationCause::GivenUp, &[checks, anew])?;
+    let explanation = by_events(ExplanationCause::GivenUp, &[checks, anew])?;
     (is_alive && at_once).then_some(Explanation {
         certainty: Certainty::Inferred,
         exchange: anew.exchange,
@@ -294,7 +294,6 @@ pub(super) fn waits_no_longer(request: &Event, until: Timestamp) -> bool {
 
 pub(super) fn answer_lost(view: &OutageView<'_>) -> Option<Explanation> {
     by_events(
-        view,
         ExplanationCause::AnswerLost,
         &out(view, &[EventKind::AnswerLost], 0),
     )
@@ -346,7 +345,7 @@ fn checked_in_vain(view: &OutageView<'_>) -> Option<Explanation> {
             silent.then_some((checks, anew))
         })
         .and_then(|(checks, anew)| {
-            let explanation = by_events(view, ExplanationCause::PeerRestarted, &[anew, checks])?;
+            let explanation = by_events(ExplanationCause::PeerRestarted, &[anew, checks])?;
             Some(Explanation {
                 by: checks.by,
                 certainty: Certainty::Inferred,
@@ -391,7 +390,7 @@ fn began_anew(view: &OutageView<'_>) -> Option<Explanation> {
         Some(_) => Certainty::Proven,
         None => Certainty::Inferred,
     };
-    let explanation = by_events(view, ExplanationCause::PeerRestarted, &events)?;
+    let explanation = by_events(ExplanationCause::PeerRestarted, &events)?;
     Some(Explanation {
         by: Some(lost),
         certainty,
@@ -454,7 +453,7 @@ pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let explanation = Explanation {
         exchange: anew.map(|exchange| exchange.index),
         seconds: anew.map(|exchange| exchange.end.seconds_since(delete.time)),
-        ..view.by_event(ExplanationCause::Deleted, delete)
+        ..Explanation::shown(ExplanationCause::Deleted, delete)
     };
     exchanges_since(view, delete.time)
         .next()
@@ -488,7 +487,7 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     let exchanges: Vec<&ExchangeInScene> = exchanges_since(view, delete.time).collect();
     let mut from_last = exchanges.iter().rev();
     let made = from_last.find(|exchange| exchange.made != MadeByExchange::Nothing);
-    let explanation = view.by_event(ExplanationCause::BreakBeforeMake, delete);
+    let explanation = Explanation::shown(ExplanationCause::BreakBeforeMake, delete);
     Some(Explanation {
         exchange: Some(made.or(exchanges.first())?.index),
         seconds: made.map(|exchange| exchange.end.seconds_since(delete.time)),

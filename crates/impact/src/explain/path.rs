@@ -14,7 +14,7 @@ pub(super) fn capture_hole(view: &OutageView<'_>) -> Option<Explanation> {
     let hole = view
         .events(&[EventKind::CaptureHole], Timestamp(i64::MIN), view.outage.to)
         .find(|event| view.lasts_half(event))?;
-    Some(view.by_event(ExplanationCause::CaptureHole, hole))
+    Some(Explanation::shown(ExplanationCause::CaptureHole, hole))
 }
 
 pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
@@ -47,13 +47,10 @@ pub(super) fn address_changed(view: &OutageView<'_>) -> Option<Explanation> {
         let moved = change.kind == EventKind::AddressChanged;
         moved && at_once && lost_later(*until) == 0 && !outage.open
     });
-    ((silent || held) && !worked).then(|| {
-        let explanation = Explanation {
-            count: None,
-            seconds: followed.map(|until| until.seconds_since(change.time)),
-            ..Explanation::shown(ExplanationCause::AddressChanged, change)
-        };
-        view.with_frames(explanation, [])
+    ((silent || held) && !worked).then(|| Explanation {
+        count: None,
+        seconds: followed.map(|until| until.seconds_since(change.time)),
+        ..Explanation::shown(ExplanationCause::AddressChanged, change)
     })
 }
 
@@ -67,7 +64,12 @@ pub(super) fn answered_elsewhere(view: &OutageView<'_>) -> Option<Explanation> {
         .dead
         .is_some_and(|(first, _)| first == outage.from);
     let at_begin = outage.from <= event.time.plus_nanos(view.near());
-    (at_begin || in_vain_from_the_first).then(|| view.by_event(ExplanationCause::AnsweredElsewhere, event))
+    (at_begin || in_vain_from_the_first).then(|| Explanation {
+        by: event.by,
+        event: Some(event.index),
+        count: event.count,
+        ..Explanation::of(ExplanationCause::AnsweredElsewhere, event.known)
+    })
 }
 
 /// Events that belong to a silence: ICMP errors, and checks and echoes without an answer.
@@ -106,7 +108,11 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         .and_then(|place| view.scene.exchanges.get(place))
         .filter(|exchange| !is_lost_on_new_sa(view, exchange.end) && !waited_for_the_way(view, exchange));
     let main = everything.or(signs.first()).copied();
-    let explanation = Explanation {
+    let last = outage
+        .silences
+        .iter()
+        .filter(|side| of.is_none_or(|of| of.side == side.side));
+    Some(Explanation {
         by: of.map(|side| side.side),
         event: main.map(|event| event.index),
         evidence: signs
@@ -117,13 +123,9 @@ pub(super) fn silent(view: &OutageView<'_>) -> Option<Explanation> {
         exchange: brought_back.map(|exchange| exchange.index),
         seconds: Some(silence.1.seconds_since(silence.0)),
         count: main.and_then(|main| of.and(only_checks(view, main))),
+        frames: last.filter_map(|side| side.last_frame).collect(),
         ..Explanation::of(cause, Certainty::Proven)
-    };
-    let last = outage
-        .silences
-        .iter()
-        .filter(|side| of.is_none_or(|of| of.side == side.side));
-    Some(view.with_frames(explanation, last.filter_map(|side| side.last_frame)))
+    })
 }
 
 /// Number of checks that the receiver did not answer up to the end, where nothing else was sent to it.
@@ -211,15 +213,15 @@ pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
     let by_segments = (u64::from(outage.undelivered.unheard) >= LEAST_NOT_BY_CHANCE).then_some(receiver.side);
     let by_checks = checks.first().and_then(|event| event.by);
     let by = by_segments.or(by_checks)?;
-    let explanation = Explanation {
+    Some(Explanation {
         by: Some(by),
         event: checks.first().map(|event| event.index),
+        frames: Vec::from_iter(checks.iter().map(|event| event.frame)),
         ..Explanation::of(
             ExplanationCause::Unheard,
             certainty_of(outage.undelivered.carried),
         )
-    };
-    Some(view.with_frames(explanation, checks.iter().map(|event| event.frame)))
+    })
 }
 
 /// ESP of one side no longer comes, and its IKE does. A sender that waits for its timer sends nothing either.
@@ -231,12 +233,12 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|_| u64::from(outage.undelivered.swallowed) < LEAST_NOT_BY_CHANCE)
         .filter(is_silent);
     let silent = sender.or(Some(receiver).filter(is_silent))?;
-    let explanation = Explanation {
+    Some(Explanation {
         by: Some(silent.side),
         seconds: Some(silent.no_esp.1.seconds_since(silent.no_esp.0)),
+        frames: Vec::from_iter(silent.last_frame),
         ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
-    };
-    Some(view.with_frames(explanation, silent.last_frame))
+    })
 }
 
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
@@ -264,7 +266,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|(_, exchange)| exchange.end <= until && !undelivered.never_larger)
         .last();
     let since = outage.from.plus_nanos(-view.near());
-    let explanation = Explanation {
+    Some(Explanation {
         event: told.map(|event| event.index),
         evidence: view
             .events(&[EventKind::Unreachable], since, outage.to)
@@ -289,8 +291,7 @@ pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {
             }
             None => Explanation::of(ExplanationCause::LargePackets, Certainty::Inferred),
         }
-    };
-    Some(view.with_frames(explanation, []))
+    })
 }
 
 /// Tells whether the receiver has the SAs of what did not arrive: it took packets of them before, or sends on those of the way back.
@@ -321,14 +322,13 @@ pub(super) fn too_big(view: &OutageView<'_>) -> Option<Explanation> {
     let kinds: &[EventKind] = &[EventKind::Unreachable, EventKind::TooBigInside];
     let mut told = view.events(kinds, since, until);
     let event = told.find(|event| is_of_it(event) && event.until.is_some_and(|last| last > until))?;
-    let explanation = Explanation {
+    Some(Explanation {
         by: Some(outage.silences[0].side),
         event: Some(event.index),
         count: event.count,
         seconds: event.until.map(|until| until.seconds_since(event.time)),
         ..Explanation::of(ExplanationCause::TooBig, Certainty::Read)
-    };
-    Some(view.with_frames(explanation, []))
+    })
 }
 
 /// Segments came behind later ones, or an end moved, or the same segments pass in the end on the same SA: size had nothing to do with it.
@@ -348,13 +348,10 @@ pub(super) fn connection_dead(view: &OutageView<'_>) -> Option<Explanation> {
         && u64::from(undelivered.swallowed.min(undelivered.attempts)) >= LEAST_NOT_BY_CHANCE;
     let open = u64::from(undelivered.echoes) >= LEAST_NOT_BY_CHANCE && smallest <= undelivered.largest_passed;
     let goes_on = outage.silences.iter().all(|side| !view.fills_half(side.no_esp));
-    (again && open && goes_on).then(|| {
-        let explanation = Explanation {
-            by: Some(outage.silences[1].side),
-            count: Some(undelivered.swallowed.into()),
-            ..Explanation::of(ExplanationCause::ConnectionDead, Certainty::Inferred)
-        };
-        view.with_frames(explanation, [])
+    (again && open && goes_on).then(|| Explanation {
+        by: Some(outage.silences[1].side),
+        count: Some(undelivered.swallowed.into()),
+        ..Explanation::of(ExplanationCause::ConnectionDead, Certainty::Inferred)
     })
 }
 
@@ -375,12 +372,9 @@ pub(super) fn unexplained(view: &OutageView<'_>) -> Option<Explanation> {
         && undelivered.shown_by == ShownBy::MissingNumbers
         && u64::from(undelivered.gaps) >= LEAST_NOT_BY_CHANCE;
     let certainty = certainty_of(undelivered.carried);
-    (!rest).then(|| {
-        let explanation = Explanation {
-            by: lost_before.then_some(sender.side),
-            count: lost_before.then_some(undelivered.gaps.into()),
-            ..Explanation::of(ExplanationCause::Unexplained, certainty)
-        };
-        view.with_frames(explanation, [])
+    (!rest).then(|| Explanation {
+        by: lost_before.then_some(sender.side),
+        count: lost_before.then_some(undelivered.gaps.into()),
+        ..Explanation::of(ExplanationCause::Unexplained, certainty)
     })
 }

@@ -13,8 +13,6 @@ use std::net::IpAddr;
 pub(super) const FIRST_NUMBERS: u64 = 3;
 /// A packet that its sender handed to the network before the Delete may wait so long in the queues of both hosts.
 const HANDED_OVER: i64 = 50 * NANOS_PER_MILLI;
-/// One or two late packets are reordering that a sender bears (RFC 5681: three duplicate acknowledgements).
-const LEAST_LATE: u32 = 3;
 
 /// Whether the packets are half of those that are known to be lost.
 fn are_half(view: &OutageView<'_>, packets: usize) -> bool {
@@ -77,12 +75,12 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
             let mut deletes = view.events(DELETES, first, view.outage.to);
             let taken_back =
                 deletes.find(|delete| delete.by == of_new_sa.by && delete.successor == Some(false));
-            let explanation = Explanation {
+            Explanation {
                 count: Some(lost as u64),
                 event: taken_back.map(|delete| delete.index),
+                frames: Vec::from_iter(own().map(|packet| packet.frame)),
                 ..of_new_sa
-            };
-            view.with_frames(explanation, own().map(|packet| packet.frame))
+            }
         })
     })
 }
@@ -93,11 +91,10 @@ fn lost_behind_the_switch(view: &OutageView<'_>) -> Option<Explanation> {
     let known = view.outage.lost_on_new && lost >= LEAST_NOT_BY_CHANCE;
     let from_the_first = |sa: &SaInScene| sa.used.is_some_and(|(first, _)| view.outage.from <= first);
     let (_, sa) = new_sas(view).find(|(_, sa)| known && from_the_first(sa))?;
-    let explanation = Explanation {
+    Some(Explanation {
         count: Some(lost),
         ..of_new_sa(view, sa, Certainty::Proven)
-    };
-    Some(view.with_frames(explanation, []))
+    })
 }
 
 /// Data arrived and was acknowledged on a new SA that the sender of the data did not have yet: it still sends on the old one.
@@ -118,11 +115,10 @@ fn unheard_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
                     && opposite.is_none_or(|(taken, _)| taken > first && taken >= view.outage.from)
             })
     })?;
-    let explanation = Explanation {
+    Some(Explanation {
         by: Some(view.outage.silences[0].side),
         ..of_new_sa(view, sa, Certainty::Proven)
-    };
-    Some(view.with_frames(explanation, []))
+    })
 }
 
 /// The first packets of several new SAs never came to the capture.
@@ -139,14 +135,11 @@ fn first_numbers(view: &OutageView<'_>) -> Option<Explanation> {
     let sa = new_sas(view).find(|(_, sa)| own.spis.contains(&sa.spi));
     let back_on = view.outage.back_on.and_then(|place| view.sa(place));
     let sa = sa.map(|(_, sa)| sa).or(back_on)?;
-    (all.count() as u64 >= SEVERAL).then(|| {
-        let explanation = Explanation {
-            cause: ExplanationCause::FirstNumber,
-            event: Some(own.index),
-            count: own.count.map(|number| number - 1),
-            ..of_new_sa(view, sa, own.known)
-        };
-        view.with_frames(explanation, [])
+    (all.count() as u64 >= SEVERAL).then(|| Explanation {
+        cause: ExplanationCause::FirstNumber,
+        event: Some(own.index),
+        count: own.count.map(|number| number - 1),
+        ..of_new_sa(view, sa, own.known)
     })
 }
 
@@ -168,11 +161,10 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
         .iter()
         .filter(|packet| packet.sa == place)
         .count();
-    let explanation = Explanation {
+    Some(Explanation {
         count: (lost > 0).then_some(lost as u64),
         ..of_new_sa(view, sa, Certainty::Inferred)
-    };
-    Some(view.with_frames(explanation, []))
+    })
 }
 
 /// ESP of a side stops as a renewal ends whose SA the other side uses, and its IKE passes: nothing comes on its own new SA until a later one.
@@ -198,14 +190,12 @@ pub(super) fn silent_on_the_new(view: &OutageView<'_>) -> Option<Explanation> {
             let none_until_then = own()
                 .filter(|sa| sa.direction == direction)
                 .all(|sa| begins_later(sa) || sa.used.is_none_or(|(_, last)| last <= silence.time));
-            (other_uses && none_until_then).then(|| {
-                let explanation = Explanation {
-                    by: silence.by,
-                    exchange: Some(exchange.index),
-                    seconds: Some(later.seconds_since(silence.time)),
-                    ..Explanation::of(ExplanationCause::SilentOnNewSa, Certainty::Proven)
-                };
-                view.with_frames(explanation, side.last_frame)
+            (other_uses && none_until_then).then(|| Explanation {
+                by: silence.by,
+                exchange: Some(exchange.index),
+                seconds: Some(later.seconds_since(silence.time)),
+                frames: Vec::from_iter(side.last_frame),
+                ..Explanation::of(ExplanationCause::SilentOnNewSa, Certainty::Proven)
             })
         })
 }
@@ -238,7 +228,7 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
             return None;
         }
         let delete = view.events(DELETES, deleted, deleted).next();
-        let explanation = Explanation {
+        Some(Explanation {
             by: delete.and_then(|event| event.by),
             event: delete.map(|event| event.index),
             count: Some(if of_packets {
@@ -246,9 +236,9 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
             } else {
                 u64::from(view.outage.undelivered.swallowed)
             }),
+            frames: Vec::from_iter(own.iter().map(|packet| packet.frame)),
             ..Explanation::of(ExplanationCause::DeletedEarly, Certainty::Proven)
-        };
-        Some(view.with_frames(explanation, own.iter().map(|packet| packet.frame)))
+        })
     })
 }
 
@@ -304,7 +294,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         let made = view.outage.back_on.and_then(|place| view.sa(place)?.exchange)?;
         view.scene.exchanges.get(made)
     };
-    let explanation = Explanation {
+    Some(Explanation {
         certainty,
         by: renewal
             .or_else(brought_back)
@@ -321,8 +311,7 @@ pub(super) fn limit_reached(view: &OutageView<'_>) -> Option<Explanation> {
         limit_seconds: if was_read { seconds } else { learnt.limit_seconds },
         limit_packets: learnt.limit_packets.filter(|_| !was_read),
         ..learnt
-    };
-    Some(view.with_frames(explanation, []))
+    })
 }
 
 /// The exchange that replaces the SA had begun when data stopped on it, and its SA was not in use yet: its margin was too short.
@@ -391,7 +380,7 @@ fn took_too_long(view: &OutageView<'_>, cause: ExplanationCause, exchange: &Exch
     let repeated = view
         .events(&[EventKind::AnsweredLate], exchange.begin, exchange.end)
         .find(|event| event.exchange == Some(exchange.index));
-    let explanation = Explanation {
+    Explanation {
         by: exchange.initiator,
         event: repeated.map(|event| event.index),
         count: repeated.and_then(|event| event.count),
@@ -399,8 +388,7 @@ fn took_too_long(view: &OutageView<'_>, cause: ExplanationCause, exchange: &Exch
         seconds: Some(exchange.end.seconds_since(exchange.begin)),
         computed_seconds: exchange.computed_s(),
         ..Explanation::of(cause, Certainty::Proven)
-    };
-    view.with_frames(explanation, [])
+    }
 }
 
 /// A sender went on with an old counter: a receiver that checks for replays drops what comes until the number before is passed.
@@ -456,12 +444,10 @@ fn lost_while_older_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     let older_alone = of_receiver().all(|used| used.0 < began || used.0 > outage.to);
     let settled = first.plus_nanos(DELETE_OF_A_REKEY);
     let goes_on = of_receiver().any(|used| used.0 < began && used.1 > settled);
-    (lasts && nothing_back && older_alone && goes_on).then(|| {
-        let explanation = Explanation {
-            by: Some(outage.silences[0].side),
-            ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
-        };
-        view.with_frames(explanation, sent_on(place).map(|packet| packet.frame))
+    (lasts && nothing_back && older_alone && goes_on).then(|| Explanation {
+        by: Some(outage.silences[0].side),
+        frames: Vec::from_iter(sent_on(place).map(|packet| packet.frame)),
+        ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
     })
 }
 
@@ -473,7 +459,7 @@ fn by_run(
 ) -> Option<Explanation> {
     let mut runs = view.events(kinds, Timestamp(i64::MIN), view.outage.to);
     let run = runs.find(|event| view.lasts_half(event))?;
-    Some(view.by_event(cause, run))
+    Some(Explanation::shown(cause, run))
 }
 
 /// Nothing of two hosts comes any more since an SA replaced theirs that others use: nobody sends, so nothing is lost either.
@@ -491,13 +477,10 @@ pub(super) fn left_out(view: &OutageView<'_>) -> Option<Explanation> {
     let ends_with_it = outage.from.nanos_since(switched).abs() <= LEAST_TIMEOUT;
     let nothing_sent = outage.undelivered.shown_by == ShownBy::ControlPlane;
     let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place));
-    (outage.open && nothing_sent && ends_with_it).then(|| {
-        let explanation = Explanation {
-            by: Some(host),
-            exchange: exchange.map(|exchange| exchange.index),
-            ..Explanation::of(ExplanationCause::LeftOut, Certainty::Inferred)
-        };
-        view.with_frames(explanation, [])
+    (outage.open && nothing_sent && ends_with_it).then(|| Explanation {
+        by: Some(host),
+        exchange: exchange.map(|exchange| exchange.index),
+        ..Explanation::of(ExplanationCause::LeftOut, Certainty::Inferred)
     })
 }
 
@@ -519,9 +502,10 @@ pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
     let mut own = view.own_sas().filter(|(_, sa)| sa.direction == direction);
     let same_host = own.any(|(_, sa)| hosts(sa).iter().any(|host| hosts(new).contains(host)));
     let exchange = new.exchange.and_then(|place| view.scene.exchanges.get(place))?;
-    let explanation = Explanation {
+    Some(Explanation {
         by: Some(silent.side),
         exchange: Some(exchange.index),
+        frames: Vec::from_iter(silent.last_frame),
         ..Explanation::of(
             ExplanationCause::ByTurns,
             if same_host {
@@ -530,8 +514,7 @@ pub(super) fn by_turns(view: &OutageView<'_>) -> Option<Explanation> {
                 Certainty::Inferred
             },
         )
-    };
-    Some(view.with_frames(explanation, silent.last_frame))
+    })
 }
 
 /// The outage begins while each new SA of the tunnel ends that of another inner network.
@@ -542,7 +525,11 @@ fn networks_by_turns(view: &OutageView<'_>) -> Option<Explanation> {
         view.begin().plus_nanos(view.near()),
     );
     let event = turns.find(|event| event.until >= Some(view.outage.from))?;
-    Some(view.by_event(ExplanationCause::ByTurns, event))
+    Some(Explanation {
+        event: Some(event.index),
+        count: event.count,
+        ..Explanation::of(ExplanationCause::ByTurns, event.known)
+    })
 }
 
 /// Packets of one side came through another tunnel, and the other side went on in this one.
@@ -589,22 +576,21 @@ pub(super) fn numbers_used_up(view: &OutageView<'_>) -> Option<Explanation> {
         true => sender,
         false => receiver,
     };
-    let explanation = Explanation {
+    Some(Explanation {
         by: Some(side.side),
         count: sa.sent.map(|(number, _)| number),
+        frames: Vec::from_iter(side.last_frame),
         ..Explanation::of(ExplanationCause::NumbersUsedUp, Certainty::Proven)
-    };
-    Some(view.with_frames(explanation, side.last_frame))
+    })
 }
 
 pub(super) fn replay_window(view: &OutageView<'_>) -> Option<Explanation> {
     let late = view.outage.undelivered.behind_window;
-    (late >= LEAST_LATE && 2 * late >= view.outage.undelivered.swallowed).then(|| {
-        let explanation = Explanation {
+    (u64::from(late) >= LEAST_NOT_BY_CHANCE && 2 * late >= view.outage.undelivered.swallowed).then(|| {
+        Explanation {
             by: Some(view.outage.silences[1].side),
             count: Some(u64::from(late)),
             ..Explanation::of(ExplanationCause::ReplayWindow, Certainty::Inferred)
-        };
-        view.with_frames(explanation, [])
+        }
     })
 }

@@ -372,7 +372,7 @@ pub fn explain(scene: &Scene) -> Vec<Option<Explanation>> {
         });
         let holds = |row: &ExplanationRow| {
             let found = (row.holds)(view).filter(|found| found.cause == row.cause)?;
-            (!(row.excluded)(view, &found)).then_some(found)
+            (!(row.excluded)(view, &found)).then(|| view.with_frames(found))
         };
         rows.filter_map(holds).next()
     };

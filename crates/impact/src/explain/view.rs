@@ -258,27 +258,26 @@ impl<'a> OutageView<'a> {
         (self.outage.sa_bytes.map(|bytes| bytes as f64), age)
     }
 
-    /// An explanation by an event.
-    pub(super) fn by_event(&self, cause: ExplanationCause, event: &Event) -> Explanation {
-        self.with_frames(Explanation::shown(cause, event), [])
-    }
-
-    /// Names frames, those of an event first.
-    pub(super) fn with_frames(
-        &self,
-        mut explanation: Explanation,
-        frames: impl IntoIterator<Item = u64>,
-    ) -> Explanation {
+    /// Names frames: that of the event, those that the row found, and those of what was lost.
+    pub(super) fn with_frames(&self, explanation: Explanation) -> Explanation {
         let of_event = explanation.event.and_then(|index| self.scene.events.get(index));
-        let mut named: Vec<u64> = of_event.map(|event| event.frame).into_iter().collect();
         let swallowed = self.outage.swallowed_packets.iter().map(|packet| packet.frame);
-        for frame in frames.into_iter().chain(swallowed) {
-            if named.len() < MOST_FRAMES && !named.contains(&frame) {
-                named.push(frame);
+        let found = explanation.frames.iter().copied();
+        let mut frames: Vec<u64> = Vec::new();
+        for frame in of_event
+            .map(|event| event.frame)
+            .into_iter()
+            .chain(found)
+            .chain(swallowed)
+        {
+            if frames.len() < MOST_FRAMES && !frames.contains(&frame) {
+                frames.push(frame);
             }
         }
-        explanation.frames = named;
-        explanation
+        Explanation {
+            frames,
+            ..explanation
+        }
     }
 }
 
