@@ -1,6 +1,6 @@
 //! Stretches without delivery → outages, each with what explains it.
 
-use crate::assembly::datagrams::{self, is_half, without_sa};
+use crate::assembly::datagrams::{Unacknowledged, is_half, without_sa};
 use crate::assembly::scene::{Explored, HeardIke, heard, scene};
 use crate::events::reconnections;
 use crate::pipeline::record::Record;
@@ -54,27 +54,12 @@ pub(crate) fn outages(found: Explored<'_>, stretches: &[Interval]) -> Vec<Outage
     });
     let mut stretches: Vec<Interval> = down.cloned().collect();
     stretches.extend(beyond);
-    stretches.extend(datagrams::of_deleted_children(found));
-    stretches.extend(datagrams::of_moves(found, |(tunnel, direction)| {
-        limits.are_acknowledged(tunnel, direction)
-    }));
-    stretches.extend(datagrams::of_reconnections(found));
-    stretches.extend(datagrams::of_hosts_left_out(found));
-    stretches.extend(datagrams::of_first_fragments(found));
-    stretches.extend(datagrams::of_numbers_back(found, |(tunnel, direction)| {
-        limits.are_acknowledged(tunnel, direction)
-    }));
-    stretches.extend(datagrams::of_one_sided(found, |(tunnel, direction)| {
-        limits.are_acknowledged(tunnel, direction)
-    }));
-    stretches.extend(datagrams::of_given_up(found, |(tunnel, direction)| {
-        limits.are_acknowledged(tunnel, direction)
-    }));
-    stretches.extend(datagrams::of_used_up_numbers(found));
-    stretches.extend(datagrams::of_other_tunnels(found));
-    stretches.extend(datagrams::of_damaged(found, |(tunnel, direction)| {
-        limits.are_acknowledged(tunnel, direction)
-    }));
+    let unacknowledged = Unacknowledged {
+        found,
+        limits: &limits,
+        ends,
+    };
+    stretches.extend(unacknowledged.stretches());
     let silent = silent_peers(found, &messages, &stretches);
     stretches.extend(silent);
     end_where_clients_come_back(record, &mut stretches);

@@ -63,9 +63,7 @@ pub fn told_slow_sa<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<Tol
     let rates = Rates { series, bin, bins };
     let (first, last) = (headline.transfers.first()?.start, headline.transfers.last()?.end);
     let switched = |rekey: &'a Rekey| {
-        let at = *headline
-            .direction
-            .pick(&rekey.switched.a_to_b, &rekey.switched.b_to_a);
+        let at = rekey.switched.get(headline.direction);
         at.filter(|_| rekey.tunnel == headline.tunnel)
             .map(|at| (rekey, at))
     };
@@ -111,8 +109,7 @@ pub fn told_slow_sa<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<Tol
     };
     let found = (0..switches.len()).filter_map(slow);
     let slowest = found.max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds))?;
-    let mut accounts = analysis.account.iter();
-    let account = accounts.find(|account| (account.tunnel, account.direction) == own);
+    let account = analysis.account_of(headline.tunnel, headline.direction);
     let lost = account.map_or(0.0, |account| account.lost_seconds);
     let least = (lost / 2.0).max(INTEREST * last.seconds_since(first));
     (slowest.lost_seconds >= least).then_some(slowest)

@@ -3,7 +3,7 @@
 use crate::explain::scene::{
     ExchangeInScene, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
 };
-use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation, ExplanationCause};
+use rekeyscope_model::analysis::{Direction, Event, EventKind, Explanation};
 use rekeyscope_model::lifetime::SAME_LIMIT;
 use rekeyscope_model::time::{NANOS_PER_MILLI, NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{ShownBy, doubled_timer};

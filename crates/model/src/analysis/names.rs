@@ -212,8 +212,10 @@ plain_names! {
         Unknown = "unknown",
     }
     /// Direction in a tunnel.
+    #[derive(Default)]
     pub enum Direction {
         /// From the IKE initiator.
+        #[default]
         AToB = "a_to_b",
         /// Towards the IKE initiator.
         BToA = "b_to_a",

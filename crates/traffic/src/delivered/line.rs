@@ -34,7 +34,7 @@ pub struct DeliveryLine {
 }
 
 /// One direction of a connection.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ConnectionLine {
     /// Name of the connection; `None` for several that were forgotten.
     pub(super) connection: Option<ConnectionId>,
@@ -73,15 +73,8 @@ impl ConnectionLine {
             connection,
             tunnel,
             direction,
-            arrived: Runs::default(),
-            in_vain: Runs::default(),
-            bytes: 0,
-            round_trip: None,
-            closed: false,
-            datagrams: false,
-            acknowledged: false,
-            least_rtt: 0,
             looked: Timestamp(i64::MIN),
+            ..ConnectionLine::default()
         }
     }
 

@@ -208,13 +208,9 @@ fn stretch(series: &[Lone], to: Delivered, passed: SmallPassed) -> Option<(Candi
         from: first.before?,
         to,
         before: Before {
-            round_trip: 0,
             rto: second.packet.time.nanos_since(first.packet.time),
             busy: true,
-            at_receiver: false,
-            beside_receiver: false,
-            lacks: false,
-            full: false,
+            ..Before::default()
         },
         in_vain,
         transfer_end: TransferEnd::Open,

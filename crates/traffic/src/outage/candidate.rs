@@ -181,7 +181,7 @@ impl InVain {
 }
 
 /// The sender's state when the stretch began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Before {
     /// The round trip.
     pub(super) round_trip: i64,

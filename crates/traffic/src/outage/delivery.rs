@@ -12,17 +12,6 @@ use crate::tracker::{BESIDE_RECEIVER, SenderState, Tap};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
-/// Before anything is known.
-const UNKNOWN: Before = Before {
-    round_trip: 0,
-    rto: INITIAL_RTO,
-    busy: false,
-    at_receiver: false,
-    beside_receiver: false,
-    lacks: false,
-    full: false,
-};
-
 /// Arrivals in the second that goes on, and in the one before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Arrivals {
@@ -61,7 +50,7 @@ pub(super) struct Datagrams {
 }
 
 /// One direction of a pair.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PairDelivery {
     pub(super) pair: PairId,
     pub(super) tunnel: u32,
@@ -107,26 +96,14 @@ impl PairDelivery {
             pair,
             tunnel,
             direction,
-            delivered: None,
-            first_delivered: None,
-            arrivals: Arrivals::default(),
-            before: UNKNOWN,
-            full: false,
+            before: Before {
+                rto: INITIAL_RTO,
+                ..Before::default()
+            },
             looked: Timestamp(i64::MIN),
-            in_vain: InVain::default(),
-            candidates: Vec::new(),
-            left_out: 0,
             room: true,
-            echoes: Echoes::default(),
-            others: Vec::new(),
-            large: LargeSegments::default(),
-            only_small: Vec::new(),
-            datagrams: None,
-            last_other: None,
-            tcp_bytes: 0,
-            sizes: (0, 0),
-            closed: None,
             in_flight_until: Timestamp(i64::MIN),
+            ..PairDelivery::default()
         }
     }
 
@@ -369,7 +346,7 @@ impl PairDelivery {
             let candidate = Candidate {
                 from,
                 to: at,
-                before: Before { rto: 0, ..UNKNOWN },
+                before: Before::default(),
                 in_vain: InVain::default(),
                 transfer_end: TransferEnd::Open,
             };

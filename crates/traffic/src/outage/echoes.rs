@@ -89,14 +89,7 @@ impl Echoes {
         }
         self.answered.push_back((sent.time, now, bytes));
         self.delivered = Some(sent);
-        let candidate = Candidate {
-            from: from?,
-            to: sent,
-            before: patient(),
-            in_vain,
-            transfer_end: TransferEnd::Open,
-        };
-        (!candidate.in_vain.is_empty()).then_some(candidate)
+        unanswered(from?, sent, in_vain)
     }
 
     /// Requests that nobody answered up to the end.
@@ -108,14 +101,7 @@ impl Echoes {
                 in_vain.push(request.lost(), 0);
             }
         }
-        let candidate = Candidate {
-            from,
-            to: end,
-            before: patient(),
-            in_vain,
-            transfer_end: TransferEnd::Open,
-        };
-        (!candidate.in_vain.is_empty()).then_some(candidate)
+        unanswered(from, end, in_vain)
     }
 
     /// The first request behind a moment that was answered.
@@ -146,15 +132,16 @@ impl Echoes {
     }
 }
 
-/// Echoes measure no round trip of their own; who asks waits no longer than usual.
-fn patient() -> Before {
-    Before {
-        round_trip: 0,
-        rto: PATIENCE / 2,
-        busy: false,
-        at_receiver: false,
-        beside_receiver: false,
-        lacks: false,
-        full: false,
-    }
+/// A stretch in which requests were not answered. Echoes measure no round trip of their own; who asks waits no longer than usual.
+fn unanswered(from: Delivered, to: Delivered, in_vain: InVain) -> Option<Candidate> {
+    (!in_vain.is_empty()).then_some(Candidate {
+        from,
+        to,
+        before: Before {
+            rto: PATIENCE / 2,
+            ..Before::default()
+        },
+        in_vain,
+        transfer_end: TransferEnd::Open,
+    })
 }

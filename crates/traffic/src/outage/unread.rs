@@ -416,13 +416,9 @@ impl UnreadSide {
             from,
             to,
             before: Before {
-                round_trip: 0,
                 rto: LONGEST_ACK_DELAY / 2,
                 busy: true,
-                at_receiver: false,
-                beside_receiver: false,
-                lacks: false,
-                full: false,
+                ..Before::default()
             },
             in_vain: self.unanswered.clone(),
             transfer_end: TransferEnd::Open,

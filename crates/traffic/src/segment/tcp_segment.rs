@@ -17,6 +17,12 @@ impl ConnectionId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PairId(pub u32);
 
+impl Default for PairId {
+    fn default() -> Self {
+        PairId::NONE
+    }
+}
+
 impl PairId {
     /// The packet shows no inner address.
     pub const NONE: PairId = PairId(u32::MAX);
