@@ -330,10 +330,7 @@ impl<'a> Unacknowledged<'a> {
             return None;
         }
         let of_tunnel = event.kind == EventKind::IkeSaDeleted;
-        let same_ends = |other: SaIndex| {
-            let mut ends = record.sas.associations()[other].inner_ends().iter();
-            ends.any(|ends| sa.inner_ends().contains(ends))
-        };
+        let same_ends = |other: SaIndex| record.sas.associations()[other].shares_ends(sa);
         let later = self.first_packets((sa.tunnel, sa.direction));
         let later = later.filter(|(other, first, _)| *first > last && same_ends(*other));
         let back = later.min_by_key(|(_, first, frame)| (*first, *frame));
@@ -368,8 +365,7 @@ fn ends_with(seen: &PairSeen, switched: Timestamp) -> bool {
 
 /// Whether a sender at the rate of an SA did not merely pause for so long.
 fn stops(sa: &Association, silence: i64) -> bool {
-    let spans = sa.first.zip(sa.last).map(|(first, last)| (first.0, last.0));
-    let pause = spans.and_then(|spans| window_takes(spans, sa.counters.packets));
+    let pause = sa.used().and_then(|used| window_takes(used, sa.counters.packets));
     pause.is_some_and(|pause| pause <= silence)
 }
 

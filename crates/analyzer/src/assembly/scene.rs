@@ -88,7 +88,7 @@ fn sas(found: Explored<'_>, by_exchange: &HashMap<usize, usize>) -> Vec<SaInScen
             tunnel: a.tunnel,
             direction: record.tunnels.tunnels[a.tunnel].published(a.direction),
             spi: a.spi,
-            used: a.first.zip(a.last).map(|(first, last)| (first.0, last.0)),
+            used: a.used(),
             sent: a.sequence.highest().and_then(|number| {
                 let bytes = u128::from(a.counters.esp_bytes) * u128::from(number);
                 let bytes = bytes.checked_div(u128::from(a.counters.packets))?;

@@ -49,7 +49,7 @@ fn one_sided(
     there: &Association,
     back: Option<&Association>,
 ) -> Option<Event> {
-    let (begins, last) = (there.first?.0, there.last?.0);
+    let (begins, last) = there.used()?;
     let goes_on = |since: Timestamp| since >= begins && last.nanos_since(since) > DELETE_OF_A_REKEY;
     let read = deletes.read.get(&(there.tunnel, there.spi));
     let read = read.filter(|event| goes_on(event.time));
@@ -57,11 +57,7 @@ fn one_sided(
     let unread = || deletes.unread.get(&there.tunnel).into_iter().flatten();
     // A pair that one side alone used is what the other one, which goes on upon an older SA alone, deleted.
     let unused = || {
-        let sends = || {
-            sources
-                .used(there.tunnel)
-                .filter(|sa| sa.direction != there.direction)
-        };
+        let sends = || sources.used_of((there.tunnel, there.direction.reverse()));
         let older = || sends().all(|sa| sa.first.is_some_and(|first| first.0 < begins));
         let lasts = |since: Timestamp| sends().any(|sa| sa.last.is_some_and(|last| last.0 > since));
         let event = unread().find(|event| event.by == Some(there.dst) && goes_on(event.time))?;
@@ -74,7 +70,8 @@ fn one_sided(
         let (left, frame) = back.last?;
         // Without IKE's SPIs two SAs are a pair by their begin; where the one begins as the other ends they may belong to two.
         let apart = begins.nanos_since(back.first?.0).abs() < left.nanos_since(begins);
-        let mut own = unread().filter(|event| event.by == Some(there.dst) && ends_at(back, event.time));
+        let mut own =
+            unread().filter(|event| event.by == Some(there.dst) && ends_at(back, event.time, LEAST_TIMEOUT));
         let deleted = own.next().map(|event| by_delete(event));
         let settled = left.plus_nanos(DELETE_OF_A_REKEY);
         let elsewhere = sources.sends(there.tunnel, there.dst, settled, last);
@@ -96,30 +93,24 @@ fn one_sided(
     })
 }
 
-/// Tells whether an SA carried packets until a moment, as far as its rate tells.
-fn ends_at(sa: &Association, time: Timestamp) -> bool {
-    let Some(((first, _), (last, _))) = sa.first.zip(sa.last) else {
-        return false;
-    };
-    let pause = three_take((first, last), sa.counters.packets).max(LEAST_TIMEOUT);
-    (-LEAST_TIMEOUT..=pause).contains(&time.nanos_since(last))
+/// Tells whether an SA carried packets until a moment, as far as its rate tells, or the pause that its senders make at least.
+pub(super) fn ends_at(sa: &Association, time: Timestamp, least: i64) -> bool {
+    sa.used().is_some_and(|used| {
+        let pause = three_take(used, sa.counters.packets).max(least);
+        (-LEAST_TIMEOUT..=pause).contains(&time.nanos_since(used.1))
+    })
 }
 
 /// A sender goes back from an SA to an older one that had rested all the while: a sender with both takes the newer.
 fn goes_back(sources: &EventSources<'_>, newer: &Association) -> bool {
-    let Some(((first, _), (last, _))) = newer.first.zip(newer.last) else {
+    let Some((first, last)) = newer.used() else {
         return false;
     };
-    let mut others = sources
-        .used(newer.tunnel)
-        .filter(|older| older.direction == newer.direction);
+    let mut others = sources.used_of((newer.tunnel, newer.direction));
     newer.counters.packets >= u64::from(INITIAL_WINDOW)
         && others.any(|older| {
             let rested = older.rest.is_some_and(|(from, to)| from <= first && last <= to);
-            let ends = newer.inner_ends();
-            let same = ends.is_empty()
-                || older.inner_ends().is_empty()
-                || ends.iter().any(|ends| older.inner_ends().contains(ends));
-            rested && same
+            let unknown = newer.inner_ends().is_empty() || older.inner_ends().is_empty();
+            rested && (unknown || newer.shares_ends(older))
         })
 }

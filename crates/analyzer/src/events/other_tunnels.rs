@@ -80,9 +80,8 @@ fn stops(sources: &EventSources<'_>, (tunnel, direction): Side, silence: &Packet
 }
 
 /// The SA of a side whose first packet came first.
-fn first_sa<'a>(sources: &EventSources<'a>, (tunnel, direction): Side) -> Option<&'a Association> {
-    let own = sources.used(tunnel).filter(|sa| sa.direction == direction);
-    own.min_by_key(|sa| sa.first)
+fn first_sa<'a>(sources: &EventSources<'a>, side: Side) -> Option<&'a Association> {
+    sources.used_of(side).min_by_key(|sa| sa.first)
 }
 
 /// The ends that tell one tunnel from the other: their receivers with the ports, else their senders.
@@ -90,8 +89,10 @@ fn event(sources: &EventSources<'_>, gone: GoneOver, known: Certainty, until: Ti
     let path = |side| first_sa(sources, side)?.path();
     let (here, there) = (path(gone.from)?, path(gone.to)?);
     let begun = |sa: &&Association| sa.first <= Some(gone.begin);
-    let own = sources.used(gone.from.0).filter(|sa| sa.direction == gone.from.1);
-    let newest = own.filter(begun).max_by_key(|sa| sa.first)?;
+    let newest = sources
+        .used_of(gone.from)
+        .filter(begun)
+        .max_by_key(|sa| sa.first)?;
     let (from, to) = match here.src == there.src {
         true => (here.to().to_string(), there.to().to_string()),
         false => (here.src.to_string(), there.src.to_string()),

@@ -55,8 +55,7 @@ fn numbers_back(sources: &EventSources<'_>, association: &Association) -> Option
     let step = association.steps_back.longest()?;
     let (time, frame) = step.begin;
     let next = || {
-        let others = sources.used(association.tunnel);
-        let own = others.filter(|sa| sa.direction == association.direction);
+        let own = sources.used_of((association.tunnel, association.direction));
         let firsts = own.filter_map(|sa| sa.first).map(|first| first.0);
         firsts.filter(|first| *first > time).min()
     };

@@ -60,10 +60,7 @@ fn of_esp(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     for (tunnel, mut own) in messages {
         own.sort_by_key(|m| (m.time, m.frame));
         for direction in Direction::BOTH {
-            let sas: Vec<&Association> = sources
-                .used(tunnel)
-                .filter(|a| a.direction == direction)
-                .collect();
+            let sas: Vec<&Association> = sources.used_of((tunnel, direction)).collect();
             let senders: HashSet<IpAddr> = sas.iter().map(|a| a.src).collect();
             let said: Vec<&SaidByIke> = own.iter().filter(|m| senders.contains(&m.by)).collect();
             if said.is_empty() {

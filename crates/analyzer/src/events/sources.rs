@@ -8,7 +8,7 @@ use rekeyscope_ipsec::rekey::pair::ChildSa;
 use rekeyscope_ipsec::rekey::{Evidence, Succession};
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
-use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
+use rekeyscope_ipsec::sa::tunnel::{Side, TunnelIndex};
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::Timestamp;
@@ -144,6 +144,11 @@ impl<'a> EventSources<'a> {
         let own = self.record.sas.of_tunnel(tunnel).iter();
         own.map(move |&sa| &associations[sa])
             .filter(|a| a.first.is_some())
+    }
+
+    /// SAs of a side that carried packets.
+    pub(super) fn used_of(&self, (tunnel, direction): Side) -> impl Iterator<Item = &'a Association> {
+        self.used(tunnel).filter(move |sa| sa.direction == direction)
     }
 
     /// `src` sent ESP of this tunnel on an SA in use between the two times.

@@ -10,7 +10,6 @@ use rekeyscope_model::analysis::{Finding, FindingKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::text::Message;
 use std::collections::{BTreeSet, HashSet};
-use std::net::IpAddr;
 
 impl Lane<'_> {
     pub(crate) fn parallel_sas(&self) -> Option<Finding> {
@@ -23,13 +22,9 @@ impl Lane<'_> {
 
     /// SAs of this direction carry different inner addresses: they are children for different subnets or hosts, side by side by intent.
     fn has_several_children(&self) -> bool {
-        let carried = self.associations().map(|a| a.inner_ends());
-        let carried: Vec<_> = carried.filter(|ends| !ends.is_empty()).collect();
-        let apart = |one: &[(IpAddr, IpAddr)], other: &[(IpAddr, IpAddr)]| {
-            !one.iter().any(|ends| other.contains(ends))
-        };
-        let first = carried.first();
-        first.is_some_and(|first| carried.iter().any(|other| apart(first, other)))
+        let mut carried = self.associations().filter(|a| !a.inner_ends().is_empty());
+        let first = carried.next();
+        first.is_some_and(|first| carried.any(|other| !first.shares_ends(other)))
     }
 }
 

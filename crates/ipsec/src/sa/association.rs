@@ -371,6 +371,17 @@ impl Association {
         ends.any(|(from, to)| other.inner_ends.contains(&(*to, *from)))
     }
 
+    /// Tells whether it carries packets between the same inner addresses as another one, the same way.
+    pub fn shares_ends(&self, other: &Association) -> bool {
+        let mut ends = self.inner_ends.iter();
+        ends.any(|ends| other.inner_ends.contains(ends))
+    }
+
+    /// Times of its first packet and of its last.
+    pub fn used(&self) -> Option<(Timestamp, Timestamp)> {
+        Some((self.first?.0, self.last?.0))
+    }
+
     /// Tells whether [`Association::inner_ends`] may lack pairs.
     pub fn carries_more_inner_ends(&self) -> bool {
         self.inner_ends.len() == Self::MOST_INNER_ENDS
