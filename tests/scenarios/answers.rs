@@ -977,7 +977,7 @@ fn copies_that_are_lost_before_the_capture_are_missed_by_their_numbers() {
     );
 }
 
-/// Who can cure it depends on who asked, on the version of IKE, and on what followed.
+/// The side that can cure an outage depends on who asked, on the version of IKE, and on what followed.
 #[test]
 fn a_cure_fits_what_happened() {
     for (name, part) in [

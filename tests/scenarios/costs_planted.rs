@@ -1,4 +1,4 @@
-//! Where the time of a transfer went: each planted beside what looks like it. Answers and findings are asked, not causes.
+//! Labels of the account, each planted beside one that looks like it. The tests ask answers and findings, because no outage has a cause here.
 
 use super::steps::{GENEROUS, resend_lost};
 use crate::support::analyze_world;

@@ -1,4 +1,4 @@
-//! What is found beside outages and costs, each beside something that looks like it.
+//! Findings, each planted beside something that looks like it.
 
 use super::failure::refused_and_open;
 use super::limits::BUFFER_FULL;
@@ -125,7 +125,7 @@ pub(crate) fn datagrams_far_overtaken(w: &mut World) {
     late_datagrams(w, 150);
 }
 
-/// They are within every receiver's replay window; at first each is missing.
+/// Datagrams that others overtake by less than any replay window: each counts as missing until it comes, and the receiver takes it.
 pub(crate) fn datagrams_overtaken(w: &mut World) {
     late_datagrams(w, 20);
 }
@@ -173,7 +173,7 @@ pub(crate) fn last_key_is_wrong(folder: &Path) {
     std::fs::write(&file, rows.replace(last, &wrong)).unwrap();
 }
 
-/// So many numbers of both sides never come.
+/// A transfer of which numbers of one side, or of both, never come to the capture.
 fn numbers_missing(w: &mut World, meanwhile: fn(&mut World, u64), both: bool) {
     for _ in 0..40 {
         meanwhile(w, 100);
@@ -222,7 +222,7 @@ pub(crate) fn a_long_rest(w: &mut World) {
     w.steady(3_000);
 }
 
-/// Nothing of either side comes to the capture for 12.6 s, though data was under way, which its sender then repeats.
+/// The capture has nothing for 12.6 s. Data was under way, and its sender repeats it then, so that the path was silent and the clock is right.
 pub(crate) fn a_long_standstill(w: &mut World) {
     w.steady(3_000);
     w.go_deaf(30);

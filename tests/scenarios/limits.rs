@@ -1,4 +1,4 @@
-//! What limits a sender, each beside another limit that makes the same rate, the same flight or the same copies.
+//! Limits of a sender, each planted beside another one that makes the same rate, the same flight or the same copies.
 
 use super::steps::GENEROUS;
 use rekeyscope_testkit::scenario::{MILLI, Reno, World};
@@ -80,7 +80,7 @@ pub(crate) fn queue_overflows(w: &mut World) {
     transfer(w, SAWTOOTH);
 }
 
-/// As often a segment is lost where nothing queues: the flight grows and falls as well.
+/// Segments are lost as often as in a full queue, and nothing queues: the flight grows and falls as well.
 pub(crate) fn lost_without_a_queue(w: &mut World) {
     let lost = |segment| segment % 940 == 50;
     transfer(
@@ -105,7 +105,7 @@ pub(crate) fn segments_overtaken(w: &mut World) {
     );
 }
 
-/// As many are lost.
+/// As many segments are lost as were overtaken, so that the sender has to repeat each.
 pub(crate) fn as_many_lost(w: &mut World) {
     let lost = |segment| segment % 250 == 125;
     transfer(w, Reno { lost, ..AT_RECEIVER });

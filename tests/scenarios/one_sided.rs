@@ -1,4 +1,4 @@
-//! What one end alone has: an SA, a network of two, an address. Each beside one that looks like it.
+//! An SA, a network or an address that one end alone knows, each planted beside one that looks like it.
 
 use super::answers::{with_keys, without_keys};
 use super::steps::BEFORE;
@@ -94,7 +94,7 @@ pub(crate) fn networks_by_turns(w: &mut World) {
     }
 }
 
-/// The same with a pair for each network, which are renewed by turns.
+/// Each network has a pair of SAs of its own. The pairs are renewed by turns, and none ends another one.
 pub(crate) fn networks_side_by_side(w: &mut World) {
     w.check_v2(true);
     w.download = false;

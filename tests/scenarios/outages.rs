@@ -857,7 +857,7 @@ pub(crate) fn tunnel_replaced(w: &mut World) {
 }
 
 /// A call with a host behind the server. The client falls silent twice and goes on with its next packet: a rekey lies at the begin of the second time.
-/// Where `lost`, its packets of the first time are lost before the capture.
+/// If `lost` holds, the packets of the first time are lost before the capture.
 fn call(w: &mut World, lost: bool) {
     const HOST: [u8; 4] = [10, 66, 1, 9];
     let hear = |w: &mut World, millis: u64| {

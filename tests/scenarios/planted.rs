@@ -21,7 +21,7 @@ pub(super) struct Scenario {
     pub(super) holds: &'static [&'static str],
     pub(super) keys: Keys,
     pub(super) play: fn(&mut World),
-    /// What happens to the files of the capture and of its keys, in this folder, behind that.
+    /// Changes the files of the capture and of its keys, in this folder, after they are written.
     pub(super) rewrite: fn(&Path),
 }
 

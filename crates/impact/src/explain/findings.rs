@@ -83,15 +83,15 @@ pub static FINDINGS: [FindingRow; 18] = [
     },
     warning(
         FindingKind::OneDirectionLoss,
-        "twenty ESP numbers, and one of a thousand, are missing, and of the other direction a tenth of that share at most",
+        "twenty ESP numbers, and one of a thousand, are missing, and of the other direction less than one of a thousand, though three would be missing at the same share",
     ),
     warning(
         FindingKind::BothDirectionsLoss,
-        "twenty ESP numbers, and one of a thousand, are missing, and the other direction misses more than a tenth of that share",
+        "twenty ESP numbers, and one of a thousand, are missing, and of the other direction one of a thousand, too",
     ),
     warning(
         FindingKind::PacketLoss,
-        "twenty ESP numbers, and one of a thousand, are missing, and the other direction has fewer than a hundred packets to compare with",
+        "twenty ESP numbers, and one of a thousand, are missing, and the other direction has so few packets that fewer than three would be missing at the same share",
     ),
     warning(
         FindingKind::PacketsMissing,

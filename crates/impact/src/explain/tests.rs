@@ -773,7 +773,7 @@ fn an_sa_that_its_receiver_no_longer_has() {
     assert_eq!((explanation.by, explanation.seconds), (Some(CLIENT), Some(8.0)));
     gone.outage().sa = Some(1);
     is(&gone, Unexplained);
-    // Nothing comes back on the new pair, and ESP of the gateway goes on upon the old one.
+    // The gateway never sends on the new pair and goes on upon the old one, so it did not take the new one.
     let mut alone = rekeyed(9.9, 10.0);
     (alone.sas[1].successor, alone.sas[3].used) = (None, None);
     for packet in &mut alone.outage().swallowed_packets {

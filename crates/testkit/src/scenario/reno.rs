@@ -16,14 +16,14 @@ const APART: u64 = 10_000;
 /// Duplicates that make a sender repeat a segment (RFC 5681 §3.2).
 const DUPLICATES: u32 = 3;
 
-/// What limits the sender, and what happens to its segments.
+/// A transfer by Reno: the limits of the sender, and the fate of its segments.
 #[derive(Debug, Clone, Copy)]
 pub struct Reno {
     /// New data is sent for so long, milliseconds.
     pub millis: u64,
     /// The round trip without a queue, milliseconds.
     pub rtt: u64,
-    /// What the link takes for a segment, nanoseconds.
+    /// Time that the link needs for a segment, nanoseconds.
     pub spaced: u64,
     /// Segments that find room before the link.
     pub queue: u64,

@@ -66,7 +66,7 @@ pub struct Undelivered {
     pub replies: u32,
     /// Bytes of the largest packet with payload that passed in it, echoes and replies included; 0 where there is none.
     pub largest_passed: u32,
-    /// No larger packet than these had ever passed.
+    /// The packets that passed are as large as any that ever had: the size limit was there before.
     pub never_larger: bool,
     /// Undelivered packets (of the first 64) that came behind the replay window of 32 numbers.
     pub behind_window: u32,

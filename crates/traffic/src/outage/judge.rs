@@ -57,7 +57,7 @@ pub(super) struct Circumstances {
     pub(super) replies: u32,
     /// Bytes of the largest packet with payload that passed in it, echoes and replies included.
     pub(super) largest_passed: u32,
-    /// No larger packet than these had ever passed.
+    /// The packets that passed are as large as any that ever had: the size limit was there before.
     pub(super) never_larger: bool,
     /// Undelivered packets that came behind the replay window.
     pub(super) behind_window: u32,

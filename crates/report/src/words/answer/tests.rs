@@ -146,7 +146,7 @@ fn the_number_the_cause_and_the_change() {
     insta::assert_debug_snapshot!(lines(&example::one_failed()));
 }
 
-/// Nothing shows an outage: the tunnel was not used then, or the capture ends.
+/// The document has no outage, because the tunnel was not used then or the capture ended.
 #[test]
 fn a_renewal_that_failed_for_good_is_told_without_an_outage() {
     let lines = |outcome, reason: Option<&str>| {
