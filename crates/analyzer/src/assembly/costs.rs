@@ -5,9 +5,7 @@ use rekeyscope_impact::explain::explain;
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_model::analysis::{Direction, Ledger, LedgerInterval, LedgerRekey, LedgerWhy};
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::{
-    CarriedKind, Interval, PairId, SenderBefore, ShownBy, Standstill, StandstillKind, Undelivered,
-};
+use rekeyscope_traffic::{CarriedKind, Interval, ShownBy, Standstill, StandstillKind, Undelivered};
 
 /// Explains the longest interval of every rekey of the ledgers. `stretches`: all stretches without delivery.
 pub(crate) fn explain_costs(found: Explored<'_>, stretches: &[Interval], ledgers: &mut [Ledger]) {
@@ -111,15 +109,13 @@ fn from_ledger(
         from: interval.from,
         to: stop(interval),
         facts: Standstill {
-            pair: PairId::NONE,
-            tunnel: u32::try_from(tunnel).unwrap_or(u32::MAX),
-            direction,
             frames: (interval.from_frame.unwrap_or(0), interval.to_frame),
             spis: (on(interval.from), interval.arrived.and_then(on)),
-            lost: Vec::new(),
-            before: SenderBefore::default(),
             kind: StandstillKind::ShortOutage,
-            undelivered: undelivered(rekey),
+            ..Standstill::new(
+                (u32::try_from(tunnel).unwrap_or(u32::MAX), direction),
+                undelivered(rekey),
+            )
         },
     }
 }

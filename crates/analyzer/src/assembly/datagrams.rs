@@ -14,8 +14,7 @@ use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
-    Undelivered, three_take, window_takes,
+    CarriedKind, Interval, LEAST_TIMEOUT, PairId, ShownBy, Standstill, Undelivered, three_take, window_takes,
 };
 use std::net::IpAddr;
 
@@ -391,22 +390,20 @@ pub(super) fn without_sa(
     undelivered: Undelivered,
 ) -> Option<Interval> {
     let spi = |sa: SaIndex| u32::try_from(sa).ok();
+    let undelivered = Undelivered {
+        open: back.is_none(),
+        ..undelivered
+    };
     let interval = Interval {
         from,
         to: back.map_or(ends, |(_, time, _)| time),
         facts: Standstill {
-            pair: PairId::NONE,
-            tunnel: u32::try_from(association.tunnel).ok()?,
-            direction: association.direction,
             frames: (frame, back.map(|(.., frame)| frame)),
             spis: (spi(sa), back.and_then(|(new, ..)| spi(new))),
-            lost: Vec::new(),
-            before: SenderBefore::default(),
-            kind: StandstillKind::Outage,
-            undelivered: Undelivered {
-                open: back.is_none(),
-                ..undelivered
-            },
+            ..Standstill::new(
+                (u32::try_from(association.tunnel).ok()?, association.direction),
+                undelivered,
+            )
         },
     };
     (interval.nanos() >= LEAST_TIMEOUT).then_some(interval)

@@ -18,8 +18,7 @@ use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::spi::Spi;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use rekeyscope_traffic::{
-    CarriedKind, Interval, LEAST_TIMEOUT, PairId, SenderBefore, ShownBy, Standstill, StandstillKind,
-    Undelivered,
+    CarriedKind, Interval, LEAST_TIMEOUT, ShownBy, Standstill, StandstillKind, Undelivered,
 };
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -380,15 +379,9 @@ fn stretch(found: Explored<'_>, messages: &HeardIke, event: &Event, tunnel: Tunn
         from,
         to: ends,
         facts: Standstill {
-            pair: PairId::NONE,
-            tunnel: u32::try_from(tunnel).ok()?,
-            direction: towards,
             frames: (frame, None),
             spis: (newest(towards).and_then(|(_, sa)| u32::try_from(sa).ok()), None),
-            lost: Vec::new(),
-            before: SenderBefore::default(),
-            kind: StandstillKind::Outage,
-            undelivered,
+            ..Standstill::new((u32::try_from(tunnel).ok()?, towards), undelivered)
         },
     })
 }

@@ -138,3 +138,20 @@ pub struct Standstill {
     /// The traffic in it.
     pub undelivered: Undelivered,
 }
+
+impl Standstill {
+    /// An outage of one side, of which nothing is known but the traffic in it.
+    pub fn new((tunnel, direction): (u32, Direction), undelivered: Undelivered) -> Self {
+        Standstill {
+            pair: PairId::NONE,
+            tunnel,
+            direction,
+            frames: (0, None),
+            spis: (None, None),
+            lost: Vec::new(),
+            before: SenderBefore::default(),
+            kind: StandstillKind::Outage,
+            undelivered,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A stretch between two deliveries, and what was sent in it in vain.
 
 use crate::interval::LostPacket;
-use crate::packet::EspNumber;
+use crate::packet::{EspNumber, Packet};
 use crate::segment::ConnectionId;
 use crate::tcp::LEAST_TIMEOUT;
 use rekeyscope_model::time::Timestamp;
@@ -23,6 +23,27 @@ pub(super) struct Delivered {
 }
 
 impl Delivered {
+    pub(super) fn of(packet: &Packet) -> Self {
+        Delivered {
+            time: packet.time,
+            frame: packet.frame,
+            esp: packet.esp,
+        }
+    }
+
+    /// The packet, if it did not arrive after all, where no transport header shows its connection.
+    pub(super) fn lost(self, bytes: u32) -> LostPacket {
+        LostPacket {
+            time: self.time,
+            frame: self.frame,
+            connection: ConnectionId::NONE,
+            esp: self.esp,
+            bytes,
+            syn: false,
+            superfluous: false,
+        }
+    }
+
     /// The end of the transfer, or of the capture.
     pub(super) fn nothing(time: Timestamp) -> Self {
         Delivered {

@@ -1,8 +1,6 @@
 //! Echo requests of one direction and their replies.
 
 use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
-use crate::interval::LostPacket;
-use crate::segment::ConnectionId;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 use std::collections::VecDeque;
 
@@ -18,20 +16,6 @@ struct EchoRequest {
     name: (u16, u16),
     sent: Delivered,
     bytes: u32,
-}
-
-impl EchoRequest {
-    fn lost(&self) -> LostPacket {
-        LostPacket {
-            time: self.sent.time,
-            frame: self.sent.frame,
-            connection: ConnectionId::NONE,
-            esp: self.sent.esp,
-            bytes: self.bytes,
-            syn: false,
-            superfluous: false,
-        }
-    }
 }
 
 /// The requests of one direction.
@@ -81,7 +65,7 @@ impl Echoes {
         let mut in_vain = InVain::default();
         for request in self.waiting.drain(..=at).take(at) {
             if from.is_some_and(|from| from.time <= request.sent.time) {
-                in_vain.push(request.lost(), 0);
+                in_vain.push(request.sent.lost(request.bytes), 0);
             }
         }
         if self.answered.len() >= MOST_ANSWERED {
@@ -98,7 +82,7 @@ impl Echoes {
         let mut in_vain = InVain::default();
         for request in &self.waiting {
             if from.time <= request.sent.time && end.time.nanos_since(request.sent.time) > PATIENCE {
-                in_vain.push(request.lost(), 0);
+                in_vain.push(request.sent.lost(request.bytes), 0);
             }
         }
         unanswered(from, end, in_vain)

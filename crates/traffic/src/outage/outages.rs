@@ -243,11 +243,7 @@ impl Outages {
     /// Takes a packet without TCP data, or one that closes a connection.
     fn other(&mut self, packet: &Packet, segment: &Segment) {
         let direction = packet.direction;
-        let at = Delivered {
-            time: packet.time,
-            frame: packet.frame,
-            esp: packet.esp,
-        };
+        let at = Delivered::of(packet);
         let of = match packet.payload {
             InnerPayload::Echo { request: false, .. } => direction.reverse(),
             _ => direction,
@@ -829,10 +825,11 @@ fn unseen(own: &PairDelivery) -> Option<Interval> {
             direction: own.direction,
             frames: (datagrams.first.frame, Some(datagrams.last.frame)),
             spis: (spi(datagrams.first), spi(datagrams.last)),
-            lost: Vec::new(),
-            before: SenderBefore::default(),
             kind: StandstillKind::Unseen,
-            undelivered: Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing),
+            ..Standstill::new(
+                (own.tunnel, own.direction),
+                Undelivered::shown(CarriedKind::Datagrams, ShownBy::Nothing),
+            )
         },
     })
 }

@@ -6,9 +6,8 @@ use super::candidate::{Before, Candidate, Delivered, InVain, TransferEnd};
 use super::delivery::Arrivals;
 use super::hidden::Hidden;
 use super::judge::{LEAST_REST, MANY_ATTEMPTS};
-use crate::interval::{CarriedKind, LostPacket};
+use crate::interval::CarriedKind;
 use crate::packet::{InnerPayload, Packet};
-use crate::segment::ConnectionId;
 use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT, LONGEST_ACK_DELAY, slot};
 use rekeyscope_model::analysis::Direction;
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -137,11 +136,7 @@ impl UnreadTunnel {
     /// its sender goes on.
     pub(super) fn take(&mut self, packet: &Packet, missing: u32, overtaken: bool) {
         let own = slot(packet.direction);
-        let at = Delivered {
-            time: packet.time,
-            frame: packet.frame,
-            esp: packet.esp,
-        };
+        let at = Delivered::of(packet);
         self.answer(1 - own, at, missing);
         self.go_on(own, at, missing);
         self.last[own] = Some(at);
@@ -188,15 +183,7 @@ impl UnreadTunnel {
             last: Some((at, sent.arrivals.is_busy())),
             ..SinceFull::default()
         };
-        let lost = LostPacket {
-            time: packet.time,
-            frame: packet.frame,
-            connection: ConnectionId::NONE,
-            esp: packet.esp,
-            bytes,
-            syn: false,
-            superfluous: false,
-        };
+        let lost = at.lost(bytes);
         let ended = sent.backoff.full(lost, since, sent.arrivals.is_busy());
         if let Some((candidate, small)) = ended {
             sent.keep(candidate, None, small);
