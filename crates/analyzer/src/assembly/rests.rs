@@ -77,7 +77,7 @@ impl<'a> RestFinder<'a> {
             if exchange.kind != ExchangeKind::Informational {
                 busy.push(talk);
             }
-            if begins_ike_sa(exchange.kind) {
+            if exchange.kind.begins_ike_sa() {
                 ike_sas_begin.push(from);
             }
         }
@@ -202,11 +202,4 @@ fn longest_free(busy: &[Busy], from: Timestamp, to: Timestamp) -> i64 {
         at = at.max(if busy.in_vain { to } else { busy.to });
     }
     longest.max(to.nanos_since(at))
-}
-
-fn begins_ike_sa(kind: ExchangeKind) -> bool {
-    matches!(
-        kind,
-        ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
-    )
 }

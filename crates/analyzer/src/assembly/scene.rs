@@ -12,7 +12,7 @@ use rekeyscope_ipsec::rekey::pair::{ChildSa, makes_children};
 use rekeyscope_ipsec::rekey::{Succession, slot};
 use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
-use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event, ExchangeKind};
+use rekeyscope_model::analysis::{AttemptOutcome, Direction, Event};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{Interval, LostPacket, PacketSilence, StandstillKind};
 use std::net::IpAddr;
@@ -156,10 +156,7 @@ fn exchanges(found: Explored<'_>) -> Vec<(usize, ExchangeInScene)> {
     let all = record.timeline.exchanges().iter().enumerate();
     let path_waits = PathWaits::of(record);
     let describe = |(index, e): (usize, &Exchange)| {
-        let begins_ike_sa = matches!(
-            e.kind,
-            ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
-        );
+        let begins_ike_sa = e.kind.begins_ike_sa();
         if !begins_ike_sa && !makes_children(e) && !e.rekeys_ike_sa {
             return None;
         }

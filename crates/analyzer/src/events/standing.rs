@@ -40,7 +40,10 @@ pub(super) fn standing(sources: &EventSources<'_>) -> HashMap<usize, StandingIke
             continue;
         }
         let sa = sources.ike_sa(ike_sa);
-        let begun = own.iter().copied().find(|&e| begins(sources.exchange(e)));
+        let begun = own
+            .iter()
+            .copied()
+            .find(|&e| sources.exchange(e).kind.begins_ike_sa());
         let since = match begun {
             Some(begun) => stood_since(sources, own, begun, &outcomes),
             None => is_real(sources, own).then_some(sa.first_time),
@@ -65,13 +68,6 @@ pub(super) fn standing(sources: &EventSources<'_>) -> HashMap<usize, StandingIke
         found.entry(index).and_modify(|stands| stands.made_by = Some(by));
     }
     found
-}
-
-fn begins(exchange: &Exchange) -> bool {
-    matches!(
-        exchange.kind,
-        ExchangeKind::MainMode | ExchangeKind::AggressiveMode | ExchangeKind::IkeSaInit
-    )
 }
 
 /// When an IKE SA stood that began in the capture; `None` where it came to nothing.

@@ -76,13 +76,7 @@ pub(crate) fn capture_trouble(record: &Record, info: &CaptureInfo) -> Vec<Findin
 /// Inner addresses in clear after an outage, or after a Delete without a successor: the tunnel failed open.
 pub(crate) fn in_clear(record: &Record, outages: &[Outage], events: &[Event]) -> Vec<Finding> {
     let origin = record.totals.first_time.unwrap_or_default();
-    let is_end = |event: &&Event| {
-        let deletes = matches!(
-            event.kind,
-            EventKind::IkeSaDeleted | EventKind::ChildDeleted | EventKind::Deleted
-        );
-        deletes && event.successor != Some(true)
-    };
+    let is_end = |event: &&Event| EventKind::DELETES.contains(&event.kind) && event.successor != Some(true);
     let after = |clear: &ClearPackets| {
         let outages = outages.iter().filter(|o| o.tunnel == clear.tunnel);
         let deletes = events.iter().filter(is_end);

@@ -4,7 +4,7 @@ use crate::explain::path::address_changed;
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::sas::new_sa_lost;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
-use crate::explain::view::{CHARON_REPEATS, DELETE_OF_A_REKEY, DELETES, OutageView, seconds};
+use crate::explain::view::{CHARON_REPEATS, DELETE_OF_A_REKEY, OutageView, seconds};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::time::Timestamp;
 use std::net::IpAddr;
@@ -57,7 +57,7 @@ pub(super) fn esp_passes(view: &OutageView<'_>, explanation: &Explanation) -> bo
 fn delete_crossed<'a>(view: &OutageView<'a>, refusal: &Event) -> Option<&'a Event> {
     let for_now = refusal.notify.as_deref() == Some("TEMPORARY_FAILURE");
     let since = refusal.time.plus_nanos(-COLLISION_IS_SETTLED);
-    let mut deletes = view.events(DELETES, since, refusal.time);
+    let mut deletes = view.events(EventKind::DELETES, since, refusal.time);
     let crossed = deletes.find(|delete| delete.successor != Some(true) && delete.by == refusal.by);
     crossed.filter(|_| for_now)
 }
@@ -103,7 +103,7 @@ fn was_settled(view: &OutageView<'_>, explanation: &Explanation) -> bool {
         let used = collided.zip(sa.and_then(|sa| sa.used));
         used.is_some_and(|(collided, (first, last))| collided.time < first && soonest <= last)
     };
-    let deleted = view.events(DELETES, soonest, latest).next().is_some();
+    let deleted = view.events(EventKind::DELETES, soonest, latest).next().is_some();
     goes_on(own) && goes_on(back) && !deleted
 }
 
@@ -133,7 +133,7 @@ pub(super) fn refused(view: &OutageView<'_>) -> Option<Explanation> {
         .filter(|event| !view.got_new_sa_since(event.time) && delete_crossed(view, event).is_none())
         .collect();
     let since = outage.from.plus_nanos(-view.near());
-    let deleted = view.events(DELETES, since, outage.to).next().is_some();
+    let deleted = view.events(EventKind::DELETES, since, outage.to).next().is_some();
     if !deleted && !outage.open {
         let (soonest, latest) = (
             outage.from.plus_nanos(-REFUSAL_TAKES_EFFECT),
@@ -231,7 +231,7 @@ fn given_up_too_soon(view: &OutageView<'_>) -> Option<Explanation> {
     }
     let since = view.outage.from.plus_nanos(-view.near());
     let deleted = view
-        .events(DELETES, since, until)
+        .events(EventKind::DELETES, since, until)
         .find(|delete| delete.successor != Some(true))?;
     let checks = checks_in_vain(view, deleted)?;
     let explanation = by_events(ExplanationCause::GivenUpTooSoon, &[deleted, checks])?;
@@ -410,7 +410,11 @@ fn silent_s(view: &OutageView<'_>, end: Option<IpAddr>, anew: Timestamp) -> Opti
 pub(super) fn no_restart(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let until = event_of(view, explanation).map_or(view.outage.to, |event| event.time);
     let esp_passes = explanation.by.is_some() && !view.sends_no_esp(explanation.by, until);
-    esp_passes || view.events(DELETES, view.outage.from, until).next().is_some()
+    esp_passes
+        || view
+            .events(EventKind::DELETES, view.outage.from, until)
+            .next()
+            .is_some()
 }
 
 /// The Delete at the begin that no successor had been made for.
@@ -419,7 +423,7 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
     let until = view.begin().plus_nanos(view.near());
     let kept = view.outage.from.plus_nanos(-CHARON_REPEATS);
     let mut all = view
-        .events(DELETES, kept, until)
+        .events(EventKind::DELETES, kept, until)
         .filter(|event| event.successor != Some(true))
         .filter(|event| {
             let mut refusals = view.events(&[EventKind::Refused], event.time, until);

@@ -2,7 +2,7 @@
 
 use crate::explain::same_limits::{is_below_read_limits, learnt_limit, read_limit};
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide, SwallowedPacket};
-use crate::explain::view::{DELETE_OF_A_REKEY, DELETES, OutageView};
+use crate::explain::view::{DELETE_OF_A_REKEY, OutageView};
 use rekeyscope_model::analysis::{Certainty, Event, EventKind, Explanation, ExplanationCause};
 use rekeyscope_model::chance::{LEAST_NOT_BY_CHANCE, SEVERAL};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
@@ -72,7 +72,7 @@ fn swallowed_from_the_first(view: &OutageView<'_>) -> Option<Explanation> {
             };
             let of_new_sa = of_new_sa(view, sa, certainty);
             // A side that does not take it may delete it, and has none then.
-            let mut deletes = view.events(DELETES, first, view.outage.to);
+            let mut deletes = view.events(EventKind::DELETES, first, view.outage.to);
             let taken_back =
                 deletes.find(|delete| delete.by == of_new_sa.by && delete.successor == Some(false));
             Explanation {
@@ -227,7 +227,7 @@ pub(super) fn deleted_early(view: &OutageView<'_>) -> Option<Explanation> {
         if !of_packets && !comes_behind_its_delete(view, place, sa) {
             return None;
         }
-        let delete = view.events(DELETES, deleted, deleted).next();
+        let delete = view.events(EventKind::DELETES, deleted, deleted).next();
         Some(Explanation {
             by: delete.and_then(|event| event.by),
             event: delete.map(|event| event.index),

@@ -50,7 +50,10 @@ pub fn told_set_up(analysis: &Analysis) -> Option<ToldSetUp<'_>> {
             .filter(|event| matches!(event.kind, EventKind::Refused | EventKind::Unanswered));
         told.filter_map(|event| Some((event, exchange_of(event)?)))
             .filter(|(_, exchange)| exchange.kind != ExchangeKind::Informational)
-            .filter(|(_, exchange)| up.is_empty() || !up.contains(&exchange.tunnel) && !is_first(exchange))
+            // Anybody who looks for gateways sends a message that begins a set-up.
+            .filter(|(_, exchange)| {
+                up.is_empty() || !up.contains(&exchange.tunnel) && !exchange.kind.begins_ike_sa()
+            })
     };
     let (event, exchange) = failures().next_back()?;
     let alike = || failures().filter(|(_, other)| up.is_empty() || other.tunnel == exchange.tunnel);
@@ -113,10 +116,4 @@ pub fn told_login(analysis: &Analysis) -> Option<Vec<&Event>> {
     let others_carry = analysis.flows.iter().any(|flow| !own(flow.tunnel));
     let enough = !others_carry || refusals.len() as u64 >= SEVERAL;
     (enough && analysis.impact.iter().all(is_told)).then_some(refusals)
-}
-
-/// Tells whether an exchange begins a set-up: anybody who looks for gateways sends such a message.
-fn is_first(exchange: &Exchange) -> bool {
-    use ExchangeKind::{AggressiveMode, IkeSaInit, MainMode};
-    matches!(exchange.kind, IkeSaInit | MainMode | AggressiveMode)
 }

@@ -22,13 +22,6 @@ const NEAR_ROUND_TRIPS: i64 = 3;
 /// Frames that an explanation names: as many as a reader looks up.
 pub const MOST_FRAMES: usize = 8;
 
-/// Deletes, as far as they could be read.
-pub(super) const DELETES: &[EventKind] = &[
-    EventKind::ChildDeleted,
-    EventKind::IkeSaDeleted,
-    EventKind::Deleted,
-];
-
 /// An outage in its scene.
 pub(super) struct OutageView<'a> {
     pub(super) scene: &'a Scene,

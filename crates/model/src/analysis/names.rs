@@ -565,6 +565,23 @@ impl Verdict {
     }
 }
 
+impl ExchangeKind {
+    /// Whether an exchange of this kind begins an IKE SA.
+    pub fn begins_ike_sa(self) -> bool {
+        use ExchangeKind::{AggressiveMode, IkeSaInit, MainMode};
+        matches!(self, MainMode | AggressiveMode | IkeSaInit)
+    }
+}
+
+impl EventKind {
+    /// Deletes, as far as they could be read.
+    pub const DELETES: &[EventKind] = &[
+        EventKind::ChildDeleted,
+        EventKind::IkeSaDeleted,
+        EventKind::Deleted,
+    ];
+}
+
 impl AttemptOutcome {
     /// No SA came of it that carries packets, and the capture was long enough to tell.
     pub fn failed(self) -> bool {

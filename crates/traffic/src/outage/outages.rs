@@ -580,12 +580,7 @@ impl Outages {
         let inside = inside.filter(|event| concerns(event, own.tunnel));
         // No way ended where the new SA stood before the old one was deleted.
         let stood = |event: &Event| event.successor == Some(true);
-        let is_delete = |kind| {
-            matches!(
-                kind,
-                EventKind::IkeSaDeleted | EventKind::ChildDeleted | EventKind::Deleted
-            )
-        };
+        let is_delete = |kind| EventKind::DELETES.contains(&kind);
         let replaced = inside
             .clone()
             .any(|event| event.kind == EventKind::IkeSaDeleted && stood(event));

@@ -14,12 +14,9 @@ use rekeyscope_model::time::Timestamp;
 pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<AttemptSeen> {
     let exchange = &tables.evidence.exchanges[index];
     let makes = match exchange.kind {
-        ExchangeKind::MainMode
-        | ExchangeKind::AggressiveMode
-        | ExchangeKind::IkeSaInit
-        | ExchangeKind::IkeAuth => true,
+        ExchangeKind::IkeAuth => true,
         ExchangeKind::CreateChildSa => exchange.rekeys_ike_sa,
-        _ => false,
+        kind => kind.begins_ike_sa(),
     };
     if !makes || exchange.opening() != Opening::Whole || tables.lacks_the_answer(exchange) {
         return None;
