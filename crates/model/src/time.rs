@@ -40,6 +40,15 @@ impl Timestamp {
         millis(self.nanos_since(earlier))
     }
 
+    /// The day and the time of day in UTC, to the hundredth of a second, cut: `2026-11-20 20:11:49.39`. `None` where no clock was set:
+    /// a device without one counts from 1970, and ESP with sequence numbers and IKE is younger than that (RFC 2406).
+    pub fn day_and_time(self) -> Option<String> {
+        /// The begin of November 1998, the month of RFC 2406 to 2409.
+        const ESP: Timestamp = Timestamp(909_878_400 * NANOS_PER_SECOND);
+        let text = (self >= ESP).then(|| self.to_string())?;
+        Some(format!("{} {}", text.get(..10)?, text.get(11..22)?))
+    }
+
     /// This moment moved by `nanos` (may be negative). Saturates.
     #[must_use]
     pub fn plus_nanos(self, nanos: i64) -> Timestamp {
@@ -85,6 +94,17 @@ mod tests {
         assert_eq!(t.to_string(), "2026-11-20T20:11:49.390776001Z");
         let json = serde_json::to_string(&t).unwrap();
         assert_eq!(serde_json::from_str::<Timestamp>(&json).unwrap(), t);
+    }
+
+    #[test]
+    fn a_clock_that_was_not_set_has_no_time_of_day() {
+        let said = |seconds: i64| Timestamp(seconds * NANOS_PER_SECOND).day_and_time();
+        assert_eq!(
+            Timestamp(1_795_205_509_399_776_001).day_and_time().as_deref(),
+            Some("2026-11-20 20:11:49.39")
+        );
+        assert_eq!([0, -1, 909_878_399].map(said), [None, None, None]);
+        assert_eq!(said(909_878_400).as_deref(), Some("1998-11-01 00:00:00.00"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod tests;
 
 use crate::ledger::LEAST_SHARE;
 use crate::tell::words::{percent, rate};
-use rekeyscope_model::analysis::{Account, AccountGap, AccountLabel, AccountLine, D2Source, OwnRate};
+use rekeyscope_model::analysis::{Account, AccountGap, AccountLabel, AccountLine, D2Source, Outage, OwnRate};
 use rekeyscope_model::text::{Arg, Message, Said, grouped};
 
 /// Labels named: more are for the table.
@@ -79,6 +79,14 @@ pub fn in_brief(account: &Account) -> Option<AccountInBrief<'_>> {
 /// Seconds that were lost to all labels; what faster stretches won back is not taken off.
 pub fn lost_in_all(account: &Account) -> f64 {
     account.labels.iter().map(|line| line.lost_seconds.max(0.0)).sum()
+}
+
+/// Seconds of an outage while the transfer of an account ran: that ends with the last data that was sent, and an outage that stays down with
+/// the capture.
+pub fn while_it_ran(account: &Account, outage: &Outage) -> f64 {
+    let from = outage.start.max(account.start);
+    let to = outage.start.plus_seconds(outage.seconds).min(account.end);
+    to.seconds_since(from).max(0.0)
 }
 
 /// What a capture needs longer per gigabyte than another one; `own` is its account.

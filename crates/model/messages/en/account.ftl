@@ -18,6 +18,8 @@ account-brief-won-back = { $seconds } ({ $share }) was won back where it was fas
 account-pair-down = outage: nothing passed to { $receiver } for { $seconds }, other traffic went on; counted is what this direction lost in all.
 # Line 1 tells how long nothing passed
 account-down = outage: nothing passed for { $silent }; { $lost } were lost until the rate was back.
+# The transfer began after the outage, or ended before it
+account-beyond = outage: nothing passed for { $silent }, { $within } of it while the transfer ran.
 # Where the account is of one child SA alone, and others went on
 account-of-pair = All of this concerns only the traffic to { $receiver }; other traffic of the tunnel went on.
 

@@ -142,8 +142,16 @@ answer-costliest = … { $hurt ->
     }
 }; all: -v
 answer-warning = Warning: { $sentence } (-v).
-# $rests: answer-rests, or nothing
-answer-times = Times count from the first packet; the transfer ran from { $from } to { $to }{ $rests }.
+# $first: the day and the time of the first packet, or unknown; $rests: answer-rests, or nothing
+answer-times = Times count from { $first ->
+    [unknown] the first packet
+   *[other] { $first } UTC
+}; transfer: { $from } to { $to }{ $rests }.
+# The same where no transfer has an account
+times-count = Times count from the first packet{ $first ->
+    [unknown] {""}
+   *[other] , { $first } UTC
+}.
 answer-rests = , pauses of { $seconds } left out
 answer-further = More: -v (every figure and filter), --html FILE (pictures).
 # $what: counted things that only -v lists

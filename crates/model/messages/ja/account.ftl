@@ -15,6 +15,7 @@ account-brief-won-back = うち { $seconds }（{ $share }）は、より速い�
 # トンネルのほかの通信が続く間に、$receiver だけが $seconds 不通だった場合
 account-pair-down = 不通: { $receiver } 宛てだけが { $seconds } 不通（他の通信は継続）。数値はこの方向全体の遅れ。
 account-down = 不通: 何も通らなかった時間は { $silent }、レートが戻るまでを含めた遅れは { $lost }。
+account-beyond = 不通: 何も通らなかった時間は { $silent }、うち転送中は { $within }。
 account-of-pair = 以上の数値は { $receiver } 宛ての通信だけのものです。トンネルのほかの通信は続いていました。
 
 # $than（それぞれ、与えられたレート、証明された上限、観測された最高）

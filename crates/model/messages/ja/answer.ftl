@@ -119,7 +119,14 @@ answer-costliest = … { $hurt ->
    *[more] 影響の大きい
 } { $n } 回だけを表示（全 { $all } 回は -v）
 answer-warning = 警告: { $sentence }（-v）
-answer-times = 時刻: 最初のパケットからの秒数。転送は { $from }から { $to }まで{ $rests }。
+answer-times = 時刻: { $first ->
+    [unknown] 最初のパケット
+   *[other] { $first } UTC { "" }
+}からの秒数。転送は { $from }から { $to }まで{ $rests }。
+times-count = 時刻: 最初のパケット{ $first ->
+    [unknown] {""}
+   *[other] （{ $first } UTC）
+}からの秒数。
 answer-rests = （休止 { $seconds }を除く）
 answer-further = 詳細: -v（すべての数値とフィルター）、--html FILE（図）
 # $what: counted things that only -v lists

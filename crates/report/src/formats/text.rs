@@ -56,6 +56,24 @@ mod tests {
         insta::assert_snapshot!(render(&document, at(80)));
     }
 
+    /// A router's log tells times of day: whoever reads an outage in seconds finds it there by the time of the first packet, once.
+    #[test]
+    fn seconds_are_told_as_a_time_of_day_where_the_capture_had_a_clock() {
+        let mut documents: Vec<Analysis> = example::outages();
+        documents
+            .iter_mut()
+            .step_by(2)
+            .for_each(|own| own.account.clear());
+        for document in &mut documents {
+            let first = document.capture.first_time;
+            let text = render(document, at(80));
+            assert_eq!(text.matches(" UTC").count(), 1, "{text}");
+            assert!(text.contains("2026-11-20 20:11:49.00 UTC"), "{text}");
+            document.capture.first_time = first.map(|first| first.plus_nanos(-1_795_205_509_000_000_000));
+            assert!(!render(document, at(80)).contains("UTC"));
+        }
+    }
+
     #[test]
     fn golden_80_empty() {
         insta::assert_snapshot!(render(&example::empty(), at(80)));

@@ -1,11 +1,12 @@
 //! The account of the time, in words.
 
+use crate::words::capture::day_and_time;
 use crate::words::clean;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::moment;
 use rekeyscope_impact::explain::{row_of, told_outages};
-use rekeyscope_impact::tell::account::with_sign;
+use rekeyscope_impact::tell::account::{while_it_ran, with_sign};
 use rekeyscope_impact::verdict::LEAST_SHARE;
 use rekeyscope_model::analysis::{Account, AccountEvidence, AccountLabel, AccountLine, Analysis, OwnRate};
 use rekeyscope_model::text::Catalogue;
@@ -32,7 +33,7 @@ pub(crate) fn account_of_headline(focus: &Focus) -> Option<String> {
 }
 
 /// Words what an account counts as an outage where that is more than line 1 tells of: all traffic of the direction, not one pair of inner
-/// addresses; and the time until the rate was back.
+/// addresses; the time until the rate was back; or only the time while the transfer ran.
 pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
     let told = told_outages(focus.analysis)?;
     let same = (told.outage.tunnel, told.outage.direction) == (account.tunnel, account.direction);
@@ -41,13 +42,19 @@ pub(crate) fn outage_note(focus: &Focus, account: &Account) -> Option<String> {
     let ledger = focus.analysis.ledger_of(account.tunnel, account.direction);
     let of_pair = ledger.is_some_and(|ledger| ledger.inner.is_some());
     if !told.others_pass {
-        let [silent, lost] =
-            [told.outage.seconds, line.lost_seconds].map(|seconds| seconds_of(seconds, account.lost_seconds));
-        // An outage that stays down, or that lets small packets pass, has no such two times.
+        let within = while_it_ran(account, told.outage);
+        let [silent, lost, within] = [told.outage.seconds, line.lost_seconds, within].map(|seconds| {
+            let n = seconds_of(seconds, account.lost_seconds);
+            fill!(focus.t, "outage-seconds", n)
+        });
+        let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost;
+        // An outage that stays down, or that lets small packets pass, has no time until the rate was back.
         let passed = told.outage.end.is_some() && !row_of(told.explanation.cause).lets_small_pass;
-        let one = ledger.is_some_and(|ledger| ledger.down.len() == 1) && silent != lost && passed;
-        let unit = |n: String| fill!(focus.t, "outage-seconds", n);
-        return one.then(|| fill!(focus.t, "account-down", silent = unit(silent), lost = unit(lost)));
+        return match () {
+            () if one && silent != within => Some(fill!(focus.t, "account-beyond", silent, within)),
+            () if one && passed => Some(fill!(focus.t, "account-down", silent, lost)),
+            () => None,
+        };
     }
     let (_, receiver) = told.outage.inner?;
     Some(match of_pair {
@@ -75,6 +82,7 @@ pub(crate) fn account_label_of(t: &Catalogue, account: &Account, label: AccountL
 /// Whence times count, and when the transfer of an account ran.
 pub(crate) fn times(focus: &Focus, account: &Account) -> String {
     let (t, span) = (focus.t, account.end.seconds_since(account.start));
+    let first = day_and_time(&focus.analysis.capture);
     let rests = span - account.seconds;
     let seconds = format::seconds(rests);
     let rests = match rests > LEAST_SHARE * span {
@@ -82,7 +90,7 @@ pub(crate) fn times(focus: &Focus, account: &Account) -> String {
         false => String::new(),
     };
     let [from, to] = [account.start, account.end].map(|time| moment(focus, time));
-    fill!(t, "answer-times", from, to, rests)
+    fill!(t, "answer-times", first, from, to, rests)
 }
 
 /// A label of seconds that were lost: a path loses where it carries less than its best.
@@ -182,6 +190,35 @@ mod tests {
                 "outage: nothing passed to 10.66.1.2 for 5.60 s, other traffic went on; counted is what this direction lost in all."
             )
         );
+    }
+
+    /// The transfer ends before the outage does: line 1 and the table tell of two times.
+    #[test]
+    fn an_outage_that_outlasts_the_transfer_says_how_much_of_it_counts() {
+        let mut all = example::outages().into_iter();
+        let mut document = all.find(|own| own.outages[0].end.is_some()).unwrap();
+        let failed = example::all().into_iter().flat_map(|own| own.ledger);
+        document.ledger[0].down = failed
+            .map(|ledger| ledger.down)
+            .find(|down| down.len() == 1)
+            .unwrap();
+        let outage = document.outages[0].clone();
+        let mut account = document.account[0].clone();
+        (account.tunnel, account.direction) = (outage.tunnel, outage.direction);
+        account.labels[0].label = AccountLabel::TunnelDown;
+        let said = |document: &Analysis, account: &Account| {
+            outage_note(
+                &Focus::new(document, rekeyscope_model::text::Language::English),
+                account,
+            )
+        };
+        account.end = outage.start.plus_seconds(outage.seconds - 1.0);
+        account.labels[0].lost_seconds = outage.seconds - 1.0;
+        let note = said(&document, &account).unwrap();
+        assert!(note.ends_with(" of it while the transfer ran."), "{note}");
+        account.end = outage.start.plus_seconds(outage.seconds);
+        account.labels[0].lost_seconds = outage.seconds;
+        assert_eq!(said(&document, &account), None);
     }
 
     #[test]

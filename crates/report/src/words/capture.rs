@@ -3,10 +3,23 @@
 use crate::words::{clean, format};
 use rekeyscope_model::analysis::{Analysis, Capture, DiagnosticEntry, KeyStatus, SecurityAssociation};
 use rekeyscope_model::text::Catalogue;
+use rekeyscope_model::time::Timestamp;
 
 /// Link types named.
 const MOST_LINKS: usize = 4;
 
+/// The day and the time of the first packet, from which times count; `unknown` where the capture tells none.
+pub(crate) fn day_and_time(c: &Capture) -> String {
+    let first = c.first_time.and_then(Timestamp::day_and_time);
+    first.unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Whence times count.
+pub(crate) fn first_packet(t: &Catalogue, c: &Capture) -> String {
+    fill!(t, "times-count", first = day_and_time(c))
+}
+
+/// The file, what it holds, and whence times count.
 pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
     let named = c.link_types.iter().take(MOST_LINKS);
     let mut parts: Vec<String> = named.map(|l| clean::line(l)).collect();
@@ -20,7 +33,7 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
         .duration_s
         .map(|s| format!("{comma}{}", format::seconds(s)))
         .unwrap_or_default();
-    fill!(
+    let said = fill!(
         t,
         "capture",
         path = clean::line(&c.path),
@@ -31,7 +44,11 @@ pub(crate) fn capture(t: &Catalogue, c: &Capture) -> String {
         duration,
         esp = format::count(c.esp_packets),
         ike = format::count(c.ike_packets)
-    )
+    );
+    match c.first_time {
+        Some(_) => t.sentences(&[said, first_packet(t, c)]),
+        None => said,
+    }
 }
 
 /// Limits of the capture, as short sentences; one that there are none when nothing limits it.

@@ -41,6 +41,7 @@ pub(super) fn page(focus: &Focus, options: TextOptions) -> String {
         missing_keys(&mut last, focus);
     }
     beyond(&mut last, focus);
+    first_packet(&mut last, focus);
     last.paragraph(&focus.t.word("answer-further"));
     let last = last.finish();
     let most = MOST_LINES.saturating_sub(first.lines().count() + last.lines().count());
@@ -288,6 +289,14 @@ fn beyond(page: &mut TerminalPage, focus: &Focus) {
         let packets = format::count(beyond);
         let all = format::counted(focus.t, "counted-packets", focus.analysis.capture.packets);
         page.paragraph(&fill!(focus.t, "answer-beyond", packets, all));
+    }
+}
+
+/// Says whence times count where no account does, and something is there that has a time.
+fn first_packet(page: &mut TerminalPage, focus: &Focus) {
+    let is_said = tables::brief_account(focus).is_some();
+    if !is_said && !focus.tunnels.is_empty() && focus.analysis.capture.first_time.is_some() {
+        page.paragraph(&words::first_packet(focus.t, &focus.analysis.capture));
     }
 }
 
