@@ -97,7 +97,12 @@ end
 STEPS.redissected = function(gui)
   put("again", (count(gui)))
   put("frames_again", dump())
-  put("table", gui.show_table(gui.context):get_text())
+  local text = gui.show_table(gui.context):get_text()
+  put("table_early", text)
+  while string.find(text, "^rekeyscope is still reading") do
+    text = gui.show_table(gui.context):get_text()
+  end
+  put("table", text)
   put("step", "gone")
   gui.go_to(100)
   put("alone", tostring(gui.alone))

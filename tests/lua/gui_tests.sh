@@ -23,9 +23,11 @@ else
     printf '\tauth-trunc hmac(sha1) 0x%040d 96\n\tenc cbc(aes) 0x%032d\n' 1 2; } >"$work/with_another.log"
   chmod a+r "$work/with_another.log"
   packets=$(verified_in "$work/sample")
+  # A program that takes longer than the window waits.
+  stand_in "$work/slow" 'sleep 4; echo "Line 1."; echo; echo "went to"'
   "${as_user[@]}" env HOME="$home" XDG_RUNTIME_DIR="$home/run" WIRESHARK_CONFIG_DIR="$config" QT_QPA_PLATFORM=offscreen \
     REKEYSCOPE_TEST_DIR="$home/result" REKEYSCOPE_TEST_LOG="$work/with_another.log" REKEYSCOPE_TEST_PACKETS="$packets" \
-    REKEYSCOPE_TEST_FIELDS="$GUI_FIELDS" \
+    REKEYSCOPE_TEST_FIELDS="$GUI_FIELDS" REKEYSCOPE_PROGRAM="$work/slow" \
     "$WIRESHARK" -X lua_script:"$home/gui_driver.lua" -r "$home/my captures/office.pcap" >"$home/output" 2>&1 &
   gui=$!
   for _ in $(seq 600); do # a loaded machine is slow
@@ -61,7 +63,9 @@ Key log: $work/with_another.log (the dialog)" "GUI: what the dialog's load ends 
     >"$work/tshark" 2>/dev/null
   sed "/$CLOSING/,\$d" "$work/tshark" >"$work/tshark_frames"
   if cmp -s "$home/result/frames_after" "$work/tshark_frames"; then ok; else bad "GUI: values differ from tshark's: $(diff "$home/result/frames_after" "$work/tshark_frames" | head -n 5)"; fi
-  expect "$(result table)" "Install rekeyscope for cost and cause: \`cargo install --path crates/analyzer\`.
+  expect "$(result table_early | head -n 1 | cut -d: -f1; result table_early | grep -c "^$CLOSING")" "rekeyscope is still reading this capture
+1" "GUI: the table window before the program is through"
+  expect "$(result table)" "Line 1.
 
 $(sed -n "/$CLOSING/,\$p" "$work/tshark")" "GUI: the table window"
   expect "$(cat "$config/esp_sa")" "$OWN" "GUI: the user's esp_sa"

@@ -70,6 +70,27 @@ dialog.ok("31")
 dialog.ok("x")
 check.equal(#asked, 0, "and does nothing without one")
 
+-- The window does not wait for a program that takes long: it has the table, and a button that asks again.
+local program_says, waited = nil, 0
+local asking = with_rekeys(1)
+function asking.ask()
+  return function(seconds)
+    waited = waited + seconds
+    return program_says
+  end
+end
+gui.show_table(asking)
+check.truth(string.find(opened.text, "^rekeyscope is still reading this capture: Answer, .*\n\n0 of 2 SAs decrypt, 1 rekey\n"), opened.text)
+check.equal(table.concat(opened.names, " "), "#1 Filter Copy Answer", "a button that asks again")
+opened.buttons.Answer()
+check.truth(string.find(opened.text, "^rekeyscope is still reading"), "which may be in vain")
+program_says = "Line 1."
+opened.buttons.Answer()
+check.equal(string.match(opened.text, "^[^\n]*\n\n[^\n]*"), "Line 1.\n\n0 of 2 SAs decrypt, 1 rekey", "the answer, when it is there")
+check.truth(waited < 3 * 5, "a desktop takes a window for dead after 5 s")
+gui.show_table(asking)
+check.equal(table.concat(opened.names, " "), "#1 Filter Copy", "no such button where the answer is there")
+
 -- Of five-digit frames, of addresses as long as they get, no line is wider than a window.
 local wide = sa.new()
 for number = 0, 20 do

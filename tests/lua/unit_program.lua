@@ -148,7 +148,7 @@ local ANSWER = "5 of 7 rekeys stopped this.\nWhy: data\nDo: raise it."
 local command
 said, command = answer_of("rekeyscope 0.1.0\n" .. ANSWER .. "\n\nIt took 16 s\n")
 check.equal(said, ANSWER, "up to the first blank line")
-check.truth(string.find(command, "COLUMNS=78 .* 'rekeyscope' '%-q' '%-%-keys=/a b/k' '%-%-' './x y.pcap' 2>&1$"), command)
+check.truth(string.find(command, "COLUMNS=78 .* exec 'rekeyscope' '%-q' '%-%-keys=/a b/k' '%-%-' './x y.pcap' 2>&1$"), command)
 check.equal(answer_of("rekeyscope 0.1.0\r\n" .. string.gsub(ANSWER, "\n", "\r\n") .. "\r\n\r\nIt took 16 s\r\n"), ANSWER, "Windows")
 check.equal(answer_of("rekeyscope 0.1.0\nData in clear\n  frame.number == 3\n\n" .. ANSWER .. "\n\nmore\n"),
   "Data in clear\n  frame.number == 3\n\n" .. ANSWER, "what is said before it")
@@ -161,6 +161,26 @@ for _, shell in ipairs({ is_missing(), "", "rekeyscope\n" .. ANSWER .. "\n\n" })
   check.truth(string.find(answer_of(shell), "^Install rekeyscope .*cargo install"), "where it is missing: " .. answer_of(shell))
 end
 check.truth(string.find(answer_of("", { files = {}, capture = "a\0b" }), "^the name of .* rename it$"), "a name that cannot be given")
+-- One that is still at work: nil for whoever does not wait, and its answer when it is through.
+local naps, ends_after = 0, 25
+local patient = program.answer(function(asked)
+  if asked == "sleep 0.1" then
+    return function()
+      naps = naps + 1
+    end
+  end
+  return function()
+    return "rekeyscope 0.1.0\n" .. ANSWER .. "\n\nmore\n"
+  end, function()
+    return naps < ends_after
+  end
+end, { files = {}, capture = "x" })
+check.equal(patient(2), nil, "not within two seconds")
+check.equal(naps, 20, "which are over then")
+check.equal(patient(2), ANSWER, "as soon as it is through")
+check.equal(naps, ends_after, "and no later")
+ends_after = 100
+check.equal(patient(2), ANSWER, "asked no more")
 command = select(2, answer_of("", { files = {}, capture = "x", no_keys = true }))
 check.truth(string.find(command, "'-q' '--no-keys' '--' 'x'", 1, true), "no keys, where none are to be loaded: " .. command)
 

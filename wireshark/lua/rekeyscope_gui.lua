@@ -63,11 +63,20 @@ local function add_row_buttons(new, rekeys)
   end)
 end
 
+-- Desktops call a program dead that does not draw for 5 s (mutter's check-alive-timeout), and offer to end it.
+local PATIENCE_S = 2
+local STILL_READS = "rekeyscope is still reading this capture: Answer, below, asks again.\n"
+  .. "If it never ends, `rekeyscope CAPTURE` in a terminal shows how far it gets."
+
 function gui.show_table(context)
   local state = context.accounts.state
-  local answer = context.ask and context.ask()
-  local text = report.all(state, answer and answer())
-  local new = window("rekeyscope: rekeys", text)
+  local answer, text, said = context.ask and context.ask(), nil, nil
+  local function look()
+    said = answer and answer(PATIENCE_S)
+    text = report.all(state, answer and (said or STILL_READS))
+    return text
+  end
+  local new = window("rekeyscope: rekeys", look())
   add_row_buttons(new, sa.confirmed(state))
   new:add_button("Filter", function()
     set_filter(rekey_filter(state))
@@ -76,6 +85,11 @@ function gui.show_table(context)
   new:add_button("Copy", function()
     copy_to_clipboard(text)
   end)
+  if answer and not said then
+    new:add_button("Answer", function()
+      new:set(look())
+    end)
+  end
   return new
 end
 

@@ -39,22 +39,44 @@ function fs.write(path, text)
   return true
 end
 
--- Returns a function that waits for what a command prints; nil where there is no shell.
+-- Returns the time at which a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended
+-- but is still listed. A process number alone may have been given to another program since.
+local function start_of(stat)
+  local state, start = string.match(stat or "", "%) (%a) " .. string.rep("%S+ ", 18) .. "(%d+)")
+  return state ~= "Z" and state ~= "X" and start or nil
+end
+
+fs.is_windows = string.sub(package.config, 1, 1) ~= "/"
+
+-- Returns a function that waits for what a command prints, and one that tells whether it still runs; nil where there is
+-- no shell. A command that has ended stays listed until it was waited for, so that its number is no other's.
 function fs.start(command)
-  local made, pipe = pcall(io.popen, command, "r")
-  return made and pipe and function()
+  local made, pipe = pcall(io.popen, fs.is_windows and command or "echo $$; " .. command, "r")
+  if not (made and pipe) then
+    return nil
+  end
+  local process = { pid = not fs.is_windows and string.match(pipe:read("*l") or "", "^%d+$") or nil }
+  local function is_running()
+    return process.pid ~= nil and start_of(fs.read("/proc/" .. process.pid .. "/stat")) ~= nil
+  end
+  -- A pipe that Lua throws away waits for its command's end. What was made later goes before.
+  setmetatable(process, { __gc = function()
+    if is_running() then
+      os.execute("kill " .. process.pid)
+    end
+  end })
+  return function()
     local output = pipe:read("*a")
     pipe:close()
+    process.pid = nil
     return output
-  end or nil
+  end, is_running
 end
 
 function fs.run(command)
   local wait = fs.start(command)
   return wait and wait()
 end
-
-fs.is_windows = string.sub(package.config, 1, 1) ~= "/"
 
 function fs.is_folder(path)
   return Dir.exists(path) == true
@@ -106,13 +128,6 @@ end
 
 function fs.unlock(path)
   Dir.remove(path .. ".rekeyscope-lock")
-end
-
--- Returns the time at which a process started, from its line in /proc (field 22, proc(5)); nil for one that has ended
--- but is still listed. A process number alone may have been given to another program since.
-local function start_of(stat)
-  local state, start = string.match(stat or "", "%) (%a) " .. string.rep("%S+ ", 18) .. "(%d+)")
-  return state ~= "Z" and state ~= "X" and start or nil
 end
 
 -- Names us to another instance that runs at the same time.

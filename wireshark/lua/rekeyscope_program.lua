@@ -1,7 +1,7 @@
 -- The program `rekeyscope`, where it is installed: it reads every format, with the capture it proves and derives keys,
 -- and it says what rekeys cost and why. Keys come through a pipe; a command line, which other users see, holds names of
 -- files alone. Pure but for `run` and `start`, which take a command: `run` returns what it printed, `start` a function
--- that waits for that, or nil.
+-- that waits for that and one that tells whether the command still runs, or nil.
 
 local program = {}
 
@@ -15,6 +15,7 @@ local BEFORE_ON_WINDOWS = "set COLUMNS=" .. program.WIDTH .. "&& "
 local OLD = "the rekeyscope that is installed does not know `keys --claims`: install the one that this plugin came with"
 local NOT_NAMED = "the name of %s holds a sign that the system's command line cannot take: rename it"
 local HOW = "Install rekeyscope for cost and cause: `cargo install --path crates/analyzer`."
+local NAP, NAPS_PER_SECOND = "sleep 0.1", 10
 local NOTHING_SAID = "rekeyscope: it ended without an answer"
 
 -- Quotes a word for the shell; nil where the shell can take no such word. cmd.exe puts a variable's value in between
@@ -40,7 +41,8 @@ function program.command(words, options)
   end
   local name, command = parts[1] .. " -V 2>&1 && ", table.concat(parts, " ") .. " 2>&1"
   -- cmd.exe takes the first and the last quotation mark off.
-  return options.windows and '"' .. BEFORE_ON_WINDOWS .. name .. command .. '"' or BEFORE .. name .. BEFORE .. command
+  return options.windows and '"' .. BEFORE_ON_WINDOWS .. name .. command .. '"'
+    or BEFORE .. name .. BEFORE .. "exec " .. command
 end
 
 -- The output of the program behind its name; nil where it is not installed.
@@ -107,13 +109,25 @@ local function first_lines(output)
   return ""
 end
 
--- Asks the program what rekeys cost and why. Returns a function that waits for the answer: the lines that the program
--- begins with, or a line that says why there are none. options: { program, windows, files, capture, no_keys }.
+-- Asks the program what rekeys cost and why. Returns a function that waits for the answer, no longer than the seconds
+-- it is given: the lines that the program begins with, or a line that says why there are none; nil while it still runs.
+-- options: { program, windows, files, capture, no_keys }.
 function program.answer(start, options)
   local words = append({ "-q", options.no_keys and "--no-keys" or nil }, "--keys=", options.files)
   local command, reason = program.command(append(words, "", { "--", options.capture }), options)
-  local wait, said = command and start(command), nil
-  return function()
+  local wait, is_running, said = nil, nil, nil
+  if command then
+    wait, is_running = start(command)
+  end
+  return function(seconds)
+    local naps = seconds and seconds * NAPS_PER_SECOND
+    while naps and not said and is_running and is_running() do
+      if naps == 0 then
+        return nil
+      end
+      naps = naps - 1
+      start(NAP)()
+    end
     local output = behind_name(wait and not said and wait())
     if output then
       said = first_lines(output)
