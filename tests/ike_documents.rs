@@ -27,8 +27,6 @@ fn document(recording: &Recording, version: u8, secrets: IkeSecrets) -> Analysis
         initiator_spi: None,
         responder_spi: None,
         secrets,
-        encryption: None,
-        integrity: None,
         origin: KeyOrigin {
             file: 0,
             line: 1,

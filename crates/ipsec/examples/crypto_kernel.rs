@@ -94,7 +94,7 @@ impl Packets {
                 check
                     .cipher
                     .open(check.packet, None, Icv::Verified, PREFIX, out)
-                    .is_ok()
+                    .is_some()
             })
             .count()
     }

@@ -79,7 +79,7 @@ impl Places {
         openings: &pair::Openings,
     ) -> Vec<Exchange> {
         let describe = |(index, e): (usize, &timeline::Exchange)| {
-            let (first, last) = (pair::first_time(e), pair::last_time(e));
+            let (first, last) = e.span();
             let opening = openings.of(evidence, index);
             Some(Exchange {
                 index: self.exchange(index)?,

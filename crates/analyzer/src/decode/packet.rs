@@ -151,7 +151,7 @@ pub(super) fn open_one(
         return;
     }
     for prefix in [inner::PREFIX, usize::MAX] {
-        decoded.opened = cipher.open(packet, esn_high, decoded.icv, prefix, scratch).ok();
+        decoded.opened = cipher.open(packet, esn_high, decoded.icv, prefix, scratch);
         let Some(opened) = decoded.opened else { return };
         let (len, ends) = (opened.payload_len as usize, Some(pending.ends));
         decoded.inner = inner::walk(opened.next_header, scratch, len, ends);

@@ -218,5 +218,5 @@ fn open_whole(sa: &SaOpener, packet: &[u8], payload: &mut Vec<u8>) -> Option<Ope
     if icv == Icv::Failed {
         return None;
     }
-    cipher.open(packet, esn_high, icv, usize::MAX, payload).ok()
+    cipher.open(packet, esn_high, icv, usize::MAX, payload)
 }

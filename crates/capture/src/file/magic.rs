@@ -33,11 +33,6 @@ pub(super) fn is_pcapng(head: &[u8]) -> bool {
     head.starts_with(&SHB_MAGIC.to_be_bytes()) && (head.len() < 12 || order_of_section(head).is_some())
 }
 
-/// True when they are the beginning of a section header block.
-pub(super) fn is_section(head: &[u8]) -> bool {
-    head.len() >= 12 && is_pcapng(head)
-}
-
 /// Tells whether another pcap file begins here. As the time of a packet its magic number would lie in 1976, 2021 or 2055, and the version that every
 /// program writes (2.4) would be its fraction.
 #[inline]
@@ -57,5 +52,5 @@ pub(super) fn begins_section(buffer: &mut Buffer) -> io::Result<bool> {
     Ok(buffer.available().first() == Some(&0x0a)
         && is_pcapng(buffer.available())
         && buffer.ensure(HEADER_LEN)?
-        && is_section(buffer.available()))
+        && is_pcapng(buffer.available()))
 }

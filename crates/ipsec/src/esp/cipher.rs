@@ -14,7 +14,7 @@ mod whole;
 pub(crate) use integrity::Xcbc;
 pub use keyed::EspCipher;
 pub use many::{Check, verify_many};
-pub use outcome::{Icv, KeyLengthError, OpenError, Opened};
+pub use outcome::{Icv, Opened};
 pub use stack::{wipe_deep_stack, wipe_stack};
 pub(crate) use whole::{decrypt, open_combined};
 

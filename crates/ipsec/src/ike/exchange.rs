@@ -121,6 +121,12 @@ impl Exchange {
         self.records.last().map(|r| r.time)
     }
 
+    /// First and last message, as one that was seen has them.
+    pub fn span(&self) -> (Timestamp, Timestamp) {
+        let [first, last] = [self.first_time(), self.last_time()].map(Option::unwrap_or_default);
+        (first, last)
+    }
+
     /// The exchange that a message begins.
     pub(super) fn begin(
         header: &IkeHeader,

@@ -87,8 +87,6 @@ pub(super) fn key(version: u8, secrets: IkeSecrets) -> IkeKey {
         initiator_spi: None,
         responder_spi: None,
         secrets,
-        encryption: None,
-        integrity: None,
         origin: KeyOrigin {
             file: 0,
             line: 1,

@@ -6,7 +6,7 @@
 use crate::ike::opening::Opening;
 use crate::ike::timeline::Exchange;
 use crate::rekey::evidence::Evidence;
-use crate::rekey::pair::{ChildSa, Openings, first_time, last_time};
+use crate::rekey::pair::{ChildSa, Openings};
 use crate::rekey::succession::Succession;
 use crate::sa::association::Association;
 use crate::sa::tunnel::TunnelIndex;
@@ -116,6 +116,12 @@ fn sa_of<'a>(evidence: &Evidence<'a>, child: &ChildSa, d: usize) -> Option<&'a A
     child.sa[d].map(|sa| &evidence.associations[sa])
 }
 
+/// The first and the last packet of the old SA, and the first one of the new, in a direction in which both carried any.
+fn seam(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> Option<[Timestamp; 3]> {
+    let (old, new) = (sa_of(evidence, old, d)?, sa_of(evidence, new, d)?);
+    Some([old.first?.0, old.last?.0, new.first?.0])
+}
+
 /// IKEv2 names the SA that a CREATE_CHILD_SA renews (REKEY_SA, RFC 7296 §1.3.3).
 fn says_so(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     let Some(exchange) = new.exchange.map(|e| &evidence.exchanges[e]) else {
@@ -158,10 +164,7 @@ fn renews(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
 fn takes_over(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bool {
     let mut ends = false;
     for d in 0..2 {
-        let (Some(o), Some(n)) = (sa_of(evidence, old, d), sa_of(evidence, new, d)) else {
-            continue;
-        };
-        let (Some((o_first, _)), Some((o_last, _)), Some((n_first, _))) = (o.first, o.last, n.first) else {
+        let Some([o_first, o_last, n_first]) = seam(evidence, old, new, d) else {
             continue;
         };
         let alone = n_first.nanos_since(o_first);
@@ -190,7 +193,8 @@ fn opposite_at_once(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -> bo
     let [Some(a), Some(b)] = exchanges else {
         return false;
     };
-    a.initiator != b.initiator && first_time(b) <= last_time(a) && first_time(a) <= last_time(b)
+    let ((a_first, a_last), (b_first, b_last)) = (a.span(), b.span());
+    a.initiator != b.initiator && b_first <= a_last && a_first <= b_last
 }
 
 /// A CREATE_CHILD_SA that could be read and names nothing to renew makes an SA beside the others (RFC 7296 §1.3.1).
@@ -212,10 +216,7 @@ fn follows_in_its_place(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa) -
 }
 
 fn carries_on(evidence: &Evidence<'_>, old: &ChildSa, new: &ChildSa, d: usize) -> bool {
-    let (Some(o), Some(n)) = (sa_of(evidence, old, d), sa_of(evidence, new, d)) else {
-        return false;
-    };
-    let (Some((o_first, _)), Some((o_last, _)), Some((n_first, _))) = (o.first, o.last, n.first) else {
+    let Some([o_first, o_last, n_first]) = seam(evidence, old, new, d) else {
         return false;
     };
     let after = o_last.nanos_since(n_first);
@@ -270,9 +271,9 @@ fn succession(
         new: new.sa,
         started: exchange
             .filter(|_| opening == Some(Opening::Whole))
-            .map(first_time),
-        first_message: exchange.map(first_time),
-        finished: exchange.map(last_time),
+            .and_then(Exchange::first_time),
+        first_message: exchange.and_then(Exchange::first_time),
+        finished: exchange.and_then(Exchange::last_time),
         switched,
         left: lineage.left,
         collision: false,
@@ -291,7 +292,7 @@ fn is_reauthentication(evidence: &Evidence<'_>, old: &ChildSa, exchange: usize, 
     if same_ike_sa {
         return false;
     }
-    made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, first_time(made))
+    made.kind == ExchangeKind::IkeAuth || phase1.just_before(made.ike_sa, made.span().0)
 }
 
 /// Times at which the phase 1 exchanges of each IKE SA ended, ascending.
@@ -305,7 +306,7 @@ impl Phase1Ends {
                 exchange.kind,
                 ExchangeKind::MainMode | ExchangeKind::AggressiveMode
             ) {
-                ends.entry(exchange.ike_sa).or_default().push(last_time(exchange));
+                ends.entry(exchange.ike_sa).or_default().push(exchange.span().1);
             }
         }
         ends.values_mut().for_each(|ends| ends.sort_unstable());

@@ -43,15 +43,10 @@ pub fn child_sas(evidence: &Evidence<'_>) -> Vec<ChildSa> {
     let unnamed: Vec<SaIndex> = by_first_packet(evidence, |sa| evidence.associations[sa].exchange.is_none());
     let leftover = attribute_to_exchanges(evidence, unnamed, &mut children);
     children.extend(pair_by_time(evidence, leftover));
-    children.retain(|c| made_something(evidence, c));
+    // An exchange that was refused, or never answered, names the SA that its initiator would have received on, and nothing else.
+    children.retain(|c| c.sa.iter().all(Option::is_some) || evidence.is_used(c));
     children.sort_by_key(|c| c.born);
     children
-}
-
-/// An exchange that was refused, or never answered, names the SA that its initiator would have received on, and nothing else.
-fn made_something(evidence: &Evidence<'_>, child: &ChildSa) -> bool {
-    let used = |&sa: &SaIndex| evidence.associations[sa].first.is_some();
-    child.sa.iter().all(Option::is_some) || child.sa.iter().flatten().any(used)
 }
 
 fn by_first_packet(evidence: &Evidence<'_>, keep: impl Fn(SaIndex) -> bool) -> Vec<SaIndex> {
@@ -75,7 +70,7 @@ fn named_by_exchanges(evidence: &Evidence<'_>) -> Vec<ChildSa> {
     }
     let mut children = Vec::new();
     for (exchange, [forward, backward]) in per_exchange {
-        let born = first_time(&evidence.exchanges[exchange]);
+        let (born, _) = evidence.exchanges[exchange].span();
         for k in 0..forward.len().max(backward.len()) {
             let sa = [forward.get(k).copied(), backward.get(k).copied()];
             let Some(any) = sa[0].or(sa[1]) else { continue };
@@ -90,16 +85,6 @@ fn named_by_exchanges(evidence: &Evidence<'_>) -> Vec<ChildSa> {
     }
     children.sort_by_key(|c| (c.born, c.exchange, c.sa));
     children
-}
-
-/// Time of the first message.
-pub fn first_time(exchange: &Exchange) -> Timestamp {
-    exchange.records.first().map(|r| r.time).unwrap_or_default()
-}
-
-/// Time of the last message.
-pub fn last_time(exchange: &Exchange) -> Timestamp {
-    exchange.records.last().map(|r| r.time).unwrap_or_default()
 }
 
 /// SAs whose exchange could not be read: an SPI belongs to the last exchange that could have made it by its first packet.
@@ -137,7 +122,7 @@ fn attribute_to_exchanges(
         };
         match free.find(fits).or(last) {
             Some(&(_, exchange)) => {
-                let born = first_time(&evidence.exchanges[exchange]);
+                let (born, _) = evidence.exchanges[exchange].span();
                 let child = made.entry(exchange).or_insert_with(|| ChildSa {
                     tunnel: association.tunnel,
                     exchange: Some(exchange),
@@ -182,7 +167,6 @@ fn candidate_exchanges(
     halves: &HashSet<usize>,
 ) -> HashMap<TunnelIndex, Vec<(Timestamp, usize)>> {
     let mut by_tunnel: HashMap<TunnelIndex, Vec<(Timestamp, usize)>> = HashMap::new();
-    let tunnel_of = |index: usize| evidence.exchange_tunnels.get(index).copied().flatten();
     let two_sided = two_sided(evidence);
     for (index, exchange) in evidence
         .exchanges
@@ -190,7 +174,7 @@ fn candidate_exchanges(
         .enumerate()
         .filter(|(_, e)| !refused_by_length(e))
     {
-        let tunnel = tunnel_of(index);
+        let tunnel = evidence.tunnel_of(index);
         let unanswered = tunnel.is_none_or(|t| two_sided.contains(&t));
         let answer = match exchange.opening() {
             Opening::Whole if unanswered => {
@@ -266,11 +250,6 @@ impl Openings {
                 initiators.entry(*tunnel).or_default().insert(exchange.initiator);
             }
         }
-        let in_use = |c: &&ChildSa| {
-            c.sa.iter()
-                .flatten()
-                .any(|&sa| evidence.associations[sa].first.is_some())
-        };
         let opening = |child: &ChildSa| {
             let index = child.exchange?;
             let exchange = &evidence.exchanges[index];
@@ -289,7 +268,13 @@ impl Openings {
             };
             Some((index, opening))
         };
-        Openings(children.iter().filter(in_use).filter_map(opening).collect())
+        Openings(
+            children
+                .iter()
+                .filter(|c| evidence.is_used(c))
+                .filter_map(opening)
+                .collect(),
+        )
     }
 
     /// The opening of any exchange; messages alone tell of one that made no SA in use.

@@ -288,7 +288,7 @@ fn began(evidence: &Evidence<'_>, succession: &Succession, first: Option<Timesta
         .iter()
         .flatten()
         .filter_map(|&sa| evidence.associations[sa].exchange)
-        .map(|e| crate::rekey::pair::last_time(&evidence.exchanges[e]))
+        .map(|e| evidence.exchanges[e].span().1)
         .min()
         .or(first)
 }

@@ -10,7 +10,7 @@ use crate::sa::specimen::Lacking;
 use crate::sa::step_back::StepsBack;
 use crate::sa::tunnel::TunnelIndex;
 use crate::sa::whereabouts::OuterPath;
-use rekeyscope_keylog::{EspKey, KeyOrigin, SaLifetime};
+use rekeyscope_keylog::{KeyOrigin, SaLifetime};
 use rekeyscope_model::algorithm::{Encryption, Integrity, Transform};
 use rekeyscope_model::analysis::{Direction, Encapsulation, IcvCounts, KeyStatus, Lifetime, Mode};
 use rekeyscope_model::secret::SecretBytes;
@@ -50,8 +50,7 @@ impl AssignedKey {
             encryption_key.expose(),
             integrity,
             integrity_key.expose(),
-        )
-        .ok()?;
+        )?;
         // The round keys: the values below are copied with what their places on the stack held before.
         wipe_stack();
         let key_len = Some(encryption_key.len().saturating_sub(encryption.salt_len()));
@@ -86,18 +85,9 @@ impl AssignedKey {
     }
 
     /// Tells whether these are its keys, as far as both hold one.
-    fn holds(&self, encryption_key: &SecretBytes, integrity_key: &SecretBytes) -> bool {
+    pub(super) fn holds(&self, encryption_key: &SecretBytes, integrity_key: &SecretBytes) -> bool {
         let unknown = self.integrity_key.is_empty() || integrity_key.is_empty();
         self.encryption_key == *encryption_key && (unknown || self.integrity_key == *integrity_key)
-    }
-
-    pub(super) fn has_keys_of(&self, other: &AssignedKey) -> bool {
-        self.holds(&other.encryption_key, &other.integrity_key)
-    }
-
-    /// Tells whether a claim means these keys.
-    pub(super) fn is_of(&self, claim: &EspKey) -> bool {
-        self.holds(&claim.encryption_key, &claim.integrity_key)
     }
 }
 

@@ -351,7 +351,11 @@ impl SaDatabase {
                     .clone()
                     .filter(|a| claim.dst.is_none_or(|dst| dst == a.dst))
             };
-            let fits = |a: &Association| a.key.as_ref().is_some_and(|key| key.is_of(claim));
+            let fits = |a: &Association| {
+                a.key
+                    .as_ref()
+                    .is_some_and(|key| key.holds(&claim.encryption_key, &claim.integrity_key))
+            };
             claim.defect.is_none() && sas().next().is_some() && sas().all(|a| a.proven && !fits(a))
         };
         self.keys.esp.iter().filter(is_wrong).collect()

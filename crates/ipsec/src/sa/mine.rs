@@ -112,7 +112,7 @@ impl Oracle for Packets<'_> {
             integrity,
             integrity_key,
         } = *candidate;
-        let cipher = EspCipher::new(encryption, encryption_key, integrity, integrity_key).ok();
+        let cipher = EspCipher::new(encryption, encryption_key, integrity, integrity_key);
         cipher
             .zip(self.shortest)
             .is_some_and(|(cipher, packet)| cipher.verify(packet, None) == Icv::Verified)
@@ -122,7 +122,7 @@ impl Oracle for Packets<'_> {
         // The cipher that checks the ICV is not made for every window.
         let icv = u8::try_from(candidate.integrity.icv_len()).unwrap_or(0);
         let unchecked = Integrity::Unknown { icv };
-        let Ok(cipher) = EspCipher::new(candidate.encryption, candidate.encryption_key, unchecked, &[])
+        let Some(cipher) = EspCipher::new(candidate.encryption, candidate.encryption_key, unchecked, &[])
         else {
             return f64::NEG_INFINITY;
         };

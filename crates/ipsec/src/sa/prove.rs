@@ -161,7 +161,7 @@ impl<'p> Round<'p> {
         match &self.best {
             None => self.best = Some((key, standing)),
             Some((best, theirs)) => {
-                let differs = !best.has_keys_of(&key);
+                let differs = !best.holds(&key.encryption_key, &key.integrity_key);
                 self.several |= differs;
                 self.rival |= differs && theirs.is_accepted() && standing.is_accepted();
                 if (standing.proof, standing.bits) > (theirs.proof, theirs.bits) {

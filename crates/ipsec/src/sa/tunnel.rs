@@ -98,8 +98,7 @@ impl Tunnel {
 
     /// IKE alone came, and only from or to port 500: where it goes on is not known yet.
     fn only_begins(&self) -> bool {
-        let stayed = self.whereabouts.iter().any(Whereabouts::is_only_at_500);
-        self.encapsulation.is_none() && stayed
+        self.encapsulation.is_none() && self.whereabouts.iter().any(Whereabouts::is_only_at_500)
     }
 
     fn client(&self) -> usize {

@@ -50,7 +50,7 @@ impl Weight {
         } else {
             PREFIX
         };
-        if let Ok(opened) = cipher.open(packet, esn_high, Icv::Verified, prefix, &mut plain) {
+        if let Some(opened) = cipher.open(packet, esn_high, Icv::Verified, prefix, &mut plain) {
             let part = Part {
                 bytes: &plain,
                 len: opened.payload_len as usize,
@@ -71,10 +71,10 @@ impl Weight {
                 }
             }
             Sign::Icmp => {
-                self.bits += asked(Question::IcmpKind, part.icmp_kind());
-                self.bits += asked(Question::IcmpChecksum, part.icmp_checksum());
+                self.ask(Question::IcmpKind, part);
+                self.ask(Question::IcmpChecksum, part);
             }
-            Sign::Icmpv6 => self.bits += asked(Question::Icmpv6Kind, part.icmpv6_kind()),
+            Sign::Icmpv6 => _ = self.ask(Question::Icmpv6Kind, part),
             _ if TUNNELS.contains(&next_header) => {
                 self.bits += asked(Question::Tunnel, part.tunnels(next_header));
             }
@@ -82,17 +82,21 @@ impl Weight {
         }
     }
 
+    /// Adds what an answer says, and tells it.
+    fn ask(&mut self, check: Question, part: &Part<'_>) -> bool {
+        let passes = part.passes(check);
+        self.bits += asked(check, passes);
+        passes
+    }
+
     fn ipv4(&mut self, part: &Part<'_>) {
-        let head = part.ipv4_head();
-        self.bits += asked(Question::Ipv4Head, head);
-        if !head {
+        if !self.ask(Question::Ipv4Head, part) {
             return;
         }
         // Shorter than its room: padding of traffic flow confidentiality (RFC 4303 §2.7).
-        let whole = part.ipv4_length();
-        self.bits += asked(Question::Ipv4Length, whole);
-        self.bits += asked(Question::Ipv4Checksum, part.ipv4_checksum());
-        self.bits += asked(Question::Ipv4Protocol, part.ipv4_protocol());
+        self.ask(Question::Ipv4Length, part);
+        self.ask(Question::Ipv4Checksum, part);
+        self.ask(Question::Ipv4Protocol, part);
         let (header, total) = (part.ipv4_header_len(), usize::from(part.word(2).unwrap_or(0)));
         // A piece of a datagram has another length than its UDP header says.
         let fragment = part.word(6).is_some_and(|word| word & 0x3fff != 0);
@@ -102,13 +106,10 @@ impl Weight {
     }
 
     fn ipv6(&mut self, part: &Part<'_>) {
-        let head = part.ipv6_head();
-        self.bits += asked(Question::Ipv6Head, head);
-        if !head {
+        if !self.ask(Question::Ipv6Head, part) {
             return;
         }
-        let whole = part.ipv6_length();
-        self.bits += asked(Question::Ipv6Length, whole);
+        self.ask(Question::Ipv6Length, part);
         let end = Ipv6Header::LEN + usize::from(part.word(4).unwrap_or(0));
         if let Some(inside) = part.below(Ipv6Header::LEN, end) {
             self.transport(part.byte(6), &inside);
@@ -124,14 +125,11 @@ impl Weight {
     }
 
     fn udp(&mut self, part: &Part<'_>) {
-        let whole = part.udp_length();
-        self.bits += asked(Question::UdpLength, whole);
+        let whole = self.ask(Question::UdpLength, part);
         let Some(ports) = part.ports().filter(|_| whole) else {
             return;
         };
-        let l2tp = part.l2tp_port();
-        self.bits += asked(Question::L2tpPort, l2tp);
-        if l2tp {
+        if self.ask(Question::L2tpPort, part) {
             self.l2tp(part);
         } else {
             self.repeats(Numbered::Udp, ports);
@@ -140,14 +138,13 @@ impl Weight {
 
     /// From the UDP header on.
     fn l2tp(&mut self, part: &Part<'_>) {
-        let head = part.l2tp_head();
-        self.bits += asked(Question::L2tpHead, head);
-        if !head {
+        const LENGTH: u16 = 0x4000;
+        if !self.ask(Question::L2tpHead, part) {
             return;
         }
-        let with_length = part.l2tp_has_length();
+        let with_length = part.word(UdpHeader::LEN).is_some_and(|flags| flags & LENGTH != 0);
         if with_length {
-            self.bits += asked(Question::L2tpLength, part.l2tp_length());
+            self.ask(Question::L2tpLength, part);
         }
         let ids = UdpHeader::LEN + if with_length { 4 } else { 2 };
         if let (Some(tunnel), Some(session)) = (part.word(ids), part.word(ids + 2)) {
@@ -156,19 +153,17 @@ impl Weight {
         let found = inner::walk(17, part.bytes, part.len, Some(ANY));
         let begins = found.ip_at.map(usize::from).filter(|at| *at > UdpHeader::LEN);
         if let Some(ip) = begins.and_then(|at| part.below(at, part.len))
-            && ip.ipv4_head()
+            && ip.passes(Question::Ipv4Head)
         {
-            self.bits += asked(Question::Ipv4Checksum, ip.ipv4_checksum());
+            self.ask(Question::Ipv4Checksum, &ip);
         }
     }
 
     fn tcp(&mut self, part: &Part<'_>) {
-        let head = part.tcp_head();
-        self.bits += asked(Question::TcpHead, head);
-        if !head {
+        if !self.ask(Question::TcpHead, part) {
             return;
         }
-        self.bits += asked(Question::TcpUrgent, part.tcp_urgent());
+        self.ask(Question::TcpUrgent, part);
         if let Some(ports) = part.ports() {
             self.repeats(Numbered::Tcp, ports);
         }
@@ -198,7 +193,7 @@ pub(super) fn trailer(
     esn_high: Option<u32>,
     plain: &mut Vec<u8>,
 ) -> Option<(Sign, u8)> {
-    if let Ok(opened) = cipher.open(packet, esn_high, Icv::Unchecked, 0, plain) {
+    if let Some(opened) = cipher.open(packet, esn_high, Icv::Unchecked, 0, plain) {
         let finding = match opened.pad_len {
             0 => Sign::NoPadding,
             1 => Sign::PaddingOfOne,
@@ -206,7 +201,7 @@ pub(super) fn trailer(
         };
         return Some((finding, opened.next_header));
     }
-    let opened = cipher.open(packet, esn_high, Icv::Verified, 0, plain).ok()?;
+    let opened = cipher.open(packet, esn_high, Icv::Verified, 0, plain)?;
     Some((Sign::OwnPadding, opened.next_header))
 }
 
@@ -260,63 +255,79 @@ impl<'a> Part<'a> {
         usize::from(self.byte(0).unwrap_or(0) & 15) * 4
     }
 
-    pub(super) fn ipv4_head(&self) -> bool {
-        matches!(self.byte(0), Some(0x45..=0x4f)) && self.ipv4_header_len() <= self.len
-    }
-
-    pub(super) fn ipv4_length(&self) -> bool {
-        self.word(2).map(usize::from) == Some(self.len)
-    }
-
-    /// RFC 791: the sum over the header is 0xffff.
-    pub(super) fn ipv4_checksum(&self) -> bool {
-        let header = self.bytes.get(..self.ipv4_header_len().max(20));
-        header.is_some_and(|header| checksum_fits(Sum16BitWords::new(), header))
-    }
-
-    pub(super) fn ipv4_protocol(&self) -> bool {
-        matches!(self.byte(9), Some(1 | 6 | 17))
-    }
-
-    /// Fragments, and hop-by-hop options of MLD, beside the transports.
-    pub(super) fn ipv6_head(&self) -> bool {
-        self.byte(0).is_some_and(|first| first >> 4 == 6)
-            && matches!(self.byte(6), Some(0 | 6 | 17 | 44 | 58))
-    }
-
-    pub(super) fn ipv6_length(&self) -> bool {
-        self.word(4)
-            .is_some_and(|rest| usize::from(rest) + Ipv6Header::LEN == self.len)
-    }
-
-    pub(super) fn udp_length(&self) -> bool {
-        self.word(4).map(usize::from) == Some(self.len)
-    }
-
-    pub(super) fn l2tp_port(&self) -> bool {
-        self.ports().is_some_and(|ports| ports.contains(&L2TP_PORT))
-    }
-
-    /// RFC 2661 §3.1: version 2, seven reserved bits of zero. From the UDP header on, as the two below.
-    pub(super) fn l2tp_head(&self) -> bool {
+    /// The answer to a check that looks at one layer; L2TP's are asked from the UDP header on.
+    pub(super) fn passes(&self, check: Question) -> bool {
+        /// RFC 2661 §3.1: version 2, seven reserved bits of zero.
         const RESERVED_AND_VERSION: u16 = 0x34ff;
-        self.word(UdpHeader::LEN)
-            .is_some_and(|flags| flags & RESERVED_AND_VERSION == 2)
-    }
-
-    fn l2tp_has_length(&self) -> bool {
-        const LENGTH: u16 = 0x4000;
-        self.word(UdpHeader::LEN).is_some_and(|flags| flags & LENGTH != 0)
-    }
-
-    pub(super) fn l2tp_length(&self) -> bool {
-        let told = self.word(UdpHeader::LEN + 2).map(usize::from);
-        told == self.len.checked_sub(UdpHeader::LEN)
+        const URG: u8 = 32;
+        match check {
+            Question::Ipv4Head => {
+                matches!(self.byte(0), Some(0x45..=0x4f)) && self.ipv4_header_len() <= self.len
+            }
+            Question::Ipv4Length => self.word(2).map(usize::from) == Some(self.len),
+            // RFC 791: the sum over the header is 0xffff.
+            Question::Ipv4Checksum => {
+                let header = self.bytes.get(..self.ipv4_header_len().max(20));
+                header.is_some_and(|header| checksum_fits(Sum16BitWords::new(), header))
+            }
+            Question::Ipv4Protocol => matches!(self.byte(9), Some(1 | 6 | 17)),
+            // Fragments, and hop-by-hop options of MLD, beside the transports.
+            Question::Ipv6Head => {
+                self.byte(0).is_some_and(|first| first >> 4 == 6)
+                    && matches!(self.byte(6), Some(0 | 6 | 17 | 44 | 58))
+            }
+            Question::Ipv6Length => {
+                let whole = |rest| usize::from(rest) + Ipv6Header::LEN == self.len;
+                self.word(4).is_some_and(whole)
+            }
+            Question::UdpLength => self.word(4).map(usize::from) == Some(self.len),
+            Question::L2tpPort => self.ports().is_some_and(|ports| ports.contains(&L2TP_PORT)),
+            Question::L2tpHead => {
+                let flags = self.word(UdpHeader::LEN);
+                flags.is_some_and(|flags| flags & RESERVED_AND_VERSION == 2)
+            }
+            Question::L2tpLength => {
+                let told = self.word(UdpHeader::LEN + 2).map(usize::from);
+                told == self.len.checked_sub(UdpHeader::LEN)
+            }
+            Question::TcpHead => self.tcp_head(),
+            Question::TcpUrgent => {
+                self.byte(13).is_some_and(|flags| flags & URG == 0) && self.word(18) == Some(0)
+            }
+            // IANA "ICMP Type Numbers": echo, unreachable, redirect, time exceeded, parameter problem, router discovery, timestamp.
+            Question::IcmpKind => matches!(
+                (self.byte(0), self.byte(1)),
+                (Some(0 | 8 | 9 | 10 | 13 | 14), Some(0))
+                    | (Some(3), Some(0..=15))
+                    | (Some(5), Some(0..=3))
+                    | (Some(11 | 12), Some(0..=2))
+            ),
+            // Over the whole message.
+            Question::IcmpChecksum => {
+                self.bytes.len() == self.len
+                    && self.len >= 8
+                    && checksum_fits(Sum16BitWords::new(), self.bytes)
+            }
+            // IANA "ICMPv6 Type Numbers": errors, echo, MLD, neighbour discovery, MLDv2.
+            Question::Icmpv6Kind => matches!(
+                (self.byte(0), self.byte(1)),
+                (Some(1), Some(0..=7))
+                    | (Some(2 | 128..=137 | 143), Some(0))
+                    | (Some(3), Some(0..=1))
+                    | (Some(4), Some(0..=2))
+            ),
+            // Asked of a trailer, of a tunnel, of two packets.
+            Question::Padding
+            | Question::NextHeader
+            | Question::Tunnel
+            | Question::SameFirst
+            | Question::SameSecond => false,
+        }
     }
 
     /// RFC 9293 §3.1: the offset within the segment, three reserved bits of zero, and flags that a stack sends: one of SYN, ACK and
     /// RST, and not two of SYN, FIN and RST.
-    pub(super) fn tcp_head(&self) -> bool {
+    fn tcp_head(&self) -> bool {
         let [fin, syn, rst, ack] = [1, 2, 4, 16];
         let (Some(offset), Some(flags)) = (self.byte(12), self.byte(13)) else {
             return false;
@@ -326,38 +337,6 @@ impl<'a> Part<'a> {
             && (20..=self.len).contains(&header)
             && flags & (syn | ack | rst) != 0
             && (flags & (syn | fin | rst)).count_ones() <= 1
-    }
-
-    pub(super) fn tcp_urgent(&self) -> bool {
-        const URG: u8 = 32;
-        self.byte(13).is_some_and(|flags| flags & URG == 0) && self.word(18) == Some(0)
-    }
-
-    /// IANA "ICMP Type Numbers": echo, unreachable, redirect, time exceeded, parameter problem, router discovery, timestamp.
-    pub(super) fn icmp_kind(&self) -> bool {
-        matches!(
-            (self.byte(0), self.byte(1)),
-            (Some(0 | 8 | 9 | 10 | 13 | 14), Some(0))
-                | (Some(3), Some(0..=15))
-                | (Some(5), Some(0..=3))
-                | (Some(11 | 12), Some(0..=2))
-        )
-    }
-
-    /// Over the whole message.
-    pub(super) fn icmp_checksum(&self) -> bool {
-        self.bytes.len() == self.len && self.len >= 8 && checksum_fits(Sum16BitWords::new(), self.bytes)
-    }
-
-    /// IANA "ICMPv6 Type Numbers": errors, echo, MLD, neighbour discovery, MLDv2.
-    pub(super) fn icmpv6_kind(&self) -> bool {
-        matches!(
-            (self.byte(0), self.byte(1)),
-            (Some(1), Some(0..=7))
-                | (Some(2 | 128..=137 | 143), Some(0))
-                | (Some(3), Some(0..=1))
-                | (Some(4), Some(0..=2))
-        )
     }
 
     /// A walk through the tunnel comes to an IP header.

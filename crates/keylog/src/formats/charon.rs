@@ -98,7 +98,8 @@ impl Charon {
         {
             return Some((self.last, text));
         }
-        let known = dump_header(text).is_some_and(|(label, _)| is_known_label(label))
+        let known = dump_header(text)
+            .is_some_and(|(label, _)| secret_of(label).is_some() || Child::has_label(label))
             || text.starts_with(b"using ")
                 && (text.ends_with(b" for encryption") || text.ends_with(b" for integrity"))
             || text.starts_with(b"adding ") && text.ends_with(b" ESP SA")
@@ -273,11 +274,6 @@ fn dump_header(message: &[u8]) -> Option<(&[u8], usize)> {
     let label = message.get(..at)?;
     (rest.next()? == b"bytes" && rest.next()? == b"@" && (1..=MOST_DUMP_BYTES).contains(&len))
         .then_some((label, len))
-}
-
-/// Tells whether a dump of this label is of use here.
-fn is_known_label(label: &[u8]) -> bool {
-    secret_of(label).is_some() || Child::has_label(label)
 }
 
 /// The secret that a dump's label names.

@@ -118,13 +118,9 @@ pub(crate) fn starts_row(text: &[u8]) -> bool {
         .get(..4)
         .is_some_and(|f| f.eq_ignore_ascii_case(b"IPv4") || f.eq_ignore_ascii_case(b"IPv6"));
     let ended = |skip: usize| bare.get(skip).is_some_and(|b| matches!(b, b'"' | b','));
-    (family && ended(4))
-        || (text.starts_with(b"\"") && text.windows(3).any(|w| w == b"\",\"") && looks_like_table(text))
-}
-
-/// A quoted row of another first column: only with as many columns as the table has.
-fn looks_like_table(text: &[u8]) -> bool {
-    matches!(columns(text).len(), 8 | 10)
+    // A quoted row of another first column: only with as many columns as the table has.
+    let quoted = || text.starts_with(b"\"") && text.windows(3).any(|w| w == b"\",\"");
+    (family && ended(4)) || (quoted() && matches!(columns(text).len(), 8 | 10))
 }
 
 /// Splits at commas outside quotes; the quotes are taken off.

@@ -9,7 +9,7 @@ use crate::formats::format::KeyFormat;
 use crate::lines::fields::unquoted;
 use crate::lines::hex;
 use crate::lines::outer::LogLine;
-use crate::material::key::{IkeKey, IkeSecrets};
+use crate::material::key::IkeSecrets;
 use crate::material::sink::Sink;
 use rekeyscope_model::secret::SecretBytes;
 use rekeyscope_model::spi::IkeSpi;
@@ -92,7 +92,8 @@ impl KeyFormat for Ikev2Table {
 }
 
 fn read_ikev2(number: u64, columns: &[&[u8]], sink: &mut Sink<'_>) -> Result<(), String> {
-    let &[spi_i, spi_r, ei, er, encryption, ai, ar, integrity] = columns else {
+    // The ICV of a message tells which transforms open it, so that their names are not asked for.
+    let &[spi_i, spi_r, ei, er, _, ai, ar, _] = columns else {
         return Err(format!(
             "an ikev2_decryption_table row has 8 columns, this one has {}{}: copy the whole row",
             if columns.len() > 9 { "more than " } else { "" },
@@ -122,17 +123,7 @@ fn read_ikev2(number: u64, columns: &[&[u8]], sink: &mut Sink<'_>) -> Result<(),
     if secrets.sk_ei.is_none() && secrets.sk_er.is_none() {
         return Err("columns 3 and 4 are empty: without SK_ei or SK_er nothing can be decrypted".into());
     }
-    let name = |text: &[u8]| (!text.is_empty()).then(|| String::from_utf8_lossy(text).into_owned());
-    let origin = sink.explicit(number);
-    sink.ike(IkeKey {
-        version: 2,
-        initiator_spi,
-        responder_spi,
-        secrets,
-        encryption: name(encryption),
-        integrity: name(integrity),
-        origin,
-    });
+    sink.secrets(number, (initiator_spi, responder_spi), secrets);
     Ok(())
 }
 

@@ -208,10 +208,6 @@ pub struct IkeKey {
     pub responder_spi: Option<IkeSpi>,
     /// The secrets.
     pub secrets: IkeSecrets,
-    /// IKEv2 encryption as Wireshark names it; `None` when unknown.
-    pub encryption: Option<String>,
-    /// IKEv2 integrity as Wireshark names it.
-    pub integrity: Option<String>,
     /// Place in the files.
     pub origin: KeyOrigin,
 }

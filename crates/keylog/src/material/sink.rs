@@ -124,15 +124,6 @@ impl<'a> Sink<'a> {
         wanted.is_some_and(|wanted| !spis.iter().any(|spi| wanted.contains(spi)))
     }
 
-    /// An IKE key.
-    pub(crate) fn ike(&mut self, key: IkeKey) {
-        (self.found, self.keyed) = (true, true);
-        let line = key.origin.line;
-        if self.admits(ike_hash(&key), self.material.ike.len(), IKE_KEYS, line) {
-            self.material.ike.push(key);
-        }
-    }
-
     /// The secrets of one IKE SA, on `line`.
     pub(crate) fn secrets(
         &mut self,
@@ -140,17 +131,19 @@ impl<'a> Sink<'a> {
         (initiator_spi, responder_spi): (Option<IkeSpi>, Option<IkeSpi>),
         secrets: IkeSecrets,
     ) {
+        (self.found, self.keyed) = (true, true);
         // A Diffie–Hellman secret alone does not say which version made it.
         for version in secrets.version().map_or(vec![1, 2], |known| vec![known]) {
-            self.ike(IkeKey {
+            let key = IkeKey {
                 version,
                 initiator_spi,
                 responder_spi,
                 secrets: secrets.clone(),
-                encryption: None,
-                integrity: None,
                 origin: self.explicit(line),
-            });
+            };
+            if self.admits(ike_hash(&key), self.material.ike.len(), IKE_KEYS, line) {
+                self.material.ike.push(key);
+            }
         }
     }
 
@@ -276,8 +269,7 @@ fn seed_hash(s: &Seed) -> u64 {
 }
 
 fn ike_hash(k: &IkeKey) -> u64 {
-    let spis = (k.initiator_spi, k.responder_spi);
-    hash_of(&(k.version, spis, &k.secrets, &k.encryption, &k.integrity))
+    hash_of(&(k.version, k.initiator_spi, k.responder_spi, &k.secrets))
 }
 
 fn blob_hash(bytes: &[u8]) -> u64 {

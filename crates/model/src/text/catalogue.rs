@@ -139,12 +139,11 @@ impl Catalogue {
     pub fn sentences(&self, said: &[String]) -> String {
         let mut text = String::new();
         for (place, sentence) in said.iter().enumerate() {
-            if place > 0 {
+            match self.language {
+                Language::English if place > 0 => text.push(' '),
                 // A Japanese headline has no full stop of its own.
-                if self.language == Language::Japanese && !text.ends_with('。') {
-                    text.push('。');
-                }
-                text.push_str(self.between_sentences());
+                Language::Japanese if place > 0 && !text.ends_with('。') => text.push('。'),
+                _ => {}
             }
             text.push_str(sentence);
         }
@@ -223,13 +222,6 @@ impl Catalogue {
         match self.language {
             Language::English => said,
             Language::Japanese => japanese::tightened(&said),
-        }
-    }
-
-    fn between_sentences(&self) -> &'static str {
-        match self.language {
-            Language::English => " ",
-            Language::Japanese => "",
         }
     }
 

@@ -91,7 +91,7 @@ impl NestedFrames {
         };
         let mut plain = Vec::new();
         let esn_high = association.esn_high(pending.sequence);
-        let Ok(opened) = cipher.open(packet, esn_high, decoded.icv, usize::MAX, &mut plain) else {
+        let Some(opened) = cipher.open(packet, esn_high, decoded.icv, usize::MAX, &mut plain) else {
             return false;
         };
         let (at, bare) = match decoded.inner.ip_at {

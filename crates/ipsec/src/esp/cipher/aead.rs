@@ -21,7 +21,7 @@ pub(super) fn new_aead(encryption: Encryption, key: &[u8], salt: &[u8]) -> Optio
             encryption,
             key: Zeroizing::new([key, salt].concat()),
         })),
-        Encryption::ChaCha20Poly1305 => chacha20_poly1305(key, salt),
+        Encryption::ChaCha20Poly1305 => Some(Box::new(ChaChaTag(ChaCha20Stream::new(key, salt)?))),
         _ => None,
     }
 }
@@ -189,10 +189,6 @@ impl Authenticate for CcmTag {
 
 /// ChaCha20-Poly1305 (RFC 8439 §2.8).
 struct ChaChaTag(ChaCha20Stream);
-
-fn chacha20_poly1305(key: &[u8], salt: &[u8]) -> Option<Box<dyn Authenticate>> {
-    Some(Box::new(ChaChaTag(ChaCha20Stream::new(key, salt)?)))
-}
 
 impl Authenticate for ChaChaTag {
     fn fits(&self, parts: &Parts<'_>, esn_high: Option<u32>) -> bool {

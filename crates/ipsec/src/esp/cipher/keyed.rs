@@ -7,10 +7,10 @@ use crate::esp::cipher::aead::new_aead;
 use crate::esp::cipher::decrypt::{Decrypt, Null, new_decrypt};
 use crate::esp::cipher::hmac::Chains;
 use crate::esp::cipher::integrity::{Authenticate, new_integrity};
-use crate::esp::cipher::outcome::{Icv, KeyLengthError, OpenError, Opened};
+use crate::esp::cipher::outcome::{Icv, Opened};
 use crate::esp::cipher::parts::Parts;
 use crate::esp::header::{HEADER_LEN, NullFormat};
-use rekeyscope_model::algorithm::{Encryption, EncryptionRow, Integrity};
+use rekeyscope_model::algorithm::{Encryption, Integrity};
 
 /// Pad length and next header (RFC 4303 §2.4).
 const TRAILER_LEN: usize = 2;
@@ -48,10 +48,8 @@ impl std::fmt::Debug for EspCipher {
 
 impl EspCipher {
     /// Keys a transform. `encryption_key` carries the salt at its end where the transform has one. A combined mode
-    /// brings its own ICV: `integrity` and its key are not looked at then.
-    ///
-    /// # Errors
-    /// [`KeyLengthError`].
+    /// brings its own ICV: `integrity` and its key are not looked at then. `None` where a key has a length that its transform
+    /// does not take.
     // What it leaves on the stack has to lie below its caller, who wipes it.
     #[inline(never)]
     pub fn new(
@@ -59,30 +57,26 @@ impl EspCipher {
         encryption_key: &[u8],
         integrity: Integrity,
         integrity_key: &[u8],
-    ) -> Result<Self, KeyLengthError> {
+    ) -> Option<Self> {
         let row = encryption.row();
-        let wrong_key = || encryption_key_error(row, encryption_key.len());
-        let key_len = encryption_key
-            .len()
-            .checked_sub(row.salt_len)
-            .filter(|len| row.key_lens.contains(len))
-            .ok_or_else(wrong_key)?;
+        let key_len = encryption_key.len().checked_sub(row.salt_len)?;
+        if !row.key_lens.contains(&key_len) {
+            return None;
+        }
         let (key, salt) = encryption_key.split_at(key_len);
         let explicit = row.explicit.unwrap_or(encryption);
-        let decrypt = new_decrypt(explicit, key, salt).ok_or_else(wrong_key)?;
+        let decrypt = new_decrypt(explicit, key, salt)?;
         let (authenticate, icv_len) = if row.icv_len > 0 {
-            (
-                Some(new_aead(explicit, key, salt).ok_or_else(wrong_key)?),
-                row.icv_len,
-            )
+            (Some(new_aead(explicit, key, salt)?), row.icv_len)
         } else if matches!(integrity, Integrity::None | Integrity::Unknown { .. }) {
             (None, integrity.icv_len())
         } else {
-            let mac = new_integrity(integrity, integrity_key)
-                .ok_or_else(|| integrity_key_error(integrity, integrity_key.len()))?;
-            (Some(mac), integrity.icv_len())
+            (
+                Some(new_integrity(integrity, integrity_key)?),
+                integrity.icv_len(),
+            )
         };
-        Ok(EspCipher {
+        Some(EspCipher {
             decrypt,
             authenticate,
             iv_len: row.iv_len,
@@ -136,9 +130,7 @@ impl EspCipher {
     ///
     /// A packet whose ICV was verified may have anything in its padding: the sender chooses. In others the padding must be 1, 2, 3, … and
     /// end on a word (RFC 4303 §2.4), so that a wrong key is noticed in most packets. `esn_high` matters for an implicit IV only.
-    ///
-    /// # Errors
-    /// [`OpenError`].
+    /// `None` of a packet that is too short or no whole blocks for its cipher, or whose padding makes no sense.
     pub fn open(
         &self,
         packet: &[u8],
@@ -146,7 +138,7 @@ impl EspCipher {
         icv: Icv,
         prefix: usize,
         out: &mut Vec<u8>,
-    ) -> Result<Opened, OpenError> {
+    ) -> Option<Opened> {
         let padding = match icv {
             Icv::Verified => Padding::Any,
             _ => Padding::Monotonic,
@@ -155,12 +147,9 @@ impl EspCipher {
         let mut implicit = [0; 8];
         let parts = self
             .parts(packet, esn_high, &mut implicit)
-            .filter(|parts| self.whole_blocks(parts.body.len(), padding))
-            .ok_or(OpenError::Length(packet.len()))?;
+            .filter(|parts| self.whole_blocks(parts.body.len(), padding))?;
         let mut tail = [0; MOST_BLOCK];
-        let tail = self
-            .tail(&parts, &mut tail)
-            .ok_or(OpenError::Length(packet.len()))?;
+        let tail = self.tail(&parts, &mut tail)?;
         let end = prefix.min(parts.body.len()).next_multiple_of(self.block_len);
         out.extend_from_slice(parts.body.get(..end).unwrap_or(parts.body));
         self.decrypt.decrypt_ends(parts.iv, parts.body, out, tail);
@@ -179,15 +168,11 @@ impl EspCipher {
     }
 
     /// Pad length and next header, with the padding checked as far as asked. `tail`: the decrypted last block.
-    fn trailer(&self, parts: &Parts<'_>, tail: &[u8], padding: Padding) -> Result<Opened, OpenError> {
+    fn trailer(&self, parts: &Parts<'_>, tail: &[u8], padding: Padding) -> Option<Opened> {
         let [.., pad_len, next_header] = *tail else {
-            return Err(OpenError::Length(parts.packet_len));
+            return None;
         };
-        let payload_len = parts
-            .body
-            .len()
-            .checked_sub(TRAILER_LEN + usize::from(pad_len))
-            .ok_or(OpenError::Padding)?;
+        let payload_len = parts.body.len().checked_sub(TRAILER_LEN + usize::from(pad_len))?;
         if padding == Padding::Monotonic && pad_len > 0 {
             let mut buffer = [0; MOST_TAIL];
             let block_start = payload_len - payload_len % self.block_len;
@@ -197,11 +182,11 @@ impl EspCipher {
                 .skip(payload_len - block_start)
                 .take(usize::from(pad_len));
             if !pad.zip(1u8..=255).all(|(byte, expected)| *byte == expected) {
-                return Err(OpenError::Padding);
+                return None;
             }
         }
-        Ok(Opened {
-            payload_len: u32::try_from(payload_len).map_err(|_| OpenError::Padding)?,
+        Some(Opened {
+            payload_len: u32::try_from(payload_len).ok()?,
             pad_len,
             next_header,
         })
@@ -252,39 +237,6 @@ impl EspCipher {
             body,
             icv,
             authenticated,
-            packet_len: packet.len(),
         })
-    }
-}
-
-fn encryption_key_error(row: &EncryptionRow, given: usize) -> KeyLengthError {
-    let lens: Vec<String> = row
-        .key_lens
-        .iter()
-        .map(|len| (len + row.salt_len).to_string())
-        .collect();
-    let lens = match lens.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => "none".to_string(),
-    };
-    KeyLengthError {
-        what: "encryption",
-        given,
-        algorithm: row.name,
-        expected: match row.salt_len {
-            0 => lens,
-            salt => format!("{lens} (the last {salt} are the salt)"),
-        },
-    }
-}
-
-fn integrity_key_error(integrity: Integrity, given: usize) -> KeyLengthError {
-    let row = integrity.row();
-    KeyLengthError {
-        what: "integrity",
-        given,
-        algorithm: row.name,
-        expected: row.key_len.to_string(),
     }
 }

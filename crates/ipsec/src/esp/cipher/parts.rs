@@ -14,6 +14,4 @@ pub(super) struct Parts<'a> {
     pub(super) icv: &'a [u8],
     /// Everything before the ICV.
     pub(super) authenticated: &'a [u8],
-    /// Length of it all.
-    pub(super) packet_len: usize,
 }

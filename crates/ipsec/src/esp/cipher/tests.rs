@@ -122,7 +122,7 @@ fn packets_sealed_by_openssl_verify_and_open() {
                 assert_eq!(
                     row.cipher
                         .open(&row.packet, row.esn_high, Icv::Unchecked, prefix, &mut out),
-                    Ok(opened),
+                    Some(opened),
                     "{}",
                     row.name
                 );
@@ -192,7 +192,7 @@ fn a_wrong_key_is_noticed_by_strict_opening() {
         opened += usize::from(
             wrong
                 .open(&row.packet, None, Icv::Unchecked, 64, &mut out)
-                .is_ok(),
+                .is_some(),
         );
     }
     assert_eq!((opened, tried), (0, 12));
@@ -210,10 +210,7 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
     let packet = |tail: [u8; 8]| [[0; 8], *b"payload!", tail].concat();
     let mut out = Vec::new();
     let odd = packet([b'p', b'a', b'y', 9, 9, 9, 3, 17]);
-    assert_eq!(
-        cipher.open(&odd, None, Icv::Unchecked, 64, &mut out),
-        Err(OpenError::Padding)
-    );
+    assert_eq!(cipher.open(&odd, None, Icv::Unchecked, 64, &mut out), None);
     let opened = cipher.open(&odd, None, Icv::Verified, 64, &mut out).unwrap();
     assert_eq!(
         (opened, out.as_slice()),
@@ -227,10 +224,7 @@ fn padding_of_any_content_opens_when_the_caller_has_verified() {
         )
     );
     let too_long = packet([0, 0, 0, 0, 0, 0, 15, 17]);
-    assert_eq!(
-        cipher.open(&too_long, None, Icv::Verified, 64, &mut out),
-        Err(OpenError::Padding)
-    );
+    assert_eq!(cipher.open(&too_long, None, Icv::Verified, 64, &mut out), None);
     let all_padding = [vec![0; 8], (1..=14).collect(), vec![14, 59]].concat();
     assert_eq!(
         cipher
@@ -254,22 +248,17 @@ fn the_longest_padding_of_a_block_cipher_is_read() {
 }
 
 #[test]
-fn keys_of_wrong_length_are_named() {
-    let error = EspCipher::new(Encryption::AesGcm { icv: 16 }, &[0; 16], Integrity::None, &[]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "encryption key of 16 bytes: AES-GCM-16 takes 20, 28 or 36 (the last 4 are the salt)"
-    );
-    let error = EspCipher::new(Encryption::Null, &[], Integrity::AesCmac96, &[0; 20]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "integrity key of 20 bytes: AES-CMAC-96 takes 16"
-    );
+fn keys_of_wrong_length_are_refused() {
+    let gcm =
+        |icv: u8, len: usize| EspCipher::new(Encryption::AesGcm { icv }, &vec![0; len], Integrity::None, &[]);
+    // The last four are the salt.
+    assert!(gcm(16, 16).is_none() && gcm(16, 20).is_some());
+    assert!(EspCipher::new(Encryption::Null, &[], Integrity::AesCmac96, &[0; 20]).is_none());
     // HMAC takes keys of any length.
-    assert!(EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[]).is_err());
-    assert!(EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[0; 16]).is_ok());
-    assert!(EspCipher::new(Encryption::AesGcm { icv: 9 }, &[0; 20], Integrity::None, &[]).is_err());
-    assert!(EspCipher::new(Encryption::Null, &[1], Integrity::None, &[]).is_err());
+    assert!(EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[]).is_none());
+    assert!(EspCipher::new(Encryption::Null, &[], Integrity::HmacSha1_96, &[0; 16]).is_some());
+    assert!(gcm(9, 20).is_none());
+    assert!(EspCipher::new(Encryption::Null, &[1], Integrity::None, &[]).is_none());
 }
 
 #[test]

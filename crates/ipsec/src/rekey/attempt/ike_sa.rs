@@ -5,7 +5,7 @@ use crate::ike::outline::FirstInside;
 use crate::ike::timeline::{Exchange, MessageRecord};
 use crate::rekey::attempt::outcome::{REFUSAL_WITHIN, Refusal, is_cut, silence_of};
 use crate::rekey::attempt::seen::AttemptSeen;
-use crate::rekey::attempt::tables::{AttemptTables, frames, span, whole_answer};
+use crate::rekey::attempt::tables::{AttemptTables, frames, whole_answer};
 use crate::rekey::short_answer::{LEAST_OF_A_CHILD, SHORTEST_ANSWER};
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::time::Timestamp;
@@ -21,7 +21,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
     if !makes || exchange.opening() != Opening::Whole || tables.lacks_the_answer(exchange) {
         return None;
     }
-    let tunnel = tables.tunnel(index)?;
+    let tunnel = tables.evidence.tunnel_of(index)?;
     let answer = exchange.answer();
     let both = tables.speakers.both(tunnel);
     if answer.is_none() && !(both || begins_in_vain(tables, exchange)) {
@@ -41,7 +41,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         None => (AttemptOutcome::Unanswered, Some(silence_of(tables, exchange))),
     };
     let unanswered = outcome == AttemptOutcome::Unanswered;
-    let (first, last) = span(exchange);
+    let (first, last) = exchange.span();
     Some(AttemptSeen {
         tunnel,
         exchange: index,
@@ -89,7 +89,7 @@ fn refusal(tables: &AttemptTables<'_>, exchange: &Exchange, waiting: &[&MessageR
     };
     by_responder(exchange).or_else(|| unread(exchange)).or_else(|| {
         // Phase 1 is refused in an exchange of its own (RFC 2409 §5.7).
-        let (first, last) = span(exchange);
+        let (first, last) = exchange.span();
         let near = tables.informational.get(&exchange.ike_sa?)?.iter();
         let near = near
             .map(|&i| &tables.evidence.exchanges[i])

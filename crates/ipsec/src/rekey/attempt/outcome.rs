@@ -3,7 +3,7 @@
 use crate::ike::opening::{LONGEST_THIRD_MESSAGE, Opening};
 use crate::ike::timeline::{ErrorNotice, Exchange, MessageRecord, Notice};
 use crate::rekey::attempt::seen::{AttemptSeen, FIRST_REPEAT_NANOS, PEER_SENDS_ESP, PEER_SILENT};
-use crate::rekey::attempt::tables::{AttemptTables, frames, span};
+use crate::rekey::attempt::tables::{AttemptTables, frames};
 use crate::rekey::short_answer::refused_by_length;
 use rekeyscope_model::analysis::{AttemptOutcome, ExchangeKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
@@ -46,9 +46,8 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
     if !kinds.contains(&exchange.kind) || exchange.rekeys_ike_sa {
         return None;
     }
-    let tunnel = tables.tunnel(index)?;
-    let children = tables.children_of(index);
-    let used = children.iter().any(|c| tables.used(c));
+    let tunnel = tables.evidence.tunnel_of(index)?;
+    let used = tables.made_a_child(index);
     if !used && tables.lacks_the_answer(exchange) {
         return None;
     }
@@ -62,7 +61,7 @@ pub(super) fn of_exchange(tables: &AttemptTables<'_>, index: usize) -> Option<At
         Some(refusal) => (AttemptOutcome::Refused, refusal.reason),
         None => without_refusal(tables, exchange),
     };
-    let (first_time, last) = span(exchange);
+    let (first_time, last) = exchange.span();
     let answered = exchange
         .answer()
         .map(|r| r.time)
@@ -138,7 +137,7 @@ pub(super) fn is_cut(ends: Timestamp, times: &[Timestamp]) -> bool {
 
 /// The side that does not answer sends ESP after the first request, so it lives and is heard.
 fn sends_meanwhile(tables: &AttemptTables<'_>, exchange: &Exchange) -> bool {
-    let (first, last) = span(exchange);
+    let (first, last) = exchange.span();
     let last = last.max(first.plus_nanos(REFUSAL_WITHIN));
     let ends = (exchange.responder, exchange.initiator);
     tables.sends(ends, first.plus_nanos(REFUSAL_WITHIN), last)
@@ -160,9 +159,9 @@ fn refusal(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
 /// IKEv1 refuses a Quick Mode in an exchange of its own (RFC 2409 §5.7).
 fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal> {
     let exchange = &tables.evidence.exchanges[index];
-    let (first, last) = span(exchange);
+    let (first, last) = exchange.span();
     let near = tables.informational.get(&exchange.ike_sa?)?;
-    let from = near.partition_point(|&i| span(&tables.evidence.exchanges[i]).0 < first);
+    let from = near.partition_point(|&i| tables.evidence.exchanges[i].span().0 < first);
     let mut later = near[from..].iter().map(|&i| &tables.evidence.exchanges[i]);
     later.find_map(|other| {
         let said = other.records.first().filter(|r| r.src == exchange.responder)?;
@@ -195,7 +194,7 @@ fn newest_request_before(tables: &AttemptTables<'_>, index: usize, time: Timesta
     let own = &tables.evidence.exchanges[index];
     let later = tables.evidence.exchanges[index + 1..].iter();
     let mut others = later
-        .take_while(|e| span(e).0 <= time)
+        .take_while(|e| e.span().0 <= time)
         .filter(|e| e.kind == own.kind && e.initiator == own.initiator && e.ike_sa == own.ike_sa);
     others.next().is_none()
 }

@@ -3,9 +3,8 @@
 use crate::ike::timeline::{Exchange, MessageRecord};
 use crate::rekey::attempt::seen::MOST_FRAMES;
 use crate::rekey::evidence::Evidence;
-use crate::rekey::pair::{ChildSa, Speakers, first_time, last_time};
+use crate::rekey::pair::{ChildSa, Speakers};
 use crate::sa::association::Association;
-use crate::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::ExchangeKind;
 use rekeyscope_model::time::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -16,8 +15,8 @@ pub(super) struct AttemptTables<'a> {
     pub(super) evidence: &'a Evidence<'a>,
     /// Last frame of the capture.
     pub(super) ends: Timestamp,
-    /// Children by exchange.
-    made: HashMap<usize, Vec<&'a ChildSa>>,
+    /// Exchanges that made an SA on which a packet came.
+    made: HashSet<usize>,
     /// Informational exchanges by IKE SA.
     pub(super) informational: HashMap<usize, Vec<usize>>,
     pub(super) speakers: Speakers,
@@ -41,11 +40,13 @@ pub(super) struct AttemptTables<'a> {
 const MOST_AT_ONCE: usize = 64;
 
 impl<'a> AttemptTables<'a> {
-    pub(super) fn new(evidence: &'a Evidence<'a>, children: &'a [ChildSa], ends: Timestamp) -> Self {
+    pub(super) fn new(evidence: &'a Evidence<'a>, children: &[ChildSa], ends: Timestamp) -> Self {
+        let used = children.iter().filter(|child| evidence.is_used(child));
+        let made = used.filter_map(|child| child.exchange);
         let mut tables = AttemptTables {
             evidence,
             ends,
-            made: HashMap::new(),
+            made: made.collect(),
             informational: HashMap::new(),
             speakers: Speakers::of(evidence),
             by_ends: HashMap::new(),
@@ -63,18 +64,13 @@ impl<'a> AttemptTables<'a> {
         for list in tables.by_ends.values_mut() {
             list.sort_by_key(|a| a.first);
         }
-        for child in children {
-            if let Some(exchange) = child.exchange {
-                tables.made.entry(exchange).or_default().push(child);
-            }
-        }
         for (index, exchange) in evidence.exchanges.iter().enumerate() {
             tables.message_ids.insert((exchange.ike_sa, exchange.message_id));
             let newest = tables
                 .newest
                 .entry((exchange.ike_sa, exchange.initiator, exchange.kind));
             let began = newest.or_default();
-            *began = (*began).max(first_time(exchange));
+            *began = (*began).max(exchange.span().0);
             if exchange.answer().is_some() {
                 let own = tables
                     .answered
@@ -83,7 +79,7 @@ impl<'a> AttemptTables<'a> {
                 *own = exchange.message_id.max(*own);
             }
             if let (1, Some(answer)) = (exchange.requests().count(), exchange.answer()) {
-                let took = answer.time.nanos_since(first_time(exchange));
+                let took = answer.time.nanos_since(exchange.span().0);
                 let slowest = tables
                     .slowest
                     .entry((exchange.initiator, exchange.responder))
@@ -104,10 +100,6 @@ impl<'a> AttemptTables<'a> {
             }
         }
         tables
-    }
-
-    pub(super) fn tunnel(&self, exchange: usize) -> Option<TunnelIndex> {
-        self.evidence.exchange_tunnels.get(exchange).copied().flatten()
     }
 
     /// The longest time that the responder of an exchange took to answer a request that was sent once, nanoseconds.
@@ -148,22 +140,9 @@ impl<'a> AttemptTables<'a> {
         self.newest.get(&key).is_some_and(|began| *began > time)
     }
 
-    pub(super) fn children_of(&self, exchange: usize) -> &[&'a ChildSa] {
-        self.made.get(&exchange).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn associations(&self, child: &ChildSa) -> impl Iterator<Item = &'a Association> {
-        let associations = self.evidence.associations;
-        child.sa.into_iter().flatten().map(move |sa| &associations[sa])
-    }
-
-    pub(super) fn used(&self, child: &ChildSa) -> bool {
-        self.associations(child).any(|a| a.first.is_some())
-    }
-
     /// A packet came on an SA that an exchange made.
     pub(super) fn made_a_child(&self, exchange: usize) -> bool {
-        self.children_of(exchange).iter().any(|child| self.used(child))
+        self.made.contains(&exchange)
     }
 
     /// The initiator of an exchange dialled its responder several times, and no ESP went between them.
@@ -200,9 +179,4 @@ pub(super) fn frames(exchange: &Exchange) -> Vec<u64> {
         .map(|r| r.frame)
         .take(MOST_FRAMES)
         .collect()
-}
-
-/// First and last message.
-pub(super) fn span(exchange: &Exchange) -> (Timestamp, Timestamp) {
-    (first_time(exchange), last_time(exchange))
 }
