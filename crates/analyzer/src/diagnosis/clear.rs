@@ -40,7 +40,8 @@ pub(crate) struct ClearTraffic {
 }
 
 impl ClearTraffic {
-    /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly.
+    /// An inner packet. Those between the tunnel's own ends are not told from what goes in clear rightly, nor is what any link sends to all of its
+    /// neighbours.
     #[inline]
     pub(crate) fn inside(&mut self, tunnel: TunnelIndex, slot: usize, ends: InnerEnds, outer: [IpAddr; 2]) {
         let newest = self.newest[slot].as_ref();
@@ -48,7 +49,7 @@ impl ClearTraffic {
             return;
         }
         self.newest[slot] = Some((tunnel, ends));
-        let own = outer.contains(&ends.0) || outer.contains(&ends.1);
+        let own = outer.contains(&ends.0) || outer.contains(&ends.1) || ends.1.is_multicast();
         if !own && (self.inside.len() < MOST_PAIRS || self.inside.contains_key(&ends)) {
             let known = self.inside.entry(ends).or_default();
             (known.0, known.1) = (tunnel, slot);

@@ -92,6 +92,7 @@ pub(crate) fn in_clear(record: &Record, outages: &[Outage], events: &[Event]) ->
             .with("what", what)
             .with("time", seconds(time))
             .with("first", seconds(clear.first))
+            .with("count", clear.packets)
             .with("packets", grouped(clear.packets))
             .with("bytes", grouped(clear.bytes))
             .with("src", clear.ends.0.to_string())

@@ -65,4 +65,7 @@ finding-leak = { $packets ->
 finding-failed-open = The tunnel failed open: after { $what ->
     [delete] the Delete
    *[outage] the outage that began
-} at { $time }, { $packets } packets ({ $bytes } bytes) from { $src } to { $dst }, which had been inside the tunnel, went in clear.
+} at { $time }, { $count ->
+    [one] one packet
+   *[other] { $packets } packets
+} ({ $bytes } bytes) from { $src } to { $dst }, which had been inside the tunnel, went in clear.

@@ -2,7 +2,7 @@
 
 use super::candidate::{Candidate, InVain, TransferEnd};
 use crate::interval::{CarriedKind, ShownBy, StandstillKind, Undelivered};
-use crate::tcp::{INITIAL_WINDOW, LEAST_TIMEOUT};
+use crate::tcp::{INITIAL_RTO, INITIAL_WINDOW, LEAST_TIMEOUT};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -131,7 +131,8 @@ pub(super) fn judge(
         Some(ShownBy::ControlPlane)
     } else if before.busy && u64::from(around.asked) >= LEAST_NOT_BY_CHANCE {
         Some(ShownBy::Requests)
-    } else if around.open && around.unfinished && before.busy && before.at_receiver {
+    // A sender that waits for an answer may wait so long before it tries again (RFC 6298 §2.4).
+    } else if around.open && around.unfinished && before.busy && before.at_receiver && nanos >= INITIAL_RTO {
         Some(ShownBy::Unfinished)
     } else {
         None
