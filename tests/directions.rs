@@ -113,10 +113,7 @@ fn pairs_that_nobody_uses_renew_nothing() {
     let mut w = World::new();
     w.steady(BETWEEN);
     for _ in 0..4 {
-        let mut rekey = w.begin_v2(true);
-        w.message_v2(&mut rekey);
-        w.steady(20);
-        w.message_v2(&mut rekey);
+        w.agree_v2(true, 20);
         w.steady(1_000);
     }
     w.renew_v2(true);

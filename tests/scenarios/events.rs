@@ -224,10 +224,7 @@ fn an_answer_that_was_not_heard_is_asked_for_again() {
     let asks_again = |waits: &'static [u64]| {
         move |w: &mut World| {
             w.steady(BEFORE);
-            let mut rekey = w.begin_v2(true);
-            w.message_v2(&mut rekey);
-            w.steady(30);
-            w.message_v2(&mut rekey);
+            let rekey = w.agree_v2(true, 30);
             for &wait in waits {
                 w.steady(wait);
                 w.repeat_v2(&rekey, 0);

@@ -167,10 +167,7 @@ pub(crate) fn rekey_storm(w: &mut World) {
 /// The server answers and sends on the new SA at once; the client installs it only later.
 pub(crate) fn initiator_not_ready(w: &mut World) {
     w.steady(BEFORE);
-    let mut rekey = w.begin_v2(true);
-    w.message_v2(&mut rekey);
-    w.steady(30);
-    w.message_v2(&mut rekey);
+    let rekey = w.agree_v2(true, 30);
     w.switch_down_v2(&rekey);
     super::steps::lose_until_timeout(w, 8, 300);
     w.switch_up_v2(&rekey);

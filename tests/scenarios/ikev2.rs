@@ -15,10 +15,7 @@ fn switch(w: &mut World, rekey: &ChildRekey) {
 
 pub(crate) fn renewed_v2(w: &mut World) {
     w.steady(BEFORE);
-    let mut rekey = w.begin_v2(true);
-    w.message_v2(&mut rekey);
-    w.steady(30);
-    w.message_v2(&mut rekey);
+    let rekey = w.agree_v2(true, 30);
     switch(w, &rekey);
     w.steady(AFTER);
 }
@@ -127,10 +124,7 @@ pub(crate) fn collision_v2(w: &mut World) {
 /// The server alone asks.
 pub(crate) fn renewed_by_the_server_v2(w: &mut World) {
     w.steady(BEFORE);
-    let mut rekey = w.begin_v2(false);
-    w.message_v2(&mut rekey);
-    w.steady(30);
-    w.message_v2(&mut rekey);
+    let rekey = w.agree_v2(false, 30);
     switch(w, &rekey);
     w.steady(AFTER);
 }

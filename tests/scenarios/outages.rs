@@ -191,10 +191,7 @@ pub(crate) fn gone_as_another_dials_in(w: &mut World) {
 /// The server sends on a new SA at once; the client does not take it, deletes both, and asks for another one three seconds later.
 pub(crate) fn new_sa_taken_back(w: &mut World) {
     w.steady(BEFORE);
-    let mut rekey = w.begin_v2(true);
-    w.message_v2(&mut rekey);
-    w.steady(30);
-    w.message_v2(&mut rekey);
+    let rekey = w.agree_v2(true, 30);
     let old = [w.down.spi, w.up.spi];
     w.switch_down_v2(&rekey);
     w.go_deaf(20);
@@ -396,10 +393,7 @@ pub(crate) fn server_stalls(w: &mut World) {
 /// The client does not take the new SA for a while. Replies to its own echoes come on that SA, too, and it hears none.
 pub(crate) fn replies_on_the_new_sa(w: &mut World) {
     w.steady(BEFORE);
-    let mut rekey = w.begin_v2(true);
-    w.message_v2(&mut rekey);
-    w.steady(30);
-    w.message_v2(&mut rekey);
+    let rekey = w.agree_v2(true, 30);
     w.switch_down_v2(&rekey);
     w.go_deaf(WINDOW);
     for wait in TIMEOUTS {
@@ -704,10 +698,7 @@ pub(crate) fn one_of_two_transfers_dies(w: &mut World) {
 /// The initiator asks again while data goes on, and hears the answer to the third copy.
 pub(crate) fn answer_lost_without_loss(w: &mut World) {
     w.steady(BEFORE);
-    let mut rekey = w.begin_v2(true);
-    w.message_v2(&mut rekey);
-    w.steady(30);
-    w.message_v2(&mut rekey);
+    let rekey = w.agree_v2(true, 30);
     for wait in [4_000, 7_000] {
         w.steady(wait);
         w.repeat_v2(&rekey, 0);

@@ -94,12 +94,18 @@ impl World {
         *next
     }
 
-    /// Request and response, 20 ms apart; both sides switch at once.
-    pub fn renew_v2(&mut self, from_client: bool) {
+    /// A whole CREATE_CHILD_SA, of which the other side answers after so many milliseconds; no side switches yet.
+    pub fn agree_v2(&mut self, from_client: bool, millis: u64) -> ChildRekey {
         let mut rekey = self.begin_v2(from_client);
         self.message_v2(&mut rekey);
-        self.steady(20);
+        self.steady(millis);
         self.message_v2(&mut rekey);
+        rekey
+    }
+
+    /// Request and response, 20 ms apart; both sides switch at once.
+    pub fn renew_v2(&mut self, from_client: bool) {
+        let rekey = self.agree_v2(from_client, 20);
         self.switch_up_v2(&rekey);
         self.switch_down_v2(&rekey);
     }
