@@ -1,7 +1,6 @@
 //! Evidence that renewals are recognised by.
 
 use crate::ike::timeline::Exchange;
-use crate::rekey::pair::ChildSa;
 use crate::sa::association::{Association, Counters};
 use crate::sa::database::SaIndex;
 use crate::sa::tunnel::{Tunnel, TunnelIndex};
@@ -38,11 +37,5 @@ impl Evidence<'_> {
     /// The tunnel of an exchange.
     pub(super) fn tunnel_of(&self, exchange: usize) -> Option<TunnelIndex> {
         self.exchange_tunnels.get(exchange).copied().flatten()
-    }
-
-    /// A packet came on one of these SAs.
-    pub(super) fn is_used(&self, child: &ChildSa) -> bool {
-        let mut sas = child.sa.iter().flatten();
-        sas.any(|&sa| self.associations[sa].first.is_some())
     }
 }

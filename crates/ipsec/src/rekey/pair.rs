@@ -29,6 +29,14 @@ pub struct ChildSa {
     pub born: Timestamp,
 }
 
+impl ChildSa {
+    /// A packet came on one of its SAs.
+    pub(super) fn is_used(&self, evidence: &Evidence<'_>) -> bool {
+        let mut sas = self.sa.iter().flatten();
+        sas.any(|&sa| evidence.associations[sa].first.is_some())
+    }
+}
+
 /// True for exchanges that make child SAs.
 pub fn makes_children(exchange: &Exchange) -> bool {
     matches!(
@@ -44,7 +52,7 @@ pub fn child_sas(evidence: &Evidence<'_>) -> Vec<ChildSa> {
     let leftover = attribute_to_exchanges(evidence, unnamed, &mut children);
     children.extend(pair_by_time(evidence, leftover));
     // An exchange that was refused, or never answered, names the SA that its initiator would have received on, and nothing else.
-    children.retain(|c| c.sa.iter().all(Option::is_some) || evidence.is_used(c));
+    children.retain(|c| c.sa.iter().all(Option::is_some) || c.is_used(evidence));
     children.sort_by_key(|c| c.born);
     children
 }
@@ -271,7 +279,7 @@ impl Openings {
         Openings(
             children
                 .iter()
-                .filter(|c| evidence.is_used(c))
+                .filter(|c| c.is_used(evidence))
                 .filter_map(opening)
                 .collect(),
         )

@@ -41,7 +41,7 @@ const MOST_AT_ONCE: usize = 64;
 
 impl<'a> AttemptTables<'a> {
     pub(super) fn new(evidence: &'a Evidence<'a>, children: &[ChildSa], ends: Timestamp) -> Self {
-        let used = children.iter().filter(|child| evidence.is_used(child));
+        let used = children.iter().filter(|child| child.is_used(evidence));
         let made = used.filter_map(|child| child.exchange);
         let mut tables = AttemptTables {
             evidence,
