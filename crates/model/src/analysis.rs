@@ -151,6 +151,16 @@ impl Analysis {
             .filter(move |event| event.tunnel == Some(tunnel))
     }
 
+    /// The event that an explanation names.
+    pub fn event_of(&self, explanation: &Explanation) -> Option<&Event> {
+        self.events.get(explanation.event?)
+    }
+
+    /// The exchange that an explanation names.
+    pub fn exchange_of(&self, explanation: &Explanation) -> Option<&Exchange> {
+        self.exchanges.get(explanation.exchange?)
+    }
+
     /// The account of one direction of a tunnel, where it has a transfer.
     pub fn account_of(&self, tunnel: usize, direction: Direction) -> Option<&Account> {
         self.accounts_of(tunnel)

@@ -74,8 +74,8 @@ pub fn leaves_unused(explanation: &Explanation, (silent, swallowed): (f64, u64),
 /// The end that answered while a new IKE SA was set up behind a Delete, the seconds that it took for that, where they are half of the time until the SA
 /// stood, and whether it asked several times (EAP, RFC 7296 §2.16). The shortest answer is the path's part of each.
 pub fn slow_answers(analysis: &Analysis, explanation: &Explanation) -> Option<(IpAddr, f64, bool)> {
-    let deleted = explanation.event_in(analysis)?.time;
-    let made = explanation.exchange_in(analysis)?;
+    let deleted = analysis.event_of(explanation)?.time;
+    let made = analysis.exchange_of(explanation)?;
     let (ike_sa, asked) = (made.ike_sa?, made.initiator?);
     let ends = analysis.tunnels.get(made.tunnel)?;
     let sets_up = |kind| matches!(kind, ExchangeKind::IkeSaInit | ExchangeKind::IkeAuth);
@@ -99,5 +99,5 @@ pub fn is_crossed(analysis: &Analysis, explanation: &Explanation, end: Timestamp
         let mut refusals = analysis.events.iter().filter(of_same);
         refusals.any(|refusal| (event.time..=end).contains(&refusal.time))
     };
-    explanation.event_in(analysis).is_some_and(crosses)
+    analysis.event_of(explanation).is_some_and(crosses)
 }

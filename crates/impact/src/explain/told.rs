@@ -159,7 +159,7 @@ pub fn told_everywhere(analysis: &Analysis, told: &ToldOutages<'_>) -> Option<To
 /// one for each name.
 fn is_behind_another(analysis: &Analysis, outages: &[&Outage]) -> bool {
     let delete = |outage: &Outage| {
-        let event = outage.explanation.as_ref()?.event_in(analysis)?;
+        let event = analysis.event_of(outage.explanation.as_ref()?)?;
         (event.kind == EventKind::IkeSaDeleted).then_some(event)
     };
     let has_end = |tunnel: Option<usize>, end| {

@@ -15,8 +15,8 @@ pub fn variant(
     ended_by_renewal: bool,
 ) -> Option<&'static str> {
     use ExplanationCause as Cause;
-    let event = explanation.event_in(analysis);
-    let exchange = explanation.exchange_in(analysis);
+    let event = analysis.event_of(explanation);
+    let exchange = analysis.exchange_of(explanation);
     let is = |kind| event.is_some_and(|event| event.kind == kind);
     let ends = analysis.tunnels.get(tunnel);
     match explanation.cause {
@@ -70,8 +70,8 @@ pub enum AsksBehindDelete {
 
 /// The side that asked for the next SA behind the Delete of an explanation.
 pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> AsksBehindDelete {
-    let exchange = explanation.exchange_in(analysis);
-    let event = explanation.event_in(analysis);
+    let exchange = analysis.exchange_of(explanation);
+    let event = analysis.event_of(explanation);
     let asked = exchange.and_then(|exchange| exchange.initiator);
     let later = exchange
         .zip(event)

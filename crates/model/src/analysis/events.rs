@@ -2,7 +2,6 @@
 
 use crate::analysis::names::{Certainty, EventKind, ExplanationCause};
 use crate::analysis::plain_data::plain_data;
-use crate::analysis::{Analysis, Exchange};
 use crate::spi::Spi;
 use crate::time::Timestamp;
 use std::net::IpAddr;
@@ -102,16 +101,6 @@ impl Explanation {
             count: event.count,
             ..Explanation::of(cause, event.known)
         }
-    }
-
-    /// The event that it names, in its document.
-    pub fn event_in<'a>(&self, analysis: &'a Analysis) -> Option<&'a Event> {
-        analysis.events.get(self.event?)
-    }
-
-    /// The exchange that it names, in its document.
-    pub fn exchange_in<'a>(&self, analysis: &'a Analysis) -> Option<&'a Exchange> {
-        analysis.exchanges.get(self.exchange?)
     }
 
     /// An explanation with its cause, and nothing else yet.

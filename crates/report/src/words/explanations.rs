@@ -127,11 +127,11 @@ impl<'a> Explained<'a> {
     }
 
     pub(crate) fn event(&self) -> Option<&'a Event> {
-        self.explanation.event_in(self.focus.analysis)
+        self.focus.analysis.event_of(self.explanation)
     }
 
     fn exchange(&self) -> Option<&'a Exchange> {
-        self.explanation.exchange_in(self.focus.analysis)
+        self.focus.analysis.exchange_of(self.explanation)
     }
 
     fn exchange_of_event(&self) -> Option<usize> {

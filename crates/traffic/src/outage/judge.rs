@@ -61,6 +61,8 @@ pub(super) struct Circumstances {
     pub(super) never_larger: bool,
     /// Undelivered packets that came behind the replay window.
     pub(super) behind_window: u32,
+    /// Echoes between the two were answered in it.
+    pub(super) way_is_open: bool,
     /// The stretch lasts to the end.
     pub(super) open: bool,
     /// At its begin the transfer had more to send: a full segment, no FIN.
@@ -131,8 +133,15 @@ pub(super) fn judge(
         Some(ShownBy::ControlPlane)
     } else if before.busy && u64::from(around.asked) >= LEAST_NOT_BY_CHANCE {
         Some(ShownBy::Requests)
-    // A sender that waits for an answer may wait so long before it tries again (RFC 6298 §2.4).
-    } else if around.open && around.unfinished && before.busy && before.at_receiver && nanos >= INITIAL_RTO {
+    // A sender that waits for an answer may wait so long before it tries again (RFC 6298 §2.4); one that sends nothing though the way is open
+    // has stopped by itself.
+    } else if around.open
+        && around.unfinished
+        && before.busy
+        && before.at_receiver
+        && !around.way_is_open
+        && nanos >= INITIAL_RTO
+    {
         Some(ShownBy::Unfinished)
     } else {
         None

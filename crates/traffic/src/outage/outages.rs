@@ -613,6 +613,7 @@ impl Outages {
         let reverse = own.direction.reverse();
         // A reply that passes the capture may be lost like the data. Behind missing numbers it shows what the way to the capture lets through.
         let replies = echoes(reverse);
+        let answered = |direction| side(direction).map_or(0, |side| side.echoes.answered(from, to).0);
         let come = if in_vain.is_empty() { replies.0 } else { 0 };
         let of_tunnel = self.unread.get(&own.tunnel).map(|tunnel| {
             tunnel.small_passed(own.direction, (closed, last_closed), self.latest.unwrap_or(to))
@@ -643,6 +644,7 @@ impl Outages {
             largest_passed: echoes(own.direction).1.max(replies.1).max(small.largest),
             never_larger: false,
             behind_window: self.behind_window_in(candidate),
+            way_is_open: answered(own.direction) > 0 || answered(reverse) > 0,
             open,
             unfinished,
         }
