@@ -356,7 +356,7 @@ cure-deleted-and-made-anew = look into the log of { $who } for why it deleted { 
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
 cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`). The rekeys are not the cause.
 cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter). The rekeys are not the cause.
-cure-unanswered = find what drops IKE while ESP passes: { $esp ->
+cure-unanswered = see in the log of { $who } whether these requests came: it may drop what it does not expect. If they did not, find what drops IKE while ESP passes: { $esp ->
     [udp] a NAT timeout, a filter for UDP 500 and 4500
    *[plain] a filter for UDP 500
 }. If large messages alone are lost, use IKE fragmentation or a group with smaller keys (an elliptic curve).

@@ -317,7 +317,7 @@ cure-deleted-and-made-anew = { $who }のログで { $moment }に { $what ->
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。リキーは原因ではありません。
 cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。リキーは原因ではありません。
-cure-unanswered = ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
+cure-unanswered = 要求が届いたかを{ $who }のログで確認してください（想定外の要求は破棄されることがあります）。届いていなければ、ESP は通るのに IKE を破棄するものを探してください（{ $esp ->
     [udp] NAT のタイムアウト、UDP 500 と 4500 のフィルター
    *[plain] UDP 500 のフィルター
 }など）。大きなメッセージが通らない場合は、IKE フラグメンテーションを使うか、鍵サイズの小さい DH グループ（楕円曲線など）にしてください。

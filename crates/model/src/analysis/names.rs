@@ -250,7 +250,7 @@ plain_names! {
         Unanswered = "unanswered",
         /// Both sides asked at once, and the other exchange won.
         Superseded = "superseded",
-        /// The capture ends before an answer was due.
+        /// The capture, or the IKE SA, ends before an answer was due.
         Cut = "cut",
     }
     /// End of an outage.

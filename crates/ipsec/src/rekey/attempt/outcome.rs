@@ -107,7 +107,8 @@ fn without_refusal(
         return (AttemptOutcome::CompletedUnused, None);
     }
     let copies: Vec<Timestamp> = exchange.requests().map(|r| r.time).collect();
-    if is_cut(tables.ends, &copies) {
+    let ends = deletes_behind(tables, exchange, last_request).unwrap_or(tables.ends);
+    if is_cut(ends, &copies) {
         return (AttemptOutcome::Cut, None);
     }
     (AttemptOutcome::Unanswered, Some(silence_of(tables, exchange)))
@@ -175,12 +176,53 @@ fn by_informational(tables: &AttemptTables<'_>, index: usize) -> Option<Refusal>
         // Without keys: the responder says something short and the initiator, who would repeat what nobody answers, does not; or it says
         // so unasked, and no later than it answers others.
         let unread = !other.decrypted && in_time && newest && said.time >= last;
+        let unread = unread && !is_of_many(tables, near, exchange, said);
         let unread = unread
             && (gave_up(tables, exchange, last)
                 || !asked(tables, near, (last, said.time), exchange)
                     && said.time.nanos_since(last) <= tables.slowest_answer(exchange));
         (error.is_some() || unread).then(|| Refusal::by_message(said, error.map(|e| e.name)))
     })
+}
+
+/// Several informational messages of the same side come one behind the other, and more of them than there were requests: it deletes all its SAs. A
+/// refusal is one for each request.
+fn is_of_many(
+    tables: &AttemptTables<'_>,
+    informational: &[usize],
+    exchange: &Exchange,
+    said: &MessageRecord,
+) -> bool {
+    let all = &tables.evidence.exchanges;
+    let (from, to) = (
+        said.time.plus_nanos(-REFUSAL_WITHIN),
+        said.time.plus_nanos(REFUSAL_WITHIN),
+    );
+    let begins = |exchange: &Exchange| exchange.span().0;
+    let told = informational.partition_point(|&i| begins(&all[i]) < from);
+    let told = informational[told..].iter().map(|&i| &all[i]);
+    let told = told
+        .take_while(|e| begins(e) <= to)
+        .filter_map(|e| e.records.first());
+    let messages = told.filter(|m| m.src == said.src).count();
+    let asked = all.partition_point(|e| begins(e) < from);
+    let asked = all[asked..].iter().take_while(|e| begins(e) <= to);
+    let asked = asked.filter(|e| (e.ike_sa, e.kind) == (exchange.ike_sa, exchange.kind));
+    messages as u64 >= LEAST_NOT_BY_CHANCE && messages > asked.count()
+}
+
+/// The time at which the responder of an IKEv1 exchange deletes all its SAs behind a request: nobody asks again then.
+fn deletes_behind(tables: &AttemptTables<'_>, exchange: &Exchange, last: Timestamp) -> Option<Timestamp> {
+    let informational = tables.informational.get(&exchange.ike_sa?)?;
+    let all = &tables.evidence.exchanges;
+    let behind = informational.partition_point(|&i| all[i].span().0 < last);
+    let told = informational[behind..]
+        .iter()
+        .filter_map(|&i| all[i].records.first());
+    let in_time = told.take_while(|m| m.time.nanos_since(last) < FIRST_REPEAT_NANOS);
+    let mut own = in_time.filter(|m| m.src == exchange.responder);
+    let deletes = own.find(|m| is_of_many(tables, informational, exchange, m))?;
+    Some(deletes.time)
 }
 
 /// The data of a notification is the message ID of another exchange of this IKE SA.

@@ -6,6 +6,7 @@ use crate::rekey::evidence::Evidence;
 use crate::rekey::pair::{ChildSa, Speakers};
 use crate::sa::association::Association;
 use rekeyscope_model::analysis::ExchangeKind;
+use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -127,11 +128,16 @@ impl<'a> AttemptTables<'a> {
     }
 
     /// The answer to an IKEv2 request is not in the capture, and it came: the responder answered a later request, whose message ID it takes only
-    /// when it has answered the one before (RFC 7296 §2.2, §2.3).
+    /// when it has answered the one before (RFC 7296 §2.2, §2.3). A request that is repeated that often got none, whatever the order: no capture
+    /// lacks each of so many answers by chance, and some responders leave a request that they do not understand, and go on.
     pub(super) fn lacks_the_answer(&self, exchange: &Exchange) -> bool {
         let in_order = matches!(exchange.kind, ExchangeKind::CreateChildSa | ExchangeKind::IkeAuth);
         let answered = self.answered.get(&(exchange.ike_sa, exchange.initiator));
-        in_order && exchange.answer().is_none() && answered.is_some_and(|&id| id > exchange.message_id)
+        let repeated = exchange.requests().count() as u64 >= LEAST_NOT_BY_CHANCE;
+        in_order
+            && !repeated
+            && exchange.answer().is_none()
+            && answered.is_some_and(|&id| id > exchange.message_id)
     }
 
     /// The initiator of an exchange began another one of the kind after `time`.

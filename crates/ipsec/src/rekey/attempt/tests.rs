@@ -248,16 +248,22 @@ fn nobody_answers() {
 /// A responder takes the next message ID only when it has answered the one before. IKEv1 has no such order.
 #[test]
 fn the_answer_to_the_next_request_shows_that_this_one_was_answered() {
-    for (version, kind, next, answered) in [
-        (2, CreateChildSa, "5060 > 76, 5090 < 76", true),
-        (2, CreateChildSa, "5060 > 76, 7060 > 76", false),
-        (1, QuickMode, "5060 > 92, 5090 < 92", false),
+    let repeated = "5000 > 300, 5020 > 300, 5040 > 300";
+    for (version, kind, request, next, answered) in [
+        (2, CreateChildSa, "5000 > 300", "5060 > 76, 5090 < 76", true),
+        (2, CreateChildSa, "5000 > 300", "5060 > 76, 7060 > 76", false),
+        (2, CreateChildSa, repeated, "5060 > 76, 5090 < 76", false),
+        (1, QuickMode, "5000 > 300", "5060 > 92, 5090 < 92", false),
     ] {
         let mut story = Story::new(version, 9_000, 60_000);
-        let asked = story.tell(kind, CLIENT, "5000 > 300");
+        let asked = story.tell(kind, CLIENT, request);
         story.tell(Informational, CLIENT, next);
         let told = story.of(asked).map(|(outcome, _)| outcome);
-        assert_eq!(told, (!answered).then_some(Unanswered), "IKEv{version} {next}");
+        assert_eq!(
+            told,
+            (!answered).then_some(Unanswered),
+            "IKEv{version} {request}, {next}"
+        );
     }
 }
 

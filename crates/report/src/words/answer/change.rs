@@ -91,7 +91,7 @@ pub(super) fn of_attempt(focus: &Focus, attempt: &Attempt) -> String {
         (AttemptOutcome::Refused, Some(named)) => named.instruction(t),
         (AttemptOutcome::Refused, None) => t.word("do-refused"),
         _ if attempt.reason.as_deref() == Some("peer_silent") => fill!(t, "cure-peer-silent", who),
-        _ => fill!(t, "cure-unanswered", esp = tunnel.map_or("plain", esp)),
+        _ => fill!(t, "cure-unanswered", who, esp = tunnel.map_or("plain", esp)),
     }
 }
 

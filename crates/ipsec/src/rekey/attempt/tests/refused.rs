@@ -128,3 +128,20 @@ fn an_ike_sa_without_its_child() {
         "another message"
     );
 }
+
+/// A side that deletes all its SAs says several things at once; a Quick Mode that was out then was neither refused nor left without an answer.
+#[test]
+fn deletes_of_all_sas_refuse_nothing() {
+    for (messages, told) in [(1, Refused), (4, Cut)] {
+        let mut story = Story::new(1, 9_000, 60_000);
+        let asked = story.tell(QuickMode, CLIENT, "5000 > 300");
+        for n in 0..messages {
+            story.tell(Informational, SERVER, &format!("{} > 76", 5_300 + n));
+        }
+        assert_eq!(
+            story.of(asked).map(|(outcome, _)| outcome),
+            Some(told),
+            "{messages}"
+        );
+    }
+}
