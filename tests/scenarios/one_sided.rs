@@ -1,7 +1,7 @@
 //! An SA, a network or an address that one end alone knows, each planted beside one that looks like it.
 
 use super::answers::{with_keys, without_keys};
-use super::steps::BEFORE;
+use super::steps::{AFTER, BEFORE, resend_lost};
 use rekeyscope_testkit::scenario::World;
 
 /// Another address of the server.
@@ -58,6 +58,36 @@ fn drains(w: &mut World, millis: u64) {
 
 pub(crate) fn old_sa_drains(w: &mut World) {
     drains(w, 3_000);
+}
+
+/// The client makes a new pair and sends on it alone; the server goes on upon the old one, which the client still takes, or has dropped.
+fn stays_on_the_old_sa(w: &mut World, dropped: bool) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    let lost = if dropped { 100 } else { 0 };
+    w.go_deaf(lost);
+    let new = w.make_v2(true);
+    w.switch_up_v2(&new);
+    for wait in [200, 400, 800, 1_600, 3_200, 6_400] {
+        w.ping();
+        if dropped {
+            w.repeat_oldest(&[wait]);
+        } else {
+            w.steady(wait);
+        }
+        w.check_v2(true);
+    }
+    w.switch_down_v2(&new);
+    resend_lost(w, lost);
+    w.steady(AFTER);
+}
+
+pub(crate) fn old_sa_dropped(w: &mut World) {
+    stays_on_the_old_sa(w, true);
+}
+
+pub(crate) fn old_sa_used_on(w: &mut World) {
+    stays_on_the_old_sa(w, false);
 }
 
 /// Two calls through two pairs of SAs, the first one again behind the second.
@@ -117,6 +147,46 @@ pub(crate) fn networks_side_by_side(w: &mut World) {
         w.delete_v2(true, old[0], old[1]);
         pairs[turn % 2] = (w.down, w.up);
     }
+}
+
+/// Two hosts, each with a pair of its own. The client stops sending on the first one's, until that is renewed; the server's host goes on asking in vain,
+/// or what it sends asks for no answer, and the client has nothing to say for a while on the new one either.
+fn one_sa_stops(w: &mut World, asked: bool) {
+    w.check_v2(true);
+    w.download = false;
+    let first = (w.down, w.up);
+    let second = w.make_v2(true);
+    w.switch_up_v2(&second);
+    w.switch_down_v2(&second);
+    let mut pairs = [first, (w.down, w.up)];
+    let silent = 80..if asked { 200 } else { 230 };
+    for number in 0..300 {
+        for (host, pair) in pairs.iter_mut().enumerate() {
+            (w.down, w.up) = *pair;
+            w.inner_client = HOSTS[host];
+            let is_silent = host == 0 && silent.contains(&number);
+            if host == 0 && number == 200 {
+                let old = [w.down.spi, w.up.spi];
+                w.renew_v2(true);
+                w.delete_v2(true, old[0], old[1]);
+            }
+            if is_silent && !asked {
+                w.hear([10, 66, 1, 9]);
+            } else {
+                w.ping_client(!is_silent);
+            }
+            w.wait(30);
+            *pair = (w.down, w.up);
+        }
+    }
+}
+
+pub(crate) fn one_of_two_sas_stops(w: &mut World) {
+    one_sa_stops(w, true);
+}
+
+pub(crate) fn one_of_two_hosts_rests(w: &mut World) {
+    one_sa_stops(w, false);
 }
 
 /// All that the server sends, or its ESP, comes from another address than the client sends to; nobody answers its pings.
@@ -193,6 +263,49 @@ fn an_sa_on_which_nothing_comes_back() {
     assert!(lines.why.contains("nothing comes back on the SA"), "{lines:?}");
     let lines = with_keys(asks(true));
     assert!(!lines.headline.contains("dead SA"), "{lines:?}");
+}
+
+#[test]
+fn an_old_sa_that_its_receiver_has_dropped() {
+    for lines in [with_keys(old_sa_dropped), without_keys(old_sa_dropped)] {
+        assert!(
+            lines
+                .headline
+                .starts_with("The gateway probably sends on a dead SA at 12."),
+            "{lines:?}"
+        );
+        assert!(
+            lines.why.starts_with("Why: the client went over to a newer SA."),
+            "{lines:?}"
+        );
+    }
+    for lines in [with_keys(old_sa_used_on), without_keys(old_sa_used_on)] {
+        assert!(!lines.headline.contains("SA at"), "{lines:?}");
+    }
+}
+
+#[test]
+fn one_sa_stops_while_the_others_go_on() {
+    for (lines, line) in [
+        (
+            with_keys(one_of_two_sas_stops),
+            "One SA of the client stopped at 7.",
+        ),
+        (
+            without_keys(one_of_two_sas_stops),
+            "One SA of the client probably stopped at 7.",
+        ),
+    ] {
+        assert!(lines.headline.starts_with(line), "{lines:?}");
+        assert!(lines.headline.contains("nothing on it passed"), "{lines:?}");
+        assert!(!lines.why.contains("By its numbers"), "{lines:?}");
+    }
+    for lines in [
+        with_keys(one_of_two_hosts_rests),
+        without_keys(one_of_two_hosts_rests),
+    ] {
+        assert!(!lines.headline.contains("One SA"), "{lines:?}");
+    }
 }
 
 #[test]

@@ -323,6 +323,36 @@ pub(crate) fn ike_sa_and_child_renewed(w: &mut World) {
     w.steady(AFTER);
 }
 
+/// The way is closed for a while, and the client renews its IKE SA behind that; it deletes the old one alone, or the new one as well.
+fn renewed_behind_a_cut(w: &mut World, takes_both: bool) {
+    w.steady(BEFORE);
+    w.check_v2(true);
+    w.go_deaf(WINDOW);
+    w.repeat_oldest(&TIMEOUTS[..3]);
+    w.download = false;
+    w.renew_ike_sa_v2();
+    if takes_both {
+        w.delete_ike_sa_v2(true);
+        w.wait(9_000);
+        w.sa_init_v2();
+        w.authenticate_v2(1, 20);
+        let anew = w.make_v2(true);
+        w.switch_up_v2(&anew);
+        w.switch_down_v2(&anew);
+    }
+    w.download = true;
+    resend_lost(w, WINDOW);
+    w.steady(AFTER);
+}
+
+pub(crate) fn new_ike_sa_deleted(w: &mut World) {
+    renewed_behind_a_cut(w, true);
+}
+
+pub(crate) fn old_ike_sa_deleted(w: &mut World) {
+    renewed_behind_a_cut(w, false);
+}
+
 /// Echoes pass meanwhile, where the way is closed for large packets only.
 fn only_small_pass(w: &mut World, echoes_pass: bool) {
     w.steady(BEFORE);

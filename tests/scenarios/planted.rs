@@ -404,6 +404,27 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         ike_sa_deleted,
     ),
     scenario(
+        "IKEv2, new IKE SA deleted behind a cut",
+        &[
+            "break_before_make",
+            "event esp_silent",
+            "event ike_sa_deleted",
+            "event ike_sa_rekeyed",
+            "event new_ike_sa",
+        ],
+        new_ike_sa_deleted,
+    ),
+    scenario(
+        "IKEv2, old IKE SA deleted behind a cut",
+        &[
+            "event esp_silent",
+            "event ike_sa_deleted",
+            "event ike_sa_rekeyed",
+            "peer_silent",
+        ],
+        old_ike_sa_deleted,
+    ),
+    scenario(
         "IKEv2, IKE SA and child renewed",
         &["event ike_sa_deleted", "event ike_sa_rekeyed"],
         ike_sa_and_child_renewed,
@@ -443,7 +464,23 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         &["event child_deleted"],
         old_sa_drains,
     ),
+    scenario(
+        "IKEv2, old SA dropped by its receiver",
+        &["one_sided"],
+        old_sa_dropped,
+    ),
+    scenario("IKEv2, old SA used on", &[], old_sa_used_on),
     scenario("IKEv2, calls through two pairs", &[], calls_through_two_pairs),
+    scenario(
+        "IKEv2, one of two SAs stops",
+        &["esp_silent", "event child_deleted", "event esp_silent"],
+        one_of_two_sas_stops,
+    ),
+    scenario(
+        "IKEv2, one of two hosts rests",
+        &["event child_deleted", "event esp_silent"],
+        one_of_two_hosts_rests,
+    ),
     scenario(
         "IKEv2, two networks by turns",
         &["event child_deleted", "event networks_by_turns"],

@@ -6,7 +6,7 @@ use crate::assembly::scene::Explored;
 use crate::events::{Reconnection, reconnections};
 use crate::pipeline::damaged::DamagedRun;
 use crate::traffic::{PairSeen, PairsSeen};
-use rekeyscope_impact::explain::uses_up_numbers;
+use rekeyscope_impact::explain::{DELETE_OF_A_REKEY, uses_up_numbers};
 use rekeyscope_ipsec::rekey::Succession;
 use rekeyscope_ipsec::sa::association::Association;
 use rekeyscope_ipsec::sa::database::SaIndex;
@@ -14,7 +14,8 @@ use rekeyscope_ipsec::sa::tunnel::Side;
 use rekeyscope_model::analysis::{Certainty, Event, EventKind};
 use rekeyscope_model::time::Timestamp;
 use rekeyscope_traffic::{
-    CarriedKind, Interval, LEAST_TIMEOUT, PairId, ShownBy, Standstill, Undelivered, three_take, window_takes,
+    CarriedKind, INITIAL_RTO, Interval, LEAST_TIMEOUT, PairId, ShownBy, Standstill, Undelivered, three_take,
+    window_takes,
 };
 use std::net::IpAddr;
 
@@ -37,7 +38,8 @@ impl<'a> Unacknowledged<'a> {
         all.extend(self.of_events(EventKind::OneSided, Self::one_sided));
         all.extend(self.of_events(EventKind::ChecksAnsweredLate, Self::given_up));
         all.extend(self.of_sas(Self::of_used_up_numbers));
-        all.extend(self.of_events(EventKind::OtherTunnel, Self::of_other_tunnel));
+        all.extend(self.of_events(EventKind::OtherTunnel, Self::of_sa_that_stops));
+        all.extend(self.of_events(EventKind::EspSilent, Self::of_sa_that_stops));
         let damaged = self.found.record.damaged.runs();
         all.extend(damaged.filter_map(|(side, run)| self.damaged(side, run)));
         all
@@ -286,17 +288,17 @@ impl<'a> Unacknowledged<'a> {
         counts.then_some(stood)
     }
 
-    /// Packets of a side that came through another tunnel: each from the last one of its SA to its next one, or to the end. Where another side sends
-    /// them, only keys show that they are not taken.
-    fn of_other_tunnel(&self, event: &Event) -> Option<Interval> {
+    /// Packets of a side that came through another tunnel, or that no key opens on an SA that stops alone: each from the last one of its SA to its next
+    /// one, or to the end. Where another side sends them, only keys show that they are not taken.
+    fn of_sa_that_stops(&self, event: &Event) -> Option<Interval> {
         let ends = self.found.record.tunnels.tunnels.get(event.tunnel?)?.ends;
         let own = self.named(event).next()?;
         let last = own.1.last?;
         let back = self.first_after((own.1.tunnel, own.1.direction), last.0);
         let undelivered = Undelivered::shown(CarriedKind::Unread, ShownBy::ControlPlane);
         let stood = without_sa(own, last, (back, self.ends), undelivered)?;
-        let counts = event.known == Certainty::Inferred || event.by.is_some_and(|by| ends.contains(&by));
-        counts.then_some(stood)
+        let is_of_end = event.kind == EventKind::OtherTunnel && event.by.is_some_and(|by| ends.contains(&by));
+        (event.known == Certainty::Inferred || is_of_end).then_some(stood)
     }
 
     /// Packets that wait for the next SA: the numbers of theirs are used up, and a sender must not begin them anew.
@@ -320,15 +322,24 @@ impl<'a> Unacknowledged<'a> {
         (!run.goes_on() || !self.is_acknowledged(side)).then_some(stood)
     }
 
-    /// A sender that had datagrams until the Delete goes on with them, as far as the next SA lets it.
+    /// A sender that had datagrams until the Delete goes on with them, as far as the next SA lets it. Packets that no key opens came until then where a
+    /// program that asks again and again waits no longer, and a new IKE SA that is made later than a renewal brings them back.
     fn deleted(&self, event: &Event, index: SaIndex, sa: &Association) -> Option<Interval> {
         let record = self.found.record;
         let (last, frame) = sa.last?;
-        let goes_until_the_delete = last.nanos_since(event.time).abs() <= LEAST_TIMEOUT;
-        if !goes_until_the_delete || !carries_datagrams(self.found, sa) {
+        let of_tunnel = event.kind == EventKind::IkeSaDeleted;
+        let unread = of_tunnel && sa.inner_ends().is_empty();
+        let pause = if unread { INITIAL_RTO } else { LEAST_TIMEOUT };
+        let goes_until_the_delete = last.nanos_since(event.time).abs() <= pause;
+        if !goes_until_the_delete || !unread && !carries_datagrams(self.found, sa) {
             return None;
         }
-        let of_tunnel = event.kind == EventKind::IkeSaDeleted;
+        if unread {
+            let back = self.first_after((sa.tunnel, sa.direction), last);
+            let back = back.filter(|(_, first, _)| first.nanos_since(event.time) > DELETE_OF_A_REKEY)?;
+            let undelivered = Undelivered::shown(CarriedKind::Unread, ShownBy::ControlPlane);
+            return without_sa((index, sa), (last, frame), (Some(back), self.ends), undelivered);
+        }
         let same_ends = |other: SaIndex| record.sas.associations()[other].shares_ends(sa);
         let later = self.first_packets((sa.tunnel, sa.direction));
         let later = later.filter(|(other, first, _)| *first > last && same_ends(*other));

@@ -56,8 +56,9 @@ pub(super) fn of(sources: &EventSources<'_>, standing: &HashMap<usize, StandingI
         };
         let place = |message: &MessageRecord| (message.src, message.time, message.frame);
         if let Some(notice) = exchange.ike_sa_delete {
-            let replaced = ike_sa_replaced(sources, standing, (ike_sa, tunnel), notice.time)
-                || renewals.excuse(sources.answered(tunnel), tunnel, notice.time);
+            // The Delete of the old IKE SA uses up the renewal, so that it does not excuse that of the new one.
+            let replaced = renewals.excuse(sources.answered(tunnel), tunnel, notice.time)
+                || ike_sa_replaced(sources, standing, (ike_sa, tunnel), notice.time);
             let what = (EventKind::IkeSaDeleted, Certainty::Read);
             let place = (notice.by, notice.time, notice.frame);
             found.push(seen(what, place, Vec::new(), replaced));

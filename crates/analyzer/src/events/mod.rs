@@ -12,7 +12,7 @@
 //! - [`fragments`]: IKE messages, and ESP packets, of which a part is missing.
 //! - [`inner_control`]: L2TP and PPP take their leave, or ask in vain.
 //! - [`sas`]: numbers that new SAs begin with, limits that were reached.
-//! - [`silences`]: everything silent, holes of the capture, one side's ESP.
+//! - [`silences`]: everything silent, holes of the capture, one side's ESP, one SA.
 //! - [`unreachable`]: ICMP errors about packets of IPsec.
 //!
 //! [`list`] puts them together; an attempt and its repeats are one event.

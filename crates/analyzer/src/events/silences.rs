@@ -1,13 +1,15 @@
-//! Silences: of the whole capture, of what the capture lacks, and of one side's ESP while its IKE passes.
+//! Silences: of the whole capture, of what the capture lacks, of one side's ESP while its IKE passes, and of one SA while others go on.
 
 use crate::diagnosis::whole_run::LONG_SILENCE;
 use crate::events::sources::EventSources;
+use rekeyscope_impact::explain::DELETE_OF_A_REKEY;
 use rekeyscope_ipsec::sa::association::Association;
+use rekeyscope_ipsec::sa::database::SaIndex;
 use rekeyscope_ipsec::sa::tunnel::TunnelIndex;
 use rekeyscope_model::analysis::{Certainty, Direction, Event, EventKind};
 use rekeyscope_model::chance::LEAST_NOT_BY_CHANCE;
 use rekeyscope_model::time::Timestamp;
-use rekeyscope_traffic::PacketSilence;
+use rekeyscope_traffic::{INITIAL_RTO, PacketSilence, window_takes};
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 
@@ -20,7 +22,76 @@ pub(super) fn of(sources: &EventSources<'_>, ends: Timestamp) -> Vec<Event> {
     let mut found = sources.record.diagnosis.holes().to_vec();
     found.extend(everything(sources));
     found.extend(of_esp(sources, ends));
+    for child in sources.children {
+        let [Some(one), Some(other)] = child.sa else {
+            continue;
+        };
+        found.extend(of_one_sa(sources, one, other, ends));
+        found.extend(of_one_sa(sources, other, one, ends));
+    }
     found
+}
+
+/// An SA stops in the midst of its packets, for longer than a sender that has renewed leaves its peer upon the old pair, though the peer sends on the
+/// SA of the way back, and others of this side go on. Without keys its data may be over, unless the next SA carries some as soon as it stands.
+fn of_one_sa(sources: &EventSources<'_>, index: SaIndex, back: SaIndex, ends: Timestamp) -> Option<Event> {
+    let (stops, back) = (sources.association(index), sources.association(back));
+    let ((begins, _), (stop, frame), (heard, _)) = (stops.first?, stops.last?, back.last?);
+    let silent = heard.nanos_since(stop);
+    let goes_on = |sa: &Association| {
+        let rests = sa
+            .rest
+            .is_some_and(|(from, to)| 2 * to.nanos_since(from) > silent);
+        let lasts = sa
+            .last
+            .is_some_and(|(last, _)| 2 * last.nanos_since(stop) > silent);
+        lasts && !rests && sa.first.is_some_and(|(first, _)| first < stop)
+    };
+    let others = || {
+        let used = sources.used_of((stops.tunnel, stops.direction));
+        used.filter(|sa| sa.spi != stops.spi)
+    };
+    let renewed = |sa: &Association| {
+        let since = stop.plus_nanos(-DELETE_OF_A_REKEY);
+        sa.first
+            .is_some_and(|(first, _)| since <= first && first <= heard)
+            || sa.shares_ends(stops) && goes_on(sa)
+    };
+    let is_alone = goes_on(back) && others().any(goes_on) && !others().any(renewed);
+    let stops_at_rate =
+        window_takes((begins, stop), stops.counters.packets).is_some_and(|pause| pause <= silent);
+    let is_sealed = stops.inner_ends().is_empty();
+    let next = sources.successions.iter().find_map(|own| {
+        let side = own.old.iter().position(|old| *old == Some(index))?;
+        let first = sources.association(own.new[side]?).first?.0;
+        let at_once = own
+            .finished
+            .is_some_and(|made| first.nanos_since(made) <= INITIAL_RTO);
+        (at_once || !is_sealed).then_some(first)
+    });
+    // Most of what it carried came before the capture.
+    let highest = stops
+        .sequence
+        .highest()
+        .filter(|number| *number > 2 * stops.counters.packets);
+    let until = next.or((!is_sealed).then_some(ends))?;
+    (silent > DELETE_OF_A_REKEY && is_alone && stops_at_rate).then(|| Event {
+        tunnel: Some(stops.tunnel),
+        by: Some(stops.src),
+        spis: vec![stops.spi],
+        until: Some(until),
+        count: highest,
+        ..Event::at(
+            EventKind::EspSilent,
+            if is_sealed {
+                Certainty::Inferred
+            } else {
+                Certainty::Proven
+            },
+            stop,
+            frame,
+        )
+    })
 }
 
 /// No frame of any kind, though data passed right before and right after; where the capture lost it, that is another event.

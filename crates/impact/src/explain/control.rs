@@ -1,6 +1,6 @@
 //! Rows about the control plane: deleted, deleted first, refused, unanswered, both at once, SAs lost.
 
-use crate::explain::path::address_changed;
+use crate::explain::path::{address_changed, one_sa_silent};
 use crate::explain::same_limits::learnt_limit;
 use crate::explain::sas::new_sa_lost;
 use crate::explain::scene::{ExchangeInScene, MadeByExchange, SaInScene, SilencesOfSide};
@@ -200,19 +200,25 @@ fn never_answered(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// The first copies of a request were not answered; the last one was, after data had stopped.
+/// The first copies of a request were not answered; the last one was, after data had stopped. Child SAs go on under an IKE SA that waits for its
+/// renewal.
 fn answered_late(view: &OutageView<'_>) -> Option<Explanation> {
     let until = view.begin().plus_nanos(view.near());
     let late = view
         .events(&[EventKind::AnsweredLate], Timestamp(i64::MIN), until)
         .filter(|event| event.until.is_some_and(|answered| answered > view.outage.from))
-        .find(|event| !view.got_new_sa_since(event.time))?;
+        .find(|event| !view.got_new_sa_since(event.time) && !renews_ike_sa(view, event))?;
     let took = late.until?.seconds_since(late.time);
     Some(Explanation {
         exchange: late.exchange,
         seconds: Some(took),
         ..Explanation::shown(ExplanationCause::AnsweredLate, late)
     })
+}
+
+fn renews_ike_sa(view: &OutageView<'_>, asked: &Event) -> bool {
+    let mut renewals = view.events(&[EventKind::IkeSaRekeyed], asked.time, asked.time);
+    renewals.any(|renewal| renewal.exchange == asked.exchange)
 }
 
 /// A side takes the tunnel down though its peer lives: the answer to its check comes only when it has begun a new IKE SA, or its checks got no
@@ -436,10 +442,41 @@ fn delete_at_begin<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
                 || crossed()
                 || ends_tunnel && anew.next().is_some_and(|anew| anew.time >= view.outage.from)
         });
-    let first = all.next()?;
+    let Some(first) = all.next() else {
+        return delete_of_tunnel(view);
+    };
     // A peer that deletes an IKE SA deletes its child SAs first.
     let of_ike_sa = all.find(|event| event.kind == EventKind::IkeSaDeleted && event.by == first.by);
     Some(of_ike_sa.unwrap_or(first))
+}
+
+/// The Delete of an IKE SA after which the tunnel had none for half of the outage, whatever had closed its way before: the peer was heard behind it.
+fn delete_of_tunnel<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
+    let outage = view.outage;
+    let mut all = view.events(&[EventKind::IkeSaDeleted], outage.from, outage.to);
+    all.find(|delete| {
+        let anew = view.events(&[EventKind::NewIkeSa], delete.time, outage.to).next();
+        let stands = anew.map_or(outage.to, |anew| anew.until.unwrap_or(anew.time));
+        let heard = outage.silences.iter().all(|side| side.nothing.0 >= delete.time);
+        delete.successor == Some(false) && heard && view.fills_half((delete.time, stands))
+    })
+}
+
+/// The renewal of the IKE SA right before a Delete that left the tunnel without one: who deletes the old one took the new one, too.
+fn renewed_just_before<'a>(view: &OutageView<'a>, delete: &Event) -> Option<&'a Event> {
+    let since = delete.time.plus_nanos(-DELETE_OF_A_REKEY);
+    let renewals = view.events(&[EventKind::IkeSaRekeyed], Timestamp(i64::MIN), delete.time);
+    let taken = renewals.filter(|renewal| renewal.until >= Some(since) && delete.successor == Some(false));
+    taken.filter(|_| delete.kind == EventKind::IkeSaDeleted).last()
+}
+
+/// A Delete as an explanation.
+fn of_delete(view: &OutageView<'_>, cause: ExplanationCause, delete: &Event) -> Explanation {
+    let renewal = renewed_just_before(view, delete);
+    Explanation {
+        evidence: renewal.map(|renewal| renewal.index).into_iter().collect(),
+        ..Explanation::shown(cause, delete)
+    }
 }
 
 /// Exchanges that began after `time` and before the outage ended, and made no SA of other inner addresses.
@@ -457,7 +494,7 @@ pub(super) fn deleted(view: &OutageView<'_>) -> Option<Explanation> {
     let explanation = Explanation {
         exchange: anew.map(|exchange| exchange.index),
         seconds: anew.map(|exchange| exchange.end.seconds_since(delete.time)),
-        ..Explanation::shown(ExplanationCause::Deleted, delete)
+        ..of_delete(view, ExplanationCause::Deleted, delete)
     };
     exchanges_since(view, delete.time)
         .next()
@@ -491,7 +528,7 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     let exchanges: Vec<&ExchangeInScene> = exchanges_since(view, delete.time).collect();
     let mut from_last = exchanges.iter().rev();
     let made = from_last.find(|exchange| exchange.made != MadeByExchange::Nothing);
-    let explanation = Explanation::shown(ExplanationCause::BreakBeforeMake, delete);
+    let explanation = of_delete(view, ExplanationCause::BreakBeforeMake, delete);
     Some(Explanation {
         exchange: Some(made.or(exchanges.first())?.index),
         seconds: made.map(|exchange| exchange.end.seconds_since(delete.time)),
@@ -499,7 +536,8 @@ pub(super) fn break_before_make(view: &OutageView<'_>) -> Option<Explanation> {
     })
 }
 
-/// An ordinary rekey; or the Delete takes a new SA back on which nothing had arrived, so that the renewal was made before the break.
+/// An ordinary rekey; or the Delete takes a new SA back on which nothing had arrived, so that the renewal was made before the break; or it takes an SA
+/// that had stopped long before.
 pub(super) fn made_just_before(view: &OutageView<'_>, explanation: &Explanation) -> bool {
     let taken_back = || {
         let delete = event_of(view, explanation)?;
@@ -507,7 +545,11 @@ pub(super) fn made_just_before(view: &OutageView<'_>, explanation: &Explanation)
         let (_, made) = view.exchanges().find(|(_, exchange)| exchange.index == lost_on)?;
         Some(made.end <= delete.time)
     };
-    rekeyed_just_before(view, explanation) || taken_back() == Some(true)
+    let had_stopped = || {
+        let (delete, silence) = event_of(view, explanation).zip(one_sa_silent(view))?;
+        Some(view.fills_half((silence.time, delete.time)))
+    };
+    rekeyed_just_before(view, explanation) || taken_back() == Some(true) || had_stopped() == Some(true)
 }
 
 /// An exchange of this tunnel was answered shortly before the Delete: an ordinary rekey.

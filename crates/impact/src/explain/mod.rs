@@ -42,7 +42,9 @@ pub use remarks::{
     told_dialled_again, told_elsewhere, told_first_numbers, told_left_behind, told_no_return, told_queue,
     told_silent_esp, told_standstill, told_stop, told_torn_down,
 };
-pub use renewal::{is_cost_of_renewal, is_crossed, leaves_unused, names_renewal, slow_answers};
+pub use renewal::{
+    is_cost_of_renewal, is_crossed, leaves_unused, names_renewal, slow_answers, stopped_before,
+};
 pub use sas::uses_up_numbers;
 pub use scene::{
     ExchangeInScene, MadeByExchange, OutageInScene, SaInScene, Scene, SilencesOfSide, SwallowedPacket,
@@ -51,7 +53,7 @@ pub use set_up::{SetUpFailure, ToldSetUp, told_login, told_set_up};
 pub use slow_sa::{ToldSlowSa, told_slow_sa};
 pub use table::{CostOfRenewal, ExplanationRow, Moment, ROWS, explain, row_of};
 pub use told::{ToldEverywhere, ToldOutages, others_pass, told_everywhere, told_outages};
-pub use variant::{AsksBehindDelete, asks_behind_delete, brought_back, is_at_rest, variant};
+pub use variant::{AsksBehindDelete, asks_behind_delete, brought_back, is_at_rest, is_of_one_sa, variant};
 pub use view::DELETE_OF_A_REKEY;
 pub use view::MOST_FRAMES;
 pub use windows::{WindowsClient, is_of_windows, renews_as_windows, told_windows};

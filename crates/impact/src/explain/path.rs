@@ -226,6 +226,9 @@ pub(super) fn unheard(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// ESP of one side no longer comes, and its IKE does. A sender that waits for its timer sends nothing either.
 pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
+    if let Some(silence) = one_sa_silent(view) {
+        return Some(of_one_sa(view, silence));
+    }
     let outage = view.outage;
     let is_silent = |side: &&SilencesOfSide| view.fills_half(side.no_esp) && !view.fills_half(side.nothing);
     let [sender, receiver] = &outage.silences;
@@ -239,6 +242,23 @@ pub(super) fn esp_silent(view: &OutageView<'_>) -> Option<Explanation> {
         frames: Vec::from_iter(silent.last_frame),
         ..Explanation::of(ExplanationCause::EspSilent, Certainty::Proven)
     })
+}
+
+/// The event of an SA that stopped while others of its side went on, for half of the outage.
+pub(super) fn one_sa_silent<'a>(view: &OutageView<'a>) -> Option<&'a Event> {
+    let mut silences = view.events(&[EventKind::EspSilent], Timestamp(i64::MIN), view.outage.to);
+    silences.find(|silence| !silence.spis.is_empty() && view.lasts_half(silence))
+}
+
+/// The numbers of an SA that had carried more before the capture tell how much that was: a limit of volume may have ended it.
+fn of_one_sa(view: &OutageView<'_>, silence: &Event) -> Explanation {
+    let mut own = view.own_sas().map(|(_, sa)| sa);
+    let sent = own.find(|sa| silence.count.is_some() && silence.spis.contains(&sa.spi));
+    Explanation {
+        limit_kilobytes: sent.and_then(|sa| Some(sa.sent?.1 / 1_000)),
+        seconds: silence.until.map(|until| until.seconds_since(silence.time)),
+        ..Explanation::shown(ExplanationCause::EspSilent, silence)
+    }
 }
 
 pub(super) fn large_packets(view: &OutageView<'_>) -> Option<Explanation> {

@@ -71,6 +71,12 @@ pub fn leaves_unused(explanation: &Explanation, (silent, swallowed): (f64, u64),
     explanation.cause == ExplanationCause::LimitReached && swallowed == 0 && 2.0 * took < silent
 }
 
+/// Seconds for which nothing had passed before a Delete, where a sender's first timer is shorter: it did not stop the data.
+pub fn stopped_before(analysis: &Analysis, explanation: &Explanation, start: Timestamp) -> Option<f64> {
+    let deleted = analysis.event_of(explanation)?.time;
+    (deleted.nanos_since(start) > INITIAL_RTO).then(|| deleted.seconds_since(start))
+}
+
 /// The end that answered while a new IKE SA was set up behind a Delete, the seconds that it took for that, where they are half of the time until the SA
 /// stood, and whether it asked several times (EAP, RFC 7296 §2.16). The shortest answer is the path's part of each.
 pub fn slow_answers(analysis: &Analysis, explanation: &Explanation) -> Option<(IpAddr, f64, bool)> {

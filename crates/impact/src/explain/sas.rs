@@ -403,7 +403,7 @@ pub(super) fn bad_icv(view: &OutageView<'_>) -> Option<Explanation> {
 
 /// The receiver of an SA deleted it, or left it, and its sender goes on.
 pub(super) fn one_sided(view: &OutageView<'_>) -> Option<Explanation> {
-    told_one_sided(view).or_else(|| lost_while_older_goes_on(view))
+    told_one_sided(view).or_else(|| lost_while_another_goes_on(view))
 }
 
 fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
@@ -418,8 +418,8 @@ fn told_one_sided(view: &OutageView<'_>) -> Option<Explanation> {
 }
 
 /// Packets on an SA are lost for longer than a receiver takes to have a new one; nothing comes back on its pair, and ESP of the receiver goes
-/// on upon an older one alone.
-fn lost_while_older_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
+/// on upon an older one alone, or went over to a newer one so long before the last of them.
+fn lost_while_another_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
     let outage = view.outage;
     let sent_on = |place: usize| {
         outage
@@ -431,23 +431,37 @@ fn lost_while_older_goes_on(view: &OutageView<'_>) -> Option<Explanation> {
         .own_sas()
         .find(|(place, sa)| sa.direction == outage.direction && are_half(view, sent_on(*place).count()))?;
     let first = sent_on(place).map(|packet| packet.time).min()?;
-    let (began, _) = sa.used?;
+    let (began, last) = sa.used?;
     let lasts = outage.to.nanos_since(first) > DELETE_OF_A_REKEY && view.fills_half((first, outage.to));
     let of_receiver = || {
         let all = view
             .own_sas()
             .filter(|(other, own)| own.direction != sa.direction && Some(*other) != sa.opposite);
-        all.filter_map(|(_, own)| own.used)
+        all.filter_map(|(_, own)| Some((own, own.used?)))
     };
     let back = sa.opposite.and_then(|opposite| view.sa(opposite)?.used);
-    let nothing_back = back.is_none_or(|(_, last)| last <= first);
-    let older_alone = of_receiver().all(|used| used.0 < began || used.0 > outage.to);
+    let nothing_back = back.is_none_or(|(_, last)| last <= first.plus_nanos(view.near()));
+    let older_alone = of_receiver().all(|(_, used)| used.0 < began || used.0 > outage.to);
     let settled = first.plus_nanos(DELETE_OF_A_REKEY);
-    let goes_on = of_receiver().any(|used| used.0 < began && used.1 > settled);
-    (lasts && nothing_back && older_alone && goes_on).then(|| Explanation {
-        by: Some(outage.silences[0].side),
-        frames: Vec::from_iter(sent_on(place).map(|packet| packet.frame)),
-        ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
+    let older_goes_on = older_alone && of_receiver().any(|(_, used)| used.0 < began && used.1 > settled);
+    // A sender that waits for a new SA sends on the old one for as long, too; acknowledgements that it does not hear are lost, not its packets.
+    let is_newer = |(_, used): &(&SaInScene, (Timestamp, Timestamp))| {
+        let lasts = |end: Timestamp| end.nanos_since(used.0) > DELETE_OF_A_REKEY;
+        let left = back.is_some_and(|(_, left)| left < used.0);
+        left && lasts(last) && lasts(used.1.min(outage.to)) && view.fills_half((used.0, outage.to))
+    };
+    let newer = of_receiver()
+        .find(is_newer)
+        .filter(|_| outage.undelivered.unheard == 0);
+    (lasts && nothing_back && (older_goes_on || newer.is_some())).then(|| {
+        let made = newer.and_then(|(own, _)| view.scene.exchanges.get(own.exchange?));
+        Explanation {
+            by: Some(outage.silences[0].side),
+            exchange: made.map(|made| made.index),
+            seconds: newer.map(|(_, used)| last.min(outage.to).seconds_since(used.0)),
+            frames: Vec::from_iter(sent_on(place).map(|packet| packet.frame)),
+            ..Explanation::of(ExplanationCause::OneSided, Certainty::Inferred)
+        }
     })
 }
 

@@ -89,7 +89,7 @@ const fn row_of_all(cause: ExplanationCause, holds: Test) -> ExplanationRow {
 }
 
 /// Exclusion of a Delete that follows a renewal.
-const MADE_BEFORE: &str = "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey; or the packets of a new SA that it had made were lost until the Delete";
+const MADE_BEFORE: &str = "an exchange of this tunnel was answered in the 5 s before the Delete: an ordinary rekey; or the packets of a new SA that it had made were lost until the Delete; or one SA had stopped for half of it before the Delete";
 
 /// Exclusion of a peer that could not answer.
 const SILENT_THEN: &str = "neither ESP nor IKE comes from the side that did not answer for half of the outage, unless a copy had waited while data arrived and nothing was sent to that side since; or that side lost its SAs before it was asked";
@@ -161,7 +161,7 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::IkeFragments, control::unanswered)
     },
     ExplanationRow {
-        needs: "the answer came to a later copy of the request, after data had stopped",
+        needs: "the answer came to a later copy of the request, after data had stopped, and the request was not for a new IKE SA in place of one that lives",
         unless: SILENT_THEN,
         moment: Moment::Request,
         cost_of_renewal: CostOfRenewal::WhenSoonAnswered,
@@ -207,13 +207,13 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row_of_all(ExplanationCause::PeerRestarted, control::peer_restarted)
     },
     ExplanationRow {
-        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone",
+        needs: "ESP goes on, for half of it, upon an SA that its receiver deleted more than 5 s before its last packet, or left by an unread Delete or for an older SA that had rested since, and the receiver sends on another one; or half of the lost packets are of an SA on whose pair nothing comes back for more than 5 s while the receiver sends on an older one alone, or has sent on a newer one for as long when the last of them comes",
         unless: "the SA began as the receiver's own one ended: the two may be of two pairs",
         moment: Moment::Event,
         ..row_of_all(ExplanationCause::OneSided, sas::one_sided)
     },
     ExplanationRow {
-        needs: "an SA of these inner addresses, or their IKE SA, was deleted up to three round trips (at least 0.3 s) after the begin (or in the 4 s before, by the side that fell silent, or in the 6 s before a refusal for now that crossed it), and no exchange begins until the end",
+        needs: "an SA of these inner addresses, or their IKE SA, was deleted up to three round trips (at least 0.3 s) after the begin (or in the 4 s before, by the side that fell silent, or in the 6 s before a refusal for now that crossed it), or the tunnel had no IKE SA after it for half of the outage, in which the peer was still heard behind it, and no exchange begins until the end",
         unless: MADE_BEFORE,
         moment: Moment::Event,
         excluded: control::made_just_before,
@@ -340,7 +340,8 @@ pub static ROWS: [ExplanationRow; 41] = [
         ..row(ExplanationCause::Unheard, path::unheard)
     },
     ExplanationRow {
-        needs: "no ESP came from one side for half of it, and its IKE did; the sender has lost fewer than three packets that the capture shows",
+        needs: "no ESP came from one side for half of it, and its IKE did; the sender has lost fewer than three packets that the capture shows; or one SA of a side stops for more than 5 s in the midst of its packets, while its peer sends on the SA of the way back, its other SAs go on, and no new one takes over, until the next one brings packets at once, or keys show what is not answered",
+        moment: Moment::Event,
         cost_of_renewal: CostOfRenewal::WhenItBeginsThere,
         ..row(ExplanationCause::EspSilent, path::esp_silent)
     },

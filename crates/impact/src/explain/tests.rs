@@ -1014,6 +1014,40 @@ fn esp_stops_and_ike_goes_on() {
 }
 
 #[test]
+fn one_sa_stops_and_the_others_of_its_side_go_on() {
+    let mut stops = scene();
+    let event = stops.event(EventKind::EspSilent, 10.0, GATEWAY);
+    (event.until, event.spis) = (Some(at(18.0)), vec![Spi(0xb0)]);
+    event.count = Some(3_000_000);
+    stops.sas[1].sent = Some((3_000_000, 4_600_000_000));
+    let told = is(&stops, EspSilent);
+    assert_eq!((told.by, told.seconds), (Some(GATEWAY), Some(8.0)));
+    assert_eq!(
+        (told.count, told.limit_kilobytes),
+        (Some(3_000_000), Some(4_600_000))
+    );
+    stops.event(EventKind::IkeSaDeleted, 18.0, GATEWAY).successor = Some(false);
+    stops.outage().undelivered.dead = Some((at(18.0), at(19.0)));
+    is(&stops, EspSilent);
+    stops.events[0].until = Some(at(12.0));
+    is(&stops, Deleted);
+}
+
+/// The way had been closed before, and the peer is heard behind the Delete, or is not.
+#[test]
+fn a_delete_of_the_ike_sa_in_an_outage_that_had_begun() {
+    let mut deleted = scene();
+    deleted.event(EventKind::IkeSaRekeyed, 12.0, CLIENT).until = Some(at(12.9));
+    deleted.event(EventKind::IkeSaDeleted, 13.0, CLIENT).successor = Some(false);
+    deleted.silent(CLIENT, 13.0, 19.0);
+    deleted.silent(GATEWAY, 13.1, 19.0);
+    let told = is(&deleted, Deleted);
+    assert_eq!((told.by, told.evidence), (Some(CLIENT), vec![0]));
+    deleted.silent(GATEWAY, 10.0, 19.0);
+    is(&deleted, PathSilent);
+}
+
+#[test]
 fn nothing_comes_on_the_new_sa_of_one_side() {
     let stopped = |at_s: f64| {
         let mut scene = rekeyed(9.9, 9.98);
@@ -1027,6 +1061,8 @@ fn nothing_comes_on_the_new_sa_of_one_side() {
     is(&stopped(12.0), Unexplained);
     let mut used = stopped(9.99);
     used.sas[3].used = Some((at(9.995), at(30.0)));
+    is(&used, OneSided);
+    used.sas[0].used = Some((at(1.0), at(14.0)));
     is(&used, Unexplained);
 }
 

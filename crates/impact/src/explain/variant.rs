@@ -25,6 +25,7 @@ pub fn variant(
         Cause::Refused if event.is_some_and(|e| refuses_child(analysis, e)) => Some("refused-child"),
         Cause::Refused if event.is_none_or(|e| e.notify.is_none()) => Some("refused-encrypted"),
         Cause::ByTurns if is(EventKind::NetworksByTurns) => Some("networks-by-turns"),
+        Cause::OneSided if event.is_none() && explanation.seconds.is_some() => Some("one-sided-newer"),
         Cause::OneSided if event.is_none() => Some("one-sided-alone"),
         Cause::OneSided if explanation.certainty == Certainty::Inferred => Some("one-sided-left"),
         Cause::OtherTunnel if !ends.is_some_and(|t| [Some(t.a), Some(t.b)].contains(&explanation.by)) => {
@@ -35,6 +36,9 @@ pub fn variant(
         Cause::NewSaLost => exchange.and_then(|made| of_new_sa(analysis, made, explanation)),
         Cause::GivenUpTooSoon if !is(EventKind::ChecksAnsweredLate) => Some("given-up-alive"),
         Cause::AddressChanged if explanation.seconds.is_some() => Some("moved"),
+        Cause::Deleted | Cause::BreakBeforeMake if takes_the_new(analysis, explanation) => {
+            Some("new-ike-deleted")
+        }
         Cause::Deleted if exchange.is_some() => Some("deleted-elsewhere"),
         Cause::BreakBeforeMake if asks_behind_delete(analysis, explanation) != AsksBehindDelete::Deleter => {
             match has_limit(explanation) {
@@ -46,6 +50,7 @@ pub fn variant(
         Cause::LargePackets if explanation.by.is_some() => Some("large-or-all"),
         Cause::LargePackets if explanation.count.is_none() => Some("large-packets-only"),
         Cause::Unexplained if explanation.by.is_some() => Some("lost-before"),
+        Cause::EspSilent if is_of_one_sa(explanation) => Some("one-sa-silent"),
         Cause::PeerSilent if is_at_rest(explanation) => Some("silent-at-rest"),
         Cause::PeerSilent | Cause::PathSilent if brought_back(analysis, explanation, ended_by_renewal) => {
             Some(match is_without_ike(analysis) {
@@ -55,6 +60,15 @@ pub fn variant(
         }
         _ => None,
     }
+}
+
+/// Whether the Delete took an IKE SA that had just been made by a renewal.
+fn takes_the_new(analysis: &Analysis, explanation: &Explanation) -> bool {
+    let mut evidence = explanation
+        .evidence
+        .iter()
+        .filter_map(|index| analysis.events.get(*index));
+    evidence.any(|event| event.kind == EventKind::IkeSaRekeyed)
 }
 
 /// The side that asks for an SA behind a Delete.
@@ -81,6 +95,12 @@ pub fn asks_behind_delete(analysis: &Analysis, explanation: &Explanation) -> Ask
         _ if later => AsksBehindDelete::DeleterLater,
         _ => AsksBehindDelete::Deleter,
     }
+}
+
+/// Whether the packets of one SA alone did not pass.
+pub fn is_of_one_sa(explanation: &Explanation) -> bool {
+    let by_event = explanation.cause == ExplanationCause::EspSilent && explanation.event.is_some();
+    by_event || explanation.cause == ExplanationCause::OneSided
 }
 
 /// Whether only checks were sent to a side that fell silent: the transfer was over.

@@ -77,5 +77,8 @@ event-everything-silent = nothing at all was captured
 event-unreachable = { $who } answered with ICMP
 event-too-big-inside = { $who } said by ICMP that packets from { $from } to { $to } may have { $count } bytes at most
 event-ike-silent = { $who } sent no IKE while its ESP passed
-event-esp-silent = { $who } sent no ESP while its IKE passed
+event-esp-silent = { $who } { $sas ->
+    [one] { $probably }stopped sending on one SA while its others went on
+   *[all] sent no ESP while its IKE passed
+}
 event-other-tunnel = data of the tunnel of { $from } { $probably }came in that of { $to }

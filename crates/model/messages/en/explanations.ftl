@@ -28,13 +28,13 @@ outage-deleted = { $who } { $probably }deleted { $what ->
    *[child] an SA
 } { $at }
 outage-break-before-make = { $who } { $probably }{ $renews ->
-    [other] deleted { $what ->
+    [same] renews by deleting first ({ $at })
+   *[other] deleted { $what ->
         [ike] the IKE SA
        *[child] an SA
     } { $at }
-    [later] deleted an SA { $at }
-   *[same] renews by deleting first ({ $at })
 }
+outage-new-ike-deleted = { $who } { $probably }deleted its new IKE SA { $at }
 outage-refused = { $who } { $probably }refused the renewal { $at }
 outage-refused-child = { $who } { $probably }refused the new child SA { $at }
 outage-given-up = { $who } { $probably }did not answer checks { $at }
@@ -58,6 +58,7 @@ outage-peer-silent = { $who } { $probably }fell silent { $at }
 outage-ike-fragments = requests of { $who } { $probably }arrived incomplete { $at }
 outage-unheard = packets of { $who } { $probably }stopped arriving { $at }
 outage-esp-silent = ESP of { $who } { $probably }stopped coming { $at }
+outage-one-sa-silent = one SA of { $who } { $probably }stopped { $at }
 outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = both sides { $probably }fell silent { $at }
 outage-first-fragments = large packets of { $who } { $probably }stopped coming whole { $at }
@@ -166,6 +167,10 @@ explains-break-before-make = { $renews ->
        *[same] it
     }.
 }
+explains-new-ike-deleted = a renewal had just made that IKE SA, and behind it the old one alone goes; with the new one the child SAs ended, too{ $timed ->
+    [yes] , and the next SA stood { $took } later
+   *[no] , and no other one was made
+}.
 explains-refused = the answer was { $notify } ({ $count ->
     [one] once
    *[other] { $count } times
@@ -238,6 +243,10 @@ explains-esp-silent = no ESP came from { $who } { $span ->
     [part] for { $took }
    *[all] in that time
 }, and its IKE did: a NAT mapping or a filter lets IKE pass alone, or there is no SA to send on.
+explains-one-sa-silent = other SAs of { $who } went on, and { $other } sent on upon the SA of the way back.{ $count ->
+    [0] {""}
+   *[other] {" "}By its numbers the SA had carried { $bytes } packets (about { $limit }): { $who } may have reached a limit of volume and not renewed.
+}
 explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = neither ESP nor IKE came from either side { $span ->
     [part] for { $took }
@@ -264,6 +273,7 @@ explains-one-sided-left = { $what ->
     [sealed] { $to } sent a Delete at { $moment } that no key opens
    *[unknown] { $to } left its SA of this pair at { $moment }
 } and goes on upon another SA, as who has lost the pair; ESP of { $who } came on it for { $took } after that. These packets do not show what { $to } deleted.
+explains-one-sided-newer = { $to } went over to a newer SA. ESP of { $who } came on its old one for { $took } after that, and nothing of it was answered: { $to } has probably dropped the old SA, which checks by IKE do not show.
 explains-one-sided-alone = nothing comes back on the SA on which { $who } sends, and ESP of { $to } goes on upon an older one: { $to } does not have the newer one, or no longer. These packets do not show which.
 explains-answered-elsewhere = ESP or IKE went to { $from } and came back with the source { $to }: a NAT, a firewall or the other end drops such packets as a stranger's.
 explains-numbers-used-up = its SA ended with number { $bytes }, behind which there is none without a new SA, and no new one was made in time.
@@ -297,6 +307,7 @@ outage-slow-answers = Answers of { $who } took { $took } of that{ $eap ->
     [yes] {" "}(EAP asks several times, and its RADIUS server may be slow)
    *[no] {""}
 }.
+outage-stopped-before = Data had stopped already, { $took } before the Delete.
 outage-crossed = A request to renew that SA crossed the Delete and was refused.
 outage-alike = SAs end alike, at about { $limit } ({ $count } of them).
 outage-renewal-took = The renewal took { $took }.
@@ -353,6 +364,7 @@ cure-deleted-and-made-anew = look into the log of { $who } for why it deleted { 
     [ike] , and not `reauth_time`
    *[child] {""}
 }).
+cure-new-ike-deleted = at { $who }, look into the log at { $moment } for why the new IKE SA was deleted (a fault of its software, as when it had repeated the request of the renewal), and update it; let traffic bring the tunnel up again (strongSwan: `start_action = trap`).
 cure-refused = look into the log of { $who } for its reason: proposals, PFS group and traffic selectors must match at the renewal, too.
 cure-given-up-too-soon = keep the line from filling: send a little less than it carries (shape with `fq_codel` or `cake`), give UDP 500 and 4500 priority, and let dead peer detection wait longer (strongSwan: `retransmit_tries`). The rekeys are not the cause.
 cure-given-up-alive = at { $other }, let ESP count as a sign of life (dead peer detection on demand, which asks only when nothing comes), or give it a longer delay and more tries (strongSwan: `dpd_delay`, `dpd_timeout`, `retransmit_tries`). See why { $who } leaves checks unanswered (load, a filter). The rekeys are not the cause.
@@ -394,6 +406,7 @@ cure-esp-silent = capture at the end of { $who }, too: that tells whether it sen
     [udp] {" "}Send NAT keepalives at least every 20 s.
    *[plain] {""}
 }
+cure-one-sa-silent = at { $who }, clear the SAs of these networks, and look into its log and counters for why it sent nothing on that one (Cisco: `show crypto ipsec sa`). If its volume was used up: update it, raise or lift the limit of volume, and let the lifetime in seconds end first.
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = look at the path between the ends, and capture at the other one, too. The rekeys are not the cause.
 cure-first-fragments = find the firewall or router between { $who } and this capture that drops fragments, and let them pass; or avoid them: a smaller MTU or MSS inside the tunnel (`rekeyscope overhead{ $suite } --mtu LIMIT`), or fragmentation before encryption. The rekeys are not the cause.
@@ -410,6 +423,7 @@ cure-one-sided = { $known ->
     [inferred] see whether { $to } has this SA (strongSwan: `swanctl --list-sas`); if not, delete it at { $who }, too, or let it renew
    *[read] at { $who }, delete that SA or let it renew (strongSwan: `swanctl --terminate --child-id`), and see in the log of { $to } why it deleted it
 }. Two pairs of SAs beside each other come of both ends setting up, or of reauthentication: let one end alone begin (strongSwan: `start_action`, no `close_action = start`), and see `unique`.
+cure-one-sided-newer = at { $who }, delete the old SA (press reconnect, clear its SAs), and let it use the newest one and heed INITIAL-CONTACT. At { $to }, send a Delete before SAs are cleared, and let a ping through the tunnel watch it instead of IKE's checks.
 cure-answered-elsewhere = let { $who } answer from the address that was asked: a route for each source address (`ip rule add from { $from }`, a table for each line), or bind IKE to it (strongSwan: `local_addrs`, `left`); or let the other end ask { $to }. The rekeys are not the cause.
 cure-numbers-used-up = let { $who } renew before its numbers are used up (strongSwan: `rekey_packets`), or use extended sequence numbers (strongSwan: `esn` in the ESP proposal). The path is not the cause.
 cure-bad-icv = find what damages packets at { $who } or on the way: hardware or offload that encrypts (switch it off), memory, a device that changes them. A capture at its end tells which. The rekeys are not the cause.

@@ -52,5 +52,8 @@ event-everything-silent = 何もキャプチャされていない
 event-unreachable = { $who }が ICMP で応答
 event-too-big-inside = { $who }が ICMP で、{ $from } から { $to } へのパケットは { $count } バイトまでと通知
 event-ike-silent = { $who }からの ESP は届くが IKE が届かない
-event-esp-silent = { $who }からの IKE は届くが ESP が届かない
+event-esp-silent = { $sas ->
+    [one] { $who }の SA の一つだけが途絶{ $probably }
+   *[all] { $who }からの IKE は届くが ESP が届かない
+}
 event-other-tunnel = { $from } のトンネルのデータが { $to } のトンネルに移動{ $probably }

@@ -27,13 +27,13 @@ outage-deleted = { $who }が{ $at } { $what ->
    *[child] SA
 } を削除{ $probably }
 outage-break-before-make = { $who }が{ $renews ->
-    [other] {" "}{ $what ->
+    [same] 更新より先に SA を
+   *[other] {" "}{ $what ->
         [ike] IKE SA
        *[child] SA
     } を
-    [later] {" "}SA を
-   *[same] 更新より先に SA を
 }{ $at }削除{ $probably }
+outage-new-ike-deleted = { $who }が{ $at }新しい IKE SA を削除{ $probably }
 outage-refused = { $who }が{ $at }リキー（鍵更新）を拒否{ $probably }
 outage-refused-child = { $who }が{ $at }新しい Child SA を拒否{ $probably }
 outage-given-up = { $who }が{ $at }生存確認に無応答{ $probably }
@@ -57,6 +57,7 @@ outage-peer-silent = { $who }からの通信が{ $at }途絶{ $probably }
 outage-ike-fragments = { $who }の要求が{ $at }一部欠けて到着{ $probably }
 outage-unheard = { $who }のパケットが{ $at }届かず{ $probably }
 outage-esp-silent = { $who }からの ESP が{ $at }途絶{ $probably }
+outage-one-sa-silent = { $who }の SA の一つが{ $at }途絶{ $probably }
 outage-silent-on-new-sa = { outage-esp-silent }
 outage-path-silent = 両側からの通信が{ $at }途絶{ $probably }
 outage-first-fragments = { $who }の大きなパケットが{ $at }欠損{ $probably }
@@ -161,6 +162,10 @@ explains-break-before-make = { $renews ->
     [no] 不通の間に新しい SA はできませんでした。
    *[yes] 新しい SA ができたのは Delete の { $took }後でした。
 }
+explains-new-ike-deleted = その IKE SA は更新で作られたばかりで、本来は古い IKE SA だけを削除します。新しい IKE SA とともに Child SA も削除され、{ $timed ->
+    [yes] 次の SA ができたのは { $took }後でした。
+   *[no] 次の SA は作られていません。
+}
 explains-refused = 応答は { $notify }（{ $count } 回）で、古い SA に代わる SA はできませんでした。
 explains-refused-encrypted = 要求が { $count } 回拒否され（理由は暗号化されていて不明）、古い SA に代わる SA はできませんでした。
 explains-refused-child = 新しい IKE SA はできましたが、Child SA はできませんでした。{ $who }の応答は以前の応答より短く、Child SA が入る余地がなく、その後 ESP は届いていません。理由は暗号化されていて不明です。
@@ -209,6 +214,10 @@ explains-esp-silent = { $span ->
     [part] { $who }から ESP は { $took }間届かず
    *[all] その間、{ $who }から ESP は届かず
 }、IKE は届いていました。NAT マッピングかフィルターが IKE だけを通しているか、送るための SA がありません。
+explains-one-sa-silent = { $who }の他の SA は続いており、{ $other }も逆方向の SA で送り続けています。{ $count ->
+    [0] {""}
+   *[other] {""}番号によれば、その SA は { $bytes } パケット（約 { $limit }）を運んでおり、{ $who }が転送量の上限に達したまま更新しなかった可能性があります。
+}
 explains-silent-on-new-sa = { explains-esp-silent }
 explains-path-silent = { $span ->
     [part] 両側とも ESP も IKE も { $took }間届きませんでした。
@@ -235,6 +244,7 @@ explains-one-sided-left = { $to }は { $moment }に{ $what ->
     [sealed] 鍵のない Delete を送り
    *[unknown] 対になる SA での送信をやめ
 }、別の SA で送り続けています。Child SA を失ったときの動きです。その後も{ $who }の ESP が { $took }にわたり元の SA で届いています。何を削除したかはこのキャプチャでは分かりません。
+explains-one-sided-newer = { $to }は新しい SA に切り替えましたが、{ $who }の ESP はその後も { $took }にわたり古い SA で届き、応答は何も返っていません。{ $to }は古い SA をすでに破棄したと推定されます。IKE の生存確認では検出できません。
 explains-one-sided-alone = { $who }が送っている SA では何も返らず、{ $to }の ESP は古い SA で続いています。{ $to }は新しい SA をまだ持っていないか、すでに失っています。どちらかはこのキャプチャでは分かりません。
 explains-answered-elsewhere = ESP や IKE は { $from } 宛てに送られ、返ってきたものの送信元は { $to } でした。NAT、ファイアウォール、または相手側が、知らない相手のものとして破棄します。
 explains-numbers-used-up = ESP シーケンス番号が { $bytes } に達し、新しい SA なしでは次の番号がありません。リキーは間に合いませんでした。
@@ -264,6 +274,7 @@ outage-slow-answers = そのうち { $took }は{ $who }の応答待ちです{ $e
     [yes] （EAP は何度も往復し、RADIUS サーバーが遅い可能性があります）
    *[no] {""}
 }。
+outage-stopped-before = データは Delete の { $took }前からすでに止まっていました。
 outage-crossed = その SA のリキー要求が Delete と行き違い、拒否されました。
 outage-alike = SA はいつも約 { $limit } で終わっています（{ $count } 個）。
 outage-renewal-took = リキーには { $took }かかりました。
@@ -314,6 +325,7 @@ cure-deleted-and-made-anew = { $who }のログで { $moment }に { $what ->
     [ike] `reauth_time` ではなく `rekey_time`
    *[child] `rekey_time`
 }）。
+cure-new-ike-deleted = { $who }のログで、{ $moment }に新しい IKE SA を削除した理由（更新の要求を再送した後など、ソフトウェアの不具合）を調べて更新し、通信が発生したらトンネルを張り直すようにしてください（strongSwan: `start_action = trap`）。
 cure-refused = { $who }のログで理由を調べてください。プロポーザル、PFS グループ、トラフィックセレクターは更新時にも一致が必要です。
 cure-given-up-too-soon = 回線を使い切らないよう、送信を少し抑えて（`fq_codel` か `cake` でシェーピング）、UDP 500 と 4500 を優先し、DPD のタイムアウトを延ばしてください（strongSwan: `retransmit_tries` を増やす）。リキーは原因ではありません。
 cure-given-up-alive = { $other }で、ESP の到着も生存の印とみなす（何も届かないときだけ確認するオンデマンドの DPD）か、DPD の間隔と回数を増やしてください（strongSwan: `dpd_delay`、`dpd_timeout`、`retransmit_tries`）。{ $who }が確認に応答しない理由（負荷、フィルター）も調べてください。リキーは原因ではありません。
@@ -355,6 +367,7 @@ cure-esp-silent = { $who }の側でもキャプチャしてください。ESP �
     [udp] NAT キープアライブを 20 秒以下の間隔で送ってください。
    *[plain] {""}
 }
+cure-one-sa-silent = { $who }でそのネットワークの SA をクリアし、送信が止まった理由をログとカウンター（Cisco: `show crypto ipsec sa`）で調べてください。転送量を使い切っていた場合は、ソフトウェアを更新し、転送量の上限を上げるか無効にして、秒単位の寿命が先に切れるようにしてください。
 cure-silent-on-new-sa = { cure-esp-silent }
 cure-path-silent = 両側の間の経路を調べ、反対側でもキャプチャしてください。リキーは原因ではありません。
 cure-first-fragments = { $who }とこのキャプチャの間でフラグメントを破棄しているファイアウォールかルーターを探し、通すようにしてください。または、フラグメントを避けてください: トンネル内の MTU か MSS を小さくする（`rekeyscope overhead{ $suite } --mtu LIMIT`）、暗号化の前に分割する。リキーは原因ではありません。
@@ -371,6 +384,7 @@ cure-one-sided = { $known ->
     [inferred] { $to }にこの SA があるか調べ（strongSwan: `swanctl --list-sas`）、なければ{ $who }でも削除するか更新してください
    *[read] { $who }でその SA を削除するか更新し（strongSwan: `swanctl --terminate --child-id`）、{ $to }が削除した理由をログで調べてください
 }。Child SA が重複するのは、両側からトンネルを張った場合や再認証の場合です。トンネルは片側だけから張り（strongSwan: `start_action`、`close_action = start` は使わない）、`unique` も確認してください。
+cure-one-sided-newer = { $who }で古い SA を削除し（再接続、SA のクリア）、最新の SA を使い INITIAL-CONTACT に従うようにしてください。{ $to }では、SA をクリアする前に Delete を送り、IKE の生存確認ではなくトンネル内の ping で監視してください。
 cure-answered-elsewhere = 要求されたアドレスから{ $who }が応答するようにしてください。送信元アドレスごとの経路（`ip rule add from { $from }` と回線ごとのテーブル）を設定するか、IKE をそのアドレスに固定します（strongSwan: `local_addrs`、`left`）。または相手側の宛先を { $to } にしてください。リキーは原因ではありません。
 cure-numbers-used-up = 番号を使い切る前に{ $who }が鍵を更新する（strongSwan: `rekey_packets`）か、拡張シーケンス番号（strongSwan: ESP プロポーザルの `esn`）を使ってください。経路が原因ではありません。
 cure-bad-icv = { $who }か経路上でパケットを壊すもの（暗号化のハードウェアやオフロード、メモリ、パケットを書き換える機器）を調べ、オフロードは無効にしてください。{ $who }側のキャプチャでどちらか分かります。リキーは原因ではありません。

@@ -37,7 +37,7 @@ plain_data! {
         pub notify: Option<String>,
         /// Number by kind: copies of a request, or of a repeated statement; checks or echoes that were asked; fragments that came; the
         /// number of the first packet; bytes of the limit, of the next hop's MTU; missing numbers, or those that numbers went back by;
-        /// packets that the peer of an end that moved sent before it followed.
+        /// packets that the peer of an end that moved sent before it followed; the last number of an SA that had carried most before the capture.
         pub count: Option<u64>,
         /// True where another SA stood already: for a Delete, one that succeeds the deleted SA; for a new IKE SA, one of the same ends. For a
         /// refused login, whether a later one was accepted.
@@ -73,7 +73,8 @@ plain_data! {
         /// Part of that exchange in which the two sides computed keys, seconds; `null` where it made none, or that is not known.
         #[serde(default)]
         pub computed_seconds: Option<f64>,
-        /// The limit that the SA had reached, in kilobytes of 1,000 bytes: read, or learnt from SAs that ended alike.
+        /// The limit that the SA had reached, in kilobytes of 1,000 bytes: read, or learnt from SAs that ended alike; of one SA that stopped
+        /// alone, what it had carried by its numbers.
         #[serde(default)]
         pub limit_kilobytes: Option<u64>,
         /// The limit that the SA had reached, in seconds: read, or learnt from SAs that ended alike.
@@ -83,7 +84,8 @@ plain_data! {
         #[serde(default)]
         pub limit_packets: Option<u64>,
         /// Number by cause: requests that were refused or unanswered; packets that were lost on the new or the old SA, or came too late;
-        /// bytes of the largest packet that still passed; SAs that ended at the same limit; checks, where the silent side was sent nothing else.
+        /// bytes of the largest packet that still passed; SAs that ended at the same limit; the last number of an SA; checks, where
+        /// the silent side was sent nothing else.
         #[serde(default)]
         pub count: Option<u64>,
         /// Number of connections that stood still, where large packets alone did not pass.

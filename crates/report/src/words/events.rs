@@ -62,6 +62,7 @@ fn about(focus: &Focus, event: &Event) -> Message {
         .with("count", event.count.unwrap_or(0))
         .with("from", address(&event.from))
         .with("to", address(&event.to))
+        .with("sas", if event.spis.is_empty() { "all" } else { "one" })
         .with(
             "follows",
             if event.successor == Some(false) {

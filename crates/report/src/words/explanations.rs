@@ -8,7 +8,7 @@ use crate::words::lengths::{moment, range};
 use crate::words::{clean, format};
 use rekeyscope_impact::explain::{
     AsksBehindDelete, Moment, asks_behind_delete, brought_back, is_crossed, leaves_unused, renews_as_windows,
-    row_of, slow_answers, variant,
+    row_of, slow_answers, stopped_before, variant,
 };
 use rekeyscope_model::algorithm::proposal;
 use rekeyscope_model::analysis::{
@@ -517,8 +517,11 @@ impl<'a> Explained<'a> {
                 )
                 .then(said)
             }
-            ExplanationCause::BreakBeforeMake => {
+            ExplanationCause::Deleted | ExplanationCause::BreakBeforeMake => {
                 let analysis = self.focus.analysis;
+                if let Some(took) = stopped_before(analysis, self.explanation, self.silent_time.start) {
+                    return Some(fill!(t, "outage-stopped-before", took = format::seconds(took)));
+                }
                 if let Some((who, took, eap)) = slow_answers(analysis, self.explanation) {
                     let who = side(t, analysis.tunnels.get(self.silent_time.tunnel), Some(who));
                     let (took, eap) = (format::seconds(took), if eap { "yes" } else { "no" });

@@ -145,6 +145,13 @@ fn of_the_control_plane(
             ..by(gateway, ExplanationCause::Deleted, Certainty::Read)
         },
     );
+    let mut new_ike_deleted = deleted(EventKind::IkeSaDeleted, Certainty::Inferred);
+    new_ike_deleted.events.push(Event {
+        index: 1,
+        ..Event::at(EventKind::IkeSaRekeyed, Certainty::Inferred, at(10.92), 19_990)
+    });
+    let explanation = new_ike_deleted.outages[0].explanation.as_mut();
+    explanation.expect("it has one").evidence = vec![1];
     let mut never_renewed = refused(Some("TS_UNACCEPTABLE"));
     let outage = &mut never_renewed.outages[0];
     (outage.start, outage.dead, outage.end) = (at(15.0), Some((at(15.1), at(29.0))), None);
@@ -164,6 +171,7 @@ fn of_the_control_plane(
         unanswered(ExplanationCause::GivenUp, EventKind::ChecksUnanswered),
         given_up_too_soon,
         deleted_elsewhere,
+        new_ike_deleted,
         shown(
             EventKind::AnswerLost,
             |_| (),
@@ -257,6 +265,10 @@ fn of_sas(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAddr>) -
         goes_on(Certainty::Read, Some(0)),
         goes_on(Certainty::Inferred, Some(0)),
         goes_on(Certainty::Inferred, None),
+        document(Explanation {
+            seconds: None,
+            ..one_sided(Certainty::Inferred)
+        }),
         document(one_sided(Certainty::Inferred)),
         limit(Certainty::Read, Some(150), None),
         limit(Certainty::Inferred, Some(68_359), Some(2)),
@@ -412,6 +424,16 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
             ..of(ExplanationCause::TooBig, Certainty::Read)
         },
     );
+    let one_sa_silent = shown(
+        EventKind::EspSilent,
+        |event| event.spis = vec![Spi(0xb0)],
+        Explanation {
+            count: Some(3_289_228),
+            limit_kilobytes: Some(4_608_000),
+            by: gateway,
+            ..of(ExplanationCause::EspSilent, Certainty::Inferred)
+        },
+    );
     let too_big_inside = shown(
         EventKind::TooBigInside,
         |event| {
@@ -474,6 +496,7 @@ fn of_the_path(client: Option<std::net::IpAddr>, gateway: Option<std::net::IpAdd
         several(ExplanationCause::PeerSilent, gateway),
         silent(gateway, None, ExplanationCause::Unheard),
         silent(gateway, None, ExplanationCause::EspSilent),
+        one_sa_silent,
         silent(gateway, Some(0), ExplanationCause::SilentOnNewSa),
         left_out,
         by_turns(Certainty::Proven),

@@ -7,7 +7,9 @@ use crate::words::explanations::Explained;
 use crate::words::focus::Focus;
 use crate::words::format;
 use crate::words::lengths::{frames, moment, moments, range};
-use rekeyscope_impact::explain::{ToldEverywhere, ToldOutages, row_of, told_everywhere, told_outages};
+use rekeyscope_impact::explain::{
+    ToldEverywhere, ToldOutages, is_of_one_sa, row_of, told_everywhere, told_outages,
+};
 use rekeyscope_model::analysis::{ExplanationCause, Outage, OutageEnd};
 
 /// The answer where outages are what there is to tell.
@@ -100,7 +102,7 @@ fn down(focus: &Focus, told: &ToldOutages<'_>, explained: &Explained<'_>) -> Str
     let nothing = match receiver {
         _ if row_of(told.explanation.cause).lets_small_pass => t.word("outage-nothing-large"),
         _ if told.explanation.cause == ExplanationCause::NumbersBack => t.word("outage-nothing-of-it"),
-        _ if told.explanation.cause == ExplanationCause::OneSided => t.word("outage-nothing-on-it"),
+        _ if is_of_one_sa(told.explanation) => t.word("outage-nothing-on-it"),
         _ if told.explanation.cause == ExplanationCause::LeftOut => t.word("outage-nothing"),
         Some(receiver) => fill!(t, "outage-nothing-to", to = receiver),
         None => t.word("outage-nothing"),
