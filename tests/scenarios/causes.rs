@@ -196,7 +196,7 @@ const LABELS_PLANTED: [Planted; 13] = [
 ];
 
 /// The findings, each with a scenario in which it is made, and one that looks like it and in which it is not.
-const FINDINGS_PLANTED: [Planted; 18] = [
+const FINDINGS_PLANTED: [Planted; 19] = [
     ("fragmentation_cliff", "writes a byte too long", "signs of life"),
     (
         "path_mtu",
@@ -217,6 +217,11 @@ const FINDINGS_PLANTED: [Planted; 18] = [
     ("damaged", "packets damaged", "key of another SA"),
     ("capture_drops", "data not captured", "as many segments lost"),
     ("lost_fragments", "later fragments lost", "packets lost whole"),
+    (
+        "lost_before_encryption",
+        "as many lost before encryption",
+        "as many segments lost",
+    ),
     ("one_direction_loss", "as many segments lost", "data not captured"),
     (
         "both_directions_loss",

@@ -1,6 +1,8 @@
 //! Limits of a sender, each planted beside another one that makes the same rate, the same flight or the same copies.
 
 use super::steps::GENEROUS;
+use crate::support::analyze_world;
+use rekeyscope_report::words::answer_lines;
 use rekeyscope_testkit::scenario::{MILLI, Reno, World};
 
 /// Far more than the rest of a scenario lets a sender use: a segment takes 0.1 ms.
@@ -107,8 +109,38 @@ pub(crate) fn segments_overtaken(w: &mut World) {
 
 /// As many segments are lost as were overtaken, so that the sender has to repeat each.
 pub(crate) fn as_many_lost(w: &mut World) {
+    lose(w, false);
+}
+
+/// The sender's gateway never sees them.
+pub(crate) fn as_many_lost_before_encryption(w: &mut World) {
+    lose(w, true);
+}
+
+fn lose(w: &mut World, before_encryption: bool) {
     let lost = |segment| segment % 250 == 125;
-    transfer(w, Reno { lost, ..AT_RECEIVER });
+    transfer(
+        w,
+        Reno {
+            lost,
+            before_encryption,
+            ..AT_RECEIVER
+        },
+    );
+}
+
+#[test]
+fn segments_that_were_lost_before_encryption_are_told_from_lost_esp() {
+    let answer = |play: fn(&mut World)| {
+        let mut w = World::new();
+        play(&mut w);
+        answer_lines(&analyze_world(w, true))
+    };
+    let before = answer(as_many_lost_before_encryption);
+    assert!(before.headline.contains("lost before encryption"), "{before:?}");
+    assert!(before.why.contains("no ESP number is missing"), "{before:?}");
+    let behind = answer(as_many_lost);
+    assert!(!behind.headline.contains("before encryption"), "{behind:?}");
 }
 
 const AT_RECEIVER: Reno = Reno {

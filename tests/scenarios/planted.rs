@@ -659,6 +659,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         as_many_lost,
     ),
     scenario(
+        "as many lost before encryption",
+        &["finding lost_before_encryption"],
+        as_many_lost_before_encryption,
+    ),
+    scenario(
         "later fragments lost",
         &["finding lost_fragments", "finding path_mtu"],
         later_fragments_lost,

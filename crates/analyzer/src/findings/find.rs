@@ -32,6 +32,7 @@ pub(crate) fn findings(
             let of_capture = lane.dropped_by_the_capture();
             let of_path = || lane.lost_fragments().or_else(|| lane.packet_loss());
             found.extend(of_capture.or_else(of_path));
+            found.extend(lane.lost_before_encryption());
         }
         if record.wants(tunnel) {
             found.extend(sas::unused_sas(record, tunnel));

@@ -28,8 +28,38 @@ impl Lane<'_> {
         2.0 * self.never_captured() as f64 / mean.max(1.0) >= packets as f64
     }
 
+    /// Bytes that the receiver acknowledged and no packet of the capture carries.
     fn never_captured(&self) -> u64 {
-        self.record.traffic.never_captured(self.tunnel, self.direction)
+        let sent = self.record.traffic.sent(self.tunnel, self.direction);
+        sent.map_or(0, |sent| sent.unseen)
+    }
+
+    /// TCP sends again what never came to the capture, and each packet that is lost behind the encryption leaves out an ESP number: what is more
+    /// than these was lost before.
+    pub(crate) fn lost_before_encryption(&self) -> Option<Finding> {
+        let sent = self.record.traffic.sent(self.tunnel, self.direction)?;
+        let (missing, _) = self.loss();
+        let lost = sent.sent_again.saturating_sub(missing);
+        let share = lost as f64 / sent.segments.max(1) as f64;
+        let is_open = self
+            .associations()
+            .all(|a| a.counters.opened == a.counters.packets);
+        if lost < ENOUGH.max(missing) || share < LOSSY || !is_open {
+            return None;
+        }
+        // So few echo requests may be spared by chance.
+        let [echoes, skipped] = sent.echoes;
+        let spared = skipped == 0 && echoes as f64 * share >= LEAST_NOT_BY_CHANCE as f64;
+        let message = self
+            .about("finding-lost-before-encryption")
+            .with("lost", grouped(lost))
+            .with("share", format!("{:.1} %", share * 100.0))
+            .with("segments", grouped(sent.segments))
+            .with("esp", if missing == 0 { "whole" } else { "lossy" })
+            .with("missing", grouped(missing))
+            .with("spared", if spared { "yes" } else { "no" })
+            .with("echoes", grouped(echoes));
+        Some(finding(FindingKind::LostBeforeEncryption, message, &sent.frames))
     }
 
     /// Numbers are missing, but the receiver acknowledged what was in them: the capture lost the packets, not the path.

@@ -2,6 +2,7 @@
 
 use super::quiets::Quiets;
 use crate::decode::{Decoded, Pending};
+use rekeyscope_impact::explain::MOST_FRAMES;
 use rekeyscope_ipsec::esp::inner::Inner;
 use rekeyscope_ipsec::rekey::slot;
 use rekeyscope_ipsec::sa::association::Association;
@@ -11,7 +12,7 @@ use rekeyscope_model::analysis::{Direction, Event};
 use rekeyscope_model::time::{NANOS_PER_MILLI, Timestamp};
 use rekeyscope_traffic::{
     DeliveredBytes, DeliveryLine, EspNumber, InnerPayload, Interval, LEAST_TIMEOUT, LatePackets, Outages,
-    Packet, PairId, Preview, SealedLine, SealedPacket, SealedTraffic, Segment, Tracker,
+    Packet, PairId, Preview, SealedLine, SealedPacket, SealedTraffic, Segment, SegmentKind, Tracker,
 };
 use std::net::IpAddr;
 
@@ -24,8 +25,52 @@ pub(crate) struct TrafficReading {
     pub(super) sealed: SealedTraffic,
     volumes: Volumes,
     pub(crate) quiets: Quiets,
-    /// Acknowledged bytes of each tunnel, by direction, that the capture never showed.
-    unseen: Vec<[u64; 2]>,
+    /// Counts of each tunnel, by direction.
+    sent: Vec<[SentCounts; 2]>,
+}
+
+/// Data and echo requests of one direction, as far as the capture shows what it lacks of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SentCounts {
+    /// Acknowledged bytes that the capture never showed.
+    pub(crate) unseen: u64,
+    /// Segments whose data the capture had not shown before.
+    pub(crate) segments: u64,
+    /// Those of them that were sent again: their first copies never came to the capture.
+    pub(crate) sent_again: u64,
+    /// Frames of the first of these.
+    pub(crate) frames: Vec<u64>,
+    /// Echo requests that came, and how many numbers between them did not.
+    pub(crate) echoes: [u64; 2],
+    /// Identifier and number of the last one.
+    last_echo: Option<(u16, u16)>,
+}
+
+impl SentCounts {
+    fn take(&mut self, packet: &Packet, segment: &Segment) {
+        if segment.new > 0 {
+            self.segments += 1;
+            if segment.kind == SegmentKind::Retransmission && segment.again == 0 {
+                self.sent_again += 1;
+                self.frames
+                    .extend((self.frames.len() < MOST_FRAMES).then_some(segment.frame));
+            }
+        }
+        let InnerPayload::Echo {
+            request: true,
+            id,
+            seq,
+            ..
+        } = packet.payload
+        else {
+            return;
+        };
+        let before = self.last_echo.filter(|last| last.0 == id);
+        let skipped = before.map_or(0, |last| seq.wrapping_sub(last.1).saturating_sub(1));
+        self.echoes[0] += 1;
+        self.echoes[1] += u64::from(skipped);
+        self.last_echo = Some((id, seq));
+    }
 }
 
 impl TrafficReading {
@@ -52,13 +97,12 @@ impl TrafficReading {
         let tunnel = association.tunnel;
         self.quiets.take((tunnel, sa), packet, &segment, &self.tracker);
         self.volumes.take(sa, packet.time, carried(association));
-        let unseen = segment.acks.map_or(0, |acks| acks.unseen);
-        if unseen > 0 {
-            if tunnel >= self.unseen.len() {
-                self.unseen.resize(tunnel + 1, [0; 2]);
-            }
-            self.unseen[tunnel][slot(packet.direction.reverse())] += unseen;
+        if tunnel >= self.sent.len() {
+            self.sent.resize_with(tunnel + 1, Default::default);
         }
+        let sent = &mut self.sent[tunnel];
+        sent[slot(packet.direction)].take(packet, &segment);
+        sent[slot(packet.direction.reverse())].unseen += segment.acks.map_or(0, |acks| acks.unseen);
         segment
     }
 
@@ -75,11 +119,9 @@ impl TrafficReading {
         self.tracker.preview(lane, flow, segment)
     }
 
-    /// Bytes of one direction that the receiver acknowledged and no packet of the capture carries: the capture lost them.
-    pub(crate) fn never_captured(&self, tunnel: TunnelIndex, direction: Direction) -> u64 {
-        self.unseen
-            .get(tunnel)
-            .map_or(0, |unseen| unseen[slot(direction)])
+    /// Counts of what one direction sent.
+    pub(crate) fn sent(&self, tunnel: TunnelIndex, direction: Direction) -> Option<&SentCounts> {
+        Some(&self.sent.get(tunnel)?[slot(direction)])
     }
 
     /// Packets of one direction that came late.

@@ -1,5 +1,6 @@
 //! Failures: outages that cost a tunnel more than its rekeys, and renewals that failed for good. The verdict of such a tunnel is *failed*.
 
+use crate::explain::loss::waits_for_lost;
 use crate::explain::renewal::is_cost_of_renewal;
 use crate::explain::view::MOST_FRAMES;
 use crate::verdict::{is_all_clear, named_loss};
@@ -41,6 +42,7 @@ pub(super) fn failure(analysis: &Analysis, tunnel: usize) -> Option<Failure<'_>>
 fn is_failure(analysis: &Analysis, outage: &Outage) -> bool {
     let cause = outage.explanation.as_ref().map(|explanation| explanation.cause);
     cause != Some(ExplanationCause::CaptureHole)
+        && !waits_for_lost(analysis, outage)
         && (!is_cost_of_renewal(outage, &analysis.attempts, &analysis.rekeys)
             || is_down_before(analysis, outage))
 }

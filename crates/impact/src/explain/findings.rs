@@ -1,6 +1,7 @@
 //! The third part of the table: rows for what the packets show beside outages and costs. The analyzer finds them.
 
-use rekeyscope_model::analysis::{FindingKind, Severity};
+use rekeyscope_model::analysis::{Analysis, Direction, Finding, FindingKind, Severity};
+use rekeyscope_model::text::Arg;
 
 /// A row for a finding.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ const fn warning(kind: FindingKind, needs: &'static str) -> FindingRow {
 }
 
 /// All rows.
-pub static FINDINGS: [FindingRow; 18] = [
+pub static FINDINGS: [FindingRow; 19] = [
     warning(
         FindingKind::FragmentationCliff,
         "one of ten packets of a direction (100 or more) is split so that a few bytes are left, by IP or by TCP (which sends them within half a second: later ones are another write)",
@@ -79,6 +80,13 @@ pub static FINDINGS: [FindingRow; 18] = [
         ..warning(
             FindingKind::LostFragments,
             "twenty ESP packets, and one of a thousand, are missing, and of three of four of them the first fragment came",
+        )
+    },
+    FindingRow {
+        unless: "some SA of the direction has packets that no key opens",
+        ..warning(
+            FindingKind::LostBeforeEncryption,
+            "twenty segments, and one of a thousand, come for the first time when TCP sends them again, and fewer than half as many ESP numbers are missing",
         )
     },
     warning(
@@ -135,4 +143,20 @@ pub static FINDINGS: [FindingRow; 18] = [
 /// The row of a finding of a document; `None` where an older version made it.
 pub fn finding_row(id: &str) -> Option<&'static FindingRow> {
     FINDINGS.iter().find(|row| row.kind.as_str() == id)
+}
+
+/// The finding of a kind about a direction.
+pub fn finding_of(
+    analysis: &Analysis,
+    kind: FindingKind,
+    (tunnel, direction): (usize, Direction),
+) -> Option<&Finding> {
+    let tunnel = analysis.tunnels.get(tunnel)?;
+    let (from, to) = direction.pick((tunnel.a, tunnel.b), (tunnel.b, tunnel.a));
+    let wanted = Arg::Text(format!("{from} → {to}"));
+    let is_own = |f: &&Finding| {
+        let first = f.messages.first();
+        f.id == kind.as_str() && first.is_some_and(|m| m.args.get("direction") == Some(&wanted))
+    };
+    analysis.findings.iter().find(is_own)
 }

@@ -1,8 +1,12 @@
 //! The line of an account that a transfer lost most to, in the finished lists.
 
 use crate::explain::costs::{BesideRekeys, cost_row};
+use crate::explain::findings::finding_of;
 use crate::verdict::{INTEREST, LEAST_SHARE};
-use rekeyscope_model::analysis::{Account, AccountLabel, AccountLine, Analysis, Impact, Ledger, Verdict};
+use rekeyscope_model::analysis::{
+    Account, AccountLabel, AccountLine, Analysis, ExplanationCause, Finding, FindingKind, Impact, Ledger,
+    Outage, Verdict,
+};
 
 fn account<'a>(analysis: &'a Analysis, headline: &Impact) -> Option<&'a Account> {
     analysis.account_of(headline.tunnel, headline.direction)
@@ -67,4 +71,45 @@ pub fn leads(line: &AccountLine, headline: &Impact) -> bool {
         BesideRekeys::Leads => matches!(headline.verdict, Verdict::Some | Verdict::Shown),
         BesideRekeys::Follows => headline.verdict == Verdict::Some,
     }
+}
+
+/// Segments that were lost before they were encrypted.
+#[derive(Debug, Clone, Copy)]
+pub struct ToldLostBefore<'a> {
+    /// The account of the direction that sent them.
+    pub account: &'a Account,
+    /// The finding that counts them.
+    pub finding: &'a Finding,
+    /// Seconds that the transfer lost to losses.
+    pub lost_seconds: f64,
+}
+
+/// The direction of a tunnel that lost most to segments that were lost before encryption, where that is of interest, and more than rekeys cost.
+pub fn told_lost_before<'a>(analysis: &'a Analysis, tunnel: usize) -> Option<ToldLostBefore<'a>> {
+    let told = |account: &'a Account| {
+        let side = (tunnel, account.direction);
+        let is_loss =
+            |line: &&AccountLine| matches!(line.label, AccountLabel::PathLoss | AccountLabel::QueueLoss);
+        let lines = account.labels.iter().filter(is_loss);
+        let lost_seconds: f64 = lines.map(|line| line.lost_seconds).sum();
+        let ledger = analysis.ledger_of(tunnel, account.direction)?;
+        let least = (INTEREST * account.seconds).max(ledger.cost_seconds);
+        let finding = finding_of(analysis, FindingKind::LostBeforeEncryption, side)?;
+        (lost_seconds > least).then_some(ToldLostBefore {
+            account,
+            finding,
+            lost_seconds,
+        })
+    };
+    let own = analysis.account.iter().filter(|account| account.tunnel == tunnel);
+    own.filter_map(told)
+        .max_by(|a, b| a.lost_seconds.total_cmp(&b.lost_seconds))
+}
+
+/// Tells whether an outage that nothing explains is one of many waits for segments, or for acknowledgements, that were lost before encryption.
+pub(super) fn waits_for_lost(analysis: &Analysis, outage: &Outage) -> bool {
+    let explanation = outage.explanation.as_ref();
+    let unexplained = explanation.is_some_and(|e| e.cause == ExplanationCause::Unexplained);
+    let told = || told_lost_before(analysis, outage.tunnel);
+    unexplained && outage.end.is_some() && told().is_some_and(|told| told.lost_seconds > outage.seconds)
 }

@@ -34,8 +34,10 @@ mod tests;
 pub use control::REFUSAL_TAKES_EFFECT;
 pub use costs::{BesideRekeys, COSTS, CostRow, cost_row};
 pub use failure::{ToldRenewal, failures_first, told_failed_renewal};
-pub use findings::{FINDINGS, FindingRow, finding_row};
-pub use loss::{leads, share_of_transfer, told_idle_beside, told_loss, told_loss_beside};
+pub use findings::{FINDINGS, FindingRow, finding_of, finding_row};
+pub use loss::{
+    ToldLostBefore, leads, share_of_transfer, told_idle_beside, told_loss, told_loss_beside, told_lost_before,
+};
 pub use orphan::{OrphanReason, ToldOrphan, told_orphan};
 pub use remarks::{
     ToldDialledAgain, ToldFirstNumbers, ToldNoReturn, ToldStandstill, told_childless, told_cut_off,

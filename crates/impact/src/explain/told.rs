@@ -1,6 +1,7 @@
 //! The outages that an answer speaks of: those that have not ended, else the cause that cost most.
 
 use crate::explain::failure::{Failure, failure};
+use crate::explain::loss::waits_for_lost;
 use crate::explain::renewal::is_cost_of_renewal;
 use crate::explain::slow_sa::told_slow_sa;
 use rekeyscope_model::analysis::{
@@ -38,7 +39,8 @@ pub struct ToldOutages<'a> {
 pub fn told_outages(analysis: &Analysis) -> Option<ToldOutages<'_>> {
     let mut groups: Vec<Vec<(&Outage, &Explanation)>> = Vec::new();
     for outage in &analysis.outages {
-        let Some(explanation) = outage.explanation.as_ref().filter(|e| is_of_the_tunnel(e)) else {
+        let explanation = outage.explanation.as_ref().filter(|e| is_of_the_tunnel(e));
+        let Some(explanation) = explanation.filter(|_| !waits_for_lost(analysis, outage)) else {
             continue;
         };
         // The verdict says the cost of renewals that succeed, with those that cost less than an outage is long.

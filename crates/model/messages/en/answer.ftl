@@ -279,3 +279,15 @@ slow-sa-why = Why: the rate fell with the first packets of SA { $spi } and came 
    *[no] {""}
 } The { $direction } took { $lost } longer.
 do-slow-sa = Do: find out why { $who } does not handle this SA in hardware (offload) as it does the others, and how busy its processor is. Until then a rekey brings the rate back. Not the line.
+
+## Segments that were lost before encryption. $who: "the client" or "the gateway"; the other arguments: finding-lost-before-encryption
+
+lost-before-line = At least { $share } of { $transfer } segments were lost before encryption; it cost { $seconds } of { $whole }.
+lost-before-why = Why: TCP sent { $lost } segments again that no ESP packet had carried, and { $esp ->
+    [whole] no ESP number is missing
+   *[lossy] only { $missing } ESP numbers are missing
+}: { $who } dropped them, or the network behind it, and not the path.{ $spared ->
+    [yes] {" "}None of { $echoes } echo requests is missing, so not everything is dropped alike.
+   *[no] {""}
+}
+do-lost-before = Do: at { $who } and behind it, look for what drops TCP before IPsec: FastTrack of MikroTik (leave out what an IPsec policy matches), a full queue, a faulty port. Capture there before encryption, too.

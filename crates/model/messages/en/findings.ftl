@@ -16,6 +16,13 @@ finding-damaged = { $direction }: { $damaged } ESP packets ({ $share }) came dam
    *[line] their receiver drops them
 }.
 finding-lost-fragments = { $direction }: { $missing } ESP packets ({ $share }) are missing; of { $cut } of them the first fragment came, so that later fragments were lost before the capture point.
+finding-lost-before-encryption = { $direction }: { $lost } of { $segments } TCP segments ({ $share }) came only when TCP sent them again, and { $esp ->
+    [whole] no ESP number is missing
+   *[lossy] only { $missing } ESP numbers are missing
+}: they were lost before encryption{ $spared ->
+    [yes] , and none of { $echoes } echo requests was
+   *[no] {""}
+}.
 finding-packets-missing = { $direction }: { $missing } ESP packets ({ $share }) never reached the capture, against { $other } the other way: lost before the capture point or not captured: without keys for both directions nothing tells which.
 
 ## The same in a few words, by the same arguments

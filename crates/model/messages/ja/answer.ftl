@@ -255,3 +255,15 @@ slow-sa-why = 原因: SA { $spi } の最初のパケットからレートが落�
    *[no] {""}
 }{ $direction }の遅れは { $lost } です。
 do-slow-sa = 対策: { $who }がこの SA を他の SA のようにハードウェアで処理（オフロード）していない理由と、CPU の負荷を調べてください。それまではリキーでレートが戻ります。回線ではありません。
+
+## 暗号化の前に失われたセグメント。$who: 「クライアント」または「ゲートウェイ」。他の引数: finding-lost-before-encryption
+
+lost-before-line = { $transfer }のセグメントの { $share } 以上が暗号化前に損失、{ $whole } 中 { $seconds } の遅れ
+lost-before-why = 原因: ESP で一度も来ていないセグメント { $lost } 個を TCP が再送し、ESP シーケンス番号は{ $esp ->
+    [whole] {" "}1 つも欠けていません
+   *[lossy] { $missing } 個しか欠けていません
+}。損失は経路上ではなく、{ $who }かその内側のネットワークで起きています。{ $spared ->
+    [yes] エコー要求 { $echoes } 個は 1 つも失われておらず、すべてのパケットが一様に破棄されているのではありません。
+   *[no] {""}
+}
+do-lost-before = 対策: { $who }とその内側で、IPsec に渡る前に TCP を破棄するもの（MikroTik の FastTrack なら IPsec ポリシーの通信を対象外にする、あふれたキュー、不良ポート）を調べ、暗号化前の地点でもキャプチャしてください。

@@ -16,6 +16,13 @@ finding-damaged = { $direction }: ESP パケット { $damaged } 個（{ $share }
    *[line] 受信側はそれらを破棄します
 }。
 finding-lost-fragments = { $direction }: ESP パケット { $missing } 個（{ $share }）が欠け、うち { $cut } 個は先頭のフラグメントだけが届きました。後続のフラグメントがキャプチャ地点より手前で失われています。
+finding-lost-before-encryption = { $direction }: TCP セグメント { $segments } 個のうち { $lost } 個（{ $share }）は再送で初めて届き、ESP シーケンス番号は{ $esp ->
+    [whole] {" "}1 つも欠けていません
+   *[lossy] { $missing } 個しか欠けていません
+}。暗号化の前に失われています{ $spared ->
+    [yes] （エコー要求 { $echoes } 個は 1 つも失われていません）
+   *[no] {""}
+}。
 finding-packets-missing = { $direction }: { $missing } 個の ESP パケット（{ $share }）がキャプチャに届いていません。逆方向は { $other } です。キャプチャ地点より手前で失われたのか、キャプチャされなかったのかは、両方向の鍵がないため分かりません。
 
 ## 同じ引数による短い文

@@ -497,6 +497,8 @@ plain_names! {
         CaptureDrops = "capture_drops",
         /// Packets came in part: their later fragments were lost.
         LostFragments = "lost_fragments",
+        /// Segments were lost before they were encrypted.
+        LostBeforeEncryption = "lost_before_encryption",
         /// Packets of one direction were lost.
         OneDirectionLoss = "one_direction_loss",
         /// Packets of both directions were lost.

@@ -58,6 +58,7 @@ fn told(focus: &Focus) -> Option<Answer> {
     clear::of_clear(focus)
         .or_else(|| set_up::of_login(focus))
         .or_else(|| outage::of_outages(focus))
+        .or_else(|| loss::of_lost_before(focus))
         .or_else(|| standstill::of_turns(focus))
         .or_else(|| standstill::of_elsewhere(focus))
         .or_else(|| slow_sa::of_slow_sa(focus))

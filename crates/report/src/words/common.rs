@@ -9,7 +9,7 @@ use rekeyscope_model::analysis::{
     OverlayKind, SecurityAssociation, Severity, StatedLifetime, Trigger, TriggerKind, TriggerRule, Tunnel,
     TwoPoints,
 };
-use rekeyscope_model::text::{Arg, Catalogue};
+use rekeyscope_model::text::Catalogue;
 use std::net::{IpAddr, SocketAddr};
 
 /// `10.9.0.1 → 10.9.0.2`.
@@ -221,22 +221,6 @@ pub(crate) fn late_packets(t: &Catalogue, analysis: &Analysis) -> Option<String>
         .find(|f| f.id == FindingKind::BehindWindow.as_str())?;
     let message = finding.messages.first()?;
     Some(clean::sentence(&t.say(message)))
-}
-
-/// The finding of a kind about a direction.
-pub(crate) fn finding_of(
-    analysis: &Analysis,
-    kind: FindingKind,
-    (tunnel, direction): (usize, Direction),
-) -> Option<&Finding> {
-    let tunnel = analysis.tunnels.get(tunnel)?;
-    let (from, to) = direction.pick((tunnel.a, tunnel.b), (tunnel.b, tunnel.a));
-    let wanted = Arg::Text(format!("{from} → {to}"));
-    let is_own = |f: &&Finding| {
-        let first = f.messages.first();
-        f.id == kind.as_str() && first.is_some_and(|m| m.args.get("direction") == Some(&wanted))
-    };
-    analysis.findings.iter().find(is_own)
 }
 
 /// An answer must not be read without such a finding.

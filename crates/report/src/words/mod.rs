@@ -35,7 +35,7 @@ pub(crate) use causes::{CausePlace, cause, causes};
 pub(crate) use close_up::{close_up, close_up_filter};
 pub(crate) use command::command;
 pub(crate) use common::{
-    PROGRAM, brief_finding, direction, exchange_name, few_values, finding, finding_of, flow, late_packets,
+    PROGRAM, brief_finding, direction, exchange_name, few_values, finding, flow, late_packets,
     limits_figures, lost_between, overlay, overlay_sentences, overlay_value, program, protocol, suite,
     trigger, trigger_in_full, trigger_kind, trigger_rules, tunnel,
 };

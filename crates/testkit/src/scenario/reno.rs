@@ -33,6 +33,8 @@ pub struct Reno {
     pub buffer: u32,
     /// Segments of which the first copy is lost on the way.
     pub lost: fn(u32) -> bool,
+    /// They are lost before they are encrypted, so that no ESP number is missing.
+    pub before_encryption: bool,
     /// Segments that take another way, slower by 8 ms.
     pub overtaken: fn(u32) -> bool,
     /// The capture is at the receiver, else at the sender.
@@ -51,6 +53,7 @@ impl Reno {
         window: 100,
         buffer: 1_000,
         lost: |_| false,
+        before_encryption: false,
         overtaken: |_| false,
         at_receiver: false,
         unseen: 0,
@@ -261,7 +264,7 @@ impl Transfer<'_> {
         if !self.of.at_receiver {
             self.passes(self.sent_at, false, data, SEGMENT, stamps);
         } else if lost {
-            self.world.down.sequence += 1;
+            self.world.down.sequence += u32::from(!self.of.before_encryption);
         } else {
             self.passes(arrives, false, data, SEGMENT, stamps);
         }

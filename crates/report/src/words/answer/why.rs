@@ -7,7 +7,8 @@ use crate::words::focus::Focus;
 use crate::words::lengths::moment;
 use crate::words::{self, KeysFit, account_label, clean, format, keys_fit, loss_label};
 use rekeyscope_impact::explain::{
-    ToldNoReturn, names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue, told_stop,
+    ToldNoReturn, finding_of, names_renewal, told_first_numbers, told_idle_beside, told_no_return, told_queue,
+    told_stop,
 };
 use rekeyscope_impact::tell::account::{amount, lost_in_all};
 use rekeyscope_impact::verdict::LEAST_SHARE;
@@ -59,7 +60,7 @@ pub(super) fn of_broken_packets(focus: &Focus, headline: &Impact) -> Option<(Str
         |line: &&AccountLine| matches!(line.label, AccountLabel::PathLoss | AccountLabel::QueueLoss);
     lost_most(focus, headline).filter(is_loss)?;
     let side = (headline.tunnel, headline.direction);
-    let found = |kind| words::finding_of(focus.analysis, kind, side);
+    let found = |kind| finding_of(focus.analysis, kind, side);
     let by_line = Arg::Text("line".to_owned());
     let damaged = found(FindingKind::Damaged).and_then(|f| f.messages.first());
     let damaged = damaged.filter(|message| message.args.get("by") == Some(&by_line));
